@@ -1,0 +1,64 @@
+"""What can go wrong, named after the situation, and nothing else.
+
+Every message says what was expected, what was found and what to do.
+"""
+
+
+class DifftrustError(Exception):
+    """A failure that the user can understand: one clear line, exit status 1."""
+
+    exit_status = 1
+
+
+class WrongUsage(DifftrustError):
+    """The command's own words are off; exit status 2."""
+
+    exit_status = 2
+
+
+class BadLiteral(DifftrustError):
+    """A text is not in the text form of values (see ``literals``)."""
+
+
+class BadTask(DifftrustError):
+    """A task record breaks a rule of ``tasks``."""
+
+
+class BadBenchmark(DifftrustError):
+    """A benchmark file is missing, damaged, or not the one that was pinned."""
+
+
+class NoBenchmark(DifftrustError):
+    """The benchmark is not on this machine."""
+
+
+class BadSource(DifftrustError):
+    """A source of recorded candidates cannot be read at all."""
+
+
+class NoStore(DifftrustError):
+    """The folder holds no store, or not what the command needs."""
+
+
+class BadStore(DifftrustError):
+    """A store's file breaks its schema or an invariant."""
+
+
+class StoreInUse(DifftrustError):
+    """Another process writes to the store."""
+
+
+class WeakSandbox(DifftrustError):
+    """A layer that keeps candidates from the user's files or network is missing."""
+
+
+class SandboxFailed(DifftrustError):
+    """The sandbox could not be started or did not answer."""
+
+
+class TooFewCandidates(DifftrustError):
+    """A measure needs more candidates than it was given."""
+
+
+class Undefined(DifftrustError):
+    """A measure has no value on what it was given."""

@@ -1,0 +1,132 @@
+"""The text form of values: reading and writing it, and nothing else.
+
+One grammar serves inputs and outcomes, in the store, in the sandbox and on the screen. It is the part of
+Python's expression syntax that needs no evaluation: numbers (``inf``, ``nan`` and ``0x`` included), strings,
+bytes, ``None``, ``True``, ``False``, ``...``, lists, tuples, dicts, sets (``set()`` when empty) and
+``Name(...)`` for everything else: ``Point(x=1, y=2)`` is an object with its fields, ``Counter({'a': 1})`` a
+subclass of a builtin with its content, ``frozenset({1})``, ``range(0, 3, 1)``, ``Decimal('1.5')``.
+
+This module also runs inside the sandbox: it imports the standard library only.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["BadText", "Instance", "read_literal", "write_literal"]
+
+MAX_DECIMAL_BITS = 4_000
+"""Ints beyond this many bits are written in hexadecimal: Python refuses to print them in decimal."""
+
+
+class BadText(ValueError):
+    """A text outside the grammar."""
+
+
+class Instance:
+    """A value that is not a builtin: its type's name, positional content and named fields."""
+
+    __slots__ = ("args", "fields", "type_name")
+
+    def __init__(self, type_name: str, args: tuple[Any, ...] = (), fields: dict[str, Any] | None = None):
+        self.type_name = type_name
+        self.args = args
+        self.fields = fields or {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Instance) and (self.type_name, self.args, self.fields) == (
+            other.type_name,
+            other.args,
+            other.fields,
+        )
+
+    def __hash__(self) -> int:
+        return hash(write_literal(self))
+
+    def __repr__(self) -> str:
+        return write_literal(self)
+
+
+MakeInstance = Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
+_NAMES = {"inf": float("inf"), "nan": float("nan")}
+
+
+def read_literal(text: str, make_instance: MakeInstance = Instance) -> Any:
+    """Return the value that ``text`` stands for. Raises BadText outside the grammar."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+        return _value(tree, make_instance)
+    except BadText:
+        raise
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as e:
+        raise BadText(f"not a literal ({type(e).__name__}): {text[:80]!r}") from None
+
+
+def _value(node: ast.expr, make: MakeInstance) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.List(elts=elts):
+            return [_value(e, make) for e in elts]
+        case ast.Tuple(elts=elts):
+            return tuple([_value(e, make) for e in elts])
+        case ast.Set(elts=elts):
+            return {_value(e, make) for e in elts}
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            return {_value(k, make): _value(v, make) for k, v in zip(keys, values, strict=True) if k}
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _negative(_value(operand, make))
+        case ast.Name(id=name) if name in _NAMES:
+            return _NAMES[name]
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if all(k.arg for k in keywords):
+            fields = {k.arg: _value(k.value, make) for k in keywords if k.arg}
+            return _call(name, tuple([_value(a, make) for a in args]), fields, make)
+    raise BadText(f"{type(node).__name__} is not part of a literal")
+
+
+def _negative(value: Any) -> Any:
+    if type(value) not in (int, float):
+        raise BadText(f"minus before {type(value).__name__}")
+    return -value
+
+
+def _call(name: str, args: tuple[Any, ...], fields: dict[str, Any], make: MakeInstance) -> Any:
+    if name == "set" and not args and not fields:
+        return set()
+    if name == "frozenset" and len(args) <= 1 and not fields:
+        return frozenset(*args)
+    if name == "complex" and len(args) == 2 and not fields:
+        return complex(*args)
+    if name == "bytearray" and len(args) == 1 and not fields:
+        return bytearray(args[0])
+    return make(name, args, fields)
+
+
+def write_literal(value: Any) -> str:
+    """Return the text of ``value``: dicts keep their order, sets are sorted by their elements' text."""
+    kind = type(value)
+    if kind in (bool, str, bytes, type(None), type(...)):
+        return "..." if value is ... else repr(value)
+    if kind is int:
+        return hex(value) if value.bit_length() > MAX_DECIMAL_BITS else repr(value)
+    if kind is float:
+        return repr(value)
+    if kind is complex:
+        return f"complex({value.real!r}, {value.imag!r})"
+    if kind is list:
+        return f"[{', '.join(map(write_literal, value))}]"
+    if kind is tuple:
+        return f"({', '.join(map(write_literal, value))}{',' if len(value) == 1 else ''})"
+    if kind is dict:
+        return "{" + ", ".join(f"{write_literal(k)}: {write_literal(v)}" for k, v in value.items()) + "}"
+    if kind is set:
+        return "{" + ", ".join(sorted(map(write_literal, value))) + "}" if value else "set()"
+    if kind is frozenset:
+        return f"frozenset({write_literal(set(value))})" if value else "frozenset()"
+    if kind is bytearray:
+        return f"bytearray({bytes(value)!r})"
+    if kind is Instance:
+        parts = [write_literal(a) for a in value.args]
+        parts += [f"{name}={write_literal(field)}" for name, field in value.fields.items()]
+        return f"{value.type_name}({', '.join(parts)})"
+    raise BadText(f"a {kind.__name__} has no text form")

@@ -1,0 +1,81 @@
+"""A programming task and what makes one valid, and nothing else."""
+
+import ast
+import keyword
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from difftrust_core.exceptions import BadTask
+from difftrust_core.literals import BadText, read_literal
+
+_TASK_ID = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One task: what a coder is asked for, and what its programs are executed on.
+
+    ``reference`` is the ground truth f* of the paper; without one (None) error is undefined, incoherence is not.
+    """
+
+    benchmark: str
+    task_id: str
+    """Unique within the benchmark, e.g. ``HumanEval/0``."""
+    entry_point: str
+    """Name of the function that every program must define."""
+    signature: str
+    """Parameters and return annotation, e.g. ``(numbers: list[int]) -> int``."""
+    description: str
+    """What the function shall do, in natural language."""
+    seed_inputs: tuple[str, ...]
+    """Argument tuples in the text form of ``literals``, e.g. ``([1, 2], 'a')``; fuzzing starts from these."""
+    reference: str | None = None
+    """A whole program that defines the entry point."""
+    preamble: str = ""
+    """Source that the task itself gives (imports, classes, helpers); it runs before every program."""
+    prompt: str = ""
+    """The text that a recorded *completion* continues; empty where the benchmark has none."""
+    ambiguous: bool = False
+    """The description admits more than one right answer on purpose."""
+
+    def __post_init__(self) -> None:
+        if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
+            raise BadTask(f"a task needs a benchmark and a plain id, got {self.benchmark!r}, {self.task_id!r}")
+        if not self.entry_point.isidentifier() or keyword.iskeyword(self.entry_point):
+            self._refuse(f"the entry point must be a function name, got {self.entry_point!r}")
+        if self.reference is not None and not _defines(self.reference, self.entry_point):
+            self._refuse(f"the reference must define {self.entry_point} at its top level")
+        for seed in self.seed_inputs:
+            _ = self._arguments(seed)
+
+    def arguments(self) -> list[tuple[Any, ...]]:
+        """Return the seed inputs as argument tuples."""
+        return [self._arguments(seed) for seed in self.seed_inputs]
+
+    def _arguments(self, seed: str) -> tuple[Any, ...]:
+        try:
+            value = read_literal(seed)
+        except BadText as e:
+            raise self._refusal(f"seed inputs must be literals: {e}") from None
+        if type(value) is not tuple:
+            self._refuse(f"a seed input must be a tuple of arguments, got {seed[:80]}; for one argument write (x,)")
+        return value
+
+    def _refusal(self, why: str) -> BadTask:
+        return BadTask(f"task {self.task_id} of {self.benchmark}: {why}")
+
+    def _refuse(self, why: str) -> None:
+        raise self._refusal(why)
+
+
+def _defines(source: str, name: str) -> bool:
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    targets = [t for s in body if isinstance(s, ast.Assign) for t in s.targets]
+    return any(isinstance(s, functions) and s.name == name for s in body) or any(
+        isinstance(t, ast.Name) and t.id == name for t in targets
+    )
