@@ -16,10 +16,6 @@ class WrongUsage(DifftrustError):
     exit_status = 2
 
 
-class BadLiteral(DifftrustError):
-    """A text is not in the text form of values (see ``literals``)."""
-
-
 class BadTask(DifftrustError):
     """A task record breaks a rule of ``tasks``."""
 
@@ -62,3 +58,7 @@ class TooFewCandidates(DifftrustError):
 
 class Undefined(DifftrustError):
     """A measure has no value on what it was given."""
+
+
+class BrokenInvariant(DifftrustError):
+    """A result contradicts a theorem that holds on every input: a defect in this package."""

@@ -3,6 +3,7 @@
 import ast
 import keyword
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ _TASK_ID = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)*")
 class Task:
     """One task: what a coder is asked for, and what its programs are executed on.
 
-    ``reference`` is the ground truth f* of the paper; without one (None) error is undefined, incoherence is not.
+    ``reference`` is the ground truth f* of the paper; without one (None) error is undefined.
     """
 
     benchmark: str
@@ -41,11 +42,12 @@ class Task:
 
     def __post_init__(self) -> None:
         if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
-            raise BadTask(f"a task needs a benchmark and a plain id, got {self.benchmark!r}, {self.task_id!r}")
+            found = f"{self.benchmark!r}, {self.task_id!r}"
+            raise BadTask(f"a task needs a benchmark and a plain id, got {found}")
         if not self.entry_point.isidentifier() or keyword.iskeyword(self.entry_point):
-            self._refuse(f"the entry point must be a function name, got {self.entry_point!r}")
+            raise self._refusal(f"the entry point must be a function name, got {self.entry_point!r}")
         if self.reference is not None and not _defines(self.reference, self.entry_point):
-            self._refuse(f"the reference must define {self.entry_point} at its top level")
+            raise self._refusal(f"the reference must define {self.entry_point} at its top level")
         for seed in self.seed_inputs:
             _ = self._arguments(seed)
 
@@ -58,20 +60,19 @@ class Task:
             value = read_literal(seed)
         except BadText as e:
             raise self._refusal(f"seed inputs must be literals: {e}") from None
-        if type(value) is not tuple:
-            self._refuse(f"a seed input must be a tuple of arguments, got {seed[:80]}; for one argument write (x,)")
+        if not isinstance(value, tuple):
+            raise self._refusal(f"a seed input is a tuple of arguments, got {seed[:80]}; write (x,) for one")
         return value
 
     def _refusal(self, why: str) -> BadTask:
         return BadTask(f"task {self.task_id} of {self.benchmark}: {why}")
 
-    def _refuse(self, why: str) -> None:
-        raise self._refusal(why)
-
 
 def _defines(source: str, name: str) -> bool:
     try:
-        body = ast.parse(source).body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what the text contains, e.g. an invalid escape
+            body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -1,0 +1,210 @@
+"""Execute what is missing of a store, task by task; resumable at any moment."""
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+from tqdm import tqdm
+
+from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
+from difftrust_core.pipeline.chunks import ChunkJob, Program, TaskJob, TaskReport, run_task
+from difftrust_core.pipeline.workers import in_parallel
+from difftrust_core.sandbox import Limits, Sandbox, describe_layers
+from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
+from difftrust_core.tasks import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """What one ``execute`` did."""
+
+    n_tasks: int
+    """Tasks on which something was executed now."""
+    n_tasks_at_hand: int
+    """Tasks that needed nothing."""
+    n_programs: int = 0
+    n_executions: int = 0
+    seconds: float = 0.0
+    failures: tuple[TaskReport, ...] = ()
+    without_seeds: tuple[str, ...] = ()
+    """Tasks that cannot be fuzzed, for they have no seed input."""
+
+
+@dataclass(kw_only=True)
+class _Plan:
+    jobs: list[TaskJob] = field(default_factory=list)
+    n_at_hand: int = 0
+    without_seeds: list[str] = field(default_factory=list)
+
+
+def execute(
+    store: Store,
+    *,
+    n: int,
+    n_jobs: int = 1,
+    seed: int | None = None,
+    validity: str | None = None,
+    limits: Limits | None = None,
+    allow_weak: bool = False,
+    say: Callable[[str], None] = print,
+) -> Execution:
+    """Run every program of the store on its task's first ``n`` inputs, each pair once, and only what is missing.
+
+    ``seed`` and ``validity`` are fixed when a store is first executed. Raises WrongUsage if they are given and differ,
+    if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach files or network.
+    """
+    if n < 1 or n_jobs < 1:
+        raise WrongUsage(f"n and jobs are at least 1, got n = {n}, jobs = {n_jobs}")
+    with store.writing():
+        settings = _settle(store, seed, validity)
+        template = TaskJob(
+            root=store.root,
+            task=_PLACEHOLDER,
+            settings=settings,
+            chunks=(),
+            limits=limits or Limits(),
+            allow_weak=allow_weak,
+        )
+        plan = _plan(store, template, n)
+        done = Execution(
+            n_tasks=len(plan.jobs), n_tasks_at_hand=plan.n_at_hand, without_seeds=tuple(plan.without_seeds)
+        )
+        if not plan.jobs:
+            return done
+        with Sandbox(template.limits, allow_weak=allow_weak) as sandbox:
+            say(describe_layers(sandbox.active, sandbox.still_open))
+        return _run(plan.jobs, n_jobs, done)
+
+
+_PLACEHOLDER = Task(benchmark="none", task_id="none", entry_point="none", signature="", description="", seed_inputs=())
+
+
+def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
+    """Return the settings that hold, having written those given now if nothing was executed before."""
+    found = store.settings()
+    wanted = Settings(
+        seed=found.seed if seed is None else seed, validity=found.validity if validity is None else validity
+    )
+    if wanted == found:
+        return found
+    if wanted.seed != found.seed and store.files("executions"):
+        raise WrongUsage(f"this store was executed with seed {found.seed}, got {seed}; use a new store for it")
+    store.write_settings(wanted)
+    return wanted
+
+
+def _plan(store: Store, template: TaskJob, n: int) -> _Plan:
+    candidates = store.read("candidates")
+    if candidates.is_empty():
+        raise NoStore(f"the store {store.root} holds no candidates; bring some with `difftrust import`")
+    plan = _Plan()
+    for benchmark in sorted(candidates["benchmark"].unique()):
+        programs = _programs(store, benchmark, candidates.filter(pl.col("benchmark") == benchmark))
+        done = _done(store, benchmark, template.settings.validity)
+        for task in load_tasks(store, benchmark):
+            if task.task_id not in programs:
+                continue
+            if not task.seed_inputs:
+                plan.without_seeds.append(task.task_id)
+                continue
+            job = _job(replace(template, task=task), programs[task.task_id], done.get(task.task_id, {}), n)
+            if job.chunks:
+                plan.jobs.append(job)
+            else:
+                plan.n_at_hand += 1
+    plan.jobs.sort(key=_work, reverse=True)
+    return plan
+
+
+def _work(job: TaskJob) -> int:
+    """Return a guess at a job's length: slow tasks first, so that no core idles at the end."""
+    return sum(len(chunk.programs) * (chunk.stop - chunk.start) for chunk in job.chunks)
+
+
+def load_tasks(store: Store, benchmark: str) -> list[Task]:
+    """Return the tasks of one benchmark as the store holds them."""
+    rows = store.read("tasks", {"benchmark": benchmark}).iter_rows(named=True)
+    return [Task(**{**row, "seed_inputs": tuple(row["seed_inputs"])}) for row in rows]
+
+
+def _programs(store: Store, benchmark: str, candidates: pl.DataFrame) -> dict[str, tuple[Program, ...]]:
+    """Return each task's distinct programs by tree, with one text each (the one with the smallest id)."""
+    texts = store.read("programs", {"benchmark": benchmark}).unique(["task_id", "program_id"])
+    joined = candidates.group_by("task_id", "program_id").len().join(texts, on=["task_id", "program_id"])
+    by_tree = (
+        joined.sort("program_id")
+        .group_by("task_id", "tree_id")
+        .agg(pl.col("code").first(), pl.col("len").sum())
+        .sort("task_id", "tree_id")
+    )
+    found: dict[str, list[Program]] = defaultdict(list)
+    for task_id, tree_id, code, count in by_tree.iter_rows():
+        found[task_id].append(Program(tree_id=tree_id, code=code, n_candidates=count))
+    return {task_id: tuple(programs) for task_id, programs in found.items()}
+
+
+_Done = dict[tuple[int, int], set[str]]
+
+
+def _done(store: Store, benchmark: str, validity: str) -> dict[str, _Done]:
+    """Return, for each task and chunk (start, stop), the trees that were executed on it."""
+    part = {"benchmark": benchmark, "validity": validity}
+    spans = store.read("inputs", part).group_by("task_id", "start").len().sort("task_id", "start")
+    trees = store.read("executions", part).group_by("task_id", "start").agg("tree_id")
+    by_chunk = {(task_id, start): set(ids) for task_id, start, ids in trees.iter_rows()}
+    found: dict[str, _Done] = defaultdict(dict)
+    for task_id, start, count in spans.iter_rows():
+        found[task_id][start, start + count] = by_chunk.get((task_id, start), set())
+    return found
+
+
+def _job(template: TaskJob, programs: tuple[Program, ...], done: _Done, n: int) -> TaskJob:
+    settings, task = template.settings, template.task
+    if settings.validity == "reference" and task.reference is None:
+        raise WrongUsage(
+            f"validity `reference` needs a reference program, {task.task_id} has none; use --validity quorum or all"
+        )
+    chunks = []
+    for start, stop in chunk_starts(sorted(done), n):
+        finished = done.get((start, stop), set())
+        missing = tuple(program for program in programs if program.tree_id not in finished)
+        if missing or (task.reference is not None and REFERENCE not in finished):
+            chunks.append(ChunkJob(start=start, stop=stop, programs=missing))
+    jury = programs if settings.validity == "quorum" else ()
+    return replace(template, chunks=tuple(chunks), jury=jury)
+
+
+def _run(jobs: list[TaskJob], n_jobs: int, done: Execution) -> Execution:
+    began = time.monotonic()
+    reports: list[TaskReport] = []
+    results = in_parallel(run_task, jobs, n_jobs=min(n_jobs, len(jobs)))
+    with tqdm(total=len(jobs), unit="task", desc="execute", disable=None, file=sys.stderr, smoothing=0.05) as bar:
+        for report in _until_the_end(results, reports):
+            reports.append(report)
+            n_programs = sum(r.n_programs for r in reports)
+            rate = sum(r.n_executions for r in reports) / (time.monotonic() - began)
+            bar.set_postfix_str(f"{n_programs} programs, {rate:,.0f} executions/s", refresh=False)
+            bar.update()
+    return replace(
+        done,
+        n_programs=sum(r.n_programs for r in reports),
+        n_executions=sum(r.n_executions for r in reports),
+        seconds=time.monotonic() - began,
+        failures=tuple(r for r in reports if r.failure),
+    )
+
+
+def _until_the_end(results: Iterable[TaskReport], reports: list[TaskReport]) -> Iterable[TaskReport]:
+    """Yield the reports; a worker that dies ends the run with what is finished kept."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    try:
+        yield from results
+    except TerminatedWorkerError:
+        raise DifftrustError(
+            f"a worker process was killed after {len(reports)} tasks (out of memory?); what is finished is kept, "
+            "run the command again, with fewer --jobs"
+        ) from None

@@ -1,0 +1,189 @@
+"""Recorded or simulated candidates into a store."""
+
+import hashlib
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import polars as pl
+from tqdm import tqdm
+
+from difftrust_core.corpora.benchmarks import BENCHMARKS, canonical_name, load_benchmark
+from difftrust_core.corpora.candidates import Recorded, Selection, read_source, split_unknown
+from difftrust_core.corpora.places import LAYOUT, find_file
+from difftrust_core.exceptions import NoBenchmark, WrongUsage
+from difftrust_core.pipeline.workers import in_parallel
+from difftrust_core.programs import program_id, tree_id
+from difftrust_core.records import BadRow
+from difftrust_core.store import PARTITIONS, SCHEMAS, Store
+from difftrust_core.tasks import Task
+
+_BATCH = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """What one import did."""
+
+    n_candidates: int
+    """New in the store."""
+    n_known: int
+    """In the store before, with the same text."""
+    n_programs: int
+    """Distinct texts among the new ones."""
+    bad_rows: tuple[BadRow, ...]
+    skipped: dict[str, int]
+
+
+def import_source(
+    store: Store,
+    source: Path,
+    selection: Selection,
+    *,
+    model: str | None = None,
+    temperature: float | None = None,
+    n_jobs: int = 2,
+) -> Import:
+    """Read recorded candidates and add them to the store; see ``corpora.candidates`` for the kinds of source."""
+    if str(source) in LAYOUT and not source.exists():
+        source = find_file(str(source))
+    benchmarks = _benchmarks_at_hand(selection)
+    tasks = {task.task_id: task for known in benchmarks.values() for task in known}
+    recorded = read_source(source, selection, tasks=tasks, model=model, temperature=temperature)
+    for name in sorted(set(recorded.candidates["benchmark"].unique()) - set(benchmarks)):
+        if name in BENCHMARKS:
+            benchmarks[name] = load_benchmark(name)  # raises NoBenchmark, which says how to get it
+    known = {(name, task.task_id) for name, listed in benchmarks.items() for task in listed}
+    recorded = split_unknown(recorded, known)
+    used = set(recorded.candidates["benchmark"].unique())
+    return add_candidates(
+        store, recorded, {name: listed for name, listed in benchmarks.items() if name in used}, n_jobs=n_jobs
+    )
+
+
+def _benchmarks_at_hand(selection: Selection) -> dict[str, list[Task]]:
+    """Return the tasks of the benchmarks asked for, or of all those that are on this machine."""
+    if selection.benchmarks is not None:
+        return {name: load_benchmark(name) for name in map(canonical_name, sorted(selection.benchmarks))}
+    found = {}
+    for name in BENCHMARKS:
+        try:
+            found[name] = load_benchmark(name)
+        except NoBenchmark:
+            continue
+    return found
+
+
+def add_candidates(
+    store: Store, recorded: Recorded, benchmarks: dict[str, list[Task]], *, n_jobs: int = 2
+) -> Import:
+    """Add candidates and their tasks to a store. A sample that is there with another text is a bad row."""
+    candidates = recorded.candidates
+    if candidates.is_empty():
+        return Import(
+            n_candidates=0, n_known=0, n_programs=0, bad_rows=recorded.bad_rows, skipped=dict(recorded.skipped)
+        )
+    ids = pl.DataFrame({"code": candidates["code"].unique(maintain_order=True)}).with_columns(
+        program_id=pl.col("code").map_elements(program_id, return_dtype=pl.String)
+    )
+    candidates = candidates.join(ids, on="code", maintain_order="left")
+    with store.writing():
+        new, n_known, conflicts = _split_known(store, candidates)
+        for benchmark, tasks in sorted(benchmarks.items()):
+            store.write("tasks", _task_frame(tasks), {"benchmark": benchmark}, "tasks")
+        n_programs = _add_programs(store, new, n_jobs)
+        _add_samples(store, new)
+    return Import(
+        n_candidates=len(new),
+        n_known=n_known,
+        n_programs=n_programs,
+        bad_rows=(*recorded.bad_rows, *conflicts),
+        skipped=dict(recorded.skipped),
+    )
+
+
+_SAMPLE = ["benchmark", "task_id", "model", "temperature", "sample_index"]
+
+
+def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, int, list[BadRow]]:
+    """Return the candidates that are new, how many are in the store, and those that contradict it."""
+    stored = store.read("candidates").rename({"program_id": "stored_id"})
+    if stored.is_empty():
+        return candidates, 0, []
+    joined = candidates.join(stored, on=_SAMPLE, how="left", maintain_order="left")
+    new = joined.filter(pl.col("stored_id").is_null()).drop("stored_id")
+    other = joined.filter(pl.col("stored_id").is_not_null() & (pl.col("stored_id") != pl.col("program_id")))
+    conflicts = [
+        BadRow(
+            where=f"{benchmark} {task_id} {model} t = {temperature} sample {sample}",
+            why="the store holds this sample with another text, which was kept; import into a new store for the other",
+        )
+        for benchmark, task_id, model, temperature, sample in other.select(_SAMPLE).iter_rows()
+    ]
+    return new, len(joined) - len(new) - len(other), conflicts
+
+
+def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
+    names = [f.name for f in fields(Task) if f.name != "benchmark"]
+    rows = [{name: getattr(task, name) for name in names} for task in tasks]
+    return pl.DataFrame(rows, schema_overrides=SCHEMAS["tasks"])
+
+
+def _add_programs(store: Store, new: pl.DataFrame, n_jobs: int) -> int:
+    stored = store.read("programs").select("benchmark", "task_id", "program_id")
+    key = ["benchmark", "task_id", "program_id"]
+    programs = new.select(*key, "code").unique(key, maintain_order=True).join(stored, on=key, how="anti")
+    if programs.is_empty():
+        return 0
+    texts = programs["code"].unique(maintain_order=True).to_list()
+    trees = pl.DataFrame({"code": texts, "tree_id": _tree_ids(texts, n_jobs)})
+    programs = programs.join(trees, on="code").sort(key)
+    for (benchmark,), part in programs.group_by("benchmark", maintain_order=True):
+        digest = hashlib.blake2b("".join(part["task_id"] + part["program_id"]).encode(), digest_size=8).hexdigest()
+        store.write("programs", part, {"benchmark": benchmark}, f"programs-{digest}")
+    return len(programs)
+
+
+def _tree_ids(texts: list[str], n_jobs: int) -> list[str]:
+    batches = [(at, texts[at : at + _BATCH]) for at in range(0, len(texts), _BATCH)]
+    n_jobs = n_jobs if len(batches) > 1 else 1
+    found: dict[int, list[str]] = {}
+    with tqdm(total=len(texts), unit="program", desc="parse", disable=None, file=sys.stderr, delay=1) as bar:
+        for at, ids in in_parallel(_tree_id_batch, batches, n_jobs=n_jobs):
+            found[at] = ids
+            bar.update(len(ids))
+    return [name for at, _ in batches for name in found[at]]
+
+
+def _tree_id_batch(batch: tuple[int, list[str]]) -> tuple[int, list[str]]:
+    at, texts = batch
+    return at, [tree_id(text) for text in texts]
+
+
+def _add_samples(store: Store, new: pl.DataFrame) -> None:
+    """Write each coder's samples, old and new, as one file; it comes last, so nothing in it is missing."""
+    partition = list(PARTITIONS["candidates"])
+    for key, part in new.sort(_SAMPLE).group_by(partition, maintain_order=True):
+        where = dict(zip(partition, key, strict=True))
+        stored = store.read("candidates", where)
+        merged = pl.concat([stored.select(SCHEMAS["candidates"].keys()), part.select(SCHEMAS["candidates"].keys())])
+        store.write("candidates", merged.sort("task_id", "sample_index"), where, "candidates")
+
+
+def selection_of(
+    *,
+    benchmarks: Iterable[str] = (),
+    models: Iterable[str] = (),
+    temperatures: Iterable[float] = (),
+    m: int | None = None,
+) -> Selection:
+    """Return a selection from lists in which nothing stands for everything. Raises WrongUsage if m < 1."""
+    if m is not None and m < 1:
+        raise WrongUsage(f"m is at least 1, got {m}")
+    return Selection(
+        benchmarks=frozenset(map(canonical_name, benchmarks)) or None,
+        models=frozenset(models) or None,
+        temperatures=frozenset(temperatures) or None,
+        m=m,
+    )

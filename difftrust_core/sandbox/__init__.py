@@ -1,0 +1,9 @@
+"""Programs times inputs to outcomes, whatever the programs try; and nothing else.
+
+host -> bubblewrap -> zygote -> one confined child a program. ``child/`` is what runs on the far side.
+"""
+
+from difftrust_core.sandbox.host import Limits, OutcomeTable, ProgramRun, Sandbox
+from difftrust_core.sandbox.layers import describe_layers
+
+__all__ = ["Limits", "OutcomeTable", "ProgramRun", "Sandbox", "describe_layers"]

@@ -1,0 +1,168 @@
+"""What a child gives up before it reads a candidate's source; runs inside the sandbox, standard library only.
+
+Three layers, each independent of the others: resource limits, Landlock (files, TCP, signals) and a seccomp
+allow-list of system calls (everything not listed fails with EPERM). ``prepare`` does in the zygote whatever
+can be shared; ``confine`` is a handful of system calls in each child. ``self_test`` proves that they bite.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import socket
+import struct
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 4, 38, 22
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_READ_ONLY = 0b1101  # execute (to map shared libraries), read file, read directory
+_READ_FILE = 0b0100
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | 0o20000000  # the last: O_TMPFILE
+
+# name: (x86_64, aarch64); None where the architecture has no such call.
+_ALLOWED = {
+    "read": (0, 63), "write": (1, 64), "close": (3, 57), "stat": (4, None), "fstat": (5, 80),
+    "lstat": (6, None), "poll": (7, None), "lseek": (8, 62), "mmap": (9, 222), "mprotect": (10, 226),
+    "munmap": (11, 215), "brk": (12, 214), "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139), "pread64": (17, 67), "readv": (19, 65), "writev": (20, 66),
+    "access": (21, None), "select": (23, None), "sched_yield": (24, 124), "mremap": (25, 216),
+    "madvise": (28, 233), "dup": (32, 23), "nanosleep": (35, 101), "getitimer": (36, 102),
+    "alarm": (37, None), "setitimer": (38, 103), "getpid": (39, 172), "exit": (60, 93), "uname": (63, 160),
+    "getcwd": (79, 17), "readlink": (89, None), "gettimeofday": (96, 169), "getrusage": (98, 165),
+    "sysinfo": (99, 179), "times": (100, 153), "getuid": (102, 174), "getgid": (104, 176),
+    "geteuid": (107, 175), "getegid": (108, 177), "getppid": (110, 173), "sigaltstack": (131, 132),
+    "gettid": (186, 178), "time": (201, None), "futex": (202, 98), "sched_getaffinity": (204, 123),
+    "getdents64": (217, 61), "restart_syscall": (219, 128), "clock_gettime": (228, 113),
+    "clock_getres": (229, 114), "clock_nanosleep": (230, 115), "exit_group": (231, 94),
+    "newfstatat": (262, 79), "readlinkat": (267, 78), "pselect6": (270, 72), "ppoll": (271, 73),
+    "getrandom": (318, 278), "statx": (332, 291), "rseq": (334, 293), "faccessat": (269, 48),
+    "faccessat2": (439, 439),
+}  # fmt: skip
+_OPENAT = (257, 56)
+_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+
+
+def _seccomp_program():
+    """Return the BPF bytes of the allow-list, or None on an architecture that is not in the table."""
+    if platform.machine() not in _MACHINES:
+        return None
+    column, audit_arch = _MACHINES[platform.machine()]
+    numbers = sorted(pair[column] for pair in _ALLOWED.values() if pair[column] is not None)
+    ld, jeq, jset, ret = 0x20, 0x15, 0x45, 0x06
+    allow, refuse, kill = 0x7FFF0000, 0x00050001, 0x80000000  # 0x0005.... is ERRNO; 1 is EPERM
+    code = [(ld, 0, 0, 4), (jeq, 1, 0, audit_arch), (ret, 0, 0, kill), (ld, 0, 0, 0)]
+    for number in numbers:
+        code += [(jeq, 0, 1, number), (ret, 0, 0, allow)]
+    code += [(jeq, 1, 0, _OPENAT[column]), (ret, 0, 0, refuse)]
+    code += [(ld, 0, 0, 32), (jset, 0, 1, _WRITING), (ret, 0, 0, refuse), (ret, 0, 0, allow)]
+    return b"".join(struct.pack("=HBBI", op, yes, no, value) for op, yes, no, value in code)
+
+
+def landlock_abi():
+    """Return the kernel's Landlock version, 0 where there is none."""
+    return max(0, _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+
+
+def _landlock_ruleset(readable):
+    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only; None without Landlock."""
+    abi = landlock_abi()
+    if abi == 0:
+        return None
+    rights = 0x1FFF | (abi >= 2) << 13 | (abi >= 3) << 14 | (abi >= 5) << 15
+    attributes = struct.pack("=QQQ", rights, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
+    size = 24 if abi >= 6 else 16 if abi >= 4 else 8
+    ruleset = _libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0)
+    if ruleset < 0:
+        return None
+    for path in readable:
+        _allow_reading(ruleset, path)
+    return ruleset
+
+
+def _allow_reading(ruleset, path):
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    rights = _READ_ONLY if os.path.isdir(path) else _READ_FILE | 1
+    if path.startswith("/dev/"):
+        rights = _READ_FILE | 2  # write to /dev/null
+    rule = struct.pack("=Qi", rights, descriptor)
+    if _libc.syscall(_LANDLOCK_ADD, ruleset, 1, rule, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"Landlock refused a rule for {path}")
+    os.close(descriptor)
+
+
+class Confinement:
+    """The layers as prepared in the zygote; ``active`` names those that the machine offers."""
+
+    def __init__(self, wanted, readable):
+        self.limits = {}
+        self._landlock = _landlock_ruleset(readable) if "landlock" in wanted else None
+        program = _seccomp_program() if "seccomp" in wanted else None
+        self._seccomp = None
+        if program is not None:
+            self._bytes = ctypes.create_string_buffer(program, len(program))
+            header = struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(self._bytes))
+            self._seccomp = ctypes.create_string_buffer(header, len(header))
+        layers = {"landlock": self._landlock is not None, "seccomp": self._seccomp is not None}
+        self.active = ["rlimits", *(name for name, there in layers.items() if there)]
+
+    def zygote(self):
+        """Give up, in the zygote, what no child may have: new privileges, and being looked into."""
+        _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
+
+    def confine(self, memory_bytes):
+        """Give up, in a child, everything that a candidate does not need. Raises OSError if a layer fails."""
+        for what, limit in (
+            (resource.RLIMIT_AS, memory_bytes),
+            (resource.RLIMIT_FSIZE, 0),
+            (resource.RLIMIT_NOFILE, 64),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_STACK, 8 << 20),
+            (resource.RLIMIT_NPROC, 0),
+        ):
+            resource.setrlimit(what, (limit, limit))
+        if self._landlock is not None:
+            _check(_libc.syscall(_LANDLOCK_RESTRICT, self._landlock, 0), "Landlock")
+        os.dup2(1, 2)  # /dev/null
+        os.closerange(3, 1 << 20)
+        if self._seccomp is not None:
+            _check(_libc.prctl(_PR_SET_SECCOMP, 2, self._seccomp, 0, 0), "seccomp")
+
+
+def _check(returned, what):
+    if returned != 0:
+        raise OSError(ctypes.get_errno(), f"the layer {what} could not be set up")
+
+
+def _holds(attempt):
+    """Tell whether ``attempt`` is refused."""
+    try:
+        attempt()
+    except OSError:
+        return True
+    return False
+
+
+def _fork():
+    if os.fork() == 0:
+        os._exit(0)
+
+
+def _write():
+    os.close(os.open("/tmp/difftrust-was-here", os.O_CREAT | os.O_WRONLY))
+    os.unlink("/tmp/difftrust-was-here")
+
+
+def self_test():
+    """Return what a confined child is still able to do, as a list of words; empty where all is shut."""
+    trials = {  # connecting a datagram socket sends nothing; the address is reserved for documentation
+        "files": lambda: os.listdir("/etc"),
+        "writing": _write,
+        "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", 9)),
+        "processes": _fork,
+        "signals": lambda: os.kill(os.getppid(), 0),
+    }
+    return [name for name, attempt in trials.items() if not _holds(attempt)]

@@ -1,0 +1,188 @@
+"""One candidate program, loaded and called on every input; runs in a confined child, standard library only.
+
+The child owns nothing but a shared mapping: a header of eight 64-bit words and then one line a call, its kind's
+letter followed by canonical text. The zygote reads the mapping when the child is dead and believes none of it
+unchecked.
+"""
+
+import ast
+import builtins
+import marshal
+import os
+import random
+import sys
+import types
+
+from canonical import UnsupportedValue, canonical, exception_name
+from literals import Instance, read_literal
+
+POSITION, WRITTEN, STATE, TRIMMED, NONDETERMINISTIC = range(5)  # words of the header
+HEADER_BYTES = 64
+LOADING, RUNNING, RECHECKING, DONE, FULL, NOT_LOADED, NO_MEMORY = range(7)  # values of STATE
+RECHECK_EVERY = 50  # 2 % of the inputs run twice, to find programs that differ from themselves
+MODULE_NAME = "candidate"
+_FUTURE_ANNOTATIONS = __import__("__future__").annotations.compiler_flag
+_exit, _loads = os._exit, marshal.loads
+
+
+class NotLoaded(Exception):
+    """The program did not become callable; the message says why."""
+
+
+class Inputs:
+    """The argument tuples of a batch, read once in the zygote and handed out fresh for every call."""
+
+    def __init__(self, texts):
+        self._values = [read_literal(text) for text in texts]
+        self._blobs = [None if _immutable(v) else _marshalled(v) for v in self._values]
+
+    def __len__(self):
+        return len(self._values)
+
+    def fresh(self, index, namespace):
+        """Return arguments that no earlier call has seen, objects being of the program's own classes."""
+        blob = self._blobs[index]
+        if blob is None:
+            return self._values[index]
+        if blob:
+            return _loads(blob)
+        return _build(self._values[index], namespace)
+
+
+def _immutable(value):
+    kind = type(value)
+    if kind in (tuple, frozenset):
+        return all(map(_immutable, value))
+    return kind in (int, float, bool, str, bytes, complex, type(None), type(...))
+
+
+def _marshalled(value):
+    try:
+        return marshal.dumps(value, 2)  # version 2 keeps no references: no two places share one list
+    except ValueError:
+        return b""  # holds objects: built anew for each call
+
+
+def _build(value, namespace):
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        return kind([_build(v, namespace) for v in value])
+    if kind is dict:
+        return {_build(k, namespace): _build(v, namespace) for k, v in value.items()}
+    if kind is not Instance:
+        return value
+    cls = namespace[value.type_name]
+    args = [_build(a, namespace) for a in value.args]
+    if args or not isinstance(cls, type):
+        return cls(*args)
+    made = object.__new__(cls)
+    for name, field in value.fields.items():
+        object.__setattr__(made, name, _build(field, namespace))
+    return made
+
+
+def _compile(source, where):
+    return compile(source, where, "exec", flags=_FUTURE_ANNOTATIONS, dont_inherit=True)
+
+
+def load(preamble, source, entry_point, trim):
+    """Return the entry point and the namespace of ``source``. Raises NotLoaded.
+
+    Annotations are not evaluated (as from Python 3.14 on): a type that was not imported is no behaviour.
+    With ``trim``, statements after the entry point that only use it (examples, prints, input loops) are left out.
+    """
+    module = types.ModuleType(MODULE_NAME)
+    sys.modules[MODULE_NAME] = module
+    namespace = module.__dict__
+    namespace["__builtins__"] = builtins
+    exec(_compile(preamble, "<preamble>"), namespace)
+    tree = ast.parse(source)
+    if trim:
+        _trim(tree, entry_point)
+    exec(_compile(tree, "<candidate>"), namespace)
+    function = namespace.get(entry_point)
+    if not callable(function):
+        raise NotLoaded("NameMissing")
+    return function, namespace
+
+
+def _trim(tree, entry_point):
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    ends = [i for i, s in enumerate(tree.body) if isinstance(s, functions) and s.name == entry_point]
+    after = ends[-1] + 1 if ends else len(tree.body)
+    definitions = (*functions, ast.ClassDef, ast.Import, ast.ImportFrom)
+    kept = tree.body[:after] + [s for s in tree.body[after:] if isinstance(s, definitions)]
+    read = {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name)}
+    tree.body = [s for s in tree.body if s in kept or _assigns_one_of(s, read)]
+
+
+def _assigns_one_of(statement, names):
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    assigns = isinstance(statement, (ast.Assign, ast.AnnAssign))
+    return assigns and any(isinstance(t, ast.Name) and t.id in names for t in targets)
+
+
+def run(program, inputs, mapping, start):
+    """Load the program and write one line a call from input ``start`` on. Never returns: the child exits."""
+    head = memoryview(mapping)[:HEADER_BYTES].cast("Q")
+    head[POSITION], head[WRITTEN], head[STATE], head[TRIMMED] = start, HEADER_BYTES, LOADING, program["trim"]
+    try:
+        loaded = load(program["preamble"], program["source"], program["entry_point"], program["trim"])
+    except NotLoaded as e:
+        _not_loaded(mapping, head, str(e))
+    except BaseException as e:
+        _not_loaded(mapping, head, exception_name(e))
+    seeded = "random" in program["source"] or "random" in program["preamble"]
+    call = _caller(*loaded, inputs, random.seed if seeded else None, head)
+    head[STATE] = RUNNING
+    lines = _write_lines(call, mapping, head, len(inputs))
+    head[STATE] = RECHECKING
+    for index in range(start, len(inputs), RECHECK_EVERY):
+        head[POSITION] = index
+        if call(index) != lines[index - start]:
+            head[NONDETERMINISTIC] = 1
+            break
+    head[STATE] = DONE
+    _exit(0)
+
+
+def _not_loaded(mapping, head, why):
+    text = b"L" + why.encode() + b"\n"
+    mapping[HEADER_BYTES : HEADER_BYTES + len(text)] = text
+    head[WRITTEN] = HEADER_BYTES + len(text)
+    head[STATE] = NOT_LOADED
+    _exit(0)
+
+
+def _caller(function, namespace, inputs, seed, head):
+    fresh, text_of, name_of, unsupported = inputs.fresh, canonical, exception_name, UnsupportedValue
+
+    def call(index):
+        if seed is not None:
+            seed(0)
+        try:
+            return b"V%b\n" % text_of(function(*fresh(index, namespace))).encode()
+        except unsupported as e:
+            return b"U%b\n" % str(e).encode()
+        except MemoryError:
+            head[STATE] = NO_MEMORY  # what is left of this process is not to be trusted with another call
+            _exit(0)
+        except BaseException as e:
+            return b"E%b\n" % name_of(e).encode()
+
+    return call
+
+
+def _write_lines(call, mapping, head, n):
+    at, size, lines = head[WRITTEN], len(mapping), []
+    for index in range(head[POSITION], n):
+        head[POSITION] = index
+        line = call(index)
+        end = at + len(line)
+        if end > size:
+            head[STATE] = FULL
+            _exit(0)
+        mapping[at:end] = line
+        head[WRITTEN] = at = end
+        lines.append(line)
+    return lines

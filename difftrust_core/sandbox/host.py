@@ -1,0 +1,263 @@
+"""The host's side of the sandbox: starts zygotes, sends programs, and believes no reply unchecked."""
+
+import json
+import os
+import socket
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from difftrust_core.exceptions import SandboxFailed, WeakSandbox
+from difftrust_core.records import Kind
+from difftrust_core.sandbox import layers
+
+_FRAME = struct.Struct("=IB16s")
+_CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END = range(1, 8)
+_MAX_FRAME = 1 << 28
+_KINDS = {
+    "V": Kind.VALUE, "E": Kind.EXCEPTION, "U": Kind.UNSUPPORTED, "T": Kind.TIMEOUT, "M": Kind.MEMORY,
+    "C": Kind.CRASH, "S": Kind.SKIPPED, "L": Kind.LOAD_ERROR, "F": Kind.FORGED,
+}  # fmt: skip
+ALL_LAYERS = frozenset({"bubblewrap", "landlock", "seccomp"})
+_MUST_BE_SHUT = {"files", "writing", "network"}
+
+Outcome = tuple[Kind, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one candidate may use. Times are seconds; calls are limited by CPU time, so load changes no outcome."""
+
+    memory_bytes: int = 1 << 30
+    call_cpu: float = 1.0
+    repeat_cpu: float = 0.2
+    """For each call of a program that has run into ``call_cpu`` once: most that do hang, and do so again."""
+    call_wall: float = 10.0
+    load_cpu: float = 2.0
+    program_cpu: float = 30.0
+    """For all its calls; grows with n beyond 1,000 inputs."""
+    program_wall: float = 60.0
+    max_timeouts: int = 5
+    """The program is given up after so many calls out of time or memory; the rest of its inputs are ``skipped``."""
+    max_crashes: int = 50
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProgramRun:
+    """One program on all inputs: ``outcome_ids`` (n,) index each input's list in the OutcomeTable."""
+
+    outcome_ids: NDArray[np.uint16]
+    restarts: int
+    cpu: float
+    wall: float
+    peak_kb: int
+    trimmed: bool
+    """Top-level statements after the entry point were left out, because executing all of it failed."""
+    nondeterministic: bool
+    """It differed from itself when 2 % of the inputs were run a second time."""
+
+
+class OutcomeTable:
+    """The distinct outcomes seen on each input, numbered per input in the order of their first appearance."""
+
+    def __init__(self, known: Sequence[Sequence[Outcome]]):
+        self.rows: list[list[Outcome]] = [list(outcomes) for outcomes in known]
+        self._ids = [{outcome: i for i, outcome in enumerate(row)} for row in self.rows]
+
+    @classmethod
+    def empty(cls, n: int) -> Self:
+        """Return a table for n inputs on which nothing has run."""
+        return cls([[] for _ in range(n)])
+
+    def id_of(self, index: int, outcome: Outcome) -> int:
+        """Return the id of ``outcome`` on input ``index``, a new one if it was not seen there before."""
+        found = self._ids[index].get(outcome)
+        if found is None:
+            found = self._ids[index][outcome] = len(self.rows[index])
+            self.rows[index].append(outcome)
+        return found
+
+
+class Sandbox:
+    """A zygote at work: ``load`` a task's inputs, then ``run`` its programs one by one. Use it in ``with``.
+
+    Raises WeakSandbox if files or network stay open to candidates and ``allow_weak`` is not set, SandboxFailed if
+    it cannot be started.
+    """
+
+    def __init__(self, limits: Limits, *, allow_weak: bool = False, wanted: frozenset[str] = ALL_LAYERS):
+        self.limits, self._allow_weak, self._wanted = limits, allow_weak, wanted
+        self.active: frozenset[str] = frozenset()
+        self.still_open: tuple[str, ...] = ()
+        self._batch: dict[str, Any] | None = None
+        self._index = 0
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._nonce = os.urandom(16)
+        self._socket = ours
+        ours.settimeout(60)
+        try:
+            self._process = layers.start_zygote(theirs.fileno(), wanted=self._wanted)
+        except OSError as e:
+            raise SandboxFailed(f"the sandbox could not be started: {e}") from None
+        finally:
+            theirs.close()
+        config = {"limits": asdict(self.limits), "layers": sorted(self._wanted), "readable": self._readable()}
+        try:
+            self._send(_CONFIG, config)
+            ready, _ = self._receive(_READY)
+        except (OSError, ValueError):
+            raise SandboxFailed(f"the sandbox did not start: {self._last_words()}") from None
+        namespaces = {"bubblewrap"} if "bubblewrap" in self._wanted and layers.bubblewrap() else set()
+        self.active = frozenset(namespaces | set(ready["layers"]))
+        self.still_open = tuple(ready["open"])
+        self._refuse_if_weak()
+
+    def _readable(self) -> list[str]:
+        harness = [str(layers.CHILD)] if not layers.bubblewrap() or "bubblewrap" not in self._wanted else []
+        return [*layers.readable_paths(), *harness, "/harness", "/dev/null", "/dev/urandom"]
+
+    def _refuse_if_weak(self) -> None:
+        if not self._allow_weak and not _MUST_BE_SHUT.isdisjoint(self.still_open):
+            self.close()
+            reach = ", ".join(self.still_open)
+            raise WeakSandbox(
+                f"candidates could reach {reach} on this machine (layers: {', '.join(sorted(self.active))}); install "
+                "bubblewrap, use a kernel with Landlock, or accept it with --allow-weak-sandbox"
+            )
+
+    def _last_words(self) -> str:
+        self._process.kill()
+        _, said = self._process.communicate()
+        lines = said.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"no message, exit status {self._process.returncode}"
+
+    def load(self, preamble: str, inputs: Sequence[str], outcomes: OutcomeTable) -> None:
+        """Send the inputs (argument tuples in the text form of ``literals``) that the next programs run on."""
+        if self._batch is not None:
+            self._send(_END, {})
+        self._batch = {"preamble": preamble, "inputs": list(inputs)}
+        self._outcomes = outcomes
+        self._translation = np.full((len(inputs), 4), -1, dtype=np.int32)
+        self._send_batch()
+
+    def _send_batch(self) -> None:
+        assert self._batch is not None
+        try:
+            self._send(_TASK, self._batch)
+            loaded, _ = self._receive(_LOADED)
+        except (OSError, ValueError) as e:
+            raise SandboxFailed(f"the sandbox did not take the inputs: {self._last_words()} ({e})") from None
+        if loaded["n"] != len(self._batch["inputs"]):
+            raise SandboxFailed(f"the sandbox took {loaded['n']} of {len(self._batch['inputs'])} inputs")
+        self._translation[:] = -1
+
+    def run(self, source: str, entry_point: str) -> ProgramRun:
+        """Run one program on every loaded input, once. Never raises for what the program does."""
+        assert self._batch is not None, "load() first"
+        self._index += 1
+        n = len(self._batch["inputs"])
+        self._socket.settimeout(4 * self.limits.program_wall * max(1.0, n / 1000) + 60)
+        try:
+            self._send(_RUN, {"index": self._index, "entry_point": entry_point, "source": source})
+            facts, tail = self._receive(_RESULT)
+            return self._believe(facts, tail, n)
+        except (OSError, ValueError, KeyError, TypeError, IndexError):
+            self._replace_zygote()
+            return self._forged(n)
+
+    def _believe(self, facts: dict[str, Any], tail: bytes, n: int) -> ProgramRun:
+        """Check a reply word by word. Raises ValueError, KeyError, TypeError or IndexError if it is not sound."""
+        codes = np.frombuffer(tail, dtype=np.uint32)
+        if facts["index"] != self._index or codes.shape != (n,):
+            raise ValueError("a reply to something else")
+        for index, code, line in facts["new"]:
+            self._learn(index, code, line)
+        if n and int(codes.max()) >= self._translation.shape[1]:
+            raise ValueError("an unknown code")
+        ids = self._translation[np.arange(n), codes]
+        if n and (int(ids.min()) < 0 or int(ids.max()) > 0xFFFF):
+            raise ValueError("an unknown code")
+        return ProgramRun(
+            outcome_ids=ids.astype(np.uint16),
+            restarts=int(facts["restarts"]),
+            cpu=float(facts["cpu"]),
+            wall=float(facts["wall"]),
+            peak_kb=int(facts["peak_kb"]),
+            trimmed=bool(facts["trimmed"]),
+            nondeterministic=bool(facts["nondeterministic"]),
+        )
+
+    def _learn(self, index: int, code: int, line: str) -> None:
+        kind, text = _KINDS[line[:1]], line[1:]
+        if not line.isprintable() or not 0 <= index < len(self._translation) or not 0 <= code <= 0xFFFF:
+            raise ValueError("not an outcome")
+        while code >= self._translation.shape[1]:
+            wider = np.full_like(self._translation, -1)
+            self._translation = np.concatenate([self._translation, wider], axis=1)
+        self._translation[index, code] = self._outcomes.id_of(index, (kind, text))
+
+    def _forged(self, n: int) -> ProgramRun:
+        ids = [self._outcomes.id_of(i, (Kind.FORGED, "")) for i in range(n)]
+        return ProgramRun(
+            outcome_ids=np.array(ids, dtype=np.uint16),
+            restarts=0,
+            cpu=0.0,
+            wall=0.0,
+            peak_kb=0,
+            trimmed=False,
+            nondeterministic=False,
+        )
+
+    def _replace_zygote(self) -> None:
+        self.close()
+        self._start()
+        self._send_batch()
+
+    def _send(self, kind: int, payload: dict[str, Any]) -> None:
+        body = json.dumps(payload).encode()
+        self._socket.sendall(_FRAME.pack(len(body), kind, self._nonce) + body)
+
+    def _receive(self, expected: int) -> tuple[dict[str, Any], bytes]:
+        length, kind, nonce = _FRAME.unpack(self._exactly(_FRAME.size))
+        if kind != expected or nonce != self._nonce or length > _MAX_FRAME:
+            raise ValueError("a reply that is not the zygote's")
+        head, _, tail = self._exactly(length).partition(b"\n")
+        payload = json.loads(head)
+        if not isinstance(payload, dict):
+            raise ValueError("a reply that is not an object")
+        return payload, tail
+
+    def _exactly(self, count: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            part = self._socket.recv(min(count - len(parts), 1 << 20))
+            if not part:
+                raise ConnectionError("the zygote is gone")
+            parts += part
+        return bytes(parts)
+
+    def close(self) -> None:
+        """End the zygote and, with it, everything it started."""
+        self._socket.close()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,102 @@
+"""Which layers of isolation this machine offers, and the command that starts a zygote behind them."""
+
+import functools
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from difftrust_core import literals
+
+CHILD = Path(__file__).parent / "child"
+_HARNESS = "/harness"
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
+_PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
+_NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--new-session", "--clearenv")
+
+
+def python_binary() -> str:
+    """Return the interpreter behind this process, not a virtual environment's link to it."""
+    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def readable_paths() -> list[str]:
+    """Return the only paths that a candidate may read: Python, its standard library, the system's libraries."""
+    base = {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix, "base": sys.base_prefix}
+    stdlib = [sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")]
+    python_libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*"))
+    system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
+    wanted = [python_binary(), *stdlib, *python_libraries, *system]
+    return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
+
+
+@functools.cache
+def bubblewrap() -> tuple[str, ...]:
+    """Return the working start of a bubblewrap command, empty where there is none."""
+    binary = shutil.which("bwrap")
+    if binary is None:
+        return ()
+    for more in (("--disable-userns",), ()):
+        command = (binary, *_NAMESPACES, *more, *_binds())
+        if _runs((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", "")):
+            return command
+    return ()
+
+
+@functools.cache
+def fixed_addresses() -> tuple[str, ...]:
+    """Return the prefix that switches address randomisation off (programs may order by ``id``), if it works."""
+    binary = shutil.which("setarch")
+    prefix = (binary or "setarch", "-R")
+    return prefix if binary and _runs((*prefix, python_binary(), *_PYTHON_FLAGS, "-c", "")) else ()
+
+
+def _runs(command: tuple[str, ...]) -> bool:
+    try:
+        ended = subprocess.run(command, env=_ENVIRONMENT, capture_output=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ended.returncode == 0
+
+
+def _binds() -> tuple[str, ...]:
+    parts: list[str] = []
+    for path in readable_paths():
+        parts += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    for file in (*CHILD.glob("*.py"), Path(literals.__file__)):
+        parts += ["--ro-bind", str(file), f"{_HARNESS}/{file.name}"]
+    for name, value in _ENVIRONMENT.items():
+        parts += ["--setenv", name, value]
+    return (*parts, "--remount-ro", "/")
+
+
+def start_zygote(control: int, *, wanted: frozenset[str]) -> "subprocess.Popen[bytes]":
+    """Start a zygote that speaks on the inherited descriptor ``control``, behind the ``wanted`` layers."""
+    prefix = bubblewrap() if "bubblewrap" in wanted else ()
+    if prefix:
+        prefix = (*prefix, "--")
+        harness = [f"{_HARNESS}/zygote.py", str(control), f"{_HARNESS}/literals.py"]
+    else:
+        harness = [str(CHILD / "zygote.py"), str(control), literals.__file__]
+    command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness]
+    return subprocess.Popen(
+        command,
+        pass_fds=[control],
+        env=_ENVIRONMENT,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C reaches the host, which then closes the control socket
+    )
+
+
+def describe_layers(active: frozenset[str], still_open: tuple[str, ...]) -> str:
+    """Return one line: the layers that are active, and what candidates could still do."""
+    names = ", ".join(sorted(active))
+    if not still_open:
+        return f"sandbox: {names}; files, network, processes and signals are shut"
+    return f"sandbox: {names}; candidates can still reach: {', '.join(still_open)}"
