@@ -16,12 +16,12 @@ MUTATIONS_PER_ARGUMENT = (1, 10, 30)
 MAX_ATTEMPTS = 100
 """So many inputs are tried at one position; then an unchanged seed input takes it."""
 
-_CONTROL, _PRINTABLE, _EXTENDED = range(0x20), range(0x20, 0x7F), range(0x80, 0x100)
-_CHARACTERS = (_CONTROL, _PRINTABLE, _EXTENDED)
-_CHARACTER_WEIGHTS = (2, 4, 1)
+_CONTROL, _PRINTABLE, _EXTENDED = ("".join(map(chr, r)) for r in (range(0x20), range(0x20, 0x7F), range(0x80, 0x100)))
+_CHARACTERS = (_CONTROL,) * 2 + (_PRINTABLE,) * 4 + (_EXTENDED,)  # control 2/7, printable 4/7, extended 1/7
+_INT_STEPS = (-10, -1, 1, 10)
 _HASHABLE_DUMMIES: tuple[Callable[[], Any], ...] = (lambda: None, bool, int, float, str)
 _DUMMIES = (*_HASHABLE_DUMMIES, list, dict, set)
-_CONTAINERS = (list, tuple, dict, set, frozenset, Instance)
+_CONTAINERS = frozenset((list, tuple, dict, set, frozenset, Instance))
 
 
 def sample_input(task_id: str, seeds: Sequence[tuple[Any, ...]], *, seed: int, position: int, attempt: int) -> str:
@@ -31,15 +31,16 @@ def sample_input(task_id: str, seeds: Sequence[tuple[Any, ...]], *, seed: int, p
     """
     key = f"{seed}/{task_id}/{position}/{attempt}".encode()
     generator = random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big"))
-    chosen = seeds[generator.randrange(len(seeds))]
+    chosen = seeds[_below(len(seeds), generator)]
     if attempt >= MAX_ATTEMPTS:
         return write_literal(chosen)
     return write_literal(tuple([_mutate_argument(argument, generator) for argument in chosen]))
 
 
 def _mutate_argument(argument: Any, generator: random.Random) -> Any:
-    for _ in range(generator.choice(MUTATIONS_PER_ARGUMENT)):
-        argument = _mutate_node(argument, generator.randrange(_size(argument)), generator)
+    for _ in range(MUTATIONS_PER_ARGUMENT[_below(len(MUTATIONS_PER_ARGUMENT), generator)]):
+        size = _size(argument)
+        argument = _mutate_node(argument, _below(size, generator) if size > 1 else 0, generator)
     return argument
 
 
@@ -63,9 +64,8 @@ def _size(value: Any) -> int:
     kind = type(value)
     if kind not in _CONTAINERS:
         return 1
-    if kind in (set, frozenset):
-        return 1 + sum([_size(child) for child in value])
-    return 1 + sum([_size(child) for child in _children(value)])
+    children = value if kind in (list, tuple, set, frozenset) else _children(value)
+    return 1 + sum([1 if type(child) not in _CONTAINERS else _size(child) for child in children])
 
 
 def _mutate_node(value: Any, target: int, generator: random.Random) -> Any:
@@ -102,12 +102,17 @@ def _mutate_value(value: Any, generator: random.Random) -> Any:
     return value if mutate is None else mutate(value, generator)
 
 
+def _below(n: int, generator: random.Random) -> int:
+    """Return an integer in range(n), uniformly; five times as fast as ``randrange``."""
+    return int(generator.random() * n)
+
+
 def _mutate_int(value: int, generator: random.Random) -> int:
-    return value + generator.choice((-10, -1, 1, 10))
+    return value + _INT_STEPS[_below(4, generator)]
 
 
 def _mutate_float(value: float, generator: random.Random) -> float:
-    spread = 1.0 if generator.randrange(3) < 2 else 10.0
+    spread = 1.0 if _below(3, generator) < 2 else 10.0
     return value + generator.uniform(-spread, spread)
 
 
@@ -116,48 +121,50 @@ def _mutate_bool(value: bool, generator: random.Random) -> bool:
 
 
 def _character(generator: random.Random) -> str:
-    (characters,) = generator.choices(_CHARACTERS, _CHARACTER_WEIGHTS)
-    return chr(generator.choice(characters))
+    characters = _CHARACTERS[_below(len(_CHARACTERS), generator)]
+    return characters[_below(len(characters), generator)]
 
 
 def _cut(value: str, generator: random.Random) -> tuple[int, int]:
-    start, end = sorted((generator.randint(0, len(value)), generator.randint(0, len(value))))
-    return start, end
+    one, other = _below(len(value) + 1, generator), _below(len(value) + 1, generator)
+    return (one, other) if one <= other else (other, one)
 
 
 def _mutate_str(value: str, generator: random.Random) -> str:
-    at = generator.randrange(len(value) + 1)
-    match generator.randrange(7):
-        case 0:
-            return value[:at] + _character(generator) + value[at:]
-        case 1:
-            return value[: max(0, at - 1)] + value[at:]
-        case 2:
-            return value[: max(0, at - 1)] + (_character(generator) if value else "") + value[max(1, at) :]
-        case 3:
-            start, end = _cut(value, generator)
-            return value[:start] + value[end:]
-        case 4:
-            start, end = _cut(value, generator)
-            return value[:end] + value[start:]
-        case 5:
-            return value + "".join([_character(generator) for _ in range(generator.randint(1, 10))])
-        case _:
-            return value[: generator.randint(1, len(value))] if value else value
+    """Insert, delete or replace a character, cut or duplicate a substring, append, or drop at the end."""
+    operation = _below(7, generator)
+    if operation == 0:
+        at = _below(len(value) + 1, generator)
+        return value[:at] + _character(generator) + value[at:]
+    if operation == 5:
+        return value + "".join([_character(generator) for _ in range(1 + _below(10, generator))])
+    if not value:
+        return value
+    if operation in (1, 2):
+        at = _below(len(value), generator)
+        return value[:at] + (_character(generator) if operation == 2 else "") + value[at + 1 :]
+    if operation == 6:
+        return value[: 1 + _below(len(value), generator)]
+    start, end = _cut(value, generator)
+    return value[:start] + value[end:] if operation == 3 else value[:end] + value[start:]
 
 
 def _mutate_bytes(value: bytes, generator: random.Random) -> bytes:
     return _mutate_str(value.decode("latin-1"), generator).encode("latin-1")
 
 
+def _dummy(choices: tuple[Callable[[], Any], ...], generator: random.Random) -> Any:
+    return choices[_below(len(choices), generator)]()
+
+
 def _mutate_sequence(value: Any, generator: random.Random) -> Any:
     parts = list(value)
-    operation = generator.randrange(4) if parts else 0
-    at = generator.randrange(len(parts) + (operation == 0))
+    operation = _below(4, generator) if parts else 0
+    at = _below(len(parts) + (operation == 0), generator)
     if operation == 0:
-        parts.insert(at, generator.choice(_DUMMIES)())
+        parts.insert(at, _dummy(_DUMMIES, generator))
     elif operation == 1:
-        other = generator.randrange(len(parts))
+        other = _below(len(parts), generator)
         parts[at], parts[other] = parts[other], parts[at]
     elif operation == 2:
         parts.insert(at, parts[at])
@@ -169,21 +176,21 @@ def _mutate_sequence(value: Any, generator: random.Random) -> Any:
 def _mutate_set(value: Any, generator: random.Random) -> Any:
     parts = sorted(value, key=write_literal)
     if parts and generator.random() < 0.5:
-        del parts[generator.randrange(len(parts))]
+        del parts[_below(len(parts), generator)]
     else:
-        parts.append(generator.choice(_HASHABLE_DUMMIES)())
+        parts.append(_dummy(_HASHABLE_DUMMIES, generator))
     return type(value)(parts)
 
 
 def _mutate_dict(value: dict[Any, Any], generator: random.Random) -> dict[Any, Any]:
     """Insert a dummy entry, swap two values, give one key's value to another (duplicate), or delete an entry."""
-    operation = generator.randrange(4) if value else 0
+    operation = _below(4, generator) if value else 0
     mutated = dict(value)
     if operation == 0:
-        mutated[generator.choice(_HASHABLE_DUMMIES)()] = generator.choice(_DUMMIES)()
+        mutated[_dummy(_HASHABLE_DUMMIES, generator)] = _dummy(_DUMMIES, generator)
         return mutated
     keys = list(mutated)
-    one, other = generator.choice(keys), generator.choice(keys)
+    one, other = keys[_below(len(keys), generator)], keys[_below(len(keys), generator)]
     if operation == 1:
         mutated[one], mutated[other] = mutated[other], mutated[one]
     elif operation == 2:

@@ -1,5 +1,5 @@
-"""Arguments to steps, and nothing else."""
+"""Arguments to steps, and nothing else. Heavy imports wait inside the commands, so that --help is quick."""
 
+from difftrust_core.cli.app import main
 
-def main() -> None:
-    """Run the command line."""
+__all__ = ["main"]

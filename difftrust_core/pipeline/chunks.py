@@ -92,18 +92,18 @@ class _Chunk:
 
     def execute(self) -> None:
         """Run the missing programs and write; the executions come last, so that they point at nothing missing."""
-        inputs = self._inputs()
-        table = self._known_outcomes()
+        distinct, which = _distinct(self._inputs()["arguments"].to_list())
+        table = self._known_outcomes(which)
         behaviours = self._known_behaviours()
         executions = self._read("executions")
-        self.sandbox.load(self.job.task.preamble, inputs["arguments"].to_list(), table)
+        self.sandbox.load(self.job.task.preamble, distinct, table)
         rows = []
         for tree_id, code in self._missing(executions):
             run = self.sandbox.run(code, self.job.task.entry_point)
-            behaviour_id = behaviours.setdefault(run.outcome_ids.tobytes(), len(behaviours))
+            behaviour_id = behaviours.setdefault(run.outcome_ids[which].tobytes(), len(behaviours))
             rows.append(_execution_row(tree_id, behaviour_id, run))
         new = pl.DataFrame([{"task_id": self.job.task.task_id, **row} for row in rows])
-        self._write("outcomes", self._outcome_frame(table))
+        self._write("outcomes", self._outcome_frame(table, which))
         self._write("behaviours", self._behaviour_frame(behaviours))
         self._write("executions", new if executions is None else pl.concat([executions, new], how="vertical_relaxed"))
 
@@ -136,12 +136,16 @@ class _Chunk:
             self._write("inputs", found)
         return found
 
-    def _known_outcomes(self) -> OutcomeTable:
+    def _known_outcomes(self, which: NDArray[np.intp]) -> OutcomeTable:
+        """Return the outcomes on each distinct input; ``which`` (n,) numbers the distinct input at each position."""
+        rows: list[list[tuple[Kind, str]]] = [[] for _ in range(int(which.max()) + 1)]
         found = self._read("outcomes")
-        rows: list[list[tuple[Kind, str]]] = [[] for _ in range(self.n)]
         if found is not None:
-            for index, kind, text in found.select("input_index", "kind", "text").iter_rows():
-                rows[index - self.chunk.start].append((Kind[kind.upper()], text))
+            first_of = {int(d): position for position, d in reversed(list(enumerate(which)))}
+            firsts = [self.chunk.start + position for position in first_of.values()]
+            known = found.filter(pl.col("input_index").is_in(firsts)).sort("input_index", "outcome_id")
+            for index, kind, text in known.select("input_index", "kind", "text").iter_rows():
+                rows[which[index - self.chunk.start]].append((Kind[kind.upper()], text))
         return OutcomeTable(rows)
 
     def _known_behaviours(self) -> dict[bytes, int]:
@@ -151,19 +155,24 @@ class _Chunk:
         rows = found.sort("behaviour_id")["outcome_ids"].to_list()
         return {np.array(ids, dtype=np.uint16).tobytes(): i for i, ids in enumerate(rows)}
 
-    def _outcome_frame(self, table: OutcomeTable) -> pl.DataFrame:
-        columns: dict[str, list[Any]] = {
-            name: [] for name in ("input_index", "outcome_id", "kind", "text", "paper_class", "strict_class")
-        }
+    def _outcome_frame(self, table: OutcomeTable, which: NDArray[np.intp]) -> pl.DataFrame:
         forms, names = Forms(), {kind: kind.name.lower() for kind in Kind}
-        for position, row in enumerate(table.rows):
-            columns["input_index"] += [self.chunk.start + position] * len(row)
-            columns["outcome_id"] += range(len(row))
-            columns["kind"] += [names[kind] for kind, _ in row]
-            columns["text"] += [text for _, text in row]
-            columns["paper_class"] += classify(row, policy=PAPER, forms=forms)
-            columns["strict_class"] += classify(row, policy=STRICT, forms=forms)
-        return pl.DataFrame(columns).with_columns(task_id=pl.lit(self.job.task.task_id))
+        outcomes = [outcome for row in table.rows for outcome in row]
+        sizes = np.array([len(row) for row in table.rows])
+        starts = np.cumsum(sizes) - sizes
+        frame = pl.DataFrame(
+            {
+                "task_id": [self.job.task.task_id] * len(outcomes),
+                "outcome_id": [i for row in table.rows for i in range(len(row))],
+                "kind": [names[kind] for kind, _ in outcomes],
+                "text": [text for _, text in outcomes],
+                "paper_class": [c for row in table.rows for c in classify(row, policy=PAPER, forms=forms)],
+                "strict_class": [c for row in table.rows for c in classify(row, policy=STRICT, forms=forms)],
+            }
+        )
+        rows_at = np.concatenate([np.arange(starts[d], starts[d] + sizes[d]) for d in which])
+        positions = np.repeat(np.arange(self.chunk.start, self.chunk.stop), sizes[which])
+        return frame[rows_at].with_columns(input_index=pl.Series(positions))
 
     def _behaviour_frame(self, behaviours: dict[bytes, int]) -> pl.DataFrame:
         rows = [np.frombuffer(ids, dtype=np.uint16) for ids in behaviours]
@@ -174,6 +183,13 @@ class _Chunk:
                 "outcome_ids": pl.Series(rows, dtype=pl.List(pl.UInt16)),
             }
         )
+
+
+def _distinct(texts: list[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the distinct texts in the order of their first appearance, and which of them stands where."""
+    numbers: dict[str, int] = {}
+    which = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return list(numbers), np.array(which, dtype=np.intp)
 
 
 def _execution_row(tree_id: str, behaviour_id: int, run: ProgramRun) -> dict[str, Any]:
@@ -192,7 +208,8 @@ def sample_valid_inputs(job: TaskJob, chunk: ChunkJob, sandbox: Sandbox) -> tupl
     """Return the chunk's inputs and how many attempts each took, by the store's validity policy.
 
     ``reference`` keeps what the reference returns a value on (as published), ``quorum`` what at least half of the
-    candidates do, ``all`` everything. After 100 attempts an unchanged seed input is taken, unchecked.
+    candidates do, ``all`` everything. After 100 attempts, or a program's whole CPU time, an unchanged seed input is
+    taken, unchecked (its attempts are then 101).
     """
     task, seed = job.task, job.settings.seed
     seeds = task.arguments()
@@ -200,7 +217,10 @@ def sample_valid_inputs(job: TaskJob, chunk: ChunkJob, sandbox: Sandbox) -> tupl
     texts = [""] * len(positions)
     attempts = [0] * len(positions)
     pending: NDArray[np.int64] = np.arange(len(positions))
+    cpu_left = job.limits.program_cpu * max(1.0, len(positions) / 1000)
     for attempt in range(MAX_ATTEMPTS + 1):
+        if cpu_left <= 0:  # a reference that hangs on what is drawn would hang a hundred times
+            attempt = MAX_ATTEMPTS
         drawn = [
             sample_input(task.task_id, seeds, seed=seed, position=positions[i], attempt=attempt)
             for i in pending.tolist()
@@ -209,24 +229,27 @@ def sample_valid_inputs(job: TaskJob, chunk: ChunkJob, sandbox: Sandbox) -> tupl
             texts[i], attempts[i] = text, attempt + 1
         if job.settings.validity == "all" or attempt == MAX_ATTEMPTS:
             break
-        pending = pending[~_valid(job, drawn, sandbox)]
+        valid, cpu = _valid(job, drawn, sandbox)
+        cpu_left -= cpu
+        pending = pending[~valid]
         if not len(pending):
             break
     return texts, attempts
 
 
-def _valid(job: TaskJob, inputs: Sequence[str], sandbox: Sandbox) -> NDArray[np.bool_]:
-    """Return which inputs the policy's programs return a value on: the reference, or half of the candidates."""
+def _valid(job: TaskJob, inputs: Sequence[str], sandbox: Sandbox) -> tuple[NDArray[np.bool_], float]:
+    """Return on which inputs the policy's programs return a value, and the CPU seconds of the slowest of them."""
     task = job.task
     jury = job.jury
     if job.settings.validity == "reference":
         jury = (Program(tree_id=REFERENCE, code=task.reference or ""),)
     table = OutcomeTable.empty(len(inputs))
     sandbox.load(task.preamble, inputs, table)
-    votes = np.zeros(len(inputs))
+    votes, slowest = np.zeros(len(inputs)), 0.0
     for program in jury:
         run = sandbox.run(program.code, task.entry_point)
+        slowest = max(slowest, run.cpu)
         values = [table.rows[i][code][0] is Kind.VALUE for i, code in enumerate(run.outcome_ids.tolist())]
         votes += program.n_candidates * np.array(values)
     enough: NDArray[np.bool_] = 2 * votes >= sum(program.n_candidates for program in jury)
-    return enough
+    return enough, slowest

@@ -35,14 +35,14 @@ class Limits:
     """What one candidate may use. Times are seconds; calls are limited by CPU time, so load changes no outcome."""
 
     memory_bytes: int = 1 << 30
-    call_cpu: float = 1.0
-    repeat_cpu: float = 0.2
+    call_cpu: float = 0.5
+    repeat_cpu: float = 0.05
     """For each call of a program that has run into ``call_cpu`` once: most that do hang, and do so again."""
     call_wall: float = 10.0
     load_cpu: float = 2.0
-    program_cpu: float = 30.0
+    program_cpu: float = 5.0
     """For all its calls; grows with n beyond 1,000 inputs."""
-    program_wall: float = 60.0
+    program_wall: float = 20.0
     max_timeouts: int = 5
     """The program is given up after so many calls out of time or memory; the rest of its inputs are ``skipped``."""
     max_crashes: int = 50
@@ -129,7 +129,8 @@ class Sandbox:
 
     def _readable(self) -> list[str]:
         harness = [str(layers.CHILD)] if not layers.bubblewrap() or "bubblewrap" not in self._wanted else []
-        return [*layers.readable_paths(), *harness, "/harness", "/dev/null", "/dev/urandom"]
+        libraries = f"{layers.library_folder()}/"  # the slash: names only
+        return [*layers.readable_paths(), *harness, libraries, "/harness", "/dev/null", "/dev/urandom"]
 
     def _refuse_if_weak(self) -> None:
         if not self._allow_weak and not _MUST_BE_SHUT.isdisjoint(self.still_open):

@@ -2,6 +2,7 @@
 
 import functools
 import glob
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ from difftrust_core import literals
 
 CHILD = Path(__file__).parent / "child"
 _HARNESS = "/harness"
-_ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
+LIBRARIES = ("numpy", "numpy.libs")
+"""What candidates may import beyond the standard library: about 1 % of recorded programs use NumPy."""
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
 _PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
 _NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--new-session", "--clearenv")
 
@@ -23,13 +26,23 @@ def python_binary() -> str:
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
+def library_folder() -> str:
+    """Return the folder of third-party packages, of which candidates see ``LIBRARIES`` only."""
+    found = importlib.util.find_spec(LIBRARIES[0])
+    assert found is not None
+    assert found.origin is not None
+    return str(Path(found.origin).parent.parent)
+
+
 def readable_paths() -> list[str]:
-    """Return the only paths that a candidate may read: Python, its standard library, the system's libraries."""
-    base = {"installed_base": sys.base_prefix, "installed_platbase": sys.base_exec_prefix, "base": sys.base_prefix}
+    """Return the only paths that a candidate may read: Python, its libraries, NumPy, the system's libraries."""
+    names = ("base", "installed_base", "platbase", "installed_platbase")
+    base = {name: sys.base_exec_prefix if "plat" in name else sys.base_prefix for name in names}
     stdlib = [sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")]
     python_libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*"))
     system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
-    wanted = [python_binary(), *stdlib, *python_libraries, *system]
+    packages = [os.path.join(library_folder(), name) for name in LIBRARIES]
+    wanted = [python_binary(), *stdlib, *python_libraries, *system, *packages]
     return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
 
 
@@ -78,9 +91,9 @@ def start_zygote(control: int, *, wanted: frozenset[str]) -> "subprocess.Popen[b
     prefix = bubblewrap() if "bubblewrap" in wanted else ()
     if prefix:
         prefix = (*prefix, "--")
-        harness = [f"{_HARNESS}/zygote.py", str(control), f"{_HARNESS}/literals.py"]
+        harness = [f"{_HARNESS}/zygote.py", str(control), f"{_HARNESS}/literals.py", library_folder()]
     else:
-        harness = [str(CHILD / "zygote.py"), str(control), literals.__file__]
+        harness = [str(CHILD / "zygote.py"), str(control), literals.__file__, library_folder()]
     command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness]
     return subprocess.Popen(
         command,

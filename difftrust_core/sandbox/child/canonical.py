@@ -5,10 +5,15 @@ through the object's, so a value cannot lie about itself with ``__repr__``, ``__
 grammar is that of ``literals``; set and dict entries are sorted, ``-0.0`` is ``0.0``.
 """
 
-import contextlib
 import hashlib
 import keyword
 import sys
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Generic
 
 MAX_TEXT = 16_384
 """Longer texts are cut and carry their digest; they are then compared exactly under every policy."""
@@ -19,24 +24,32 @@ MAX_ITEMS = 10_000
 MAX_DECIMAL_BITS = 4_000
 _FAST_TEXT = 1_200  # an int beyond MAX_DECIMAL_BITS has more digits than this
 
+Writer = Callable[[Any, int, list[int]], str]
+"""(value, depth, nodes left) -> text."""
+
 _ATOMS = frozenset({int, bool, type(None), str, float})
-_BASES = (int, float, str, bytes, list, tuple, dict, set, frozenset, complex, bytearray)
-_REPR_TYPES = {("decimal", "Decimal"), ("fractions", "Fraction"), ("datetime", "date")} | {
-    ("datetime", name) for name in ("datetime", "time", "timedelta", "timezone")
-}
-_mro = type.__dict__["__mro__"].__get__
-_name = type.__dict__["__name__"].__get__
-_module = type.__dict__["__module__"].__get__
-_fields = object.__getattribute__
+# What a class says of itself, read past its metaclass.
+_mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_name: Callable[[type], str] = type.__dict__["__name__"].__get__
+_flags: Callable[[type], int] = type.__dict__["__flags__"].__get__
+_own: Callable[[type], dict[str, Any]] = type.__dict__["__dict__"].__get__
+_derives = type.__subclasscheck__  # (base, type): an abstract base is not asked either
+_MADE_AT_RUN_TIME, _IMMUTABLE = 1 << 9, 1 << 8
+_builtin, _slot = type(len), type(_own(Fraction)["_numerator"])
+_fields, _arguments = object.__getattribute__, BaseException.__dict__["args"].__get__
+_iskeyword = keyword.iskeyword
 _blake2b, _repr, _type, _len, _map, _set, _sorted = hashlib.blake2b, repr, type, len, map, set, sorted
-_DICT_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_DICT: dict[Any, Any] = {}
+_ORDERED: Any = OrderedDict()
+_ORDERED_VIEWS = (_ORDERED.keys(), _ORDERED.values(), _ORDERED.items())
+_VIEWS = tuple(map(type, (_DICT.keys(), _DICT.values(), _DICT.items(), *_ORDERED_VIEWS)))
 
 
 class UnsupportedValue(Exception):
     """The value has no plain form; the message is the name of what is in the way."""
 
 
-def canonical(value):
+def canonical(value: object) -> str:
     """Return the text of ``value``. Raises UnsupportedValue, and whatever an iterator raises."""
     text = _text(value, 0, [MAX_NODES])
     if _len(text) > MAX_TEXT:
@@ -45,7 +58,7 @@ def canonical(value):
     return text
 
 
-def _text(value, depth, left):
+def _text(value: Any, depth: int, left: list[int]) -> str:
     kind = _type(value)
     if kind is int:
         return hex(value) if value.bit_length() > MAX_DECIMAL_BITS else _repr(value)
@@ -53,7 +66,7 @@ def _text(value, depth, left):
         return _repr(value)
     if kind is float:
         return _repr(value + 0.0)  # -0.0 becomes 0.0
-    writer = _WRITERS.get(kind)
+    writer = _WRITERS.get(kind) if _type(kind) is _type else None  # a metaclass may hash as it likes
     left[0] -= 1
     if depth > MAX_DEPTH or left[0] < 0:
         raise UnsupportedValue("a value nested too deeply" if depth > MAX_DEPTH else "too many nodes")
@@ -62,7 +75,7 @@ def _text(value, depth, left):
     return _other(kind, value, depth + 1, left)
 
 
-def _flat(value):
+def _flat(value: Any) -> str | None:
     """Return the repr of a list or tuple of short atoms, made in one step in C, or None."""
     if _set(_map(_type, value)) <= _ATOMS:
         try:
@@ -74,41 +87,41 @@ def _flat(value):
     return None
 
 
-def _items(values, depth, left):
+def _items(values: Iterable[Any], depth: int, left: list[int]) -> list[str]:
     return [_text(v, depth, left) for v in values]
 
 
-def _list(value, depth, left):
+def _list(value: Any, depth: int, left: list[int]) -> str:
     return _flat(value) or f"[{', '.join(_items(value, depth, left))}]"
 
 
-def _tuple(value, depth, left):
+def _tuple(value: Any, depth: int, left: list[int]) -> str:
     comma = "," if _len(value) == 1 else ""
     return _flat(value) or f"({', '.join(_items(value, depth, left))}{comma})"
 
 
-def _dict(value, depth, left):
+def _dict(value: Any, depth: int, left: list[int]) -> str:
     entries = [(_text(k, depth, left), _text(v, depth, left)) for k, v in dict.items(value)]
     return "{" + ", ".join([f"{k}: {v}" for k, v in _sorted(entries)]) + "}"
 
 
-def _set_text(value, depth, left):
+def _set_text(value: Any, depth: int, left: list[int]) -> str:
     return "{" + ", ".join(_sorted(_items(value, depth, left))) + "}" if value else "set()"
 
 
-def _frozenset(value, depth, left):
-    return f"frozenset({_set_text(_set(value), depth, left)})" if value else "frozenset()"
+def _frozenset(value: Any, depth: int, left: list[int]) -> str:
+    return f"frozenset({_set_text(value, depth, left)})" if value else "frozenset()"
 
 
-def _complex(value, depth, left):
+def _complex(value: Any, depth: int, left: list[int]) -> str:
     return f"complex({value.real + 0.0!r}, {value.imag + 0.0!r})"
 
 
-def _range(value, depth, left):
+def _range(value: Any, depth: int, left: list[int]) -> str:
     return f"range({', '.join(_items((value.start, value.stop, value.step), depth, left))})"
 
 
-_WRITERS = {
+_WRITERS: dict[type, Writer] = {
     list: _list,
     tuple: _tuple,
     dict: _dict,
@@ -121,47 +134,105 @@ _WRITERS = {
     type(...): lambda value, depth, left: "...",
 }
 
-_EXACT = {
+# The content of a subclass's instance, as the builtin's own methods see it.
+_EXACT: dict[type, Callable[[Any], object]] = {
     int: lambda v: int.__add__(v, 0),
     float: lambda v: float.__add__(v, 0.0),
     str: lambda v: str.__getitem__(v, slice(None)),
     bytes: lambda v: bytes.__getitem__(v, slice(None)),
-    bytearray: lambda v: bytearray.__getitem__(v, slice(None)),
-    complex: lambda v: complex.__add__(v, 0),
     list: lambda v: [*list.__iter__(v)],
     tuple: lambda v: (*tuple.__iter__(v),),
     dict: lambda v: dict(dict.items(v)),
     set: lambda v: {*set.__iter__(v)},
     frozenset: lambda v: frozenset([*frozenset.__iter__(v)]),
+    complex: lambda v: complex.__add__(v, 0),
+    bytearray: lambda v: bytearray.__getitem__(v, slice(None)),
+    deque: lambda v: [*deque.__iter__(v)],
 }
 
 
-def _other(kind, value, depth, left):
-    ancestors = _mro(kind)
-    for base in _BASES:
-        if base in ancestors:
-            return f"{_type_name(kind)}({_text(_EXACT[base](value), depth, left)})"
-    if (_module(kind), _name(kind)) in _REPR_TYPES and _is_stdlib(kind):
-        return kind.__repr__(value).replace("datetime.", "")
-    if kind in _DICT_VIEWS or (_module(kind), _name(kind)) == ("collections", "deque"):
+def _moment(base: Callable[..., object], getters: list[Callable[[Any], Any]]) -> Writer:
+    """Return what writes dates and times, naive or in a ``timezone``, as their repr without the module."""
+
+    def write(value: Any, depth: int, left: list[int]) -> str:
+        parts = [get(value) for get in getters]
+        for part in parts:
+            if _type(part) not in (int, type(None), timezone):
+                raise UnsupportedValue(_type_name(_type(part)))
+        text = _repr(base(*parts)).replace("datetime.timezone.utc", "timezone(timedelta(0))")
+        return text.replace("datetime.", "")
+
+    return write
+
+
+def _getters(base: type, names: str) -> list[Callable[[Any], Any]]:
+    return [getattr(base, name).__get__ for name in names.split()]
+
+
+def _fraction(value: Any, depth: int, left: list[int]) -> str:
+    return f"Fraction({', '.join([_text(get(value), depth, left) for get in _FRACTION])})"
+
+
+_FRACTION = _getters(Fraction, "_numerator _denominator")
+_CLOCK = "hour minute second microsecond tzinfo"
+_decimal = Decimal.__repr__
+_STANDARD: dict[type, Writer] = {  # a datetime is a date: it comes first
+    Decimal: lambda value, depth, left: _decimal(value),
+    Fraction: _fraction,
+    datetime: _moment(datetime, _getters(datetime, f"year month day {_CLOCK}")),
+    date: _moment(date, _getters(date, "year month day")),
+    time: _moment(time, _getters(time, _CLOCK)),
+    timedelta: _moment(timedelta, _getters(timedelta, "days seconds microseconds")),
+    timezone: _moment(lambda zone: zone, [lambda zone: zone]),
+}
+
+
+def _numpy_content(kind: type, value: Any) -> list[Any]:
+    """Return the plain content of a NumPy scalar or array in a list of one; an empty list for anything else."""
+    numpy: Any = sys.modules.get("numpy")
+    if _name(_mro(kind)[-2:][0]) not in ("generic", "ndarray") or numpy is None:
+        return []
+    if _derives(numpy.ndarray, kind):
+        return [numpy.ndarray.tolist(value)]
+    return [numpy.generic.item(value)] if _derives(numpy.generic, kind) else []
+
+
+def _other(kind: type, value: Any, depth: int, left: list[int]) -> str:
+    for content in _numpy_content(kind, value):
+        return f"{_type_name(kind)}({_text(content, depth, left)})"
+    for base, exact in _EXACT.items():
+        if _derives(base, kind):
+            return f"{_type_name(kind)}({_text(exact(value), depth, left)})"
+    for base, writer in _STANDARD.items():
+        if _derives(base, kind):
+            text = writer(value, depth, left)
+            return text if kind is base else f"{_type_name(kind)}({text})"
+    if any(kind is view for view in _VIEWS):
         return f"{_name(kind)}({_text([*value], depth, left)})"
-    if _module(kind) == "builtins" or not _has_fields(kind):
-        if any("__next__" in vars(c) for c in ancestors):
-            return f"iterator({_text(_consume(value), depth, left)})"
-        raise UnsupportedValue(_type_name(kind))
-    return _object(kind, value, depth, left)
+    if _derives(BaseException, kind):
+        return f"{_type_name(kind)}({', '.join(_items(_arguments(value), depth, left))})"
+    if _is_plain(kind):
+        return _object(kind, value, depth, left)
+    if not _derives(type, kind) and any("__next__" in _own(c) for c in _mro(kind)):
+        return f"iterator({_text(_consume(value), depth, left)})"
+    raise UnsupportedValue(_type_name(kind))
 
 
-def _is_stdlib(kind):
-    return getattr(sys.modules.get(_module(kind)), _name(kind), None) is kind
+def _is_plain(kind: type) -> bool:
+    """Tell whether class statements made the type and its bases: an instance is its fields and nothing more."""
+    for c in _mro(kind):
+        if c is object or c is Generic:
+            continue
+        new: Any = _own(c).get("__new__")
+        if _flags(c) & (_MADE_AT_RUN_TIME | _IMMUTABLE) != _MADE_AT_RUN_TIME:
+            return False
+        if _type(new) is _builtin and new.__self__ is c:  # a C type, which keeps its content to itself
+            return False
+    return True
 
 
-def _has_fields(kind):
-    return not issubclass(kind, type) and kind.__flags__ & (1 << 9) != 0  # a class made by a class statement
-
-
-def _consume(iterator):
-    taken = []
+def _consume(iterator: Iterator[object]) -> list[object]:
+    taken: list[object] = []
     for item in iterator:
         taken.append(item)
         if _len(taken) > MAX_ITEMS:
@@ -169,33 +240,42 @@ def _consume(iterator):
     return taken
 
 
-def _object(kind, value, depth, left):
-    fields = {}
-    for ancestor in _mro(kind):
-        slots = vars(ancestor).get("__slots__", ())
-        for slot in (slots,) if _type(slots) is str else slots:
-            if slot not in ("__dict__", "__weakref__"):
-                try:
-                    fields[slot] = _fields(value, slot)
-                except AttributeError:
-                    continue
-    with contextlib.suppress(AttributeError):
-        fields.update(dict.items(_fields(value, "__dict__")))
+def _object(kind: type, value: Any, depth: int, left: list[int]) -> str:
+    fields = _fields_of(kind, value)
+    name = _type_name(kind)
     if "_value_" in fields and "_name_" in fields:  # an enum's member
-        return f"{_type_name(kind)}({_text(fields['_value_'], depth, left)})"
-    parts = []
-    for name in _sorted(fields):
-        if _type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
-            raise UnsupportedValue(_type_name(kind))
-        parts.append(f"{name}={_text(fields[name], depth, left)}")
-    return f"{_type_name(kind)}({', '.join(parts)})"
+        return f"{name}({_text(fields['_value_'], depth, left)})"
+    for field in fields:
+        if _type(field) is not str or not field.isidentifier() or _iskeyword(field):
+            raise UnsupportedValue(name)
+    return f"{name}({', '.join([f'{field}={_text(fields[field], depth, left)}' for field in _sorted(fields)])})"
 
 
-def _type_name(kind):
+def _fields_of(kind: type, value: object) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for ancestor in reversed(_mro(kind)):
+        for name, slot in _own(ancestor).items():
+            if _type(slot) is _slot:
+                try:
+                    fields[name] = slot.__get__(value)
+                except AttributeError:  # never set
+                    continue
+    try:
+        own: Any = _fields(value, "__dict__")
+    except AttributeError:
+        return fields
+    if _type(own) is not dict:
+        raise UnsupportedValue(_type_name(kind))
+    fields.update(own)
+    return fields
+
+
+def _type_name(kind: type) -> str:
     name = _name(kind)
-    return name if name.isidentifier() and not keyword.iskeyword(name) and _len(name) < 200 else "Unnamed"
+    sound = _type(name) is str and name.isidentifier() and not _iskeyword(name) and _len(name) < 200
+    return name if sound else "Unnamed"
 
 
-def exception_name(error):
+def exception_name(error: BaseException) -> str:
     """Return the type name of what was raised."""
     return _type_name(_type(error))

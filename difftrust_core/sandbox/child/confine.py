@@ -11,16 +11,18 @@ import platform
 import resource
 import socket
 import struct
+from collections.abc import Callable
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 4, 38, 22
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _READ_ONLY = 0b1101  # execute (to map shared libraries), read file, read directory
 _READ_FILE = 0b0100
+_LIST = 0b1000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | 0o20000000  # the last: O_TMPFILE
 
 # name: (x86_64, aarch64); None where the architecture has no such call.
-_ALLOWED = {
+_ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63), "write": (1, 64), "close": (3, 57), "stat": (4, None), "fstat": (5, 80),
     "lstat": (6, None), "poll": (7, None), "lseek": (8, 62), "mmap": (9, 222), "mprotect": (10, 226),
     "munmap": (11, 215), "brk": (12, 214), "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135),
@@ -42,12 +44,12 @@ _OPENAT = (257, 56)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
-def _seccomp_program():
+def _seccomp_program() -> bytes | None:
     """Return the BPF bytes of the allow-list, or None on an architecture that is not in the table."""
     if platform.machine() not in _MACHINES:
         return None
     column, audit_arch = _MACHINES[platform.machine()]
-    numbers = sorted(pair[column] for pair in _ALLOWED.values() if pair[column] is not None)
+    numbers = sorted(number for pair in _ALLOWED.values() if (number := pair[column]) is not None)
     ld, jeq, jset, ret = 0x20, 0x15, 0x45, 0x06
     allow, refuse, kill = 0x7FFF0000, 0x00050001, 0x80000000  # 0x0005.... is ERRNO; 1 is EPERM
     code = [(ld, 0, 0, 4), (jeq, 1, 0, audit_arch), (ret, 0, 0, kill), (ld, 0, 0, 0)]
@@ -58,20 +60,24 @@ def _seccomp_program():
     return b"".join(struct.pack("=HBBI", op, yes, no, value) for op, yes, no, value in code)
 
 
-def landlock_abi():
+def landlock_abi() -> int:
     """Return the kernel's Landlock version, 0 where there is none."""
-    return max(0, _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+    version: int = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
+    return max(0, version)
 
 
-def _landlock_ruleset(readable):
-    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only; None without Landlock."""
+def _landlock_ruleset(readable: list[str]) -> int | None:
+    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only; None without Landlock.
+
+    Of a path that ends in a slash only the names can be listed.
+    """
     abi = landlock_abi()
     if abi == 0:
         return None
     rights = 0x1FFF | (abi >= 2) << 13 | (abi >= 3) << 14 | (abi >= 5) << 15
     attributes = struct.pack("=QQQ", rights, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
-    ruleset = _libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0)
+    ruleset: int = _libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0)
     if ruleset < 0:
         return None
     for path in readable:
@@ -79,12 +85,14 @@ def _landlock_ruleset(readable):
     return ruleset
 
 
-def _allow_reading(ruleset, path):
+def _allow_reading(ruleset: int, path: str) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
     rights = _READ_ONLY if os.path.isdir(path) else _READ_FILE | 1
+    if path.endswith("/"):
+        rights = _LIST
     if path.startswith("/dev/"):
         rights = _READ_FILE | 2  # write to /dev/null
     rule = struct.pack("=Qi", rights, descriptor)
@@ -96,8 +104,7 @@ def _allow_reading(ruleset, path):
 class Confinement:
     """The layers as prepared in the zygote; ``active`` names those that the machine offers."""
 
-    def __init__(self, wanted, readable):
-        self.limits = {}
+    def __init__(self, wanted: list[str], readable: list[str]):
         self._landlock = _landlock_ruleset(readable) if "landlock" in wanted else None
         program = _seccomp_program() if "seccomp" in wanted else None
         self._seccomp = None
@@ -108,12 +115,12 @@ class Confinement:
         layers = {"landlock": self._landlock is not None, "seccomp": self._seccomp is not None}
         self.active = ["rlimits", *(name for name, there in layers.items() if there)]
 
-    def zygote(self):
+    def zygote(self) -> None:
         """Give up, in the zygote, what no child may have: new privileges, and being looked into."""
         _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
         _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
 
-    def confine(self, memory_bytes):
+    def confine(self, memory_bytes: int) -> None:
         """Give up, in a child, everything that a candidate does not need. Raises OSError if a layer fails."""
         for what, limit in (
             (resource.RLIMIT_AS, memory_bytes),
@@ -132,12 +139,12 @@ class Confinement:
             _check(_libc.prctl(_PR_SET_SECCOMP, 2, self._seccomp, 0, 0), "seccomp")
 
 
-def _check(returned, what):
+def _check(returned: int, what: str) -> None:
     if returned != 0:
         raise OSError(ctypes.get_errno(), f"the layer {what} could not be set up")
 
 
-def _holds(attempt):
+def _holds(attempt: Callable[[], object]) -> bool:
     """Tell whether ``attempt`` is refused."""
     try:
         attempt()
@@ -146,17 +153,17 @@ def _holds(attempt):
     return False
 
 
-def _fork():
+def _fork() -> None:
     if os.fork() == 0:
         os._exit(0)
 
 
-def _write():
+def _write() -> None:
     os.close(os.open("/tmp/difftrust-was-here", os.O_CREAT | os.O_WRONLY))
     os.unlink("/tmp/difftrust-was-here")
 
 
-def self_test():
+def self_test() -> list[str]:
     """Return what a confined child is still able to do, as a list of words; empty where all is shut."""
     trials = {  # connecting a datagram socket sends nothing; the address is reserved for documentation
         "files": lambda: os.listdir("/etc"),

@@ -12,17 +12,25 @@ import os
 import random
 import sys
 import types
+from collections.abc import Callable
+from mmap import mmap
+from typing import Any, Never
 
 from canonical import UnsupportedValue, canonical, exception_name
 from literals import Instance, read_literal
 
-POSITION, WRITTEN, STATE, TRIMMED, NONDETERMINISTIC = range(5)  # words of the header
+POSITION, WRITTEN, STATE, NONDETERMINISTIC = range(4)  # words of the header
 HEADER_BYTES = 64
 LOADING, RUNNING, RECHECKING, DONE, FULL, NOT_LOADED, NO_MEMORY = range(7)  # values of STATE
 RECHECK_EVERY = 50  # 2 % of the inputs run twice, to find programs that differ from themselves
 MODULE_NAME = "candidate"
-_FUTURE_ANNOTATIONS = __import__("__future__").annotations.compiler_flag
-_exit, _loads = os._exit, marshal.loads
+_FUTURE_ANNOTATIONS: int = __import__("__future__").annotations.compiler_flag
+# Bound here, where no candidate can have replaced them yet.
+_exit, _loads, _seed = os._exit, marshal.loads, random.seed
+
+Namespace = dict[str, Any]
+Loaded = tuple[Callable[..., object], Namespace]
+Call = Callable[[int], bytes]
 
 
 class NotLoaded(Exception):
@@ -32,14 +40,14 @@ class NotLoaded(Exception):
 class Inputs:
     """The argument tuples of a batch, read once in the zygote and handed out fresh for every call."""
 
-    def __init__(self, texts):
+    def __init__(self, texts: list[str]):
         self._values = [read_literal(text) for text in texts]
         self._blobs = [None if _immutable(v) else _marshalled(v) for v in self._values]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._values)
 
-    def fresh(self, index, namespace):
+    def fresh(self, index: int, namespace: Namespace) -> Any:
         """Return arguments that no earlier call has seen, objects being of the program's own classes."""
         blob = self._blobs[index]
         if blob is None:
@@ -49,43 +57,55 @@ class Inputs:
         return _build(self._values[index], namespace)
 
 
-def _immutable(value):
+def _immutable(value: Any) -> bool:
     kind = type(value)
     if kind in (tuple, frozenset):
         return all(map(_immutable, value))
     return kind in (int, float, bool, str, bytes, complex, type(None), type(...))
 
 
-def _marshalled(value):
-    try:
-        return marshal.dumps(value, 2)  # version 2 keeps no references: no two places share one list
-    except ValueError:
-        return b""  # holds objects: built anew for each call
+def _marshalled(value: Any) -> bytes:
+    """Return what marshal makes of ``value``; empty where that would lose a type."""
+    if not _holds_only_plain(value):
+        return b""
+    return marshal.dumps(value, 2)  # version 2 keeps no references: no two places share one list
 
 
-def _build(value, namespace):
+def _holds_only_plain(value: Any) -> bool:
+    kind = type(value)
+    if kind is dict:
+        return all(map(_holds_only_plain, [*value, *value.values()]))
+    if kind in (list, tuple, set, frozenset):
+        return all(map(_holds_only_plain, value))
+    return kind not in (Instance, bytearray)  # marshal makes bytes of the latter
+
+
+def _build(value: Any, namespace: Namespace) -> Any:
     kind = type(value)
     if kind in (list, tuple, set, frozenset):
         return kind([_build(v, namespace) for v in value])
     if kind is dict:
         return {_build(k, namespace): _build(v, namespace) for k, v in value.items()}
+    if kind is bytearray:
+        return value[:]
     if kind is not Instance:
         return value
     cls = namespace[value.type_name]
     args = [_build(a, namespace) for a in value.args]
     if args or not isinstance(cls, type):
         return cls(*args)
-    made = object.__new__(cls)
+    made: object = object.__new__(cls)
     for name, field in value.fields.items():
         object.__setattr__(made, name, _build(field, namespace))
     return made
 
 
-def _compile(source, where):
-    return compile(source, where, "exec", flags=_FUTURE_ANNOTATIONS, dont_inherit=True)
+def _compile(source: str | ast.Module, where: str) -> types.CodeType:
+    made: types.CodeType = compile(source, where, "exec", flags=_FUTURE_ANNOTATIONS, dont_inherit=True)
+    return made
 
 
-def load(preamble, source, entry_point, trim):
+def load(preamble: str, source: str, entry_point: str, trim: bool) -> Loaded:
     """Return the entry point and the namespace of ``source``. Raises NotLoaded.
 
     Annotations are not evaluated (as from Python 3.14 on): a type that was not imported is no behaviour.
@@ -106,7 +126,7 @@ def load(preamble, source, entry_point, trim):
     return function, namespace
 
 
-def _trim(tree, entry_point):
+def _trim(tree: ast.Module, entry_point: str) -> None:
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     ends = [i for i, s in enumerate(tree.body) if isinstance(s, functions) and s.name == entry_point]
     after = ends[-1] + 1 if ends else len(tree.body)
@@ -116,16 +136,17 @@ def _trim(tree, entry_point):
     tree.body = [s for s in tree.body if s in kept or _assigns_one_of(s, read)]
 
 
-def _assigns_one_of(statement, names):
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    assigns = isinstance(statement, (ast.Assign, ast.AnnAssign))
-    return assigns and any(isinstance(t, ast.Name) and t.id in names for t in targets)
+def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(isinstance(t, ast.Name) and t.id in names for t in targets)
 
 
-def run(program, inputs, mapping, start):
+def run(program: dict[str, Any], inputs: Inputs, mapping: mmap, start: int) -> Never:
     """Load the program and write one line a call from input ``start`` on. Never returns: the child exits."""
     head = memoryview(mapping)[:HEADER_BYTES].cast("Q")
-    head[POSITION], head[WRITTEN], head[STATE], head[TRIMMED] = start, HEADER_BYTES, LOADING, program["trim"]
+    _seed(0)  # the module random took a new seed when this process was forked
     try:
         loaded = load(program["preamble"], program["source"], program["entry_point"], program["trim"])
     except NotLoaded as e:
@@ -133,7 +154,7 @@ def run(program, inputs, mapping, start):
     except BaseException as e:
         _not_loaded(mapping, head, exception_name(e))
     seeded = "random" in program["source"] or "random" in program["preamble"]
-    call = _caller(*loaded, inputs, random.seed if seeded else None, head)
+    call = _caller(loaded, inputs, head, seeded=seeded)
     head[STATE] = RUNNING
     lines = _write_lines(call, mapping, head, len(inputs))
     head[STATE] = RECHECKING
@@ -146,7 +167,7 @@ def run(program, inputs, mapping, start):
     _exit(0)
 
 
-def _not_loaded(mapping, head, why):
+def _not_loaded(mapping: mmap, head: memoryview, why: str) -> Never:
     text = b"L" + why.encode() + b"\n"
     mapping[HEADER_BYTES : HEADER_BYTES + len(text)] = text
     head[WRITTEN] = HEADER_BYTES + len(text)
@@ -154,12 +175,13 @@ def _not_loaded(mapping, head, why):
     _exit(0)
 
 
-def _caller(function, namespace, inputs, seed, head):
+def _caller(loaded: Loaded, inputs: Inputs, head: memoryview, *, seeded: bool) -> Call:
+    function, namespace = loaded
     fresh, text_of, name_of, unsupported = inputs.fresh, canonical, exception_name, UnsupportedValue
 
-    def call(index):
-        if seed is not None:
-            seed(0)
+    def call(index: int) -> bytes:
+        if seeded:
+            _seed(0)
         try:
             return b"V%b\n" % text_of(function(*fresh(index, namespace))).encode()
         except unsupported as e:
@@ -173,7 +195,7 @@ def _caller(function, namespace, inputs, seed, head):
     return call
 
 
-def _write_lines(call, mapping, head, n):
+def _write_lines(call: Call, mapping: mmap, head: memoryview, n: int) -> list[bytes]:
     at, size, lines = head[WRITTEN], len(mapping), []
     for index in range(head[POSITION], n):
         head[POSITION] = index

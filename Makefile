@@ -1,0 +1,44 @@
+# `make demo` and `make test` set up everything they need in .venv/ and end by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+
+.PHONY: help demo test check lint types lab clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+# uv installs ten times faster than pip; where it cannot be had, pip does the same from the same locked versions.
+$(READY): requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip -q
+	if $(BIN)/python -m pip install -q uv 2>/dev/null && \
+	   $(BIN)/python -m uv pip install -q --compile-bytecode --python $(BIN)/python -r requirements.lock; then \
+	  $(BIN)/python -m uv pip install -q --no-deps --python $(BIN)/python -e .; \
+	else \
+	  $(BIN)/python -m pip install -q -r requirements.lock && $(BIN)/python -m pip install -q --no-deps -e .; \
+	fi
+	rm -f $(VENV)/.ready-*
+	touch $@
+
+demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
+	$(BIN)/difftrust demo
+
+test: $(READY)  ## The whole test suite
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+check: lint types  ## Lint, format and types
+
+lab: $(READY)  ## JupyterLab on the notebooks
+	$(BIN)/jupyter lab notebooks
+
+clean:  ## Remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis

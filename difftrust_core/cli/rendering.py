@@ -1,0 +1,67 @@
+"""A table as text: for the screen, for Markdown, for LaTeX, as CSV or JSON; and nothing else."""
+
+import json
+import math
+from typing import Any
+
+import polars as pl
+from tabulate import tabulate
+
+_STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs"}
+_MAX_CELL = 200
+
+
+def render(frame: pl.DataFrame, style: str) -> str:
+    """Return ``frame`` as text. Numbers are rounded to four places, but in csv and json, which are exact.
+
+    Characters that could steer a terminal are escaped everywhere; json loses nothing by that.
+    """
+    if style == "json":
+        return json.dumps([{k: _plain(v) for k, v in row.items()} for row in frame.iter_rows(named=True)], indent=1)
+    if style == "csv":
+        return _csv(frame)
+    rows = [[_cell(value, style) for value in row] for row in frame.iter_rows()]
+    numeric = [frame.schema[name].is_numeric() for name in frame.columns]
+    made: str = tabulate(
+        rows,
+        headers=frame.columns,
+        tablefmt=_STYLES[style],
+        disable_numparse=True,
+        colalign=["right" if n else "left" for n in numeric] if rows else None,
+    )
+    return made
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    flat = frame.with_columns(
+        *[pl.col(name).map_elements(_unsteered, return_dtype=pl.String) for name in texts],
+        *[pl.col(name).map_elements(lambda v: json.dumps(_plain(v)), return_dtype=pl.String) for name in nested],
+    )
+    return flat.write_csv().rstrip("\n")
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` as JSON has it: NaN and infinities, which it has not, as null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, pl.Series | list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _unsteered(text: str) -> str:
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
+def _cell(value: Any, style: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else f"{value:.4f}"
+    text = _unsteered(str(_plain(value))).replace("\n", "\\n").replace("\t", "\\t")
+    text = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
+    return text.replace("|", "\\|") if style == "markdown" else text

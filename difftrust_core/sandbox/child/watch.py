@@ -1,0 +1,108 @@
+"""One confined child and its watchdog, standard library only.
+
+The watchdog reads the child's CPU clock, so a busy machine does not change an outcome, and kills: a signal handler
+would not interrupt C code, and a candidate can catch every exception.
+"""
+
+import mmap
+import os
+import select
+import signal
+import time
+from typing import Any
+
+from channel import Channel
+from confine import Confinement
+from program import HEADER_BYTES, LOADING, POSITION, STATE, WRITTEN, Inputs, run
+
+POLL_MS = 10
+MAPPING_BYTES = 64 << 20
+_exit = os._exit  # a candidate may replace it in its own process
+
+
+class Child:
+    """One confined process running one program, and what the watchdog knows of it."""
+
+    def __init__(
+        self, confinement: Confinement, program: dict[str, Any], inputs: Inputs, *, start: int, memory_bytes: int
+    ):
+        self.start = start
+        self.mapping = mmap.mmap(-1, MAPPING_BYTES)
+        self.head = memoryview(self.mapping)[:HEADER_BYTES].cast("Q")
+        # Sound from the start, also if the child dies before it has written anything.
+        self.head[POSITION], self.head[WRITTEN], self.head[STATE] = start, HEADER_BYTES, LOADING
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                confinement.confine(memory_bytes)
+                run(program, inputs, self.mapping, start)
+            finally:
+                _exit(120)
+        self.clock = (~self.pid << 3) | 2  # the CPU clock of another process, as clock_getcpuclockid(3) makes it
+        self.killed = self.moved_on = False
+
+    def watch(
+        self, channel: Channel, left: dict[str, float], *, load_cpu: float, call_cpu: float, call_wall: float
+    ) -> None:
+        """Wait for the end of the child, killing it when a call, the load or the program is over its limit."""
+        began = time.monotonic()
+        pidfd = os.pidfd_open(self.pid)
+        poller = select.poll()
+        poller.register(pidfd, select.POLLIN)
+        poller.register(channel.socket, select.POLLHUP | select.POLLRDHUP)
+        last, cpu_mark, wall_mark = self._progress(), 0.0, began
+        while not (ready := poller.poll(POLL_MS)):
+            cpu, wall, now = self._cpu(), time.monotonic(), self._progress()
+            if now != last:
+                last, cpu_mark, wall_mark = now, cpu, wall
+            limit = load_cpu if now[0] == LOADING else call_cpu
+            over = cpu - cpu_mark > limit or wall - wall_mark > call_wall
+            if over or cpu > left["cpu"] or wall - began > left["wall"]:
+                os.kill(self.pid, signal.SIGKILL)
+                poller.unregister(channel.socket)
+                poller.poll()
+                self.killed = True
+                # If it moved on while it was being killed, the call that was over its limit had ended after all.
+                self.moved_on = self._progress() != last
+                break
+        if any(descriptor != pidfd for descriptor, _ in ready):
+            os.kill(self.pid, signal.SIGKILL)
+            _exit(0)
+        os.close(pidfd)
+        _, self.status, self.usage = os.wait4(self.pid, 0)
+        left["cpu"] -= self.usage.ru_utime + self.usage.ru_stime
+        left["wall"] -= time.monotonic() - began
+
+    def _progress(self) -> tuple[int, int, int]:
+        return self.head[STATE], self.head[POSITION], self.head[WRITTEN]
+
+    def _cpu(self) -> float:
+        try:
+            return time.clock_gettime(self.clock)
+        except OSError:
+            return 0.0  # it ended in this moment
+
+    def lines(self) -> list[bytes] | None:
+        """Return the lines that the child wrote, or None where the mapping contradicts itself."""
+        end = self.head[WRITTEN]
+        if not HEADER_BYTES <= end <= MAPPING_BYTES:
+            return None
+        text = self.mapping[HEADER_BYTES:end]
+        return text.split(b"\n")[:-1] if not text or text.endswith(b"\n") else None
+
+    def close(self) -> None:
+        """Give the mapping back."""
+        self.head.release()
+        self.mapping.close()
+
+    def death(self) -> bytes:
+        """Return the kind's letter and words for a child that ended by itself before it was done."""
+        if not os.WIFSIGNALED(self.status):
+            return b"Cexit"
+        number = os.WTERMSIG(self.status)
+        if number == signal.SIGKILL:  # by the kernel, for want of memory
+            return b"M"
+        try:
+            return b"C" + signal.Signals(number).name.encode()
+        except ValueError:  # a real-time signal has no name
+            return b"Csignal %d" % number

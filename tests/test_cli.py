@@ -1,0 +1,190 @@
+"""The command as a user meets it: what it prints, and with which exit status it ends."""
+
+import gzip
+import hashlib
+import io
+import json
+import pickle
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.cli import main
+from difftrust_core.corpora.benchmarks import load_benchmark
+
+COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql")
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    """Two right and one wrong solution of two starter tasks, as JSONL."""
+    path = tmp_path / "samples.jsonl"
+    tasks = load_benchmark("starter")[:2]
+    lines = [{"task_id": t.task_id, "solution": t.reference} for t in tasks for _ in range(2)]
+    lines += [{"task_id": t.task_id, "solution": f"def {t.entry_point}(*args):\n    return 'wrong'\n"} for t in tasks]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def store(tmp_path: Path, samples: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    folder = tmp_path / "store"
+    assert run(capsys, "import", samples, "--model", "m1", "--temperature", "0.6", "--store", folder)[0] == 0
+    assert run(capsys, "execute", "--store", folder, "-n", "30", "--jobs", "1")[0] == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    status, out, _ = run(capsys, command, "--help")
+    assert status == 0
+    assert f"Example: difftrust {command}" in " ".join(out.split())
+
+
+def test_every_command_is_in_the_help_and_in_this_test(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "--help")
+    listed = out.split("Commands:")[1].splitlines()[1:]
+    assert sorted(line.split()[0] for line in listed if line[2:3].strip()) == sorted(COMMANDS)
+
+
+def test_import_execute_and_table(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv", "--detection", "all-pairs")
+    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
+    assert status == 0
+    assert (row["benchmark"], row["model"], row["tasks"]) == ("starter", "m1", 2)
+    assert row["mean_error"] == pytest.approx(1 / 3)
+    assert row["mean_incoherence"] == pytest.approx(2 / 3)
+    assert row["detection_rate"] == 1.0
+
+
+def test_the_other_formats(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    _, markdown, _ = run(capsys, "table", "4", "--store", store, "--format", "markdown")
+    assert markdown.splitlines()[0].startswith("| benchmark")
+    assert "0.3333" in markdown
+    _, latex, _ = run(capsys, "table", "4", "--store", store, "--format", "latex")
+    assert r"\toprule" in latex
+    assert r"mean\_error" in latex
+    _, table, _ = run(capsys, "table", "4", "--store", store)
+    assert "with I > 2E: 0; with E = 0 < I: 0" in table
+
+
+def test_sql(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    question = "select kind, count(*) as n from outcomes group by 1 order by 1"
+    status, out, _ = run(capsys, "sql", question, "--store", store, "--format", "json")
+    assert status == 0
+    assert [row["kind"] for row in json.loads(out)] == ["value"]
+    status, _, err = run(capsys, "sql", "select nonsense from estimates", "--store", store)
+    assert status == 2
+    assert "nonsense" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_text_of_candidates_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, store: Path
+) -> None:
+    for style in ("table", "markdown", "latex", "csv", "json"):
+        _, out, _ = run(capsys, "sql", r"select chr(27) || '[2J' as code", "--store", store, "--format", style)
+        assert "\x1b" not in out
+
+
+def test_executing_again_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, _ = run(capsys, "execute", "--store", store, "-n", "30")
+    assert (status, out.startswith("nothing to do")) == (0, True)
+
+
+BAD_WORDS = [
+    (["table", "5", "--store", "{store}"], 2, "table is one of 4, got '5'"),
+    (["table", "4", "--store", "{store}", "-m", "1"], 2, "m"),
+    (["table", "4", "--store", "nowhere"], 1, "no difftrust store in nowhere"),
+    (["table", "4", "--store", "{store}", "--temperature", "9"], 1, "no estimate at temperature 9.0"),
+    (["execute", "--store", "{store}", "-n", "0"], 2, "n"),
+    (["execute", "--store", "{store}", "--seed", "7"], 2, "seed 0, got 7"),
+    (["import", "nothing.parquet", "--store", "{store}"], 1, "nothing.parquet"),
+    (["import", "{samples}", "--store", "{store}"], 2, "give one --model and one --temperature"),
+    (["frobnicate"], 2, "frobnicate"),
+    (["fetch", "nonsense"], 2, "nonsense"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "message"), BAD_WORDS, ids=lambda v: str(v)[:40])
+def test_wrong_words_give_one_line(
+    capsys: pytest.CaptureFixture[str], store: Path, samples: Path, words: list[str], status: int, message: str
+) -> None:
+    before = {p: p.read_bytes() for p in store.rglob("*") if p.is_file()}
+    words = [w.format(store=store, samples=samples) for w in words]
+    ended, _, err = run(capsys, *words)
+    assert ended == status
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert {p: p.read_bytes() for p in store.rglob("*") if p.is_file()} == before
+
+
+def test_bad_lines_are_named_and_the_rest_is_imported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    task = load_benchmark("starter")[0]
+    good = json.dumps({"task_id": task.task_id, "solution": task.reference})
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{good}\nnot json\n" + json.dumps({"task_id": "starter/unknown", "solution": "x"}) + f"\n{good}\n")
+    status, out, err = run(
+        capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store"
+    )
+    assert status == 0
+    assert "imported 2 candidates" in out
+    assert "2 bad rows" in out
+    assert "2" in err
+    assert "starter/unknown" in err
+
+
+def test_one_candidate_is_counted_and_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    task = load_benchmark("starter")[0]
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps({"task_id": task.task_id, "solution": task.reference}) + "\n")
+    run(capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store")
+    status, out, _ = run(capsys, "execute", "--store", tmp_path / "store", "-n", "5", "--jobs", "1")
+    assert status == 0
+    assert f"incoherence needs m >= 2 candidates, got 1 in 1 (coder, task) pairs, the first m on {task.task_id}" in out
+    status, out, _ = run(capsys, "table", "4", "--store", tmp_path / "store", "--format", "csv")
+    assert "NaN" in out
+
+
+def test_a_hostile_pickle_is_refused_and_not_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    class Touch:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (eval, (f"open({str(tmp_path / 'touched')!r}, 'w')",))
+
+    cache = tmp_path / "artifact" / "HumanEval" / ".experiments" / "m_temp0.6" / "cache"
+    cache.mkdir(parents=True)
+    (cache / "candidates_HumanEval_0").write_bytes(pickle.dumps([Touch()]))
+    status, _, err = run(capsys, "import", tmp_path / "artifact", "--store", tmp_path / "store")
+    assert status == 1
+    assert "candidates_HumanEval_0" in err
+    assert "builtins" in err or "eval" in err
+    assert not (tmp_path / "touched").exists()
+
+
+def test_a_benchmark_with_a_wrong_hash_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "HumanEval.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}\n"))
+    status, _, err = run(capsys, "fetch", "humaneval", "--from", path)
+    assert status == 1
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in err
+    assert not list((tmp_path / "cache").rglob("*.gz"))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    import subprocess
+
+    code = "import sys; from difftrust_core.cli import app; print(*sorted(m.split('.')[0] for m in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"} & set(loaded)

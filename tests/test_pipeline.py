@@ -1,0 +1,241 @@
+"""The pipeline on real programs in the real sandbox: exact, incremental, repeatable."""
+
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
+from difftrust_core.pipeline import add_candidates, compute_estimates, execute, refresh_estimates
+from difftrust_core.queries import query_disagreement, query_estimates, query_sql
+from difftrust_core.store import Store
+from difftrust_core.tasks import Task
+from tests.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, slow_estimates
+
+BENCHMARK = {"tiny": TASKS}
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+def filled(root: Path, *programs: dict[str, str], model: str = "coder") -> Store:
+    store = Store.create(root)
+    add_candidates(store, candidates(model, *programs), BENCHMARK, n_jobs=1)
+    return store
+
+
+def contents(store: Store, *tables: str) -> dict[str, bytes]:
+    return {str(p.relative_to(store.root)): p.read_bytes() for table in tables for p in store.files(table)}
+
+
+def test_estimates_equal_running_everything_and_comparing_every_pair(tmp_path: Path) -> None:
+    programs = (RIGHT, WRONG, WRONG, OTHER)
+    store = filled(tmp_path / "store", *programs)
+    done = execute(store, n=60, say=silent)
+    assert (done.n_tasks, done.n_programs, done.failures) == (3, 9, ())
+    refresh_estimates(store)
+    found = {row["task_id"]: row for row in query_estimates(store, equality="strict").iter_rows(named=True)}
+    for task in TASKS:
+        inputs = query_sql(store, "SELECT arguments FROM inputs WHERE task_id = ? ORDER BY input_index", [task.task_id])
+        error, incoherence = slow_estimates(task, [p[task.task_id] for p in programs], inputs["arguments"].to_list())
+        row = found[task.task_id]
+        assert (row["m"], row["n"]) == (4, 60)
+        assert row["error"] == pytest.approx(error, abs=1e-12)
+        assert row["incoherence"] == pytest.approx(incoherence, abs=1e-12)
+        assert row["incoherence_v"] == pytest.approx(incoherence * 3 / 4, abs=1e-12)
+        assert row["n_classes"] == 3
+        assert 0 < row["incoherence"] <= 2 * row["error"]
+
+
+def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_path: Path) -> None:
+    commented = {task_id: f"# the same\n{code}" for task_id, code in RIGHT.items()}
+    store = filled(tmp_path / "store", RIGHT, RIGHT, commented)
+    done = execute(store, n=20, say=silent)
+    assert (done.n_programs, done.n_executions) == (3, 60)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert estimates["m"].to_list() == [3, 3, 3]
+    assert estimates["error"].to_list() == [0.0] * 3
+    assert estimates["incoherence"].to_list() == [0.0] * 3
+    assert query_disagreement(store) is None
+
+
+def test_executing_again_does_nothing(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=30, say=silent)
+    assert refresh_estimates(store)
+    before = contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates")
+    again = execute(store, n=30, say=silent)
+    assert (again.n_tasks, again.n_tasks_at_hand, again.n_executions) == (0, 3, 0)
+    assert not refresh_estimates(store)
+    assert execute(store, n=10, say=silent).n_tasks == 0
+    assert contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates") == before
+
+
+def test_the_same_run_from_scratch_gives_the_same_bytes(tmp_path: Path) -> None:
+    stores = []
+    for name, n_jobs in (("a", 1), ("b", 2)):
+        store = filled(tmp_path / name, RIGHT, WRONG, OTHER)
+        execute(store, n=40, n_jobs=n_jobs, say=silent)
+        refresh_estimates(store, n_jobs=n_jobs)
+        stores.append(contents(store, "inputs", "outcomes", "behaviours", "estimates"))
+    assert stores[0] == stores[1]
+
+
+def test_another_seed_gives_other_inputs_and_is_refused_on_the_same_store(tmp_path: Path) -> None:
+    one, other = filled(tmp_path / "one", RIGHT), filled(tmp_path / "other", RIGHT)
+    execute(one, n=20, seed=1, say=silent)
+    execute(other, n=20, seed=2, say=silent)
+    assert one.read("inputs")["arguments"].to_list() != other.read("inputs")["arguments"].to_list()
+    with pytest.raises(WrongUsage, match="seed 1, got 2; use a new store"):
+        execute(one, n=20, seed=2, say=silent)
+
+
+def test_new_candidates_execute_only_what_is_new(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=40, say=silent)
+    add_candidates(store, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
+    added = execute(store, n=40, say=silent)
+    assert (added.n_programs, added.n_executions) == (3, 120)
+    refresh_estimates(store)
+    whole = Store.create(tmp_path / "whole")
+    add_candidates(whole, candidates("coder", RIGHT, WRONG), BENCHMARK, n_jobs=1)
+    add_candidates(whole, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
+    execute(whole, n=40, say=silent)
+    refresh_estimates(whole)
+    assert query_estimates(store).equals(query_estimates(whole))
+
+
+def test_raising_n_executes_only_the_rest_and_keeps_the_prefix(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG, OTHER)
+    execute(store, n=25, say=silent)
+    before = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    assert execute(store, n=60, say=silent).n_executions == 9 * 35
+    after = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    assert {path: after[path] for path in before} == before
+    whole = filled(tmp_path / "whole", RIGHT, WRONG, OTHER)
+    execute(whole, n=60, say=silent)
+    assert store.read("inputs").drop("start").equals(whole.read("inputs").drop("start")) or (
+        store.read("inputs").sort("task_id", "input_index")["arguments"].to_list()
+        == whole.read("inputs").sort("task_id", "input_index")["arguments"].to_list()
+    )
+    for n in (10, 25, 60):
+        assert compute_estimates(store, n=n)["paper"].equals(compute_estimates(whole, n=n)["paper"])
+    with pytest.raises(WrongUsage, match="executed on 60 inputs, not 61; run `difftrust execute -n 61`"):
+        compute_estimates(store, n=61)
+
+
+def test_fewer_candidates_are_the_first_ones(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, RIGHT, WRONG, OTHER)
+    execute(store, n=30, say=silent)
+    first = compute_estimates(store, m=2)["paper"]
+    assert first["m"].to_list() == [2, 2, 2]
+    assert first["incoherence"].to_list() == [0.0] * 3
+
+
+def test_text_that_is_no_program_is_an_outcome(tmp_path: Path) -> None:
+    broken = {task.task_id: "I am sorry, I cannot write this." for task in TASKS}
+    empty = {task.task_id: "" for task in TASKS}
+    store = filled(tmp_path / "store", RIGHT, broken, empty)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert estimates["n_load_errors"].to_list() == [20, 20, 20]
+    assert estimates["error"].to_list() == pytest.approx([2 / 3] * 3)
+    assert estimates["incoherence"].to_list() == pytest.approx([2 / 3] * 3)
+
+
+def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", WRONG)
+    execute(store, n=30, say=silent)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert all(math.isnan(i) for i in estimates["incoherence"])
+    assert all(e > 0 for e in estimates["error"])
+
+
+@pytest.mark.parametrize("validity", ["reference", "quorum", "all"])
+def test_validity_decides_which_inputs_are_kept(tmp_path: Path, validity: str) -> None:
+    store = filled(tmp_path / "store", WRONG, WRONG, RIGHT)
+    execute(store, n=80, validity=validity, say=silent)
+    sql = """SELECT o.kind, count(*)
+             FROM executions e JOIN behaviours b USING (benchmark, task_id, start, behaviour_id),
+             unnest(outcome_ids) WITH ORDINALITY AS u(id, i)
+             JOIN outcomes o ON o.task_id = e.task_id AND o.input_index = i - 1 AND o.outcome_id = id
+             WHERE e.task_id = 'tiny/first' AND e.tree_id {} 'reference' GROUP BY 1"""
+    by_reference = dict(query_sql(store, sql.format("=")).rows())
+    by_candidates = dict(query_sql(store, sql.format("<>")).rows())
+    assert by_reference == {"value": 80}  # this reference returns on every list
+    if validity == "quorum":  # two of three candidates raise on [], so no input but the last resort is []
+        assert "exception" not in by_candidates
+    else:
+        assert by_candidates["exception"] > 0
+
+
+def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: Path) -> None:
+    tasks = [Task(**{**vars(task), "reference": None}) for task in TASKS]
+    store = Store.create(tmp_path / "store")
+    add_candidates(store, candidates("coder", RIGHT, WRONG), {"tiny": tasks}, n_jobs=1)
+    with pytest.raises(WrongUsage, match="tiny/double has none; use --validity quorum or all"):
+        execute(store, n=20, say=silent)
+    execute(store, n=40, validity="all", say=silent)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert all(i > 0 for i in estimates["incoherence"])
+    assert all(math.isnan(e) for e in estimates["error"])
+
+
+def test_the_shortest_disagreeing_input_is_found(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, RIGHT, WRONG)
+    execute(store, n=100, say=silent)
+    found = query_disagreement(store, task_id="tiny/first")
+    assert found is not None
+    assert found.arguments == "([],)"
+    assert found.outcomes == ((2, "value", "None"), (1, "exception", "IndexError"))
+
+
+def test_two_writers_do_not_mix(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    with store.writing(), pytest.raises(StoreInUse, match="another difftrust command writes"):
+        execute(Store.open(store.root), n=5, say=silent)
+    assert execute(store, n=5, say=silent).n_tasks == 3
+
+
+@pytest.mark.parametrize("table", ["inputs", "outcomes", "behaviours", "executions", "candidates", "programs"])
+def test_a_damaged_file_is_named(tmp_path: Path, table: str) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=20, say=silent)
+    path = store.files(table)[0]
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(BadStore, match=path.name):
+        _ = execute(store, n=30, say=silent), compute_estimates(store)
+
+
+def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(NoStore, match="difftrust import"):
+        execute(Store.create(tmp_path / "store"), n=5, say=silent)
+    with pytest.raises(NoStore, match="no difftrust store in"):
+        Store.open(tmp_path / "nowhere")
+
+
+def test_a_sample_that_is_there_with_another_text_is_kept_and_reported(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    again = add_candidates(store, candidates("coder", WRONG, OTHER), BENCHMARK, n_jobs=1)
+    assert (again.n_candidates, again.n_known, len(again.bad_rows)) == (3, 0, 3)
+    assert "holds this sample with another text" in again.bad_rows[0].why
+    same = add_candidates(store, candidates("coder", RIGHT, OTHER), BENCHMARK, n_jobs=1)
+    assert (same.n_candidates, same.n_known, same.bad_rows) == (0, 6, ())
+
+
+def test_switching_equality_needs_no_execution(tmp_path: Path) -> None:
+    nearly = {**RIGHT, "tiny/double": "def double(x):\n    return 2.0001 * x\n"}
+    store = filled(tmp_path / "store", RIGHT, nearly)
+    execute(store, n=40, say=silent)
+    refresh_estimates(store)
+    by_policy = {
+        policy: query_estimates(store, equality=policy).filter(pl.col("task_id") == "tiny/double")["error"].item()
+        for policy in ("paper", "strict")
+    }
+    assert by_policy == {"paper": 0.0, "strict": 0.5}

@@ -1,0 +1,74 @@
+"""What the README promises: its commands exist and run, its table is the one in the docs, its links lead somewhere."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+COMMANDS = [
+    line.strip()
+    for block in re.findall(r"```\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+    if line.strip().startswith("difftrust ")
+]
+
+
+def test_the_two_commands_are_there() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in ("demo", "test"):
+        assert f"make {target}" in README
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)#]+)\)", README))
+def test_links_lead_somewhere(target: str) -> None:
+    assert (ROOT / target).exists()
+
+
+def test_no_machine_is_named() -> None:
+    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("data/*.md")):
+        assert not re.search(r"/(root|home|work)/", path.read_text())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run_as_written(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = shlex.split(command)[1:]
+    if words[0] == "fetch" or "paper" in words:
+        with pytest.raises(SystemExit) as ended:
+            main([words[0], "--help"])
+        assert ended.value.code == 0
+        return
+    monkeypatch.chdir(tmp_path)
+    prepare(tmp_path, capsys)
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    out, err = capsys.readouterr()
+    assert ended.value.code == 0, err
+    assert out
+
+
+def prepare(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Make the store `my-store` that the commands speak of, from samples of a starter task."""
+    import json
+
+    from difftrust_core.corpora.benchmarks import load_benchmark
+
+    task = load_benchmark("starter")[0]
+    wrong = f"def {task.entry_point}(*args):\n    return None\n"
+    lines = [{"task_id": task.task_id, "solution": code} for code in (task.reference, task.reference, wrong) * 2]
+    (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for words in (
+        ["import", "samples.jsonl", "--model", "other", "--temperature", "0.6", "--store", "my-store"],
+        ["execute", "--store", "my-store", "-n", "500"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0, capsys.readouterr().err
+    capsys.readouterr()
