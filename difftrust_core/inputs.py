@@ -38,7 +38,12 @@ def sample_input(task_id: str, seeds: Sequence[tuple[Any, ...]], *, seed: int, p
 
 
 def _mutate_argument(argument: Any, generator: random.Random) -> Any:
-    for _ in range(MUTATIONS_PER_ARGUMENT[_below(len(MUTATIONS_PER_ARGUMENT), generator)]):
+    n_mutations = MUTATIONS_PER_ARGUMENT[_below(len(MUTATIONS_PER_ARGUMENT), generator)]
+    if type(argument) not in _CONTAINERS:  # one node, whose type stays: the short way to the same result
+        for _ in range(n_mutations):
+            argument = _mutate_value(argument, generator)
+        return argument
+    for _ in range(n_mutations):
         size = _size(argument)
         argument = _mutate_node(argument, _below(size, generator) if size > 1 else 0, generator)
     return argument

@@ -34,11 +34,7 @@ class Instance:
         self.fields = fields or {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Instance) and (self.type_name, self.args, self.fields) == (
-            other.type_name,
-            other.args,
-            other.fields,
-        )
+        return isinstance(other, Instance) and write_literal(self) == write_literal(other)
 
     def __hash__(self) -> int:
         return hash(write_literal(self))

@@ -61,7 +61,7 @@ class Task:
         except BadText as e:
             raise self._refusal(f"seed inputs must be literals: {e}") from None
         if not isinstance(value, tuple):
-            raise self._refusal(f"a seed input is a tuple of arguments, got {seed[:80]}; write (x,) for one")
+            raise self._refusal(f"a seed input is a tuple of arguments, got {seed[:80]!r}; write (x,) for one")
         return value
 
     def _refusal(self, why: str) -> BadTask:

@@ -256,6 +256,14 @@ def test_what_an_iterator_raises_is_raised():
         canonical([failing()])
 
 
+def texts_of(make):
+    """Return the texts of a value alone and inside others; the value itself stays out of pytest's sight."""
+    try:
+        return canonical(make()), canonical([make(), {"k": make()}])
+    except Exception as e:
+        return type(e).__name__, str(e)
+
+
 def lying(base, *arguments):
     """Return an instance of a subclass of ``base`` that lies wherever a class can."""
 
@@ -317,9 +325,9 @@ def lying(base, *arguments):
     ],
 )
 def test_liars_are_not_asked(base, arguments, text):
-    value = lying(base, *arguments)
-    assert canonical(value) == text
-    assert canonical([value, {"k": value}]) == f"[{text}, {{'k': {text}}}]"
+    alone, inside = texts_of(lambda: lying(base, *arguments))
+    assert alone == text
+    assert inside == f"[{text}, {{'k': {text}}}]"
 
 
 class Meta(type):
@@ -345,15 +353,14 @@ class MadeList(list, metaclass=Meta):
 
 
 def test_metaclasses_are_not_asked():
-    assert canonical(Made()) == "Made(x=1)"
-    assert canonical(MadeList([1])) == "MadeList([1])"
-    assert canonical({"k": Made()}) == "{'k': Made(x=1)}"
+    assert texts_of(Made) == ("Made(x=1)", "[Made(x=1), {'k': Made(x=1)}]")
+    assert texts_of(lambda: MadeList([1])) == ("MadeList([1])", "[MadeList([1]), {'k': MadeList([1])}]")
 
 
-@pytest.mark.parametrize("name", ["two\nlines", "a(b", "", "class", "x" * 300, "\x00"])
+@pytest.mark.parametrize("name", ["two\nlines", "a(b", "", "class", "x" * 300, "a\u2028"])
 def test_type_names_stay_names(name):
     kind = type("Good", (list,), {})
-    kind.__name__ = name if "\x00" not in name else "a\u2028"
+    kind.__name__ = name
     assert canonical(kind([1])) == "Unnamed([1])"
     assert child.exception_name(type("Good", (Exception,), {})()) == "Good"
 

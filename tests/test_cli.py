@@ -77,6 +77,23 @@ def test_the_other_formats(capsys: pytest.CaptureFixture[str], store: Path) -> N
     assert "with I > 2E: 0; with E = 0 < I: 0" in table
 
 
+def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, other = load_benchmark("starter")[:2]
+    loop = f"def {one.entry_point}(*args):\n    while True:\n        pass\n"
+    lines = [{"task_id": t.task_id, "solution": t.reference} for t in (one, other)]
+    lines += [{"task_id": one.task_id, "solution": loop}, {"task_id": other.task_id, "solution": other.reference}]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    store = tmp_path / "store"
+    run(capsys, "import", tmp_path / "s.jsonl", "--model", "m", "--temperature", "0.6", "--store", store)
+    _, out, _ = run(capsys, "execute", "--store", store, "-n", "10", "--jobs", "1")
+    assert f"1 tasks hold a timeout, which another machine may not: {one.task_id}" in out
+    _, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv")
+    assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.25, 0.25]
+    _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--drop-timeouts")
+    assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.0, 0.0]
+    assert "left out for a timeout: 1 (coder, task) pairs" in err
+
+
 def test_sql(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     question = "select kind, count(*) as n from outcomes group by 1 order by 1"
     status, out, _ = run(capsys, "sql", question, "--store", store, "--format", "json")
@@ -133,9 +150,7 @@ def test_bad_lines_are_named_and_the_rest_is_imported(capsys: pytest.CaptureFixt
     good = json.dumps({"task_id": task.task_id, "solution": task.reference})
     path = tmp_path / "s.jsonl"
     path.write_text(f"{good}\nnot json\n" + json.dumps({"task_id": "starter/unknown", "solution": "x"}) + f"\n{good}\n")
-    status, out, err = run(
-        capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store"
-    )
+    status, out, err = run(capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store")
     assert status == 0
     assert "imported 2 candidates" in out
     assert "2 bad rows" in out

@@ -224,9 +224,7 @@ def test_starter_reads_the_tables_of_a_folder(tmp_path: Path) -> None:
     )
 
 
-def test_the_folder_of_the_user_comes_before_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_folder_of_the_user_comes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, cache = tmp_path / "own" / "mbpp", tmp_path / "cache" / "benchmarks" / "mbpp"
     monkeypatch.setenv("DIFFTRUST_DATA", str(own.parent))
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))

@@ -173,9 +173,7 @@ def refused(tmp_path: Path, content: bytes) -> str:
 
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_malicious_pickle_is_named_and_not_run(
-    tmp_path: Path, origins: Origins, nested: bool, protocol: int
-) -> None:
+def test_a_malicious_pickle_is_named_and_not_run(tmp_path: Path, origins: Origins, nested: bool, protocol: int) -> None:
     put(tmp_path, HE, origins.pickled("good"))
     mark = tmp_path / "mark"
     attack: object = Shell(f"touch {mark}")
@@ -509,9 +507,7 @@ def test_a_source_is_read_by_what_it_is(tmp_path: Path, origins: Origins) -> Non
 
 def test_a_source_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("")
-    with pytest.raises(
-        BadSource, match=r"expected a folder .* or \.jsonl\.gz file, found a file of another name"
-    ):
+    with pytest.raises(BadSource, match=r"expected a folder .* or \.jsonl\.gz file, found a file of another name"):
         read_source(tmp_path / "s.csv")
     with pytest.raises(BadSource, match="found nothing there"):
         read_source(tmp_path / "absent.parquet")

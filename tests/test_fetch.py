@@ -51,9 +51,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         thread.join()
 
 
-def origin(
-    url: str, *, sha256: str = hashlib.sha256(CONTENT).hexdigest(), max_bytes: int = 10**6
-) -> dict[str, Origin]:
+def origin(url: str, *, sha256: str = hashlib.sha256(CONTENT).hexdigest(), max_bytes: int = 10**6) -> dict[str, Origin]:
     return {"mbpp": Origin(url=url, sha256=sha256, max_bytes=max_bytes)}
 
 
@@ -100,9 +98,7 @@ def test_a_wrong_hash_is_refused_and_keeps_what_was_there(tmp_path: Path, server
 
 
 def test_a_body_that_ends_early_is_refused(tmp_path: Path, server: str) -> None:
-    with pytest.raises(
-        BadBenchmark, match=f"expected {len(CONTENT)} bytes, the connection ended after 70000"
-    ):
+    with pytest.raises(BadBenchmark, match=f"expected {len(CONTENT)} bytes, the connection ended after 70000"):
         fetch("mbpp", destination=tmp_path, origins=origin(f"{server}/cut"))
     assert files(tmp_path) == []
 
@@ -128,9 +124,7 @@ def test_no_server_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # bound, but nobody listens
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/file"
-        with pytest.raises(
-            NoBenchmark, match=r"could not be fetched: .*refused; run `difftrust fetch mbpp --from"
-        ):
+        with pytest.raises(NoBenchmark, match=r"could not be fetched: .*refused; run `difftrust fetch mbpp --from"):
             fetch("mbpp", destination=tmp_path, origins=origin(url))
     assert files(tmp_path) == []
 
@@ -143,9 +137,7 @@ def test_a_server_that_says_nothing_is_given_up(tmp_path: Path, monkeypatch: pyt
             fetch("mbpp", destination=tmp_path, origins=origin(url), timeout=0.2)
 
 
-def test_an_interrupted_download_leaves_nothing(
-    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_download_leaves_nothing(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(module.tqdm):  # type: ignore[misc, type-arg]
         def update(self, n: float | None = 1) -> bool | None:
             assert any(name.endswith(".tmp") for name in files(tmp_path))
@@ -163,9 +155,7 @@ def test_a_local_copy_is_checked_and_installed(tmp_path: Path) -> None:
     path = fetch("mbpp", source=copy, destination=tmp_path / "d", origins=origin("http://unused.invalid"))
     assert path.read_bytes() == CONTENT
     copy.write_bytes(CONTENT[:-1])
-    with pytest.raises(
-        BadBenchmark, match=r"copy\.json: expected sha256 .*; take the file from http://unused"
-    ):
+    with pytest.raises(BadBenchmark, match=r"copy\.json: expected sha256 .*; take the file from http://unused"):
         fetch("mbpp", source=copy, destination=tmp_path / "d", origins=origin("http://unused.invalid"))
     assert path.read_bytes() == CONTENT
     with pytest.raises(NoBenchmark, match="absent: expected a readable file"):

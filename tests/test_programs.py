@@ -35,7 +35,6 @@ def test_texts_that_differ_in_nothing_a_call_can_see(text):
         "def f(a, b=True):\n    return a + b\n",
         "def f(a, b=1.0):\n    return a + b\n",
         "def f(a, *, b=1):\n    return a + b\n",
-        "def f(x, b=1):\n    return x + b\n",
         "def g(a, b=1):\n    return a + b\n",
         "async def f(a, b=1):\n    return a + b\n",
         "import math\ndef f(a, b=1):\n    return a + b\n",
@@ -120,3 +119,47 @@ def test_ids_do_not_change():
 def test_no_text_raises(text):
     assert len(program_id(text)) == 16
     assert tree_id(text)[0] in "tx"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("def f(a, b=1):\n    return a + b\n", "def f(x, y=1):\n    return x + y\n"),
+        ("def f(a):\n    n = 0\n    for i in a:\n        n += i\n    return n\n",
+         "def f(items):\n    total = 0\n    for item in items:\n        total += item\n    return total\n"),
+        ("def f(a):\n    return [x for x in a if x]\n", "def f(b):\n    return [y for y in b if y]\n"),
+        ("def f(a):\n    return sorted(a, key=lambda p: p[0])\n",
+         "def f(z):\n    return sorted(z, key=lambda q: q[0])\n"),
+    ],
+)  # fmt: skip
+def test_names_of_local_variables_do_not_count(one, other):
+    assert tree_id(one) == tree_id(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # another variable at one place
+        ("def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),
+        # a global, a builtin, a helper are not local
+        ("def f(a):\n    return abs(a)\n", "def f(a):\n    return len(a)\n"),
+        ("n = 1\ndef f(a):\n    return n\n", "m = 1\ndef f(a):\n    return n\n"),
+        ("def g(a): return 1\ndef f(a):\n    return g(a)\n", "def h(a): return 1\ndef f(a):\n    return g(a)\n"),
+        # a local name that hides a builtin, and the builtin
+        ("def f(a):\n    max = a\n    return max\n", "def f(a):\n    m = a\n    return max\n"),
+        # a parameter that is called by its name
+        ("def f(a, b=1):\n    return f(a, b=2) if a else b\n", "def f(a, c=1):\n    return f(a, b=2) if a else c\n"),
+        # names that a statement spells as text
+        ("def f(a):\n    global n\n    n = a\n    return n\n", "def f(a):\n    global m\n    n = a\n    return n\n"),
+        ("def f(a):\n    import math as m\n    return m\n", "def f(a):\n    import math as k\n    return m\n"),
+        # what shows its names
+        ("def f(a):\n    b = 1\n    return locals()\n", "def f(a):\n    c = 1\n    return locals()\n"),
+        ("def f(a):\n    b = 1\n    return f'{b=}'\n", "def f(a):\n    c = 1\n    return f'{c=}'\n"),
+        ("def f(a):\n    try:\n        b\n    except NameError as e:\n        return str(e)\n    b = 1\n",
+         "def f(a):\n    try:\n        c\n    except NameError as e:\n        return str(e)\n    c = 1\n"),
+        # attributes and fields
+        ("class P:\n    x = 1\ndef f(a):\n    return P.x\n", "class P:\n    y = 1\ndef f(a):\n    return P.x\n"),
+    ],
+)  # fmt: skip
+def test_every_other_name_counts(one, other):
+    assert tree_id(one) != tree_id(other)

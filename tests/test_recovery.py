@@ -93,10 +93,15 @@ def test_a_killed_run_goes_on_where_it_was(
     tmp_path: Path, recorded: Recorded, undisturbed: Store, kill: signal.Signals, after: int
 ) -> None:
     store = fresh(tmp_path / "store", recorded)
-    running = subprocess.Popen(command(store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command(store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     until(lambda: len(finished(store)) >= after or running.poll() is not None, 60)
     started = children_of(running.pid)
-    os.kill(running.pid, kill)
+    if kill == signal.SIGINT:
+        os.killpg(running.pid, kill)  # as a terminal does
+    else:
+        os.kill(running.pid, kill)
     _, said = running.communicate(timeout=30)
     if kill == signal.SIGINT:
         assert running.returncode == 130

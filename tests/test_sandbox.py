@@ -266,13 +266,21 @@ def test_sets_of_strings_have_one_order(sandbox):
         ("import watch", {"ModuleNotFoundError"}),
         ("import zygote", {"ModuleNotFoundError"}),
         ("import difftrust_core", {"ModuleNotFoundError"}),
-        ("import numpy", {"ModuleNotFoundError"}),
+        ("import polars", {"ModuleNotFoundError"}),
     ],
 )
 def test_refused(sandbox, body, errors):
     kind, text = one(sandbox, body)
     assert kind == Kind.EXCEPTION
     assert text in errors
+
+
+def test_numpy_is_the_one_library_beyond_the_standard_one():
+    with Sandbox(Limits()) as started:
+        source = "import numpy as np\ndef f(x): return np.arange(3) * x, np.int64(x), np.float64(-0.0), np.array(x)"
+        outcomes, ran = run(started, source, ["(2,)"])
+    assert outcomes == values("(ndarray([0, 2, 4]), int64(2), float64(0.0), ndarray(2))")
+    assert not ran.trimmed
 
 
 def test_the_environment_holds_nothing_of_ours(sandbox):

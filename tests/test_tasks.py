@@ -69,8 +69,8 @@ def test_references_that_define_the_entry_point(reference):
         ("reference", "\x00", "must define add at its top level"),
         ("seed_inputs", ("(1, 2)", "f'{1}'"), "seed inputs must be literals: JoinedStr"),
         ("seed_inputs", ("(1,",), "seed inputs must be literals: not a literal (SyntaxError)"),
-        ("seed_inputs", ("(1)",), "a seed input is a tuple of arguments, got (1); write (x,) for one"),
-        ("seed_inputs", ("[1, 2]",), "got [1, 2]; write (x,) for one"),
+        ("seed_inputs", ("(1)",), "a seed input is a tuple of arguments, got '(1)'; write (x,) for one"),
+        ("seed_inputs", ("[1, 2]",), "got '[1, 2]'; write (x,) for one"),
     ],
 )
 def test_refused_with_one_line(field, value, said):

@@ -221,6 +221,9 @@ def table(
     detection: Annotated[Detection, typer.Option(help="By a random pair an input, or all.")] = Detection.AS_PUBLISHED,
     equality: EqualityOption = Equality.PAPER,
     temperature: Annotated[float | None, typer.Option(help="Only this temperature (with --published: 0.6).")] = None,
+    drop_timeouts: Annotated[
+        bool, typer.Option("--drop-timeouts", help="Leave out (model, task) pairs with a timeout, as published.")
+    ] = False,
     m: Annotated[int | None, typer.Option("-m", min=2, help="Only the first m candidates.")] = None,
     n: Annotated[int | None, typer.Option("-n", min=1, help="Only the first n inputs.")] = None,
     jobs: JobsOption = 2,
@@ -237,6 +240,7 @@ def table(
         detection=detection.value,
         equality=equality.value,
         temperature=temperature,
+        drop_timeouts=drop_timeouts,
         m=m,
         n=n,
         n_jobs=jobs,

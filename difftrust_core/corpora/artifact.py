@@ -56,9 +56,7 @@ def read_artifact(root: Path, selection: Selection | None = None) -> Recorded:
     found = _Findings()
     files = [f for home in homes for f in _files(home, found) if _wanted(f, selection)]
     files.sort(key=lambda f: (f.benchmark, f.model, f.temperature, int(f.task_id.split("/")[1]), f.path))
-    for file in tqdm(
-        _once(files, found), desc=f"reading {root.name}", unit="file", disable=None, leave=False
-    ):
+    for file in tqdm(_once(files, found), desc=f"reading {root.name}", unit="file", disable=None, leave=False):
         _take(file, selection.m, found)
     return Recorded(candidates=as_table(found.rows), bad_rows=tuple(found.bad), skipped=dict(found.skipped))
 
@@ -114,8 +112,6 @@ def _take(file: _File, m: int | None, found: _Findings) -> None:
     for index, code in enumerate(codes[:m]):
         if code is None or not is_storable(code):
             what = "something else" if code is None else "text with lone surrogates, which is not UTF-8"
-            found.refuse(
-                f"{file.path}, candidate {index}", f"expected a Function with its code, found {what}"
-            )
+            found.refuse(f"{file.path}, candidate {index}", f"expected a Function with its code, found {what}")
         else:
             found.rows.append((file.benchmark, file.task_id, file.model, file.temperature, index, code))

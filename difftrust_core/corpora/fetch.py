@@ -46,8 +46,7 @@ ORIGINS: Mapping[str, Origin] = MappingProxyType(
         ),
         # A branch is enough: the hash decides, and the file has not changed since it was published.
         "mbpp": Origin(
-            url="https://raw.githubusercontent.com/google-research/google-research/"
-            "master/mbpp/sanitized-mbpp.json",
+            url="https://raw.githubusercontent.com/google-research/google-research/master/mbpp/sanitized-mbpp.json",
             sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
         ),
     }
@@ -120,8 +119,7 @@ def _installed(target: Path) -> Iterator[BinaryIO]:
             part.unlink(missing_ok=True)
     except OSError as e:
         raise NoBenchmark(
-            f"{target}: expected a place to write to, found: {e.strerror}; "
-            "set DIFFTRUST_CACHE to another folder"
+            f"{target}: expected a place to write to, found: {e.strerror}; set DIFFTRUST_CACHE to another folder"
         ) from None
 
 
@@ -152,14 +150,10 @@ def _copied(source: Path, stream: BinaryIO, origin: Origin) -> str:
         with source.open("rb") as copy:
             return _pump(copy, stream, origin, lambda _: None)[0]
     except OSError as e:
-        raise NoBenchmark(
-            f"{source}: expected a readable file, found: {e.strerror}; check the path"
-        ) from None
+        raise NoBenchmark(f"{source}: expected a readable file, found: {e.strerror}; check the path") from None
 
 
-def _pump(
-    source: BinaryIO, stream: BinaryIO, origin: Origin, progress: Callable[[int], object]
-) -> tuple[str, int]:
+def _pump(source: BinaryIO, stream: BinaryIO, origin: Origin, progress: Callable[[int], object]) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
     while block := source.read(_BLOCK):
         size += len(block)
@@ -182,9 +176,7 @@ def _install_candidates(source: Path | None, target: Path) -> Path:
             "or read it at once with `difftrust import CLONE`"
         )
     if not source.exists():
-        raise NoBenchmark(
-            f"{source}: expected a clone or a candidates.parquet, found nothing; check the path"
-        )
+        raise NoBenchmark(f"{source}: expected a clone or a candidates.parquet, found nothing; check the path")
     table = source / "candidates.parquet" if source.is_dir() else source
     if table.is_file():
         # Damage is found now; single bad rows stay, for the import to list them.

@@ -43,8 +43,7 @@ def _task(entry: Entry) -> Task:
         entry_point=name,
         signature=signature_of(asked),
         description=description,
-        seed_inputs=seeds_in_tests(tests, called, reference)
-        or seeds_in_examples(description, name, reference),
+        seed_inputs=seeds_in_tests(tests, called, reference) or seeds_in_examples(description, name, reference),
         reference=program,
         preamble=_before(prompt, asked),
         prompt=prompt,

@@ -62,9 +62,7 @@ class _Unpickler(pickle._Unpickler):
             return _ADMITTED[module_name, global_name]
         except KeyError:
             asked = f"{module_name}.{global_name}"[:160]
-            raise Refused(
-                f"expected plain candidates, found a pickle that asks for {asked}; not run"
-            ) from None
+            raise Refused(f"expected plain candidates, found a pickle that asks for {asked}; not run") from None
 
     def persistent_load(self, pid: Any) -> NoReturn:
         raise Refused("expected plain candidates, found a pickle with a persistent id; not run")

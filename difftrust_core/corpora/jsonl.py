@@ -41,9 +41,7 @@ def read_jsonl(
             index = seen[task.task_id]
             seen[task.task_id] += 1
             if m is None or index < m:
-                rows.append(
-                    (task.benchmark, task.task_id, model, float(temperature), index, _code(value, task))
-                )
+                rows.append((task.benchmark, task.task_id, model, float(temperature), index, _code(value, task)))
         except _Refused as e:
             bad.append(BadRow(where=f"{path}, line {number}", why=str(e)))
     return Recorded(candidates=as_table(rows), bad_rows=tuple(bad))

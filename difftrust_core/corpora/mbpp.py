@@ -21,8 +21,7 @@ def load_mbpp(path: Path) -> list[Task]:
     if not isinstance(values, list):
         raise BadBenchmark(f"{path}: expected a JSON list, found {type(values).__name__}; {_REMEDY}")
     entries = [
-        as_entry(value, where=f"{path}, entry {number}", remedy=_REMEDY)
-        for number, value in enumerate(values, 1)
+        as_entry(value, where=f"{path}, entry {number}", remedy=_REMEDY) for number, value in enumerate(values, 1)
     ]
     return sorted(map(_task, entries), key=natural_order)
 

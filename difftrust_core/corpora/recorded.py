@@ -87,9 +87,7 @@ def check_coder(model: str, temperature: float) -> None:
     if not model:
         raise WrongUsage("a coder needs the name of its model, got an empty text; give it with --model")
     if not (math.isfinite(temperature) and temperature >= 0):
-        raise WrongUsage(
-            f"a temperature is a finite number >= 0, got {temperature}; give it with --temperature"
-        )
+        raise WrongUsage(f"a temperature is a finite number >= 0, got {temperature}; give it with --temperature")
 
 
 def split_unknown(recorded: Recorded, known: set[tuple[str, str]]) -> Recorded:

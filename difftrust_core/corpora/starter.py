@@ -23,10 +23,7 @@ def _entries(path: Path) -> list[Entry]:
         raise BadBenchmark(f"{path}: expected TOML in UTF-8, found: {e}; {_REMEDY}") from None
     if not isinstance(tables, list):
         raise BadBenchmark(f"{path}: expected [[task]] tables, found none; {_REMEDY}")
-    return [
-        as_entry(table, where=f"{path}, task {number}", remedy=_REMEDY)
-        for number, table in enumerate(tables, 1)
-    ]
+    return [as_entry(table, where=f"{path}, task {number}", remedy=_REMEDY) for number, table in enumerate(tables, 1)]
 
 
 def _task(entry: Entry) -> Task:

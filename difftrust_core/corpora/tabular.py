@@ -29,9 +29,7 @@ def read_parquet(path: Path, selection: Selection | None = None) -> Recorded:
         rows = _scan(path, selection)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError) as e:
         why = " ".join(str(e).split())[:120]
-        raise BadSource(
-            f"{path}: expected a whole Parquet file, found damage ({why}); copy it again"
-        ) from None
+        raise BadSource(f"{path}: expected a whole Parquet file, found damage ({why}); copy it again") from None
     bad = []
     for flaw, why in _flaws():
         flawed = rows.select(flaw.fill_null(value=False)).to_series()

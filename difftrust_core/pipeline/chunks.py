@@ -60,14 +60,32 @@ class TaskReport:
     failure: str = ""
 
 
+_started: list[tuple[Limits, bool, Sandbox]] = []
+
+
+def _sandbox(limits: Limits, allow_weak: bool) -> Sandbox:
+    """Return this process's sandbox, started at its first task: each task runs in a fork of its own inside it."""
+    if not _started or _started[0][:2] != (limits, allow_weak):
+        close_sandbox()
+        _started.append((limits, allow_weak, Sandbox(limits, allow_weak=allow_weak)))
+    return _started[0][2]
+
+
+def close_sandbox() -> None:
+    """End this process's sandbox, if it has one."""
+    while _started:
+        _started.pop()[2].close()
+
+
 def run_task(job: TaskJob) -> TaskReport:
     """Execute what is missing of one task and write it. Failures are reported, not raised."""
     benchmark, task_id = job.task.benchmark, job.task.task_id
     try:
-        with Sandbox(job.limits, allow_weak=job.allow_weak) as sandbox:
-            for chunk in job.chunks:
-                _Chunk(job, chunk, sandbox).execute()
+        sandbox = _sandbox(job.limits, job.allow_weak)
+        for chunk in job.chunks:
+            _Chunk(job, chunk, sandbox).execute()
     except DifftrustError as e:
+        close_sandbox()  # whatever state it is in, the next task gets a new one
         return TaskReport(benchmark=benchmark, task_id=task_id, failure=str(e))
     return TaskReport(
         benchmark=benchmark,

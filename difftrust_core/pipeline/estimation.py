@@ -61,9 +61,7 @@ def load_matrix(store: Store, job_partition: dict[str, object], task_id: str, st
     row_of = {t: keys.setdefault(tuple(part.row_of[t] for part in parts), len(keys)) for t in trees}
     rows = np.array(list(keys), dtype=np.intp).reshape(len(keys), len(parts))
     return Matrix(
-        labels={
-            e: np.concatenate([p.labels[e][rows[:, i]] for i, p in enumerate(parts)], axis=1) for e in EQUALITIES
-        },
+        labels={e: np.concatenate([p.labels[e][rows[:, i]] for i, p in enumerate(parts)], axis=1) for e in EQUALITIES},
         kinds=np.concatenate([p.kinds[rows[:, i]] for i, p in enumerate(parts)], axis=1),
         row_of=row_of,
         nondeterministic=frozenset().union(*(p.nondeterministic for p in parts)),

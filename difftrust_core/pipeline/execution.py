@@ -10,7 +10,7 @@ import polars as pl
 from tqdm import tqdm
 
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
-from difftrust_core.pipeline.chunks import ChunkJob, Program, TaskJob, TaskReport, run_task
+from difftrust_core.pipeline.chunks import ChunkJob, Program, TaskJob, TaskReport, close_sandbox, run_task
 from difftrust_core.pipeline.workers import in_parallel
 from difftrust_core.sandbox import Limits, Sandbox, describe_layers
 from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
@@ -76,7 +76,10 @@ def execute(
             return done
         with Sandbox(template.limits, allow_weak=allow_weak) as sandbox:
             say(describe_layers(sandbox.active, sandbox.still_open))
-        return _run(plan.jobs, n_jobs, done)
+        try:
+            return _run(plan.jobs, n_jobs, done)
+        finally:
+            close_sandbox()
 
 
 _PLACEHOLDER = Task(benchmark="none", task_id="none", entry_point="none", signature="", description="", seed_inputs=())

@@ -75,9 +75,7 @@ def _benchmarks_at_hand(selection: Selection) -> dict[str, list[Task]]:
     return found
 
 
-def add_candidates(
-    store: Store, recorded: Recorded, benchmarks: dict[str, list[Task]], *, n_jobs: int = 2
-) -> Import:
+def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[Task]], *, n_jobs: int = 2) -> Import:
     """Add candidates and their tasks to a store. A sample that is there with another text is a bad row."""
     candidates = recorded.candidates
     if candidates.is_empty():

@@ -1,6 +1,7 @@
 """Work spread over processes, results as they come, nothing left behind; and nothing else."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -33,6 +34,7 @@ def _watch(parent: int) -> None:
     if parent in _watched:
         return
     _watched.add(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; the parent decides
 
     def leave_when_orphaned() -> None:
         while os.getppid() == parent:

@@ -24,6 +24,8 @@ _KINDS = {
     "V": Kind.VALUE, "E": Kind.EXCEPTION, "U": Kind.UNSUPPORTED, "T": Kind.TIMEOUT, "M": Kind.MEMORY,
     "C": Kind.CRASH, "S": Kind.SKIPPED, "L": Kind.LOAD_ERROR, "F": Kind.FORGED,
 }  # fmt: skip
+MAX_SOURCE = 1 << 20
+"""Longer program texts are not loaded; in characters."""
 ALL_LAYERS = frozenset({"bubblewrap", "landlock", "seccomp"})
 _MUST_BE_SHUT = {"files", "writing", "network"}
 
@@ -35,14 +37,14 @@ class Limits:
     """What one candidate may use. Times are seconds; calls are limited by CPU time, so load changes no outcome."""
 
     memory_bytes: int = 1 << 30
-    call_cpu: float = 0.5
+    call_cpu: float = 0.3
     repeat_cpu: float = 0.05
     """For each call of a program that has run into ``call_cpu`` once: most that do hang, and do so again."""
     call_wall: float = 10.0
     load_cpu: float = 2.0
-    program_cpu: float = 5.0
+    program_cpu: float = 3.0
     """For all its calls; grows with n beyond 1,000 inputs."""
-    program_wall: float = 20.0
+    program_wall: float = 15.0
     max_timeouts: int = 5
     """The program is given up after so many calls out of time or memory; the rest of its inputs are ``skipped``."""
     max_crashes: int = 50
@@ -68,20 +70,35 @@ class OutcomeTable:
 
     def __init__(self, known: Sequence[Sequence[Outcome]]):
         self.rows: list[list[Outcome]] = [list(outcomes) for outcomes in known]
-        self._ids = [{outcome: i for i, outcome in enumerate(row)} for row in self.rows]
+        self._ids = [{_key(outcome): i for i, outcome in enumerate(row)} for row in self.rows]
 
     @classmethod
     def empty(cls, n: int) -> Self:
         """Return a table for n inputs on which nothing has run."""
         return cls([[] for _ in range(n)])
 
-    def id_of(self, index: int, outcome: Outcome) -> int:
-        """Return the id of ``outcome`` on input ``index``, a new one if it was not seen there before."""
-        found = self._ids[index].get(outcome)
-        if found is None:
-            found = self._ids[index][outcome] = len(self.rows[index])
-            self.rows[index].append(outcome)
+    def ids_of(self, outcomes: Sequence[Outcome], codes: Sequence[int]) -> list[int]:
+        """Return each input's id of ``outcomes[codes[input]]``, a new one where it was not seen there before."""
+        spelled = [_key(outcome) for outcome in outcomes]
+        found = []
+        for row, ids, code in zip(self.rows, self._ids, codes, strict=True):
+            number = ids.get(spelled[code])
+            if number is None:
+                number = ids[spelled[code]] = len(row)
+                row.append(outcomes[code])
+            found.append(number)
         return found
+
+
+def _key(outcome: Outcome) -> str:
+    return f"{int(outcome[0])} {outcome[1]}"
+
+
+def _outcome(line: str) -> Outcome:
+    """Return the outcome that a line of the zygote's reply says. Raises KeyError or ValueError if it is none."""
+    if not line.isprintable():
+        raise ValueError("not an outcome")
+    return _KINDS[line[:1]], line[1:]
 
 
 class Sandbox:
@@ -153,7 +170,6 @@ class Sandbox:
             self._send(_END, {})
         self._batch = {"preamble": preamble, "inputs": list(inputs)}
         self._outcomes = outcomes
-        self._translation = np.full((len(inputs), 4), -1, dtype=np.int32)
         self._send_batch()
 
     def _send_batch(self) -> None:
@@ -165,13 +181,14 @@ class Sandbox:
             raise SandboxFailed(f"the sandbox did not take the inputs: {self._last_words()} ({e})") from None
         if loaded["n"] != len(self._batch["inputs"]):
             raise SandboxFailed(f"the sandbox took {loaded['n']} of {len(self._batch['inputs'])} inputs")
-        self._translation[:] = -1
 
     def run(self, source: str, entry_point: str) -> ProgramRun:
         """Run one program on every loaded input, once. Never raises for what the program does."""
         assert self._batch is not None, "load() first"
         self._index += 1
         n = len(self._batch["inputs"])
+        if len(source) > MAX_SOURCE:
+            return self._same(n, (Kind.LOAD_ERROR, "TooLong"))
         self._socket.settimeout(4 * self.limits.program_wall * max(1.0, n / 1000) + 60)
         try:
             self._send(_RUN, {"index": self._index, "entry_point": entry_point, "source": source})
@@ -179,22 +196,16 @@ class Sandbox:
             return self._believe(facts, tail, n)
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             self._replace_zygote()
-            return self._forged(n)
+            return self._same(n, (Kind.FORGED, ""))
 
     def _believe(self, facts: dict[str, Any], tail: bytes, n: int) -> ProgramRun:
         """Check a reply word by word. Raises ValueError, KeyError, TypeError or IndexError if it is not sound."""
         codes = np.frombuffer(tail, dtype=np.uint32)
         if facts["index"] != self._index or codes.shape != (n,):
             raise ValueError("a reply to something else")
-        for index, code, line in facts["new"]:
-            self._learn(index, code, line)
-        if n and int(codes.max()) >= self._translation.shape[1]:
-            raise ValueError("an unknown code")
-        ids = self._translation[np.arange(n), codes]
-        if n and (int(ids.min()) < 0 or int(ids.max()) > 0xFFFF):
-            raise ValueError("an unknown code")
+        ids = self._outcomes.ids_of([_outcome(line) for line in facts["lines"]], codes.tolist())
         return ProgramRun(
-            outcome_ids=ids.astype(np.uint16),
+            outcome_ids=np.array(ids, dtype=np.uint16),
             restarts=int(facts["restarts"]),
             cpu=float(facts["cpu"]),
             wall=float(facts["wall"]),
@@ -203,17 +214,9 @@ class Sandbox:
             nondeterministic=bool(facts["nondeterministic"]),
         )
 
-    def _learn(self, index: int, code: int, line: str) -> None:
-        kind, text = _KINDS[line[:1]], line[1:]
-        if not line.isprintable() or not 0 <= index < len(self._translation) or not 0 <= code <= 0xFFFF:
-            raise ValueError("not an outcome")
-        while code >= self._translation.shape[1]:
-            wider = np.full_like(self._translation, -1)
-            self._translation = np.concatenate([self._translation, wider], axis=1)
-        self._translation[index, code] = self._outcomes.id_of(index, (kind, text))
-
-    def _forged(self, n: int) -> ProgramRun:
-        ids = [self._outcomes.id_of(i, (Kind.FORGED, "")) for i in range(n)]
+    def _same(self, n: int, outcome: Outcome) -> ProgramRun:
+        """Return a run that had one outcome on every input, without having run."""
+        ids = self._outcomes.ids_of([outcome], [0] * n)
         return ProgramRun(
             outcome_ids=np.array(ids, dtype=np.uint16),
             restarts=0,

@@ -77,14 +77,14 @@ def _text(value: Any, depth: int, left: list[int]) -> str:
 
 def _flat(value: Any) -> str | None:
     """Return the repr of a list or tuple of short atoms, made in one step in C, or None."""
-    if _set(_map(_type, value)) <= _ATOMS:
-        try:
-            text = _repr(value)
-        except ValueError:  # an int too long to print
+    try:
+        kinds = _set(_map(_type, value))
+        if not kinds <= _ATOMS:
             return None
-        if "-0.0" not in text and (_len(text) < _FAST_TEXT or int not in _set(_map(_type, value))):
-            return text
-    return None
+        text = _repr(value)
+    except Exception:  # an int too long to print, a class that cannot be hashed
+        return None
+    return text if "-0.0" not in text and (_len(text) < _FAST_TEXT or int not in kinds) else None
 
 
 def _items(values: Iterable[Any], depth: int, left: list[int]) -> list[str]:

@@ -153,8 +153,8 @@ def run(program: dict[str, Any], inputs: Inputs, mapping: mmap, start: int) -> N
         _not_loaded(mapping, head, str(e))
     except BaseException as e:
         _not_loaded(mapping, head, exception_name(e))
-    seeded = "random" in program["source"] or "random" in program["preamble"]
-    call = _caller(loaded, inputs, head, seeded=seeded)
+    seeds = _seeds() if "random" in program["source"] or "random" in program["preamble"] else []
+    call = _caller(loaded, inputs, head, seeds)
     head[STATE] = RUNNING
     lines = _write_lines(call, mapping, head, len(inputs))
     head[STATE] = RECHECKING
@@ -175,13 +175,19 @@ def _not_loaded(mapping: mmap, head: memoryview, why: str) -> Never:
     _exit(0)
 
 
-def _caller(loaded: Loaded, inputs: Inputs, head: memoryview, *, seeded: bool) -> Call:
+def _seeds() -> list[Callable[[int], object]]:
+    """Return what fixes the random numbers of a call: the module random's seed, and NumPy's where it is loaded."""
+    numpy_random = sys.modules.get("numpy.random")
+    return [_seed] if numpy_random is None else [_seed, numpy_random.seed]
+
+
+def _caller(loaded: Loaded, inputs: Inputs, head: memoryview, seeds: list[Callable[[int], object]]) -> Call:
     function, namespace = loaded
     fresh, text_of, name_of, unsupported = inputs.fresh, canonical, exception_name, UnsupportedValue
 
     def call(index: int) -> bytes:
-        if seeded:
-            _seed(0)
+        for seed in seeds:
+            seed(0)
         try:
             return b"V%b\n" % text_of(function(*fresh(index, namespace))).encode()
         except unsupported as e:
