@@ -7,7 +7,7 @@ position, attempt) alone, so the first 1,000 of 10,000 inputs are the 1,000.
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from difftrust_core.literals import Instance, write_literal
@@ -69,7 +69,12 @@ def _size(value: Any) -> int:
     kind = type(value)
     if kind not in _CONTAINERS:
         return 1
-    children = value if kind in (list, tuple, set, frozenset) else _children(value)
+    if kind in (list, tuple, set, frozenset):
+        children: Collection[Any] = value
+    else:
+        children = list(_children(value))
+    if _CONTAINERS.isdisjoint(map(type, children)):
+        return 1 + len(children)
     return 1 + sum([1 if type(child) not in _CONTAINERS else _size(child) for child in children])
 
 
@@ -79,6 +84,9 @@ def _mutate_node(value: Any, target: int, generator: random.Random) -> Any:
         return _mutate_value(value, generator)
     target -= 1
     parts = list(_children(value))
+    if _CONTAINERS.isdisjoint(map(type, parts)):
+        parts[target] = _mutate_value(parts[target], generator)
+        return _rebuild(value, parts)
     for position, child in enumerate(parts):
         size = _size(child)
         if target < size:

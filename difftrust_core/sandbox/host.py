@@ -37,14 +37,14 @@ class Limits:
     """What one candidate may use. Times are seconds; calls are limited by CPU time, so load changes no outcome."""
 
     memory_bytes: int = 1 << 30
-    call_cpu: float = 0.3
-    repeat_cpu: float = 0.05
+    call_cpu: float = 0.25
+    repeat_cpu: float = 0.04
     """For each call of a program that has run into ``call_cpu`` once: most that do hang, and do so again."""
     call_wall: float = 10.0
     load_cpu: float = 2.0
-    program_cpu: float = 3.0
+    program_cpu: float = 2.0
     """For all its calls; grows with n beyond 1,000 inputs."""
-    program_wall: float = 15.0
+    program_wall: float = 12.0
     max_timeouts: int = 5
     """The program is given up after so many calls out of time or memory; the rest of its inputs are ``skipped``."""
     max_crashes: int = 50

@@ -115,18 +115,18 @@ def load(preamble: str, source: str, entry_point: str, trim: bool) -> Loaded:
     sys.modules[MODULE_NAME] = module
     namespace = module.__dict__
     namespace["__builtins__"] = builtins
-    exec(_compile(preamble, "<preamble>"), namespace)
-    tree = ast.parse(source)
-    if trim:
-        _trim(tree, entry_point)
-    exec(_compile(tree, "<candidate>"), namespace)
+    if preamble:
+        exec(_compile(preamble, "<preamble>"), namespace)
+    program = _trimmed(source, entry_point) if trim else source
+    exec(_compile(program, "<candidate>"), namespace)
     function = namespace.get(entry_point)
     if not callable(function):
         raise NotLoaded("NameMissing")
     return function, namespace
 
 
-def _trim(tree: ast.Module, entry_point: str) -> None:
+def _trimmed(source: str, entry_point: str) -> ast.Module:
+    tree = ast.parse(source)
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     ends = [i for i, s in enumerate(tree.body) if isinstance(s, functions) and s.name == entry_point]
     after = ends[-1] + 1 if ends else len(tree.body)
@@ -134,6 +134,7 @@ def _trim(tree: ast.Module, entry_point: str) -> None:
     kept = tree.body[:after] + [s for s in tree.body[after:] if isinstance(s, definitions)]
     read = {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name)}
     tree.body = [s for s in tree.body if s in kept or _assigns_one_of(s, read)]
+    return tree
 
 
 def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:
