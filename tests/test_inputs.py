@@ -225,7 +225,9 @@ def test_a_mutation_that_breaks_a_hash_leaves_the_value():
 
 
 def test_an_argument_is_mutated_one_ten_or_thirty_times_equally_often(monkeypatch):
-    monkeypatch.setattr(inputs, "_mutate_node", lambda value, target, generator: value + 1)
-    counts = Counter(_mutate_argument(0, random.Random(i)) for i in range(3_000))
-    assert set(counts) == {1, 10, 30}
-    assert min(counts.values()) > 900
+    monkeypatch.setattr(inputs, "_mutate_node", lambda value, target, generator: [value[0] + 1])
+    monkeypatch.setattr(inputs, "_mutate_value", lambda value, generator: value + 1)
+    for start, taken in ((0, lambda value: value), ([0], lambda value: value[0])):
+        counts = Counter(taken(_mutate_argument(start, random.Random(i))) for i in range(3_000))
+        assert set(counts) == {1, 10, 30}
+        assert min(counts.values()) > 900
