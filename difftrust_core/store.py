@@ -112,7 +112,7 @@ class Store:
     """One folder of tables. Readers need no lock; writers hold ``writing()``."""
 
     def __init__(self, root: Path):
-        self.root = root
+        self.root = root.absolute()  # workers may have another working directory
 
     @classmethod
     def open(cls, root: Path) -> "Store":

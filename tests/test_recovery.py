@@ -62,6 +62,13 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+def command_line(pid: int) -> bytes:
+    try:
+        return (Path("/proc") / str(pid) / "cmdline").read_bytes()
+    except OSError:  # it ended in this moment: candidates come and go
+        return b""
+
+
 def is_alive(pid: int) -> bool:
     try:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -134,8 +141,7 @@ def test_a_killed_worker_ends_the_run_with_a_line_and_costs_nothing_finished(
         [*command(store), "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     until(lambda: len(finished(store)) >= 3, 60)
-    words = {pid: (Path("/proc") / str(pid) / "cmdline").read_bytes() for pid in children_of(running.pid)}
-    workers = [pid for pid, line in words.items() if b"popen_loky" in line]
+    workers = [pid for pid in children_of(running.pid) if b"popen_loky" in command_line(pid)]
     os.kill(workers[0], signal.SIGKILL)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 1

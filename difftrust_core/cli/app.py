@@ -273,9 +273,15 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+_INTERRUPTED = 130
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit status 0, 1 for failed work, 2 for wrong usage, 130 after Ctrl-C."""
-    sys.exit(_status(lambda: app(args=arguments, standalone_mode=False)))
+    status = _status(lambda: app(args=arguments, standalone_mode=False))
+    if status == _INTERRUPTED:
+        typer.echo("\ndifftrust: stopped; what is finished is kept, the same command goes on from there", err=True)
+    sys.exit(status)
 
 
 def _status(run: Callable[[], Any]) -> int:
@@ -288,8 +294,7 @@ def _status(run: Callable[[], Any]) -> int:
         typer.echo(f"difftrust: {_printable(str(e))}", err=True)
         return e.exit_status
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("\ndifftrust: stopped; what is finished is kept, the same command goes on from there", err=True)
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         return 0
     except typer.TyperException as e:
