@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from difftrust_core import __version__
+from difftrust_core.cli.reports import printable, report_doubts, report_execution, report_import
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from difftrust_core.pipeline import Execution, Import
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -123,23 +123,7 @@ def import_(
     )
     coder = {"model": model[0], "temperature": temperature[0]} if is_jsonl and model and temperature else {}
     found = import_source(Store.create(store), source, selection, n_jobs=jobs, **coder)  # type: ignore[arg-type]
-    _report_import(found, store)
-
-
-def _report_import(found: "Import", store: Path) -> None:
-    shown = 20
-    for row in found.bad_rows[:shown]:
-        typer.echo(_printable(f"left out: {row.where}: {row.why}"), err=True)
-    if len(found.bad_rows) > shown:
-        typer.echo(f"left out: {len(found.bad_rows) - shown} more like these", err=True)
-    for what, count in found.skipped.items():
-        typer.echo(f"skipped: {count} {what}", err=True)
-    typer.echo(
-        f"imported {found.n_candidates} candidates ({found.n_programs} new program texts) into {store}; "
-        f"{found.n_known} were there before; {len(found.bad_rows)} bad rows"
-    )
-    if not found.n_candidates and not found.n_known:
-        raise DifftrustError("nothing in the source could be imported; see the lines above, or widen the selection")
+    report_import(found, store)
 
 
 @app.command(epilog="Example: difftrust execute --store DIR -n 1000 --jobs 2")
@@ -170,46 +154,10 @@ def execute(
         say=lambda line: typer.echo(line, err=True),
     )
     refreshed = refresh_estimates(opened, n_jobs=jobs)
-    _report_execution(done, refreshed, n)
-    _report_doubts(store, show_timeouts=bool(done.n_tasks))
+    report_execution(done, refreshed, n)
+    report_doubts(store, show_timeouts=bool(done.n_tasks))
     if done.failures:
         raise DifftrustError(f"{len(done.failures)} tasks failed (named above); run the command again")
-
-
-def _report_execution(done: "Execution", refreshed: bool, n: int) -> None:
-    for failure in done.failures:
-        typer.echo(_printable(f"failed: {failure.benchmark} {failure.task_id}: {failure.failure}"), err=True)
-    if done.without_seeds:
-        typer.echo(f"left out, for they have no seed input: {', '.join(done.without_seeds)}", err=True)
-    if not done.n_tasks:
-        estimates = "estimates written" if refreshed else "nothing to do"
-        typer.echo(f"{estimates}: all {done.n_tasks_at_hand} tasks are executed on {n} inputs or more")
-        return
-    typer.echo(
-        f"executed {done.n_tasks} tasks in {done.seconds:.0f} s: {done.n_programs:,} programs, "
-        f"{done.n_executions:,} program-input pairs ({done.n_executions / done.seconds:,.0f} a second); "
-        f"{done.n_tasks_at_hand} tasks needed nothing; estimates written"
-    )
-
-
-def _report_doubts(store: Path, *, show_timeouts: bool) -> None:
-    """Name what a reader of the estimates has to know: timeouts (machine-dependent) and coders with one candidate."""
-    import polars as pl
-
-    from difftrust_core.queries import query_estimates
-    from difftrust_core.store import Store
-
-    estimates = query_estimates(Store.open(store))
-    slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].unique().sort().to_list()
-    if slow and show_timeouts:
-        typer.echo(f"{len(slow)} tasks hold a timeout, which another machine may not: {', '.join(slow)}")
-    single = estimates.filter(pl.col("m") < 2)
-    if not single.is_empty():
-        first = single.row(0, named=True)
-        typer.echo(
-            f"incoherence needs m >= 2 candidates, got 1 in {len(single)} (coder, task) pairs, the first "
-            f"{first['model']} on {first['task_id']}; it is NaN there: import or generate more"
-        )
 
 
 @app.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
@@ -269,10 +217,6 @@ def sql(
     typer.echo(render(answer, format_.value))
 
 
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 _INTERRUPTED = 130
 
 
@@ -291,12 +235,12 @@ def _status(run: Callable[[], Any]) -> int:
     except typer.Exit as e:
         return e.exit_code
     except DifftrustError as e:
-        typer.echo(f"difftrust: {_printable(str(e))}", err=True)
+        typer.echo(f"difftrust: {printable(str(e))}", err=True)
         return e.exit_status
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except BrokenPipeError:
         return 0
     except typer.TyperException as e:
-        typer.echo(f"difftrust: {_printable(e.format_message())} (see --help)", err=True)
+        typer.echo(f"difftrust: {printable(e.format_message())} (see --help)", err=True)
         return e.exit_code
