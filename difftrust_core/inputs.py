@@ -88,7 +88,7 @@ def _mutate_node(value: Any, target: int, generator: random.Random) -> Any:
         parts[target] = _mutate_value(parts[target], generator)
         return _rebuild(value, parts)
     for position, child in enumerate(parts):
-        size = _size(child)
+        size = _size(child) if type(child) in _CONTAINERS else 1
         if target < size:
             parts[position] = _mutate_node(child, target, generator)
             return _rebuild(value, parts)
