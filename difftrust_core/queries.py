@@ -99,15 +99,6 @@ def query_estimates(store: Store, *, equality: str = "paper", validity: str | No
     )
 
 
-def query_tasks_with(store: Store, kinds: Sequence[str]) -> pl.DataFrame:
-    """Return the tasks on which some candidate had an outcome of one of ``kinds``: benchmark, task_id."""
-    return query_sql(
-        store,
-        "SELECT DISTINCT benchmark, task_id FROM outcomes WHERE list_contains(?, kind) ORDER BY ALL",
-        [list(kinds)],
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Disagreement:
     """An input on which candidates of one coder for one task disagree."""

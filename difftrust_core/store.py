@@ -9,12 +9,11 @@ import fcntl
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import polars as pl
 
@@ -221,10 +220,6 @@ class Store:
             frames.append(frame.select(*[pl.lit(values[name], dtype=schema[name]).alias(name) for name in values], "*"))
         return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
 
-    def remove(self, table: str) -> None:
-        """Delete a table that can be computed again."""
-        shutil.rmtree(self.root / table, ignore_errors=True)
-
 
 def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     """Return ``frame`` with exactly the schema of ``table``. Raises BadStore naming the column that breaks it."""
@@ -240,8 +235,6 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
 
 def partition_of(path: Path, table: str) -> dict[str, Any]:
     """Return the partition values that a file's path spells."""
-    from urllib.parse import unquote
-
     spelled = dict(part.split("=", 1) for part in path.parts if "=" in part)
     convert = {pl.Float64: float, pl.Int64: int}
     return {name: convert.get(kind, str)(unquote(spelled[name])) for name, kind in PARTITIONS[table].items()}
