@@ -1,0 +1,79 @@
+"""Commands that read a store: table, sql."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.cli.options import (
+    Detection,
+    Equality,
+    EqualityOption,
+    Format,
+    FormatOption,
+    JobsOption,
+    StoreOption,
+    Validity,
+)
+from difftrust_core.exceptions import WrongUsage
+
+if TYPE_CHECKING:
+    import polars as pl
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
+def table(
+    name: Annotated[str, typer.Argument(help="Which table of the paper: 4.")],
+    store: StoreOption,
+    format_: FormatOption = Format.TABLE,
+    published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
+    detection: Annotated[Detection, typer.Option(help="By a random pair an input, or all.")] = Detection.AS_PUBLISHED,
+    equality: EqualityOption = Equality.PAPER,
+    temperature: Annotated[float | None, typer.Option(help="Only this temperature (with --published: 0.6).")] = None,
+    drop_timeouts: Annotated[
+        bool, typer.Option("--drop-timeouts", help="Leave out (model, task) pairs with a timeout, as published.")
+    ] = False,
+    m: Annotated[int | None, typer.Option("-m", min=2, help="Only the first m candidates.")] = None,
+    n: Annotated[int | None, typer.Option("-n", min=1, help="Only the first n inputs.")] = None,
+    jobs: JobsOption = 2,
+) -> None:
+    """Print a table of the paper, computed from a store."""
+    from difftrust_core.cli.rendering import render
+    from difftrust_core.cli.tables import TABLES, TableRequest
+
+    if name not in TABLES:
+        raise WrongUsage(f"table is one of {', '.join(TABLES)}, got {name!r}")
+    request = TableRequest(
+        store=store,
+        published=published,
+        detection=detection.value,
+        equality=equality.value,
+        temperature=temperature,
+        drop_timeouts=drop_timeouts,
+        m=m,
+        n=n,
+        n_jobs=jobs,
+    )
+    made = TABLES[name](request)
+    typer.echo(render(made.frame, format_.value))
+    for note in made.notes:
+        typer.echo(note, err=format_ is not Format.TABLE)
+
+
+@commands.command(epilog="""Example: difftrust sql "select model, avg(error) from estimates group by 1" --store DIR""")
+def sql(
+    query: Annotated[str, typer.Argument(help="A SELECT on the views of the store.")],
+    store: StoreOption,
+    format_: FormatOption = Format.TABLE,
+    equality: EqualityOption = Equality.PAPER,
+    validity: Annotated[Validity | None, typer.Option(help="Another validity policy than the store's.")] = None,
+) -> None:
+    """Ask a store anything. Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates."""
+    from difftrust_core.cli.rendering import render
+    from difftrust_core.queries import query_sql
+    from difftrust_core.store import Store
+
+    chosen = validity.value if validity else None
+    answer: pl.DataFrame = query_sql(Store.open(store), query, equality=equality.value, validity=chosen)
+    typer.echo(render(answer, format_.value))
