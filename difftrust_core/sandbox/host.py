@@ -24,6 +24,8 @@ _KINDS = {
     "V": Kind.VALUE, "E": Kind.EXCEPTION, "U": Kind.UNSUPPORTED, "T": Kind.TIMEOUT, "M": Kind.MEMORY,
     "C": Kind.CRASH, "S": Kind.SKIPPED, "L": Kind.LOAD_ERROR, "F": Kind.FORGED,
 }  # fmt: skip
+_LETTERS = {kind: letter for letter, kind in _KINDS.items()}
+_MAX_LINE = 16_384 + 64  # the longest canonical text, or a cut one with its digest
 MAX_SOURCE = 1 << 20
 """Longer program texts are not loaded; in characters."""
 ALL_LAYERS = frozenset({"bubblewrap", "landlock", "seccomp"})
@@ -70,33 +72,35 @@ class OutcomeTable:
 
     def __init__(self, known: Sequence[Sequence[Outcome]]):
         self.rows: list[list[Outcome]] = [list(outcomes) for outcomes in known]
-        self._ids = [{_key(outcome): i for i, outcome in enumerate(row)} for row in self.rows]
+        self._ids = [{_line(outcome): i for i, outcome in enumerate(row)} for row in self.rows]
 
     @classmethod
     def empty(cls, n: int) -> Self:
         """Return a table for n inputs on which nothing has run."""
         return cls([[] for _ in range(n)])
 
-    def ids_of(self, outcomes: Sequence[Outcome], codes: Sequence[int]) -> list[int]:
-        """Return each input's id of ``outcomes[codes[input]]``, a new one where it was not seen there before."""
-        spelled = [_key(outcome) for outcome in outcomes]
-        found = []
-        for row, ids, code in zip(self.rows, self._ids, codes, strict=True):
-            number = ids.get(spelled[code])
-            if number is None:
-                number = ids[spelled[code]] = len(row)
-                row.append(outcomes[code])
-            found.append(number)
-        return found
+    def ids_of(self, lines: Sequence[str]) -> NDArray[np.uint16]:
+        """Return the id of the outcome that each input's line says: (n,); a new id where it was not seen there before.
+
+        Raises ValueError or KeyError if a line says none, or if there are not n; the table is then as before.
+        """
+        found = np.array([ids.get(line, -1) for ids, line in zip(self._ids, lines, strict=True)], dtype=np.int64)
+        new = np.flatnonzero(found < 0).tolist()
+        said = {line: _outcome(line) for line in {lines[i] for i in new}}
+        for i in new:
+            line, row = lines[i], self.rows[i]
+            found[i] = self._ids[i][line] = len(row)
+            row.append(said[line])
+        return found.astype(np.uint16)
 
 
-def _key(outcome: Outcome) -> str:
-    return f"{int(outcome[0])} {outcome[1]}"
+def _line(outcome: Outcome) -> str:
+    return _LETTERS[outcome[0]] + outcome[1]
 
 
 def _outcome(line: str) -> Outcome:
     """Return the outcome that a line of the zygote's reply says. Raises KeyError or ValueError if it is none."""
-    if not line.isprintable():
+    if not line.isprintable() or len(line) > _MAX_LINE:
         raise ValueError("not an outcome")
     return _KINDS[line[:1]], line[1:]
 
@@ -198,14 +202,12 @@ class Sandbox:
             self._replace_zygote()
             return self._same(n, (Kind.FORGED, ""))
 
-    def _believe(self, facts: dict[str, Any], tail: bytes, n: int) -> ProgramRun:
-        """Check a reply word by word. Raises ValueError, KeyError, TypeError or IndexError if it is not sound."""
-        codes = np.frombuffer(tail, dtype=np.uint32)
-        if facts["index"] != self._index or codes.shape != (n,):
+    def _believe(self, facts: dict[str, Any], text: bytes, n: int) -> ProgramRun:
+        """Check a reply word by word. Raises ValueError, KeyError or TypeError if it is not the zygote's."""
+        if facts["index"] != self._index or text.count(b"\n") != n:
             raise ValueError("a reply to something else")
-        ids = self._outcomes.ids_of([_outcome(line) for line in facts["lines"]], codes.tolist())
         return ProgramRun(
-            outcome_ids=np.array(ids, dtype=np.uint16),
+            outcome_ids=self._ids(text, n),
             restarts=int(facts["restarts"]),
             cpu=float(facts["cpu"]),
             wall=float(facts["wall"]),
@@ -214,11 +216,17 @@ class Sandbox:
             nondeterministic=bool(facts["nondeterministic"]),
         )
 
+    def _ids(self, text: bytes, n: int) -> NDArray[np.uint16]:
+        """Return the ids of the outcomes in ``text``, the program's own words as far as the zygote is concerned."""
+        try:
+            return self._outcomes.ids_of(text.decode().split("\n")[:-1])
+        except (ValueError, KeyError):
+            return self._outcomes.ids_of([_line((Kind.FORGED, ""))] * n)
+
     def _same(self, n: int, outcome: Outcome) -> ProgramRun:
         """Return a run that had one outcome on every input, without having run."""
-        ids = self._outcomes.ids_of([outcome], [0] * n)
         return ProgramRun(
-            outcome_ids=np.array(ids, dtype=np.uint16),
+            outcome_ids=self._outcomes.ids_of([_line(outcome)] * n),
             restarts=0,
             cpu=0.0,
             wall=0.0,

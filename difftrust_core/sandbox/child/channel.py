@@ -26,7 +26,7 @@ class Channel:
             os._exit(3)
         return kind, json.loads(self._exactly(length))
 
-    def send(self, kind: int, payload: dict[str, Any], tail: bytes = b"") -> None:
+    def send(self, kind: int, payload: dict[str, Any], tail: bytes | bytearray = b"") -> None:
         """Send a frame: a line of JSON, then raw bytes."""
         body = json.dumps(payload).encode() + b"\n" + tail
         self.socket.sendall(FRAME.pack(len(body), kind, self.nonce) + body)

@@ -1,8 +1,8 @@
 """One candidate program, loaded and called on every input; runs in a confined child, standard library only.
 
 The child owns nothing but a shared mapping: a header of eight 64-bit words and then one line a call, its kind's
-letter followed by canonical text. The zygote reads the mapping when the child is dead and believes none of it
-unchecked.
+letter followed by canonical text, up to the first zero byte. The zygote reads the mapping when the child is dead and
+believes none of it unchecked.
 """
 
 import ast
@@ -12,14 +12,14 @@ import os
 import random
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from mmap import mmap
 from typing import Any, Never
 
 from canonical import UnsupportedValue, canonical, exception_name
 from literals import Instance, read_literal
 
-POSITION, WRITTEN, STATE, NONDETERMINISTIC = range(4)  # words of the header
+STATE, NONDETERMINISTIC, RECHECKED = range(3)  # words of the header
 HEADER_BYTES = 64
 LOADING, RUNNING, RECHECKING, DONE, FULL, NOT_LOADED, NO_MEMORY = range(7)  # values of STATE
 RECHECK_EVERY = 50  # 2 % of the inputs run twice, to find programs that differ from themselves
@@ -30,7 +30,7 @@ _exit, _loads, _seed = os._exit, marshal.loads, random.seed
 
 Namespace = dict[str, Any]
 Loaded = tuple[Callable[..., object], Namespace]
-Call = Callable[[int], bytes]
+Emit = Callable[[bytes], object]
 
 
 class NotLoaded(Exception):
@@ -147,6 +147,7 @@ def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:
 def run(program: dict[str, Any], inputs: Inputs, mapping: mmap, start: int) -> Never:
     """Load the program and write one line a call from input ``start`` on. Never returns: the child exits."""
     head = memoryview(mapping)[:HEADER_BYTES].cast("Q")
+    mapping.seek(HEADER_BYTES)
     _seed(0)  # the module random took a new seed when this process was forked
     try:
         loaded = load(program["preamble"], program["source"], program["entry_point"], program["trim"])
@@ -155,23 +156,21 @@ def run(program: dict[str, Any], inputs: Inputs, mapping: mmap, start: int) -> N
     except BaseException as e:
         _not_loaded(mapping, head, exception_name(e))
     seeds = _seeds() if "random" in program["source"] or "random" in program["preamble"] else []
-    call = _caller(loaded, inputs, head, seeds)
     head[STATE] = RUNNING
-    lines = _write_lines(call, mapping, head, len(inputs))
+    try:
+        _call_each(range(start, len(inputs)), loaded, inputs, mapping.write, head=head, seeds=seeds)
+    except ValueError:  # of ``write``: no room is left
+        head[STATE] = FULL
+        _exit(0)
     head[STATE] = RECHECKING
-    for index in range(start, len(inputs), RECHECK_EVERY):
-        head[POSITION] = index
-        if call(index) != lines[index - start]:
-            head[NONDETERMINISTIC] = 1
-            break
+    again, emit = _recheck(mapping, head, range(start, len(inputs), RECHECK_EVERY))
+    _call_each(again, loaded, inputs, emit, head=head, seeds=seeds)
     head[STATE] = DONE
     _exit(0)
 
 
 def _not_loaded(mapping: mmap, head: memoryview, why: str) -> Never:
-    text = b"L" + why.encode() + b"\n"
-    mapping[HEADER_BYTES : HEADER_BYTES + len(text)] = text
-    head[WRITTEN] = HEADER_BYTES + len(text)
+    mapping.write(f"L{why}\n".encode())
     head[STATE] = NOT_LOADED
     _exit(0)
 
@@ -182,36 +181,41 @@ def _seeds() -> list[Callable[[int], object]]:
     return [_seed] if numpy_random is None else [_seed, numpy_random.seed]
 
 
-def _caller(loaded: Loaded, inputs: Inputs, head: memoryview, seeds: list[Callable[[int], object]]) -> Call:
+def _call_each(
+    indices: Iterable[int],
+    loaded: Loaded,
+    inputs: Inputs,
+    emit: Emit,
+    *,
+    head: memoryview,
+    seeds: list[Callable[[int], object]],
+) -> None:
+    """Call the program on each input and hand on the line that says its outcome."""
     function, namespace = loaded
     fresh, text_of, name_of, unsupported = inputs.fresh, canonical, exception_name, UnsupportedValue
-
-    def call(index: int) -> bytes:
+    for index in indices:
         for seed in seeds:
             seed(0)
         try:
-            return b"V%b\n" % text_of(function(*fresh(index, namespace))).encode()
+            line = f"V{text_of(function(*fresh(index, namespace)))}\n"
         except unsupported as e:
-            return b"U%b\n" % str(e).encode()
+            line = f"U{e}\n"
         except MemoryError:
             head[STATE] = NO_MEMORY  # what is left of this process is not to be trusted with another call
             _exit(0)
         except BaseException as e:
-            return b"E%b\n" % name_of(e).encode()
+            line = f"E{name_of(e)}\n"
+        emit(line.encode())
 
-    return call
 
+def _recheck(mapping: mmap, head: memoryview, indices: range) -> tuple[Iterable[int], Emit]:
+    """Return the inputs to run again, and what compares their lines with those of the first time."""
+    first = mapping[HEADER_BYTES : mapping.tell()].split(b"\n")[:: indices.step]
+    expected = iter(first)
 
-def _write_lines(call: Call, mapping: mmap, head: memoryview, n: int) -> list[bytes]:
-    at, size, lines = head[WRITTEN], len(mapping), []
-    for index in range(head[POSITION], n):
-        head[POSITION] = index
-        line = call(index)
-        end = at + len(line)
-        if end > size:
-            head[STATE] = FULL
-            _exit(0)
-        mapping[at:end] = line
-        head[WRITTEN] = at = end
-        lines.append(line)
-    return lines
+    def compare(line: bytes) -> None:
+        head[RECHECKED] += 1
+        if line[:-1] != next(expected):
+            head[NONDETERMINISTIC] = 1
+
+    return indices, compare

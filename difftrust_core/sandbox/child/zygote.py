@@ -10,7 +10,6 @@ import json
 import mmap
 import os
 import sys
-from array import array
 from typing import Any, Never
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,7 +36,6 @@ for _name in _HARNESS:
 import bisect, collections, copy, datetime, decimal, fractions, functools, heapq  # noqa: E401, E402, F401, I001
 import itertools, math, operator, random, re, statistics, string  # noqa: E401, E402, F401
 
-from canonical import MAX_TEXT  # noqa: E402
 from channel import CONFIG, END, ERROR, LOADED, READY, RESULT, TASK, Channel  # noqa: E402
 from confine import Confinement, self_test  # noqa: E402
 from program import DONE, FULL, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs  # noqa: E402
@@ -51,7 +49,7 @@ vars(builtins).update(exit=sys.exit, quit=sys.exit)  # what the module site, lef
 
 
 class Program:
-    """One program's way through its inputs: children, restarts, budgets, and the lines so far."""
+    """One program's way through its inputs: children, restarts, budgets, and the text of its lines so far."""
 
     def __init__(self, zygote: "Zygote", request: dict[str, Any]):
         self.zygote = zygote
@@ -60,7 +58,7 @@ class Program:
         self.limits = zygote.limits
         scale = max(1.0, self.n / 1000)
         self.left = {"cpu": self.limits["program_cpu"] * scale, "wall": self.limits["program_wall"] * scale}
-        self.lines: list[bytes] = []
+        self.text, self.done = bytearray(), 0
         self.restarts, self.timeouts, self.crashes = -1, 0, 0
         self.trimmed = self.nondeterministic = False
         self.peak_kb, self.why_not_loaded = 0, b""
@@ -68,7 +66,7 @@ class Program:
     def execute(self) -> dict[str, Any]:
         """Run children until every input has its line; return what it cost and what was seen."""
         began_cpu, began_wall = self.left["cpu"], self.left["wall"]
-        while len(self.lines) < self.n and self._step():
+        while self.done < self.n and self._step():
             pass
         return {
             "restarts": max(0, self.restarts),
@@ -87,8 +85,7 @@ class Program:
             zygote.confinement,
             self.request,
             zygote.inputs,
-            start=len(self.lines),
-            memory_bytes=int(limits["memory_bytes"]),
+            start=self.done,
         )
         child.watch(
             zygote.channel,
@@ -104,24 +101,24 @@ class Program:
             child.close()
 
     def _take(self, child: Child) -> bool:
-        lines, state = child.lines(), child.head[STATE]
-        if lines is None or len(lines) > self.n - child.start + (state == NOT_LOADED):
-            return self._fill(b"F")
+        text, state = child.text(), child.head[STATE]
         if state in (LOADING, NOT_LOADED):
-            return self._not_loaded(child, lines)
-        if any(line[:1] not in (b"V", b"E", b"U") for line in lines):
+            return self._not_loaded(child, text)
+        count = text.count(b"\n")
+        if count > self.n - self.done or _count_of_calls(text) != count:
             return self._fill(b"F")
-        self.lines += lines
+        self.text += text
+        self.done += count
         self.trimmed = bool(self.request["trim"])
         self.nondeterministic = self.nondeterministic or child.head[NONDETERMINISTIC] != 0
-        if len(self.lines) == self.n:
+        if self.done == self.n:
             # The second run of some inputs came to no end, but not for want of the program's budget.
             self.nondeterministic = self.nondeterministic or (state != DONE and not self._spent())
             return False
         if state in (DONE, RECHECKING):
             return self._fill(b"F")
         if state == FULL and child.status == 0:
-            return True if lines else self._fill(b"F")
+            return True if count else self._fill(b"F")
         return self._blame(child)
 
     def _spent(self) -> bool:
@@ -129,38 +126,48 @@ class Program:
 
     def _blame(self, child: Child) -> bool:
         if self._spent():
-            self.lines.append(b"T")
+            self._add(b"T")
             return self._fill(b"S")
         if child.killed and child.moved_on:
             return True
         out_of_memory = child.head[STATE] == NO_MEMORY
         if child.killed or out_of_memory:
             self.timeouts += 1
-            self.lines.append(b"M" if out_of_memory else b"T")
+            self._add(b"M" if out_of_memory else b"T")
         else:
             self.crashes += 1
-            self.lines.append(child.death())
+            self._add(child.death())
         given_up = self.timeouts >= self.limits["max_timeouts"] or self.crashes >= self.limits["max_crashes"]
         return self._fill(b"S") if given_up else True
 
-    def _not_loaded(self, child: Child, lines: list[bytes]) -> bool:
-        if child.head[STATE] == NOT_LOADED and len(lines) == 1 and lines[0][:1] == b"L":
-            why = lines[0]
+    def _not_loaded(self, child: Child, text: bytes) -> bool:
+        if child.head[STATE] == NOT_LOADED and text.count(b"\n") == 1 and text[:1] == b"L":
+            why = text[:-1]
         else:
             why = b"Ltimeout" if child.killed else b"L" + (child.death()[1:] or b"killed")
         self.why_not_loaded = self.why_not_loaded or why
-        if self.lines:  # it loaded before, and did not after a restart
+        if self.done:  # it loaded before, and did not after a restart
             return self._fill(b"S")
         if self.request["trim"] or why in (b"LSyntaxError", b"LIndentationError", b"LNameMissing"):
             return self._fill(self.why_not_loaded)
         self.request["trim"] = True
         return True
 
+    def _add(self, line: bytes) -> None:
+        self.text += line + b"\n"
+        self.done += 1
+
     def _fill(self, line: bytes) -> bool:
         if line == b"F":
-            self.lines = []
-        self.lines += [line] * (self.n - len(self.lines))
+            self.text, self.done = bytearray(), 0
+        self.text += (line + b"\n") * (self.n - self.done)
+        self.done = self.n
         return False
+
+
+def _count_of_calls(text: bytes) -> int:
+    """Return how many lines of ``text`` say what only a child may say: value, exception, unsupported."""
+    return sum(text.count(b"\n" + letter) + text.startswith(letter) for letter in (b"V", b"E", b"U"))
 
 
 class Zygote:
@@ -181,7 +188,7 @@ class Zygote:
         pid = os.fork()
         if pid == 0:
             try:
-                self.confinement.confine(int(self.limits["memory_bytes"]))
+                self.confinement.confine()
                 said = json.dumps(self_test()).encode()
                 mapping[: len(said)] = said
             finally:
@@ -205,6 +212,7 @@ class Zygote:
                 self.channel.send(ERROR, {"status": status})
 
     def _serve_task(self, request: dict[str, Any]) -> Never:
+        self.confinement.limit_memory(int(self.limits["memory_bytes"]))
         self.inputs, self.preamble = Inputs(request["inputs"]), request["preamble"]
         gc.collect()
         gc.freeze()
@@ -218,22 +226,8 @@ class Zygote:
     def _run(self, request: dict[str, Any]) -> None:
         program = Program(self, {**request, "preamble": self.preamble})
         facts = program.execute()
-        lines = program.lines
-        if not all(map(_printable, set(lines))):
-            lines = [b"F"] * len(lines)
         # Nothing of it is kept: a later program could find in memory what the reference answered.
-        known: dict[bytes, int] = {}
-        codes = array("I", [known.setdefault(line, len(known)) for line in lines])
-        said = [line.decode() for line in known]
-        self.channel.send(RESULT, {**facts, "index": request["index"], "lines": said}, codes.tobytes())
-
-
-def _printable(line: bytes) -> bool:
-    try:
-        text = line.decode()
-    except UnicodeDecodeError:
-        return False
-    return text.isprintable() and len(text) <= MAX_TEXT + 64
+        self.channel.send(RESULT, {**facts, "index": request["index"]}, program.text)
 
 
 if __name__ == "__main__":

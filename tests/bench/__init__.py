@@ -1,0 +1,1 @@
+"""Timings of the parts, each against the plainest thing that does the same work."""

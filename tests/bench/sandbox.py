@@ -1,0 +1,198 @@
+"""What the sandbox costs over a bare loop: `make bench-sandbox` (or `python -m tests.bench.sandbox --help`)."""
+
+import argparse
+import os
+import random
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from difftrust_core.coders.simulated import SIMULATED, sample_simulated
+from difftrust_core.corpora.benchmarks import load_benchmark
+from difftrust_core.inputs import sample_input
+from difftrust_core.literals import read_literal
+from difftrust_core.programs import tree_id
+from difftrust_core.records import Kind
+from difftrust_core.sandbox import Limits, OutcomeTable, Sandbox
+from difftrust_core.tasks import Task
+
+FLOOR = (Path(__file__).parent / "floor.py").read_text()
+PATIENT = Limits(call_cpu=3600, call_wall=3600, program_cpu=3600, program_wall=3600, memory_bytes=8 << 30)
+STACKS = {
+    "all layers": frozenset({"bubblewrap", "landlock", "seccomp"}),
+    "no layer": frozenset(),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """One task's ordinary programs and inputs."""
+
+    task: Task
+    inputs: list[str]
+    sources: list[str]
+
+
+@dataclass(kw_only=True)
+class Spent:
+    """CPU seconds of host, zygote and children, and wall seconds."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
+    loads: float = field(default=0.0)
+
+
+def _cpu() -> float:
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+@contextmanager
+def _timed(spent: Spent) -> Iterator[None]:
+    cpu, wall = _cpu(), time.perf_counter()
+    yield
+    spent.cpu += _cpu() - cpu
+    spent.wall += time.perf_counter() - wall
+
+
+def _candidates(rng: random.Random) -> dict[tuple[str, str], list[str]]:
+    """Return texts of recorded candidates by task; of simulated ones where no recorded ones are at hand."""
+    path = Path(os.environ.get("DIFFTRUST_DATA", "../shared/data")) / "difftrust" / "candidates.parquet"
+    if not path.is_file():
+        tasks = [t for t in load_benchmark("starter") if t.reference is not None]
+        return {
+            (t.benchmark, t.task_id): [
+                c.code for model in SIMULATED for c in sample_simulated(t, model, temperature=1.0, m=20)
+            ]
+            for t in tasks
+        }
+    os.environ.setdefault("DIFFTRUST_DATA", str(path.parent.parent))
+    chosen = pl.scan_parquet(path).filter(temperature=0.6).filter(pl.col("sample_index") < 10)
+    keys = chosen.select("benchmark", "task_id").unique().sort("benchmark", "task_id").collect().rows()
+    picked = rng.sample(keys, min(len(keys), 60))
+    rows = chosen.filter(pl.struct("benchmark", "task_id").is_in([{"benchmark": b, "task_id": t} for b, t in picked]))
+    found: dict[tuple[str, str], list[str]] = {}
+    for benchmark, task_id, code in rows.select("benchmark", "task_id", "code").collect().iter_rows():
+        found.setdefault((benchmark, task_id), []).append(code)
+    return {key: sorted(found[key]) for key in picked}
+
+
+def _ordinary(task: Task, codes: Sequence[str], n: int, sandbox: Sandbox, rng: random.Random, most: int) -> Work | None:
+    """Return up to ``most`` distinct programs that load and neither hang nor crash, and n inputs with a value."""
+    seeds = task.arguments()
+    drawn = [sample_input(task.task_id, seeds, seed=0, position=i, attempt=a) for a in range(2) for i in range(n)]
+    table = OutcomeTable.empty(len(drawn))
+    sandbox.load(task.preamble, drawn, table)
+    ran = sandbox.run(task.reference or "", task.entry_point)
+    valid = [text for text, row, k in zip(drawn, table.rows, ran.outcome_ids, strict=True) if row[k][0] is Kind.VALUE]
+    inputs = (valid * (n // max(1, len(valid)) + 1))[:n] if valid else []
+    if not inputs:
+        return None
+    table = OutcomeTable.empty(n)
+    sandbox.load(task.preamble, inputs, table)
+    distinct = list({tree_id(code): code for code in codes}.values())
+    kept = []
+    for code in rng.sample(distinct, len(distinct)):
+        if len(kept) == most:
+            break
+        ran = sandbox.run(code, task.entry_point)
+        kinds = {row[k][0] for row, k in zip(table.rows, ran.outcome_ids, strict=True)}
+        if ran.restarts == 0 and not ran.trimmed and kinds <= {Kind.VALUE, Kind.EXCEPTION, Kind.UNSUPPORTED}:
+            kept.append(code)
+    return Work(task=task, inputs=inputs, sources=kept) if kept else None
+
+
+def gather(n_programs: int, n: int, *, seed: int, per_task: int = 20) -> list[Work]:
+    """Return the work: about ``n_programs`` ordinary programs, ``per_task`` a task."""
+    rng, work, left = random.Random(seed), [], n_programs
+    candidates = _candidates(rng)
+    tasks = {(t.benchmark, t.task_id): t for b in {b for b, _ in candidates} for t in load_benchmark(b)}
+    with Sandbox(Limits(program_cpu=0.5)) as sandbox:
+        for key, codes in candidates.items():
+            if left <= 0:
+                break
+            if key not in tasks or not tasks[key].seed_inputs or tasks[key].reference is None:
+                continue
+            found = _ordinary(tasks[key], codes, n, sandbox, rng, min(per_task, left))
+            if found:
+                work.append(found)
+                left -= len(found.sources)
+    return work
+
+
+def run_floor(work: Sequence[Work]) -> Spent:
+    """Run the bare loop over all work; its own CPU clock counts, not what starting it takes."""
+    spent = Spent()
+    with Sandbox(PATIENT) as sandbox:
+        for w in work:
+            table = OutcomeTable.empty(1)
+            arguments = (w.task.preamble, tuple(w.inputs), w.task.entry_point, tuple(w.sources))
+            sandbox.load("", [repr(arguments)], table)
+            ran = sandbox.run(FLOOR, "floor")
+            kind, text = table.rows[0][int(ran.outcome_ids[0])]
+            if kind is not Kind.VALUE:
+                raise SystemExit(f"the bare loop failed on {w.task.task_id}: {kind.name} {text}")
+            times = read_literal(text)
+            spent.loads += sum(load for load, _ in times)
+            spent.cpu += sum(load + calls for load, calls in times)
+    return spent
+
+
+def run_sandbox(work: Sequence[Work], layers: frozenset[str]) -> Spent:
+    """Run all work as ``difftrust execute`` does: one zygote, a fork a task, a child a program."""
+    spent = Spent()
+    with _timed(spent), Sandbox(Limits(), allow_weak=True, wanted=layers) as sandbox:
+        for w in work:
+            sandbox.load(w.task.preamble, w.inputs, OutcomeTable.empty(len(w.inputs)))
+            for source in w.sources:
+                sandbox.run(source, w.task.entry_point)
+    return spent
+
+
+def report(work: Sequence[Work], n: int, rounds: int) -> None:
+    """Print the comparison at n inputs, the smallest of ``rounds`` interleaved rounds each."""
+    work = [replace(w, inputs=(w.inputs * (n // len(w.inputs) + 1))[:n]) for w in work]
+    programs = sum(len(w.sources) for w in work)
+    calls = programs * n
+    floors, runs = [], {name: list[Spent]() for name in STACKS}
+    for _ in range(rounds):
+        floors.append(run_floor(work))
+        for name, layers in STACKS.items():
+            runs[name].append(run_sandbox(work, layers))
+    floor = min(f.cpu for f in floors)
+    print(f"\n{programs} programs of {len(work)} tasks, n = {n}: {calls:,} calls; smallest of {rounds} rounds")
+    print(f"  bare loop      {floor:8.2f} s CPU, {1e6 * floor / calls:6.2f} us a call")
+    for name, spent in runs.items():
+        cpu, wall = min(s.cpu for s in spent), min(s.wall for s in spent)
+        more = cpu - floor
+        print(
+            f"  {name:14s} {cpu:8.2f} s CPU, {wall:.2f} s wall, {cpu / floor:.2f} times the loop; on top: "
+            f"{1e3 * more / programs:.2f} ms a program, or {1e3 * (more - 0.5e-6 * calls) / programs:.2f} ms "
+            f"a program and 0.50 us a call"
+        )
+    costs = [min(s.cpu for s in runs[name]) for name in STACKS]
+    print(f"  layers cost {100 * (costs[0] / costs[1] - 1):+.1f} % over the same executor without them")
+
+
+def main() -> None:
+    """Gather the work and report on it at each n."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--inputs", type=int, nargs="+", default=[1000, 10000])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    work = gather(asked.programs, 1000, seed=asked.seed)
+    for n in asked.inputs:
+        report(work, n, asked.rounds)
+
+
+if __name__ == "__main__":
+    main()
