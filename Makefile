@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test check lint types lab clean
+.PHONY: help demo test check lint types bench-sandbox lab clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -36,6 +36,9 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: lint types  ## Lint, format and types
+
+bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same programs and inputs
+	$(BIN)/python -m tests.bench.sandbox
 
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
