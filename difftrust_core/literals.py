@@ -10,6 +10,8 @@ This module also runs inside the sandbox: it imports the standard library only.
 """
 
 import ast
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +52,10 @@ _NAMES = {"inf": float("inf"), "nan": float("nan")}
 def read_literal(text: str, make_instance: MakeInstance = Instance) -> Any:
     """Return the value that ``text`` stands for. Raises BadText outside the grammar."""
     try:
+        return _read_plain(text)
+    except (ValueError, RecursionError):
+        pass  # another text, or none
+    try:
         tree = ast.parse(text, mode="eval").body
         return _value(tree, make_instance)
     except BadText:
@@ -58,26 +64,72 @@ def read_literal(text: str, make_instance: MakeInstance = Instance) -> Any:
         raise BadText(f"not a literal ({type(e).__name__}): {text[:80]!r}") from None
 
 
+# Numbers, strings without escapes, lists of them, and a tuple around them: what JSON writes nearly the same way.
+_PLAIN = re.compile(r"""(?:'[^'"\\]*+'|[-+\[\], 0-9.e]++)*+""")
+
+
+def _read_plain(text: str) -> Any:
+    """Return the value of a text that JSON's reader takes too, ten times faster. Raises ValueError for others."""
+    start, end = (1, len(text) - 1) if text[:1] == "(" and text[-1:] == ")" else (0, len(text))
+    if not _PLAIN.fullmatch(text, start, end):
+        raise ValueError
+    plain = text[start:end].replace("'", '"')
+    if start == 0:
+        return json.loads(plain)
+    is_single = plain.endswith(",")
+    values = json.loads(f"[{plain[:-1] if is_single else plain}]")
+    if is_single != (len(values) == 1):  # (x) is x
+        raise ValueError
+    return tuple(values)
+
+
 def _value(node: ast.expr, make: MakeInstance) -> Any:
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.List(elts=elts):
-            return [_value(e, make) for e in elts]
-        case ast.Tuple(elts=elts):
-            return tuple([_value(e, make) for e in elts])
-        case ast.Set(elts=elts):
-            return {_value(e, make) for e in elts}
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            return {_value(k, make): _value(v, make) for k, v in zip(keys, values, strict=True) if k}
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _negative(_value(operand, make))
-        case ast.Name(id=name) if name in _NAMES:
-            return _NAMES[name]
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if all(k.arg for k in keywords):
-            fields = {k.arg: _value(k.value, make) for k in keywords if k.arg}
-            return _call(name, tuple([_value(a, make) for a in args]), fields, make)
-    raise BadText(f"{type(node).__name__} is not part of a literal")
+    if type(node) is ast.Constant:
+        return node.value
+    reader = _READERS.get(type(node))
+    if reader is None:
+        raise BadText(f"{type(node).__name__} is not part of a literal")
+    return reader(node, make)
+
+
+def _values(nodes: list[ast.expr], make: MakeInstance) -> list[Any]:
+    return [node.value if type(node) is ast.Constant else _value(node, make) for node in nodes]
+
+
+def _read_dict(node: ast.Dict, make: MakeInstance) -> Any:
+    if None in node.keys:
+        raise BadText("a Dict with ** is not part of a literal")
+    return dict(zip(_values(node.keys, make), _values(node.values, make), strict=True))  # type: ignore[arg-type]
+
+
+def _read_minus(node: ast.UnaryOp, make: MakeInstance) -> Any:
+    if type(node.op) is not ast.USub:
+        raise BadText(f"the sign {type(node.op).__name__} is not part of a literal")
+    return _negative(_value(node.operand, make))
+
+
+def _read_name(node: ast.Name, make: MakeInstance) -> Any:
+    if node.id not in _NAMES:
+        raise BadText(f"the Name {node.id[:80]} is not part of a literal")
+    return _NAMES[node.id]
+
+
+def _read_call(node: ast.Call, make: MakeInstance) -> Any:
+    fields = {k.arg: _value(k.value, make) for k in node.keywords if k.arg}
+    if type(node.func) is not ast.Name or len(fields) < len(node.keywords):
+        raise BadText("a Call of anything but a name is not part of a literal")
+    return _call(node.func.id, tuple(_values(node.args, make)), fields, make)
+
+
+_READERS: dict[type, Callable[[Any, MakeInstance], Any]] = {
+    ast.List: lambda node, make: _values(node.elts, make),
+    ast.Tuple: lambda node, make: tuple(_values(node.elts, make)),
+    ast.Set: lambda node, make: set(_values(node.elts, make)),
+    ast.Dict: _read_dict,
+    ast.UnaryOp: _read_minus,
+    ast.Name: _read_name,
+    ast.Call: _read_call,
+}
 
 
 def _negative(value: Any) -> Any:

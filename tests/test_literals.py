@@ -1,11 +1,13 @@
 """The text form of values: written by hand, read back, refused."""
 
+import ast
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from difftrust_core import literals
 from difftrust_core.literals import MAX_DECIMAL_BITS, BadText, Instance, read_literal, write_literal
 
 WRITTEN = [
@@ -142,3 +144,22 @@ def test_refused_with_one_line(text, named):
 def test_values_without_a_text_form_are_refused():
     with pytest.raises(BadText, match="a object has no text form"):
         write_literal([object()])
+
+
+@given(st.text(alphabet="()[],'\"-+.e 0129a\\n", max_size=12))
+@example("(1)")
+@example("(1,)")
+@example("(1, 2,)")
+@example("()")
+@example("(,)")
+@example("('a' 'b',)")
+@example("(1), (2)")
+@example("-0.0")
+@example("1e400")
+@example("[1][0]")
+def test_the_quick_reader_agrees_with_pythons_own(text):
+    try:
+        quick = literals._read_plain(text)
+    except ValueError:
+        return
+    assert repr(quick) == repr(ast.literal_eval(text.strip(" ")))

@@ -24,7 +24,7 @@ LIMITS = Limits(
     call_wall=1.0,
     load_cpu=0.3,
     program_cpu=3.0,
-    program_wall=8.0,
+    program_wall=30.0,
     max_timeouts=3,
     max_crashes=4,
 )

@@ -46,7 +46,7 @@ class Limits:
     load_cpu: float = 2.0
     program_cpu: float = 2.0
     """For all its calls; grows with n beyond 1,000 inputs."""
-    program_wall: float = 12.0
+    program_wall: float = 30.0
     max_timeouts: int = 5
     """The program is given up after so many calls out of time or memory; the rest of its inputs are ``skipped``."""
     max_crashes: int = 50

@@ -10,6 +10,7 @@ import builtins
 import marshal
 import os
 import random
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -28,6 +29,8 @@ _FUTURE_ANNOTATIONS: int = __import__("__future__").annotations.compiler_flag
 # Bound here, where no candidate can have replaced them yet.
 _exit, _loads, _seed = os._exit, marshal.loads, random.seed
 
+_MAY_CHANGE = re.compile(r"[\[{]|\w\(")  # a list, a dict, a set, an object, or a string that looks like one
+
 Namespace = dict[str, Any]
 Loaded = tuple[Callable[..., object], Namespace]
 Emit = Callable[[bytes], object]
@@ -42,7 +45,7 @@ class Inputs:
 
     def __init__(self, texts: list[str]):
         self._values = [read_literal(text) for text in texts]
-        self._blobs = [None if _immutable(v) else _marshalled(v) for v in self._values]
+        self._blobs = [_marshalled(v, text) for v, text in zip(self._values, texts, strict=True)]
 
     def __len__(self) -> int:
         return len(self._values)
@@ -57,27 +60,14 @@ class Inputs:
         return _build(self._values[index], namespace)
 
 
-def _immutable(value: Any) -> bool:
-    kind = type(value)
-    if kind in (tuple, frozenset):
-        return all(map(_immutable, value))
-    return kind in (int, float, bool, str, bytes, complex, type(None), type(...))
-
-
-def _marshalled(value: Any) -> bytes:
-    """Return what marshal makes of ``value``; empty where that would lose a type."""
-    if not _holds_only_plain(value):
+def _marshalled(value: Any, text: str) -> bytes | None:
+    """Return what marshal makes of ``value``: None where it cannot change, empty where marshal would lose a type."""
+    if not _MAY_CHANGE.search(text):
+        return None
+    try:
+        return b"" if "bytearray" in text else marshal.dumps(value, 2)  # version 2 never shares one list in two places
+    except ValueError:  # an Instance within it
         return b""
-    return marshal.dumps(value, 2)  # version 2 keeps no references: no two places share one list
-
-
-def _holds_only_plain(value: Any) -> bool:
-    kind = type(value)
-    if kind is dict:
-        return all(map(_holds_only_plain, [*value, *value.values()]))
-    if kind in (list, tuple, set, frozenset):
-        return all(map(_holds_only_plain, value))
-    return kind not in (Instance, bytearray)  # marshal makes bytes of the latter
 
 
 def _build(value: Any, namespace: Namespace) -> Any:
