@@ -36,6 +36,7 @@ for _name in _HARNESS:
 import bisect, collections, copy, datetime, decimal, fractions, functools, heapq  # noqa: E401, E402, F401, I001
 import itertools, math, operator, random, re, statistics, string  # noqa: E401, E402, F401
 
+from canonical import MAX_TEXT  # noqa: E402
 from channel import CONFIG, END, ERROR, LOADED, READY, RESULT, TASK, Channel  # noqa: E402
 from confine import Confinement, self_test  # noqa: E402
 from program import DONE, FULL, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs  # noqa: E402
@@ -46,6 +47,9 @@ for _name in ("literals", *_HARNESS):
     del sys.modules[_name]  # no candidate meets the harness under these names
 
 vars(builtins).update(exit=sys.exit, quit=sys.exit)  # what the module site, left out here, gives every program
+
+
+MAX_LINE_BYTES = 4 * (MAX_TEXT + 64)  # in UTF-8
 
 
 class Program:
@@ -105,7 +109,8 @@ class Program:
         if state in (LOADING, NOT_LOADED):
             return self._not_loaded(child, text)
         count = text.count(b"\n")
-        if count > self.n - self.done or _count_of_calls(text) != count:
+        too_much = count > self.n - self.done or len(text) > count * MAX_LINE_BYTES
+        if too_much or _count_of_calls(text) != count:
             return self._fill(b"F")
         self.text += text
         self.done += count
