@@ -12,8 +12,8 @@ _WITHOUT = {
     "bubblewrap": "no file system, network and process list of their own: only the kernel's filters stand between "
     "candidates and this machine, and names, sizes and dates of files can be asked for",
     "landlock": "no second lock on files: without bubblewrap, candidates can read yours",
-    "seccomp": "every system call can be tried: run as root, candidates can fork until the memory is full, and "
-    "without bubblewrap they can send UDP and connect to local services",
+    "seccomp": "every system call can be tried: run as root, candidates can fork until the memory is full and "
+    "disturb the programs that run after them; without bubblewrap they can send UDP and connect to local services",
     "fixed addresses": "nothing; programs that order objects by address may differ from one run to the next",
     "cpu clock": "nothing; calls are limited by the time on the wall, so a busy machine can change outcomes",
 }
