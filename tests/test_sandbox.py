@@ -262,6 +262,7 @@ def test_sets_of_strings_have_one_order(sandbox):
         ("import channel", {"ModuleNotFoundError"}),
         ("import confine", {"ModuleNotFoundError"}),
         ("import literals", {"ModuleNotFoundError"}),
+        ("import plain", {"ModuleNotFoundError"}),
         ("import program", {"ModuleNotFoundError"}),
         ("import watch", {"ModuleNotFoundError"}),
         ("import zygote", {"ModuleNotFoundError"}),
