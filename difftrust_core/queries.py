@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 
 from difftrust_core.exceptions import BadStore, WrongUsage
-from difftrust_core.store import PARTITIONS, SCHEMAS, Store
+from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store
 
 _SQL_TYPES = {pl.String: "VARCHAR", pl.Float64: "DOUBLE", pl.Int64: "BIGINT"}
 _BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
-VIEWS = (*_BASE_TABLES, "programs", "estimates", "all_estimates")
+VIEWS = (*_BASE_TABLES, "programs", "task_counts", "estimates", "all_estimates")
 
 
 def connect(store: Store, *, equality: str = "paper", validity: str | None = None) -> duckdb.DuckDBPyConnection:
@@ -27,18 +28,33 @@ def connect(store: Store, *, equality: str = "paper", validity: str | None = Non
         _create_view(connection, store, table, chosen)
     _create_view(connection, store, "estimates", {}, name="all_estimates")
     _create_view(connection, store, "programs", {}, name="program_texts")
-    connection.execute("""
-        CREATE VIEW programs AS
-        SELECT t.*, e.behaviour_ids, e.trimmed, e.nondeterministic, e.cpu_seconds
-        FROM (SELECT DISTINCT * FROM program_texts) t
-        LEFT JOIN (
-            SELECT benchmark, task_id, tree_id, list(behaviour_id ORDER BY start) AS behaviour_ids,
-                   bool_or(trimmed) AS trimmed, bool_or(nondeterministic) AS nondeterministic,
-                   sum(cpu_seconds) AS cpu_seconds
-            FROM executions GROUP BY ALL
-        ) e USING (benchmark, task_id, tree_id)
-    """)
+    connection.execute(_PROGRAMS)
+    connection.execute(_TASK_COUNTS)
     return connection
+
+
+_PROGRAMS = """
+    CREATE VIEW programs AS
+    SELECT t.*, e.behaviour_ids, e.trimmed, e.nondeterministic, e.cpu_seconds
+    FROM (SELECT DISTINCT * FROM program_texts) t
+    LEFT JOIN (
+        SELECT benchmark, task_id, tree_id, list(behaviour_id ORDER BY start) AS behaviour_ids,
+               bool_or(trimmed) AS trimmed, bool_or(nondeterministic) AS nondeterministic,
+               sum(cpu_seconds) AS cpu_seconds
+        FROM executions GROUP BY ALL
+    ) e USING (benchmark, task_id, tree_id)
+"""
+
+_TASK_COUNTS = f"""
+    CREATE VIEW task_counts AS
+    SELECT benchmark, task_id, count(*) AS n_programs, count(*) FILTER (trimmed) AS n_trimmed,
+           count(*) FILTER (nondeterministic) AS n_nondeterministic,
+           bool_or(nondeterministic AND tree_id = '{REFERENCE}') AS reference_nondeterministic
+    FROM (
+        SELECT benchmark, task_id, tree_id, bool_or(trimmed) AS trimmed, bool_or(nondeterministic) AS nondeterministic
+        FROM executions GROUP BY ALL
+    ) GROUP BY ALL
+"""
 
 
 def _create_view(
@@ -51,7 +67,7 @@ def _create_view(
 ) -> None:
     """Create the view of one table, restricted to the partitions ``chosen``, whose columns it then leaves out."""
     keys = {key: value for key, value in chosen.items() if key in PARTITIONS[table]}
-    files = [str(path) for path in store.files(table)]
+    files = [str(path) for path in store.files(table) if table != "estimates" or _is_of_this_version(path)]
     if files:
         types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
         spelled = ", ".join(_quoted(path) for path in files)
@@ -63,6 +79,14 @@ def _create_view(
     where = " AND ".join([f"{key} = {_quoted(value)}" for key, value in keys.items()]) or "true"
     columns = ", ".join([c for c in (*PARTITIONS[table], *SCHEMAS[table]) if c not in keys])
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
+
+
+def _is_of_this_version(path: Path) -> bool:
+    """Tell whether estimates hold every column; others are as good as missing, for `execute` writes them anew."""
+    try:
+        return SCHEMAS["estimates"].keys() <= pl.read_parquet_schema(path).keys()
+    except (pl.exceptions.PolarsError, OSError):
+        return True  # damaged: DuckDB says so
 
 
 def _quoted(text: str) -> str:
@@ -97,6 +121,15 @@ def query_estimates(store: Store, *, equality: str = "paper", validity: str | No
         equality=equality,
         validity=validity,
     )
+
+
+def query_nondeterministic(store: Store) -> pl.DataFrame:
+    """Return the tasks on which an executed program differed from itself: benchmark, task_id, n_programs and how many.
+
+    ``n_nondeterministic`` counts distinct programs, the reference among them.
+    """
+    counts = "SELECT * FROM task_counts WHERE n_nondeterministic > 0 ORDER BY benchmark, task_id"
+    return query_sql(store, counts)
 
 
 @dataclass(frozen=True, kw_only=True)

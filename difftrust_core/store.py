@@ -73,8 +73,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "functional_error": pl.Float64,
         "detected": pl.Boolean,
         "n_classes": pl.UInt32,
+        "n_values": pl.UInt64,
         "n_exceptions": pl.UInt64,
         "n_timeouts": pl.UInt64,
+        "n_skipped": pl.UInt64,
         "n_memory": pl.UInt64,
         "n_crashes": pl.UInt64,
         "n_load_errors": pl.UInt64,
@@ -125,15 +127,20 @@ class Store:
     @classmethod
     def create(cls, root: Path) -> "Store":
         """Open the store in ``root``, making it if the folder is new or empty."""
+        cls.refuse_what_is_none(root)
         if not (root / SETTINGS_FILE).is_file():
-            if root.exists() and (not root.is_dir() or any(root.iterdir())):
-                raise NoStore(f"{root} is there and is no difftrust store; name a new or an empty folder")
             try:
                 root.mkdir(parents=True, exist_ok=True)
             except OSError as e:
                 raise NoStore(f"the store {root} cannot be made: {e.strerror}") from None
             cls(root).write_settings(Settings())
         return cls.open(root)
+
+    @staticmethod
+    def refuse_what_is_none(root: Path) -> None:
+        """Raise NoStore if ``root`` is neither a store nor a place for a new one; make nothing."""
+        if not (root / SETTINGS_FILE).is_file() and root.exists() and (not root.is_dir() or any(root.iterdir())):
+            raise NoStore(f"{root} is there and is no difftrust store; name a new or an empty folder")
 
     def settings(self) -> Settings:
         """Return the store's settings. Raises BadStore if they cannot be read."""

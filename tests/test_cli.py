@@ -14,7 +14,7 @@ import pytest
 from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
-COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql")
+COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql", "doctor")
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
@@ -156,6 +156,53 @@ def test_bad_lines_are_named_and_the_rest_is_imported(capsys: pytest.CaptureFixt
     assert "2 bad rows" in out
     assert "2" in err
     assert "starter/unknown" in err
+
+
+NO_SOURCES = {
+    "missing": (["nothing.parquet"], "nothing.parquet"),
+    "unreadable": (["broken.parquet"], "broken.parquet"),
+    "nothing known in it": (["unknown.jsonl", "--model", "m", "--temperature", "0"], "nothing in the source"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), NO_SOURCES.values(), ids=NO_SOURCES)
+def test_an_import_that_brings_nothing_leaves_no_store(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.parquet").write_bytes(b"PAR1 and no more")
+    Path("unknown.jsonl").write_text(json.dumps({"task_id": "starter/unknown", "solution": "x"}) + "\n")
+    before = sorted(tmp_path.rglob("*"))
+    status, _, err = run(capsys, "import", *words, "--store", "new/store")
+    assert status == 1
+    assert message in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_import_into_a_folder_of_something_else_is_refused_before_reading(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    status, _, err = run(capsys, "import", "nothing.parquet", "--store", tmp_path)
+    assert status == 1
+    assert "is there and is no difftrust store" in err
+
+
+def test_programs_that_differ_from_themselves_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, other = load_benchmark("starter")[:2]
+    moody = f"import os\ndef {one.entry_point}(*args):\n    return os.urandom(8)\n"
+    pairs = [(one, moody), (one, one.reference), (other, other.reference), (other, other.reference)]
+    lines = [json.dumps({"task_id": task.task_id, "solution": code}) + "\n" for task, code in pairs]
+    (tmp_path / "s.jsonl").write_text("".join(lines))
+    store = tmp_path / "store"
+    run(capsys, "import", tmp_path / "s.jsonl", "--model", "m", "--temperature", "0", "--store", store)
+    _, out, _ = run(capsys, "execute", "--store", store, "-n", "5", "--jobs", "1")
+    assert "1 programs of 1 tasks differed from themselves when 2 % of the inputs ran twice" in out
+    assert f": {one.task_id} (1)\n" in out
 
 
 def test_one_candidate_is_counted_and_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust_core.corpora.candidates import Recorded
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.pipeline import add_candidates, compute_estimates, execute, refresh_estimates
-from difftrust_core.queries import query_disagreement, query_estimates, query_sql
-from difftrust_core.store import Store
+from difftrust_core.queries import query_disagreement, query_estimates, query_nondeterministic, query_sql
+from difftrust_core.records import Kind
+from difftrust_core.sandbox import Limits
+from difftrust_core.store import SCHEMAS, Store
 from difftrust_core.tasks import Task
 from tests.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, slow_estimates
 
@@ -144,6 +147,88 @@ def test_text_that_is_no_program_is_an_outcome(tmp_path: Path) -> None:
     assert estimates["n_load_errors"].to_list() == [20, 20, 20]
     assert estimates["error"].to_list() == pytest.approx([2 / 3] * 3)
     assert estimates["incoherence"].to_list() == pytest.approx([2 / 3] * 3)
+
+
+DOUBLES = {
+    "values": "def double(x):\n    return 2 * x\n",
+    "exceptions": "def double(x):\n    raise KeyError(x)\n",
+    "memory": "def double(x):\n    raise MemoryError\n",
+    "crashes": "import os\ndef double(x):\n    os._exit(3)\n",
+    "load_errors": "def double(x) return 2 * x\n",
+    "unsupported": "def double(x):\n    return double\n",
+    "timeouts": "def double(x):\n    while True:\n        pass\n",
+    "forged": "import os, sys\ndef double(x):\n    sys._getframe(2).f_locals['head'][0] = 3\n    os._exit(0)\n",
+}
+
+
+def test_every_kind_of_outcome_is_counted_apart(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    programs = [{**RIGHT, "tiny/double": code} for code in DOUBLES.values()]
+    double = candidates("coder", *programs).candidates.filter(pl.col("task_id") == "tiny/double")
+    add_candidates(store, Recorded(candidates=double), BENCHMARK, n_jobs=1)
+    n, limits = 12, Limits(max_timeouts=3, max_crashes=5)
+    execute(store, n=n, limits=limits, say=silent)
+    refresh_estimates(store)
+    (row,) = query_estimates(store).iter_rows(named=True)
+    counted = {name.removeprefix("n_"): row[name] for name in SCHEMAS["estimates"] if name.startswith("n_")}
+    arguments = store.read("inputs").sort("input_index")["arguments"].to_list()
+    tried = list(dict.fromkeys(arguments))  # an input that is drawn twice is executed once
+    until_given_up, until_crashed = (sum(tried.index(a) < limit for a in arguments) for limit in (3, 5))
+    assert (row["m"], row["n"]) == (len(DOUBLES), n)
+    assert len(tried) > 5
+    assert {k: v for k, v in counted.items() if k not in ("classes", "nondeterministic")} == {
+        "values": n,
+        "exceptions": n,
+        "timeouts": until_given_up,
+        "skipped": 3 * n - 2 * until_given_up - until_crashed,
+        "memory": until_given_up,
+        "crashes": until_crashed,
+        "load_errors": n,
+        "unsupported": n,
+        "forged": n,
+    }
+
+
+def test_programs_that_differ_from_themselves_are_counted_per_task(tmp_path: Path) -> None:
+    moody = {**RIGHT, "tiny/double": "import time\ndef double(x):\n    return time.perf_counter()\n"}
+    seen = {**RIGHT, "tiny/double": "seen = []\ndef double(x):\n    seen.append(x)\n    return len(seen)\n"}
+    store = filled(tmp_path / "store", RIGHT, moody, moody, seen)
+    execute(store, n=20, say=silent)
+    execute(store, n=30, say=silent)  # a second chunk counts nothing twice
+    refresh_estimates(store)
+    assert dict(query_estimates(store).select("task_id", "n_nondeterministic").iter_rows()) == {
+        "tiny/double": 3,
+        "tiny/first": 0,
+        "tiny/total": 0,
+    }
+    (row,) = query_nondeterministic(store).iter_rows(named=True)
+    assert row == {
+        "benchmark": "tiny",
+        "task_id": "tiny/double",
+        "n_programs": 4,  # the reference among them
+        "n_trimmed": 0,
+        "n_nondeterministic": 2,
+        "reference_nondeterministic": False,
+    }
+
+
+def test_every_column_of_the_estimates_is_documented() -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs" / "measures.md").read_text()
+    assert [name for name in SCHEMAS["estimates"] if f"`{name}`" not in text] == []
+    assert [kind.name.lower() for kind in Kind if f"| `{kind.name.lower()}` |" not in text] == []
+
+
+def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=20, say=silent)
+    refresh_estimates(store)
+    before = query_estimates(store)
+    for path in store.files("estimates"):
+        pl.read_parquet(path, hive_partitioning=False).drop("n_values").write_parquet(path)
+    (store.root / "estimates" / "reference.fingerprint").write_text("made when there was no such column")
+    assert query_estimates(store).is_empty()
+    assert refresh_estimates(store)
+    assert query_estimates(store).equals(before)
 
 
 def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:

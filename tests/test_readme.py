@@ -31,7 +31,7 @@ def test_links_lead_somewhere(target: str) -> None:
 
 
 def test_no_machine_is_named() -> None:
-    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("data/*.md")):
+    for path in (ROOT / "README.md", ROOT / "SECURITY.md", *ROOT.glob("docs/*.md"), *ROOT.glob("data/*.md")):
         assert not re.search(r"/(root|home|work)/", path.read_text())
 
 

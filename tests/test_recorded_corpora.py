@@ -21,10 +21,11 @@ N = 200
 def store(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DIFFTRUST_DATA", str(shared_data))
-        made = Store.create(tmp_path_factory.mktemp("recorded") / "store")
+        root = tmp_path_factory.mktemp("recorded") / "store"
         found = import_source(
-            made, shared_data / "artifact_sample", selection_of(benchmarks=["HumanEval"], m=10), n_jobs=1
+            root, shared_data / "artifact_sample", selection_of(benchmarks=["HumanEval"], m=10), n_jobs=1
         )
+        made = Store.open(root)
         assert (found.n_candidates, found.bad_rows) == (200, ())
         done = execute(made, n=N, n_jobs=2, say=lambda line: None)
         assert (done.n_tasks, done.failures) == (10, ())
@@ -59,11 +60,12 @@ def test_error_and_incoherence_are_near_the_published_ones(store: Store, shared_
 def test_parquet_and_artifact_hold_the_same_candidates(store: Store, shared_data: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DIFFTRUST_DATA", str(shared_data))
-        other = Store.create(tmp_path / "store")
         wanted = selection_of(benchmarks=["HumanEval"], models=["gpt_4o"], temperatures=[0.6], m=10)
-        import_source(other, shared_data / "difftrust" / "candidates.parquet", wanted, n_jobs=1)
+        import_source(tmp_path / "store", shared_data / "difftrust" / "candidates.parquet", wanted, n_jobs=1)
     mine = store.read("candidates").filter(pl.col("model") == "gpt_4o")
-    theirs = other.read("candidates").join(mine, on=["task_id", "sample_index"], suffix="_artifact")
+    theirs = (
+        Store.open(tmp_path / "store").read("candidates").join(mine, on=["task_id", "sample_index"], suffix="_artifact")
+    )
     assert theirs.height == 100
     assert (theirs["program_id"] == theirs["program_id_artifact"]).all()
 

@@ -9,6 +9,7 @@ from difftrust_core.exceptions import DifftrustError
 
 if TYPE_CHECKING:
     from difftrust_core.pipeline import Execution, Import
+    from difftrust_core.store import Store
 
 
 def report_import(found: "Import", store: Path) -> None:
@@ -46,16 +47,21 @@ def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
 
 
 def report_doubts(store: Path, *, show_timeouts: bool) -> None:
-    """Name what a reader of the estimates has to know: timeouts (machine-dependent) and coders with one candidate."""
+    """Name what a reader of the estimates has to know.
+
+    Timeouts (machine-dependent), programs that differ from themselves, coders with one candidate.
+    """
     import polars as pl
 
     from difftrust_core.queries import query_estimates
     from difftrust_core.store import Store
 
-    estimates = query_estimates(Store.open(store))
+    opened = Store.open(store)
+    estimates = query_estimates(opened)
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].unique().sort().to_list()
     if slow and show_timeouts:
         typer.echo(f"{len(slow)} tasks hold a timeout, which another machine may not: {', '.join(slow)}")
+    _report_nondeterministic(opened)
     single = estimates.filter(pl.col("m") < 2)
     if not single.is_empty():
         first = single.row(0, named=True)
@@ -63,6 +69,22 @@ def report_doubts(store: Path, *, show_timeouts: bool) -> None:
             f"incoherence needs m >= 2 candidates, got 1 in {len(single)} (coder, task) pairs, the first "
             f"{first['model']} on {first['task_id']}; it is NaN there: import or generate more"
         )
+
+
+def _report_nondeterministic(store: "Store") -> None:
+    from difftrust_core.queries import query_nondeterministic
+
+    found = query_nondeterministic(store)
+    if found.is_empty():
+        return
+    shown = 20
+    pairs = found.select("task_id", "n_nondeterministic").iter_rows()
+    named = [printable(f"{task_id} ({count})") for task_id, count in pairs]
+    more = f", and {len(named) - shown} more (see the view task_counts)" if len(named) > shown else ""
+    typer.echo(
+        f"{found['n_nondeterministic'].sum()} programs of {found.height} tasks differed from themselves when 2 % "
+        f"of the inputs ran twice, so their numbers may vary: {', '.join(named[:shown])}{more}"
+    )
 
 
 def printable(text: str) -> str:

@@ -21,13 +21,15 @@ from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store, file_nam
 
 EQUALITIES = (PAPER, STRICT)
 _KIND_COLUMNS = {
-    "n_exceptions": (Kind.EXCEPTION,),
-    "n_timeouts": (Kind.TIMEOUT, Kind.SKIPPED),
-    "n_memory": (Kind.MEMORY,),
-    "n_crashes": (Kind.CRASH,),
-    "n_load_errors": (Kind.LOAD_ERROR,),
-    "n_unsupported": (Kind.UNSUPPORTED,),
-    "n_forged": (Kind.FORGED,),
+    "n_values": Kind.VALUE,
+    "n_exceptions": Kind.EXCEPTION,
+    "n_timeouts": Kind.TIMEOUT,
+    "n_skipped": Kind.SKIPPED,
+    "n_memory": Kind.MEMORY,
+    "n_crashes": Kind.CRASH,
+    "n_load_errors": Kind.LOAD_ERROR,
+    "n_unsupported": Kind.UNSUPPORTED,
+    "n_forged": Kind.FORGED,
 }
 
 
@@ -117,8 +119,8 @@ def _coder_rows(matrix: Matrix, trees: list[str], n: int) -> Iterator[tuple[str,
     if reference is not None and reference not in rows:
         rows, counts = np.append(rows, reference), np.append(counts, 0)
     at = None if reference is None else int(np.flatnonzero(rows == reference)[0])
-    per_kind = [(counts[:, None] * (matrix.kinds[rows, :n] == kind)).sum() for kind in Kind]
-    kind_columns = {name: int(sum(per_kind[kind] for kind in kinds)) for name, kinds in _KIND_COLUMNS.items()}
+    kinds = matrix.kinds[rows, :n]
+    kind_columns = {name: int((counts[:, None] * (kinds == kind)).sum()) for name, kind in _KIND_COLUMNS.items()}
     flagged = sum(tree in matrix.nondeterministic for tree in trees)
     for equality in EQUALITIES:
         found = estimate(matrix.labels[equality][rows, :n], counts, at)
@@ -215,8 +217,8 @@ def _fingerprint_file(store: Store) -> Path:
 
 
 def _fingerprint(store: Store) -> str:
-    """Return a digest of what estimates depend on: the candidates, and which program shows which behaviour."""
-    digest = hashlib.blake2b(digest_size=16)
+    """Return a digest of what estimates depend on: the candidates, which program shows which behaviour, the columns."""
+    digest = hashlib.blake2b(" ".join(SCHEMAS["estimates"]).encode(), digest_size=16)
     for path in (*store.files("candidates"), *store.files("executions")):
         digest.update(str(path.relative_to(store.root)).encode())
         digest.update(path.read_bytes())

@@ -37,7 +37,7 @@ class Import:
 
 
 def import_source(
-    store: Store,
+    root: Path,
     source: Path,
     selection: Selection,
     *,
@@ -45,7 +45,11 @@ def import_source(
     temperature: float | None = None,
     n_jobs: int = 2,
 ) -> Import:
-    """Read recorded candidates and add them to the store; see ``corpora.candidates`` for the kinds of source."""
+    """Read recorded candidates and add them to the store in ``root``; ``corpora.candidates`` names the kinds of source.
+
+    A store is made only when there is something to put into it. Raises NoStore if ``root`` holds something else.
+    """
+    Store.refuse_what_is_none(root)
     if str(source) in LAYOUT and not source.exists():
         source = find_file(str(source))
     benchmarks = _benchmarks_at_hand(selection)
@@ -56,10 +60,19 @@ def import_source(
             benchmarks[name] = load_benchmark(name)  # raises NoBenchmark, which says how to get it
     known = {(name, task.task_id) for name, listed in benchmarks.items() for task in listed}
     recorded = split_unknown(recorded, known)
+    if recorded.candidates.is_empty():
+        return _nothing_of(recorded)
     used = set(recorded.candidates["benchmark"].unique())
     return add_candidates(
-        store, recorded, {name: listed for name, listed in benchmarks.items() if name in used}, n_jobs=n_jobs
+        Store.create(root),
+        recorded,
+        {name: listed for name, listed in benchmarks.items() if name in used},
+        n_jobs=n_jobs,
     )
+
+
+def _nothing_of(recorded: Recorded) -> Import:
+    return Import(n_candidates=0, n_known=0, n_programs=0, bad_rows=recorded.bad_rows, skipped=dict(recorded.skipped))
 
 
 def _benchmarks_at_hand(selection: Selection) -> dict[str, list[Task]]:
@@ -79,9 +92,7 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     """Add candidates and their tasks to a store. A sample that is there with another text is a bad row."""
     candidates = recorded.candidates
     if candidates.is_empty():
-        return Import(
-            n_candidates=0, n_known=0, n_programs=0, bad_rows=recorded.bad_rows, skipped=dict(recorded.skipped)
-        )
+        return _nothing_of(recorded)
     ids = pl.DataFrame({"code": candidates["code"].unique(maintain_order=True)}).with_columns(
         program_id=pl.col("code").map_elements(program_id, return_dtype=pl.String)
     )

@@ -3,7 +3,18 @@
 host -> bubblewrap -> zygote -> one confined child a program. ``child/`` is what runs on the far side.
 """
 
+from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, diagnose
 from difftrust_core.sandbox.host import Limits, OutcomeTable, ProgramRun, Sandbox
 from difftrust_core.sandbox.layers import describe_layers
 
-__all__ = ["Limits", "OutcomeTable", "ProgramRun", "Sandbox", "describe_layers"]
+__all__ = [
+    "REACH",
+    "Diagnosis",
+    "Layer",
+    "Limits",
+    "OutcomeTable",
+    "ProgramRun",
+    "Sandbox",
+    "describe_layers",
+    "diagnose",
+]

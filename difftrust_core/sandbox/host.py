@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from difftrust_core.exceptions import SandboxFailed, WeakSandbox
 from difftrust_core.records import Kind
-from difftrust_core.sandbox import layers
+from difftrust_core.sandbox import baits, layers
 
 _FRAME = struct.Struct("=IB16s")
 _CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END = range(1, 8)
@@ -29,7 +29,8 @@ _MAX_LINE = 16_384 + 64  # the longest canonical text, or a cut one with its dig
 MAX_SOURCE = 1 << 20
 """Longer program texts are not loaded; in characters."""
 ALL_LAYERS = frozenset({"bubblewrap", "landlock", "seccomp"})
-_MUST_BE_SHUT = {"files", "writing", "network"}
+MAY_STAY_OPEN = frozenset({"processes", "signals"})
+"""What candidates may still do where execution starts: neither reaches the user's files or network."""
 
 Outcome = tuple[Kind, str]
 
@@ -115,7 +116,13 @@ class Sandbox:
     def __init__(self, limits: Limits, *, allow_weak: bool = False, wanted: frozenset[str] = ALL_LAYERS):
         self.limits, self._allow_weak, self._wanted = limits, allow_weak, wanted
         self.active: frozenset[str] = frozenset()
+        self.missing: dict[str, str] = {}
+        """Each layer that is not active, and why."""
         self.still_open: tuple[str, ...] = ()
+        """What the self-test's confined child could do."""
+        self.landlock_abi = 0
+        self.has_cpu_clock = True
+        """Calls are limited by their CPU time; otherwise by the time on the wall."""
         self._batch: dict[str, Any] | None = None
         self._index = 0
         self._start()
@@ -139,14 +146,23 @@ class Sandbox:
             theirs.close()
         config = {"limits": asdict(self.limits), "layers": sorted(self._wanted), "readable": self._readable()}
         try:
-            self._send(_CONFIG, config)
-            ready, _ = self._receive(_READY)
+            with baits.laid_out() as laid:
+                self._send(_CONFIG, {**config, "baits": laid})
+                ready, _ = self._receive(_READY)
         except (OSError, ValueError):
             raise SandboxFailed(f"the sandbox did not start: {self._last_words()}") from None
-        namespaces = {"bubblewrap"} if "bubblewrap" in self._wanted and layers.bubblewrap() else set()
-        self.active = frozenset(namespaces | set(ready["layers"]))
-        self.still_open = tuple(ready["open"])
+        if "failed" in ready:
+            self.close()
+            raise SandboxFailed(f"a confined child could not be started: {ready['failed']}; see `difftrust doctor`")
+        self._note_layers(ready)
         self._refuse_if_weak()
+
+    def _note_layers(self, ready: dict[str, Any]) -> None:
+        why_not = layers.probe_bubblewrap().why_not if "bubblewrap" in self._wanted else "not wanted"
+        self.active = frozenset({*ready["layers"], *(() if why_not else ("bubblewrap",))})
+        self.missing = {**({"bubblewrap": why_not} if why_not else {}), **ready["missing"]}
+        self.still_open = tuple(ready["open"])
+        self.landlock_abi, self.has_cpu_clock = int(ready["landlock_abi"]), bool(ready["cpu_clock"])
 
     def _readable(self) -> list[str]:
         harness = [str(layers.CHILD)] if not layers.bubblewrap() or "bubblewrap" not in self._wanted else []
@@ -154,12 +170,13 @@ class Sandbox:
         return [*layers.readable_paths(), *harness, libraries, "/harness", "/dev/null", "/dev/urandom"]
 
     def _refuse_if_weak(self) -> None:
-        if not self._allow_weak and not _MUST_BE_SHUT.isdisjoint(self.still_open):
+        reach = ", ".join(word for word in self.still_open if word not in MAY_STAY_OPEN)
+        if reach and not self._allow_weak:
             self.close()
-            reach = ", ".join(self.still_open)
+            why = "; ".join(f"{name}: {reason}" for name, reason in self.missing.items())
             raise WeakSandbox(
-                f"candidates could reach {reach} on this machine (layers: {', '.join(sorted(self.active))}); install "
-                "bubblewrap, use a kernel with Landlock, or accept it with --allow-weak-sandbox"
+                f"candidates could reach {reach} on this machine (missing: {why}); {layers.way_out()}, "
+                "or accept it with --allow-weak-sandbox"
             )
 
     def _last_words(self) -> str:

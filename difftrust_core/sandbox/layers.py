@@ -4,14 +4,17 @@ import functools
 import glob
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 from difftrust_core import literals
 
+NO_BWRAP = "no bwrap in PATH"
 CHILD = Path(__file__).parent / "child"
 _HARNESS = "/harness"
 LIBRARIES = ("numpy", "numpy.libs")
@@ -46,33 +49,64 @@ def readable_paths() -> list[str]:
     return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
 
 
-@functools.cache
+class Probe(NamedTuple):
+    """How a command that starts something else begins here, or why it does not work."""
+
+    command: tuple[str, ...]
+    """Empty where there is none."""
+    why_not: str = ""
+    """The reason, in the program's own words where it has any; empty where it works."""
+
+
 def bubblewrap() -> tuple[str, ...]:
     """Return the working start of a bubblewrap command, empty where there is none."""
-    binary = shutil.which("bwrap")
-    if binary is None:
-        return ()
-    for more in (("--disable-userns",), ()):
-        command = (binary, *_NAMESPACES, *more, *_binds())
-        if _runs((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", "")):
-            return command
-    return ()
+    return probe_bubblewrap().command
+
+
+def fixed_addresses() -> tuple[str, ...]:
+    """Return the prefix that switches address randomisation off (programs may order by ``id``), if it works."""
+    return probe_fixed_addresses().command
 
 
 @functools.cache
-def fixed_addresses() -> tuple[str, ...]:
-    """Return the prefix that switches address randomisation off (programs may order by ``id``), if it works."""
+def probe_bubblewrap() -> Probe:
+    """Start a Python behind bubblewrap; one too old for ``--disable-userns`` is used without it."""
+    binary, why_not = shutil.which("bwrap"), NO_BWRAP
+    if platform.system() != "Linux":
+        return Probe((), "namespaces are there on Linux only")
+    for more in (("--disable-userns",), ()) if binary else ():
+        command = (str(binary), *_NAMESPACES, *more, *_binds())
+        why_not = _why_it_fails((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", ""))
+        if not why_not:
+            return Probe(command)
+    return Probe((), why_not)
+
+
+@functools.cache
+def probe_fixed_addresses() -> Probe:
+    """Start a Python under ``setarch -R``."""
     binary = shutil.which("setarch")
-    prefix = (binary or "setarch", "-R")
-    return prefix if binary and _runs((*prefix, python_binary(), *_PYTHON_FLAGS, "-c", "")) else ()
+    if binary is None:
+        return Probe((), "no setarch in PATH")
+    why_not = _why_it_fails((binary, "-R", python_binary(), *_PYTHON_FLAGS, "-c", ""))
+    return Probe((), why_not) if why_not else Probe((binary, "-R"))
 
 
-def _runs(command: tuple[str, ...]) -> bool:
+def _why_it_fails(command: tuple[str, ...]) -> str:
+    """Return the first thing that the command says when it fails, empty if it succeeds."""
+    name = os.path.basename(command[0])
     try:
-        ended = subprocess.run(command, env=_ENVIRONMENT, capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return ended.returncode == 0
+        ended = subprocess.run(
+            command, env=_ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"{name} did not come back within 20 s"
+    except OSError as e:
+        return f"{name} cannot be started: {e.strerror}"
+    if ended.returncode == 0:
+        return ""
+    said = ended.stderr.decode(errors="replace").strip().splitlines()
+    return said[0] if said else f"{name} ended with status {ended.returncode} and no word"
 
 
 def _binds() -> tuple[str, ...]:
@@ -105,6 +139,13 @@ def start_zygote(control: int, *, wanted: frozenset[str]) -> "subprocess.Popen[b
         stderr=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C reaches the host, which then closes the control socket
     )
+
+
+def way_out() -> str:
+    """Return what to do where layers are missing, as the middle of a sentence."""
+    if platform.system() != "Linux":
+        return "run it in a Linux container or virtual machine"
+    return "`difftrust doctor` says what helps"
 
 
 def describe_layers(active: frozenset[str], still_open: tuple[str, ...]) -> str:

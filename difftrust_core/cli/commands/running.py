@@ -26,7 +26,6 @@ def import_(
 ) -> None:
     """Add recorded candidates to a store. Rows that cannot be used are counted and named."""
     from difftrust_core.pipeline import import_source, selection_of
-    from difftrust_core.store import Store
 
     is_jsonl = source.name.endswith((".jsonl", ".jsonl.gz"))
     if is_jsonl and (len(model or []) != 1 or len(temperature or []) != 1):
@@ -38,7 +37,7 @@ def import_(
         m=m,
     )
     coder = {"model": model[0], "temperature": temperature[0]} if is_jsonl and model and temperature else {}
-    found = import_source(Store.create(store), source, selection, n_jobs=jobs, **coder)  # type: ignore[arg-type]
+    found = import_source(store, source, selection, n_jobs=jobs, **coder)  # type: ignore[arg-type]
     report_import(found, store)
 
 

@@ -6,13 +6,17 @@ can be shared; ``confine`` is a handful of system calls in each child. ``self_te
 """
 
 import ctypes
+import errno
 import os
 import platform
 import resource
 import socket
 import struct
 from collections.abc import Callable
+from typing import Any
 
+_LINUX = platform.system() == "Linux"
+_HIGHEST_DESCRIPTOR = 1 << 20 if _LINUX else 1 << 10  # elsewhere they are closed one by one
 _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 4, 38, 22
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
@@ -46,10 +50,19 @@ _ALLOW, _REFUSE, _KILL = ((0x06, 0, 0, value) for value in (0x7FFF0000, 0x000500
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
-def _seccomp_program() -> bytes | None:
-    """Return the BPF bytes of the allow-list, or None on an architecture that is not in the table."""
-    if platform.machine() not in _MACHINES:
-        return None
+def _why_no_seccomp() -> str:
+    """Return why no filter of system calls can be set here, empty if one can."""
+    if not _LINUX:
+        return "seccomp is there on Linux only"
+    if platform.machine() not in _MACHINES or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return f"no table of system calls for {platform.machine()}, {8 * ctypes.sizeof(ctypes.c_void_p)} bit"
+    _libc.prctl(_PR_SET_SECCOMP, 2, None, 0, 0)  # a kernel with filters looks for one, finds none, and says EFAULT
+    error = ctypes.get_errno()
+    return "" if error == errno.EFAULT else f"the kernel refuses filters of system calls ({os.strerror(error)})"
+
+
+def _seccomp_program() -> bytes:
+    """Return the BPF bytes of the allow-list for this architecture."""
     column, audit_arch = _MACHINES[platform.machine()]
     allowed = {number for pair in _ALLOWED.values() if (number := pair[column]) is not None}
     verdicts: dict[int, list[_Instruction]] = {0: [_REFUSE]}  # from this number on, up to the next one
@@ -78,25 +91,40 @@ def _search(steps: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
 
 
 def landlock_abi() -> int:
-    """Return the kernel's Landlock version, 0 where there is none."""
+    """Return the kernel's Landlock version, 0 where there is none (``errno`` then says why)."""
+    if not _LINUX:
+        return 0
     version: int = _libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
     return max(0, version)
 
 
-def _landlock_ruleset(readable: list[str]) -> int | None:
-    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only; None without Landlock.
+def _why_no_landlock() -> str:
+    """Return why there is no Landlock here, empty if there is."""
+    if not _LINUX:
+        return "Landlock is there on Linux only"
+    if landlock_abi() > 0:
+        return ""
+    error = ctypes.get_errno()
+    known = {
+        errno.ENOSYS: f"not in this kernel, {platform.release()}; it came with 5.13",
+        errno.EOPNOTSUPP: "in the kernel, but switched off at its start",
+        errno.EPERM: "the call is refused, by the filter of a container, it seems",
+    }
+    return known.get(error, os.strerror(error))
+
+
+def _landlock_ruleset(readable: list[str]) -> int:
+    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only. Raises OSError.
 
     Of a path that ends in a slash only the names can be listed.
     """
     abi = landlock_abi()
-    if abi == 0:
-        return None
     rights = 0x1FFF | (abi >= 2) << 13 | (abi >= 3) << 14 | (abi >= 5) << 15
     attributes = struct.pack("=QQQ", rights, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     ruleset: int = _libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), 0)
     if ruleset < 0:
-        return None
+        raise OSError(ctypes.get_errno(), "Landlock refused its rules")
     for path in readable:
         _allow_reading(ruleset, path)
     return ruleset
@@ -118,45 +146,55 @@ def _allow_reading(ruleset: int, path: str) -> None:
     os.close(descriptor)
 
 
+_WHY_NOT = {"landlock": _why_no_landlock, "seccomp": _why_no_seccomp}
+
+
 class Confinement:
-    """The layers as prepared in the zygote; ``active`` names those that the machine offers."""
+    """The layers as prepared in the zygote: ``active`` names them, ``missing`` says why the others are not."""
 
     def __init__(self, wanted: list[str], readable: list[str]):
-        self._landlock = _landlock_ruleset(readable) if "landlock" in wanted else None
-        program = _seccomp_program() if "seccomp" in wanted else None
+        self.missing = {name: why() if name in wanted else "not wanted" for name, why in _WHY_NOT.items()}
+        self.missing = {name: why for name, why in self.missing.items() if why}
+        self._landlock = None if "landlock" in self.missing else _landlock_ruleset(readable)
         self._seccomp = None
-        if program is not None:
+        if "seccomp" not in self.missing:
+            program = _seccomp_program()
             self._bytes = ctypes.create_string_buffer(program, len(program))
             header = struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(self._bytes))
             self._seccomp = ctypes.create_string_buffer(header, len(header))
-        layers = {"landlock": self._landlock is not None, "seccomp": self._seccomp is not None}
-        self.active = ["rlimits", *(name for name, there in layers.items() if there)]
+        self.active = ["rlimits", *(name for name in _WHY_NOT if name not in self.missing)]
 
     def zygote(self) -> None:
         """Give up, in the zygote, what no child may have: new privileges, being looked into, files, large stacks."""
-        _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-        _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
-        for what, limit in (
-            (resource.RLIMIT_FSIZE, 0),
-            (resource.RLIMIT_NOFILE, 64),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_STACK, 8 << 20),
-        ):
-            resource.setrlimit(what, (limit, limit))
+        if _LINUX:
+            _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+            _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
+        _limit(resource.RLIMIT_FSIZE, 0)
+        _limit(resource.RLIMIT_NOFILE, 64)
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_STACK, 8 << 20)
 
     def limit_memory(self, memory_bytes: int) -> None:
         """Give up, in the process that serves a task, more memory than its children may have."""
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        _limit(resource.RLIMIT_AS, memory_bytes)
 
     def confine(self) -> None:
         """Give up, in a child, everything else that a candidate does not need. Raises OSError if a layer fails."""
-        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+        _limit(resource.RLIMIT_NPROC, 0)
         if self._landlock is not None:
             _check(_libc.syscall(_LANDLOCK_RESTRICT, self._landlock, 0), "Landlock")
         os.dup2(1, 2)  # /dev/null
-        os.closerange(3, 1 << 20)
+        os.closerange(3, _HIGHEST_DESCRIPTOR)
         if self._seccomp is not None:
             _check(_libc.prctl(_PR_SET_SECCOMP, 2, self._seccomp, 0, 0), "seccomp")
+
+
+def _limit(what: int, limit: int) -> None:
+    try:
+        resource.setrlimit(what, (limit, limit))
+    except (ValueError, OSError):
+        if _LINUX:  # elsewhere some limits are there by name only
+            raise
 
 
 def _check(returned: int, what: str) -> None:
@@ -178,17 +216,47 @@ def _fork() -> None:
         os._exit(0)
 
 
-def _write() -> None:
-    os.close(os.open("/tmp/difftrust-was-here", os.O_CREAT | os.O_WRONLY))
-    os.unlink("/tmp/difftrust-was-here")
+def _read(bait: str) -> None:
+    try:
+        os.listdir("/etc")
+    except OSError:
+        os.close(os.open(bait, os.O_RDONLY))
 
 
-def self_test() -> list[str]:
-    """Return what a confined child is still able to do, as a list of words; empty where all is shut."""
-    trials = {  # connecting a datagram socket sends nothing; the address is reserved for documentation
-        "files": lambda: os.listdir("/etc"),
-        "writing": _write,
-        "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", 9)),
+def _connect(family: int, address: Any) -> None:
+    with socket.socket(family) as stream:
+        stream.connect(address)
+
+
+def _send_datagrams(port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.connect(("127.0.0.1", port))
+        datagrams.settimeout(0.2)
+        datagrams.send(b"?")
+        try:
+            datagrams.recv(1)  # where nobody is, the kernel says so at once
+        except TimeoutError:
+            return
+
+
+def _connect_locally(baits: dict[str, Any]) -> None:
+    try:
+        _connect(socket.AF_UNIX, f"\0{baits['abstract']}" if "abstract" in baits else "/nowhere")
+    except OSError:
+        _connect(socket.AF_UNIX, baits.get("path", "/nowhere"))
+
+
+def self_test(baits: dict[str, Any]) -> list[str]:
+    """Return what a confined child is still able to do, as a list of words; empty where all is shut.
+
+    ``baits``: what really is there on the host's side, see ``baits.py``.
+    """
+    trials = {
+        "files": lambda: _read(baits.get("file", "/etc/passwd")),
+        "writing": lambda: os.close(os.open(baits.get("file", "/etc/passwd"), os.O_WRONLY)),
+        "TCP": lambda: _connect(socket.AF_INET, ("127.0.0.1", baits.get("TCP", 0))),
+        "UDP": lambda: _send_datagrams(baits.get("UDP", 9)),
+        "local sockets": lambda: _connect_locally(baits),
         "processes": _fork,
         "signals": lambda: os.kill(os.getppid(), 0),
     }

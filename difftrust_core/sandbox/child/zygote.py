@@ -13,7 +13,7 @@ import sys
 from typing import Any, Never
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_HARNESS = ("canonical", "confine", "program", "channel", "watch")
+_HARNESS = ("canonical", "confine", "program", "channel", "watch", "plain")
 _BUILTINS = dict(vars(builtins))
 
 
@@ -38,8 +38,9 @@ import itertools, math, operator, random, re, statistics, string  # noqa: E401, 
 
 from canonical import MAX_TEXT  # noqa: E402
 from channel import CONFIG, END, ERROR, LOADED, READY, RESULT, TASK, Channel  # noqa: E402
-from confine import Confinement, self_test  # noqa: E402
+from confine import Confinement, landlock_abi, self_test  # noqa: E402
 from program import DONE, FULL, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs  # noqa: E402
+from plain import kind_of_child  # noqa: E402
 from watch import Child  # noqa: E402
 
 sys.path.append(sys.argv[3])  # where NumPy lies; the layers keep the rest of it shut
@@ -85,7 +86,7 @@ class Program:
         """Run one child; return whether another one shall go on."""
         self.restarts += 1
         limits, zygote = self.limits, self.zygote
-        child = Child(
+        child = zygote.kind_of_child(
             zygote.confinement,
             self.request,
             zygote.inputs,
@@ -185,21 +186,28 @@ class Zygote:
         self.limits: dict[str, float] = config["limits"]
         self.confinement = Confinement(config["layers"], config["readable"])
         self.confinement.zygote()
+        self.kind_of_child = kind_of_child()
         self.inputs, self.preamble = Inputs([]), ""
-        channel.send(READY, {"layers": self.confinement.active, "open": self._self_test()})
+        facts = {"layers": self.confinement.active, "missing": self.confinement.missing, "landlock_abi": landlock_abi()}
+        facts["cpu_clock"] = self.kind_of_child is Child
+        channel.send(READY, {**facts, **self._self_test(config["baits"])})
 
-    def _self_test(self) -> list[str]:
+    def _self_test(self, baits: dict[str, Any]) -> dict[str, Any]:
         mapping = mmap.mmap(-1, 4096)
         pid = os.fork()
         if pid == 0:
             try:
+                said: dict[str, Any] = {"failed": "the self-test ended without a word"}
                 self.confinement.confine()
-                said = json.dumps(self_test()).encode()
-                mapping[: len(said)] = said
+                said = {"open": self_test(baits)}
+            except (OSError, ValueError) as e:
+                said = {"failed": str(e)}
             finally:
+                text = json.dumps(said).encode()
+                mapping[: len(text)] = text
                 os._exit(0)
         os.waitpid(pid, 0)
-        found: list[str] = json.loads(mapping[:].rstrip(b"\0") or b'["everything: a layer could not be set up"]')
+        found: dict[str, Any] = json.loads(mapping[:].rstrip(b"\0") or b'{"failed": "the self-test was killed"}')
         mapping.close()
         return found
 
