@@ -158,6 +158,16 @@ def test_one_hanging_input_costs_its_timeout_once(sandbox):
     assert LIMITS.call_cpu < ran.cpu < LIMITS.call_cpu + 0.3
 
 
+def test_hanging_in_c_on_one_of_a_thousand_inputs_costs_the_other_999_nothing():
+    source = "def f(x):\n if x == 700: return 10 ** 10 ** 8\n return x * x"
+    with Sandbox(Limits()) as started:
+        outcomes, ran = run(started, source, [f"({i},)" for i in range(1000)])
+    squares = values(*[str(i * i) for i in range(1000)])
+    assert outcomes == [*squares[:700], (Kind.TIMEOUT, ""), *squares[701:]]
+    assert (ran.restarts, ran.nondeterministic) == (1, False)
+    assert Limits().call_cpu < ran.cpu < Limits().call_cpu + 0.2
+
+
 def test_a_program_that_always_hangs_is_given_up(sandbox):
     outcomes, ran = run(sandbox, "def f(x):\n while True: pass")
     assert outcomes == [(Kind.TIMEOUT, "")] * 3 + [(Kind.SKIPPED, "")] * (N - 3)

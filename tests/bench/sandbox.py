@@ -116,7 +116,7 @@ def _ordinary(task: Task, codes: Sequence[str], n: int, sandbox: Sandbox, rng: r
     return Work(task=task, inputs=inputs, sources=kept) if kept else None
 
 
-def gather(n_programs: int, n: int, *, seed: int, per_task: int = 20) -> list[Work]:
+def gather(n_programs: int, n: int, *, seed: int, per_task: int = 50) -> list[Work]:
     """Return the work: about ``n_programs`` ordinary programs, ``per_task`` a task."""
     rng, work, left = random.Random(seed), [], n_programs
     candidates = _candidates(rng)
