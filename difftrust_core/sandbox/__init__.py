@@ -4,8 +4,9 @@ host -> bubblewrap -> zygote -> one confined child a program. ``child/`` is what
 """
 
 from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, diagnose
-from difftrust_core.sandbox.host import Limits, OutcomeTable, ProgramRun, Sandbox
+from difftrust_core.sandbox.host import Limits, ProgramRun, Sandbox
 from difftrust_core.sandbox.layers import describe_layers
+from difftrust_core.sandbox.outcomes import OutcomeTable
 
 __all__ = [
     "REACH",

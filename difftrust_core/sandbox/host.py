@@ -16,23 +16,17 @@ from numpy.typing import NDArray
 from difftrust_core.exceptions import SandboxFailed, WeakSandbox
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import baits, layers
+from difftrust_core.sandbox.outcomes import MAX_LINE, SAID_OF_THE_REST, Outcome, OutcomeTable, line_of, read_lines
+from difftrust_core.sandbox.pages import HEADER_BYTES, Pages
 
 _FRAME = struct.Struct("=IB16s")
 _CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END = range(1, 8)
 _MAX_FRAME = 1 << 28
-_KINDS = {
-    "V": Kind.VALUE, "E": Kind.EXCEPTION, "U": Kind.UNSUPPORTED, "T": Kind.TIMEOUT, "M": Kind.MEMORY,
-    "C": Kind.CRASH, "S": Kind.SKIPPED, "L": Kind.LOAD_ERROR, "F": Kind.FORGED,
-}  # fmt: skip
-_LETTERS = {kind: letter for letter, kind in _KINDS.items()}
-_MAX_LINE = 16_384 + 64  # the longest canonical text, or a cut one with its digest
 MAX_SOURCE = 1 << 20
 """Longer program texts are not loaded; in characters."""
 ALL_LAYERS = frozenset({"bubblewrap", "landlock", "seccomp"})
 MAY_STAY_OPEN = frozenset({"processes", "signals"})
 """What candidates may still do where execution starts: neither reaches the user's files or network."""
-
-Outcome = tuple[Kind, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,44 +62,6 @@ class ProgramRun:
     """It differed from itself when 2 % of the inputs were run a second time."""
 
 
-class OutcomeTable:
-    """The distinct outcomes seen on each input, numbered per input in the order of their first appearance."""
-
-    def __init__(self, known: Sequence[Sequence[Outcome]]):
-        self.rows: list[list[Outcome]] = [list(outcomes) for outcomes in known]
-        self._ids = [{_line(outcome): i for i, outcome in enumerate(row)} for row in self.rows]
-
-    @classmethod
-    def empty(cls, n: int) -> Self:
-        """Return a table for n inputs on which nothing has run."""
-        return cls([[] for _ in range(n)])
-
-    def ids_of(self, lines: Sequence[str]) -> NDArray[np.uint16]:
-        """Return the id of the outcome that each input's line says: (n,); a new id where it was not seen there before.
-
-        Raises ValueError or KeyError if a line says none, or if there are not n; the table is then as before.
-        """
-        found = np.array([ids.get(line, -1) for ids, line in zip(self._ids, lines, strict=True)], dtype=np.int64)
-        new = np.flatnonzero(found < 0).tolist()
-        said = {line: _outcome(line) for line in {lines[i] for i in new}}
-        for i in new:
-            line, row = lines[i], self.rows[i]
-            found[i] = self._ids[i][line] = len(row)
-            row.append(said[line])
-        return found.astype(np.uint16)
-
-
-def _line(outcome: Outcome) -> str:
-    return _LETTERS[outcome[0]] + outcome[1]
-
-
-def _outcome(line: str) -> Outcome:
-    """Return the outcome that a line of the zygote's reply says. Raises KeyError or ValueError if it is none."""
-    if not line.isprintable() or len(line) > _MAX_LINE:
-        raise ValueError("not an outcome")
-    return _KINDS[line[:1]], line[1:]
-
-
 class Sandbox:
     """A zygote at work: ``load`` a task's inputs, then ``run`` its programs one by one. Use it in ``with``.
 
@@ -125,6 +81,7 @@ class Sandbox:
         """Calls are limited by their CPU time; otherwise by the time on the wall."""
         self._batch: dict[str, Any] | None = None
         self._index = 0
+        self._pages = Pages()
         self._start()
 
     def __enter__(self) -> Self:
@@ -139,7 +96,9 @@ class Sandbox:
         self._socket = ours
         ours.settimeout(60)
         try:
-            self._process = layers.start_zygote(theirs.fileno(), wanted=self._wanted)
+            shared = (theirs.fileno(), self._pages.request, self._pages.reply)
+            self._pages.write(b"")
+            self._process = layers.start_zygote(shared, wanted=self._wanted)
         except OSError as e:
             raise SandboxFailed(f"the sandbox could not be started: {e}") from None
         finally:
@@ -148,7 +107,7 @@ class Sandbox:
         try:
             with baits.laid_out() as laid:
                 self._send(_CONFIG, {**config, "baits": laid})
-                ready, _ = self._receive(_READY)
+                ready = self._receive(_READY)
         except (OSError, ValueError):
             raise SandboxFailed(f"the sandbox did not start: {self._last_words()}") from None
         if "failed" in ready:
@@ -197,7 +156,7 @@ class Sandbox:
         assert self._batch is not None
         try:
             self._send(_TASK, self._batch)
-            loaded, _ = self._receive(_LOADED)
+            loaded = self._receive(_LOADED)
         except (OSError, ValueError) as e:
             raise SandboxFailed(f"the sandbox did not take the inputs: {self._last_words()} ({e})") from None
         if loaded["n"] != len(self._batch["inputs"]):
@@ -212,19 +171,20 @@ class Sandbox:
             return self._same(n, (Kind.LOAD_ERROR, "TooLong"))
         self._socket.settimeout(4 * self.limits.program_wall * max(1.0, n / 1000) + 60)
         try:
-            self._send(_RUN, {"index": self._index, "entry_point": entry_point, "source": source})
-            facts, tail = self._receive(_RESULT)
-            return self._believe(facts, tail, n)
+            self._pages.write(json.dumps({"entry_point": entry_point, "source": source}).encode())
+            self._send(_RUN, {"index": self._index})
+            facts = self._receive(_RESULT)
+            return self._believe(facts, n)
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             self._replace_zygote()
             return self._same(n, (Kind.FORGED, ""))
 
-    def _believe(self, facts: dict[str, Any], text: bytes, n: int) -> ProgramRun:
+    def _believe(self, facts: dict[str, Any], n: int) -> ProgramRun:
         """Check a reply word by word. Raises ValueError, KeyError or TypeError if it is not the zygote's."""
-        if facts["index"] != self._index or text.count(b"\n") != n:
+        if facts["index"] != self._index or facts["rest"][:1] not in SAID_OF_THE_REST:
             raise ValueError("a reply to something else")
         return ProgramRun(
-            outcome_ids=self._ids(text, n),
+            outcome_ids=self._ids(facts, n),
             restarts=int(facts["restarts"]),
             cpu=float(facts["cpu"]),
             wall=float(facts["wall"]),
@@ -233,17 +193,19 @@ class Sandbox:
             nondeterministic=bool(facts["nondeterministic"]),
         )
 
-    def _ids(self, text: bytes, n: int) -> NDArray[np.uint16]:
-        """Return the ids of the outcomes in ``text``, the program's own words as far as the zygote is concerned."""
+    def _ids(self, facts: dict[str, Any], n: int) -> NDArray[np.uint16]:
+        """Return the ids of the outcomes in a program's lines, followed by the one that the zygote says of the rest."""
+        end = int(facts["end"])
         try:
-            return self._outcomes.ids_of(text.decode().split("\n")[:-1])
+            lines = read_lines(self._pages.read(end), facts["marks"]) if end <= n * MAX_LINE * 4 + HEADER_BYTES else []
+            return self._outcomes.ids_of([*lines, *[facts["rest"]] * (n - len(lines) if facts["rest"] else 0)])
         except (ValueError, KeyError):
-            return self._outcomes.ids_of([_line((Kind.FORGED, ""))] * n)
+            return self._outcomes.ids_of([line_of((Kind.FORGED, ""))] * n)
 
     def _same(self, n: int, outcome: Outcome) -> ProgramRun:
         """Return a run that had one outcome on every input, without having run."""
         return ProgramRun(
-            outcome_ids=self._outcomes.ids_of([_line(outcome)] * n),
+            outcome_ids=self._outcomes.ids_of([line_of(outcome)] * n),
             restarts=0,
             cpu=0.0,
             wall=0.0,
@@ -253,7 +215,7 @@ class Sandbox:
         )
 
     def _replace_zygote(self) -> None:
-        self.close()
+        self._end_zygote()
         self._start()
         self._send_batch()
 
@@ -261,15 +223,14 @@ class Sandbox:
         body = json.dumps(payload).encode()
         self._socket.sendall(_FRAME.pack(len(body), kind, self._nonce) + body)
 
-    def _receive(self, expected: int) -> tuple[dict[str, Any], bytes]:
+    def _receive(self, expected: int) -> dict[str, Any]:
         length, kind, nonce = _FRAME.unpack(self._exactly(_FRAME.size))
         if kind != expected or nonce != self._nonce or length > _MAX_FRAME:
             raise ValueError("a reply that is not the zygote's")
-        head, _, tail = self._exactly(length).partition(b"\n")
-        payload = json.loads(head)
+        payload = json.loads(self._exactly(length))
         if not isinstance(payload, dict):
             raise ValueError("a reply that is not an object")
-        return payload, tail
+        return payload
 
     def _exactly(self, count: int) -> bytes:
         parts = bytearray()
@@ -282,6 +243,10 @@ class Sandbox:
 
     def close(self) -> None:
         """End the zygote and, with it, everything it started."""
+        self._end_zygote()
+        self._pages.close()
+
+    def _end_zygote(self) -> None:
         self._socket.close()
         if self._process.stderr is not None:
             self._process.stderr.close()

@@ -120,18 +120,19 @@ def _binds() -> tuple[str, ...]:
     return (*parts, "--remount-ro", "/")
 
 
-def start_zygote(control: int, *, wanted: frozenset[str]) -> "subprocess.Popen[bytes]":
-    """Start a zygote that speaks on the inherited descriptor ``control``, behind the ``wanted`` layers."""
+def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str]) -> "subprocess.Popen[bytes]":
+    """Start a zygote behind the ``wanted`` layers; it inherits its control socket, requests and replies."""
+    descriptors = [str(descriptor) for descriptor in shared]
     prefix = bubblewrap() if "bubblewrap" in wanted else ()
     if prefix:
         prefix = (*prefix, "--")
-        harness = [f"{_HARNESS}/zygote.py", str(control), f"{_HARNESS}/literals.py", library_folder()]
+        harness = [f"{_HARNESS}/zygote.py", f"{_HARNESS}/literals.py", library_folder()]
     else:
-        harness = [str(CHILD / "zygote.py"), str(control), literals.__file__, library_folder()]
-    command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness]
+        harness = [str(CHILD / "zygote.py"), literals.__file__, library_folder()]
+    command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
     return subprocess.Popen(
         command,
-        pass_fds=[control],
+        pass_fds=shared,
         env=_ENVIRONMENT,
         cwd="/",
         stdin=subprocess.DEVNULL,

@@ -26,9 +26,9 @@ class Channel:
             os._exit(3)
         return kind, json.loads(self._exactly(length))
 
-    def send(self, kind: int, payload: dict[str, Any], tail: bytes | bytearray = b"") -> None:
-        """Send a frame: a line of JSON, then raw bytes."""
-        body = json.dumps(payload).encode() + b"\n" + tail
+    def send(self, kind: int, payload: dict[str, Any]) -> None:
+        """Send a frame."""
+        body = json.dumps(payload).encode()
         self.socket.sendall(FRAME.pack(len(body), kind, self.nonce) + body)
 
     def _exactly(self, count: int) -> bytes:

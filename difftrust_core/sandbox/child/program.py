@@ -1,8 +1,7 @@
 """One candidate program, loaded and called on every input; runs in a confined child, standard library only.
 
-The child owns nothing but a shared mapping: a header of eight 64-bit words and then one line a call, its kind's
-letter followed by canonical text, up to the first zero byte. The zygote reads the mapping when the child is dead and
-believes none of it unchecked.
+The child owns nothing but the reply, a shared mapping: a header of eight 64-bit words and then one line a call, its
+kind's letter followed by canonical text, up to the first zero byte. Zygote and host believe none of it unchecked.
 """
 
 import ast
@@ -134,33 +133,33 @@ def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:
     return any(isinstance(t, ast.Name) and t.id in names for t in targets)
 
 
-def run(program: dict[str, Any], inputs: Inputs, mapping: mmap, start: int) -> Never:
+def run(program: dict[str, Any], inputs: Inputs, reply: mmap, start: int) -> Never:
     """Load the program and write one line a call from input ``start`` on. Never returns: the child exits."""
-    head = memoryview(mapping)[:HEADER_BYTES].cast("Q")
-    mapping.seek(HEADER_BYTES)
+    head, first = memoryview(reply)[:HEADER_BYTES].cast("Q"), reply.tell()
     _seed(0)  # the module random took a new seed when this process was forked
     try:
         loaded = load(program["preamble"], program["source"], program["entry_point"], program["trim"])
     except NotLoaded as e:
-        _not_loaded(mapping, head, str(e))
+        _not_loaded(reply, head, str(e))
     except BaseException as e:
-        _not_loaded(mapping, head, exception_name(e))
+        _not_loaded(reply, head, exception_name(e))
     seeds = _seeds() if "random" in program["source"] or "random" in program["preamble"] else []
     head[STATE] = RUNNING
     try:
-        _call_each(range(start, len(inputs)), loaded, inputs, mapping.write, head=head, seeds=seeds)
+        _call_each(range(start, len(inputs)), loaded, inputs, reply.write, head=head, seeds=seeds)
     except ValueError:  # of ``write``: no room is left
         head[STATE] = FULL
         _exit(0)
     head[STATE] = RECHECKING
-    again, emit = _recheck(mapping, head, range(start, len(inputs), RECHECK_EVERY))
-    _call_each(again, loaded, inputs, emit, head=head, seeds=seeds)
+    lines = reply[first : reply.tell()].split(b"\n")
+    emit = _compare(lines[::RECHECK_EVERY], head)
+    _call_each(range(start, len(inputs), RECHECK_EVERY), loaded, inputs, emit, head=head, seeds=seeds)
     head[STATE] = DONE
     _exit(0)
 
 
-def _not_loaded(mapping: mmap, head: memoryview, why: str) -> Never:
-    mapping.write(f"L{why}\n".encode())
+def _not_loaded(reply: mmap, head: memoryview, why: str) -> Never:
+    reply.write(f"L{why}\n".encode())
     head[STATE] = NOT_LOADED
     _exit(0)
 
@@ -198,9 +197,8 @@ def _call_each(
         emit(line.encode())
 
 
-def _recheck(mapping: mmap, head: memoryview, indices: range) -> tuple[Iterable[int], Emit]:
-    """Return the inputs to run again, and what compares their lines with those of the first time."""
-    first = mapping[HEADER_BYTES : mapping.tell()].split(b"\n")[:: indices.step]
+def _compare(first: list[bytes], head: memoryview) -> Emit:
+    """Return what compares the lines of the second run of some inputs with those of the first."""
     expected = iter(first)
 
     def compare(line: bytes) -> None:
@@ -208,4 +206,4 @@ def _recheck(mapping: mmap, head: memoryview, indices: range) -> tuple[Iterable[
         if line[:-1] != next(expected):
             head[NONDETERMINISTIC] = 1
 
-    return indices, compare
+    return compare

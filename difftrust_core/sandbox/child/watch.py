@@ -4,6 +4,7 @@ The watchdog reads the child's CPU clock, so a busy machine does not change an o
 would not interrupt C code, and a candidate can catch every exception.
 """
 
+import json
 import mmap
 import os
 import select
@@ -16,24 +17,37 @@ from confine import Confinement
 from program import HEADER_BYTES, LOADING, RECHECKED, STATE, Inputs, run
 
 POLL_MS = 10
-MAPPING_BYTES = 64 << 20
 _exit = os._exit  # a candidate may replace it in its own process
+
+
+class Task:
+    """What every child of a task is given: the way it is confined, the inputs, the preamble, the two shared files."""
+
+    def __init__(self, confinement: Confinement, request: int, reply: mmap.mmap):
+        self.confinement, self.request, self.reply = confinement, request, reply
+        self.inputs, self.preamble = Inputs([]), ""
+
+    def program(self) -> dict[str, Any]:
+        """Return the program at hand; for the child that is to run it only."""
+        text = os.pread(self.request, os.fstat(self.request).st_size, 0)
+        program: dict[str, Any] = json.loads(text)
+        return {**program, "preamble": self.preamble}
 
 
 class Child:
     """One confined process running one program, and what the watchdog knows of it."""
 
-    def __init__(self, confinement: Confinement, program: dict[str, Any], inputs: Inputs, *, start: int):
-        self.start = start
-        self.mapping = mmap.mmap(-1, MAPPING_BYTES)
-        self.head = memoryview(self.mapping)[:HEADER_BYTES].cast("Q")
+    def __init__(self, task: Task, *, start: int, begin: int, trim: bool):
+        self.reply, self.begin, self._end = task.reply, begin, begin
+        self.head = memoryview(self.reply)[:HEADER_BYTES].cast("Q")
         self.head[STATE] = LOADING
-        self._end = HEADER_BYTES
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                confinement.confine()
-                run(program, inputs, self.mapping, start)
+                program = {**task.program(), "trim": trim}
+                task.confinement.confine()
+                self.reply.seek(begin)
+                run(program, task.inputs, self.reply, start)
             finally:
                 _exit(120)
         self.clock = (~self.pid << 3) | 2  # the CPU clock of another process, as clock_getcpuclockid(3) makes it
@@ -73,9 +87,13 @@ class Child:
 
     def _progress(self) -> tuple[int, int, int]:
         """Return what changes whenever a call ends; looked at only now and then, so that calls pay nothing for it."""
-        end = self.mapping.find(b"\0", self._end)
-        self._end = end if end >= 0 else MAPPING_BYTES
-        return self.head[STATE], self.head[RECHECKED], self._end
+        return self.head[STATE], self.head[RECHECKED], self.end()
+
+    def end(self) -> int:
+        """Return where the text of the child ends: at the first zero byte."""
+        end = self.reply.find(b"\0", self._end)
+        self._end = end if end >= 0 else len(self.reply)
+        return self._end
 
     def _cpu(self) -> float:
         try:
@@ -83,24 +101,29 @@ class Child:
         except OSError:
             return 0.0  # it ended in this moment
 
-    def text(self) -> bytes:
-        """Return the lines that the child wrote to their end."""
-        text = self.mapping[HEADER_BYTES : self._progress()[2]]
-        return text[: text.rfind(b"\n") + 1]
+    def erase(self, begin: int) -> None:
+        """Put zeros in place of the child's text from ``begin`` on."""
+        self.reply[begin : self.end()] = bytes(self.end() - begin)
+
+    def count_lines(self, at_most: int) -> tuple[int, int]:
+        """Return how many whole lines the child wrote, and where they end; or one more than ``at_most``."""
+        count, at, end = 0, self.begin, self.end()
+        while count <= at_most and (found := self.reply.find(b"\n", at, end)) >= 0:
+            count, at = count + 1, found + 1
+        return count, at
 
     def close(self) -> None:
-        """Give the mapping back."""
+        """Give the view of the header back."""
         self.head.release()
-        self.mapping.close()
 
-    def death(self) -> bytes:
+    def death(self) -> str:
         """Return the kind's letter and words for a child that ended by itself before it was done."""
         if not os.WIFSIGNALED(self.status):
-            return b"Cexit"
+            return "Cexit"
         number = os.WTERMSIG(self.status)
         if number == signal.SIGKILL:  # by the kernel, for want of memory
-            return b"M"
+            return "M"
         try:
-            return b"C" + signal.Signals(number).name.encode()
+            return "C" + signal.Signals(number).name
         except ValueError:  # a real-time signal has no name
-            return b"Csignal %d" % number
+            return f"Csignal {number}"

@@ -28,7 +28,7 @@ def _load_harness(name: str, path: str) -> None:
     spec.loader.exec_module(module)
 
 
-_load_harness("literals", sys.argv[2])  # it lies elsewhere: the host reads the same grammar with it
+_load_harness("literals", sys.argv[1])  # it lies elsewhere: the host reads the same grammar with it
 for _name in _HARNESS:
     _load_harness(_name, os.path.join(_HERE, f"{_name}.py"))
 
@@ -36,44 +36,49 @@ for _name in _HARNESS:
 import bisect, collections, copy, datetime, decimal, fractions, functools, heapq  # noqa: E401, E402, F401, I001
 import itertools, math, operator, random, re, statistics, string  # noqa: E401, E402, F401
 
-from canonical import MAX_TEXT  # noqa: E402
 from channel import CONFIG, END, ERROR, LOADED, READY, RESULT, TASK, Channel  # noqa: E402
 from confine import Confinement, landlock_abi, self_test  # noqa: E402
-from program import DONE, FULL, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs  # noqa: E402
+from program import (  # noqa: E402
+    DONE, FULL, HEADER_BYTES, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs,
+)  # fmt: skip
 from plain import kind_of_child  # noqa: E402
-from watch import Child  # noqa: E402
+from watch import Child, Task  # noqa: E402
 
-sys.path.append(sys.argv[3])  # where NumPy lies; the layers keep the rest of it shut
+sys.path.append(sys.argv[2])  # where NumPy lies; the layers keep the rest of it shut
 for _name in ("literals", *_HARNESS):
     del sys.modules[_name]  # no candidate meets the harness under these names
 
 vars(builtins).update(exit=sys.exit, quit=sys.exit)  # what the module site, left out here, gives every program
 
 
-MAX_LINE_BYTES = 4 * (MAX_TEXT + 64)  # in UTF-8
+MAX_WHY = 1_000
+"""Bytes of the name of what kept a program from loading."""
 
 
 class Program:
-    """One program's way through its inputs: children, restarts, budgets, and the text of its lines so far."""
+    """One program's way through its inputs: children, restarts, budgets, and how far its lines go."""
 
-    def __init__(self, zygote: "Zygote", request: dict[str, Any]):
-        self.zygote = zygote
-        self.request = {**request, "trim": False}
-        self.n = len(zygote.inputs)
-        self.limits = zygote.limits
+    def __init__(self, task: Task, kind_of_child: type[Child], limits: dict[str, float]):
+        self.task, self.kind_of_child, self.limits = task, kind_of_child, limits
+        self.n = len(task.inputs)
         scale = max(1.0, self.n / 1000)
-        self.left = {"cpu": self.limits["program_cpu"] * scale, "wall": self.limits["program_wall"] * scale}
-        self.text, self.done = bytearray(), 0
+        self.left = {"cpu": limits["program_cpu"] * scale, "wall": limits["program_wall"] * scale}
+        self.end, self.done = HEADER_BYTES, 0
+        self.marks: list[int] = []  # the lines that are the zygote's own words
+        self.rest = ""  # what the zygote says of all inputs that have no line
         self.restarts, self.timeouts, self.crashes = -1, 0, 0
-        self.trimmed = self.nondeterministic = False
-        self.peak_kb, self.why_not_loaded = 0, b""
+        self.trim = self.trimmed = self.nondeterministic = False
+        self.peak_kb, self.why_not_loaded = 0, ""
 
-    def execute(self) -> dict[str, Any]:
+    def execute(self, channel: Channel) -> dict[str, Any]:
         """Run children until every input has its line; return what it cost and what was seen."""
         began_cpu, began_wall = self.left["cpu"], self.left["wall"]
-        while self.done < self.n and self._step():
+        while self.done < self.n and self._step(channel):
             pass
         return {
+            "end": self.end,
+            "marks": self.marks,
+            "rest": self.rest,
             "restarts": max(0, self.restarts),
             "cpu": began_cpu - self.left["cpu"],
             "wall": began_wall - self.left["wall"],
@@ -82,18 +87,13 @@ class Program:
             "nondeterministic": self.nondeterministic,
         }
 
-    def _step(self) -> bool:
+    def _step(self, channel: Channel) -> bool:
         """Run one child; return whether another one shall go on."""
         self.restarts += 1
-        limits, zygote = self.limits, self.zygote
-        child = zygote.kind_of_child(
-            zygote.confinement,
-            self.request,
-            zygote.inputs,
-            start=self.done,
-        )
+        limits = self.limits
+        child = self.kind_of_child(self.task, start=self.done, begin=self.end, trim=self.trim)
         child.watch(
-            zygote.channel,
+            channel,
             self.left,
             load_cpu=limits["load_cpu"],
             call_cpu=limits["repeat_cpu"] if self.timeouts else limits["call_cpu"],
@@ -106,74 +106,73 @@ class Program:
             child.close()
 
     def _take(self, child: Child) -> bool:
-        text, state = child.text(), child.head[STATE]
+        state = child.head[STATE]
         if state in (LOADING, NOT_LOADED):
-            return self._not_loaded(child, text)
-        count = text.count(b"\n")
-        too_much = count > self.n - self.done or len(text) > count * MAX_LINE_BYTES
-        if too_much or _count_of_calls(text) != count:
-            return self._fill(b"F")
-        self.text += text
-        self.done += count
-        self.trimmed = bool(self.request["trim"])
+            return self._not_loaded(child)
+        self.trimmed = self.trim
         self.nondeterministic = self.nondeterministic or child.head[NONDETERMINISTIC] != 0
+        if state == DONE:
+            self.end, self.done = child.end(), self.n  # the host counts
+            return False
+        count, at = child.count_lines(self.n - self.done)
+        if count > self.n - self.done:
+            return self._give_up("F")
+        child.erase(at)
+        self.end, self.done = at, self.done + count
         if self.done == self.n:
             # The second run of some inputs came to no end, but not for want of the program's budget.
-            self.nondeterministic = self.nondeterministic or (state != DONE and not self._spent())
+            self.nondeterministic = self.nondeterministic or not self._spent()
             return False
-        if state in (DONE, RECHECKING):
-            return self._fill(b"F")
-        if state == FULL and child.status == 0:
-            return True if count else self._fill(b"F")
-        return self._blame(child)
+        if state == RECHECKING:
+            return self._give_up("F")
+        return self._give_up("M") if state == FULL else self._blame(child)
 
     def _spent(self) -> bool:
         return self.left["cpu"] <= 0 or self.left["wall"] <= 0
 
     def _blame(self, child: Child) -> bool:
         if self._spent():
-            self._add(b"T")
-            return self._fill(b"S")
+            self._mark("T")
+            return self._give_up("S")
         if child.killed and child.moved_on:
             return True
         out_of_memory = child.head[STATE] == NO_MEMORY
         if child.killed or out_of_memory:
             self.timeouts += 1
-            self._add(b"M" if out_of_memory else b"T")
+            self._mark("M" if out_of_memory else "T")
         else:
             self.crashes += 1
-            self._add(child.death())
+            self._mark(child.death())
         given_up = self.timeouts >= self.limits["max_timeouts"] or self.crashes >= self.limits["max_crashes"]
-        return self._fill(b"S") if given_up else True
+        return self._give_up("S") if given_up else True
 
-    def _not_loaded(self, child: Child, text: bytes) -> bool:
-        if child.head[STATE] == NOT_LOADED and text.count(b"\n") == 1 and text[:1] == b"L":
-            why = text[:-1]
+    def _not_loaded(self, child: Child) -> bool:
+        count, at = child.count_lines(1)
+        if child.head[STATE] == NOT_LOADED and count == 1 and at - child.begin < MAX_WHY:
+            why = self.task.reply[child.begin : at - 1].decode(errors="replace")
         else:
-            why = b"Ltimeout" if child.killed else b"L" + (child.death()[1:] or b"killed")
+            why = "Ltimeout" if child.killed else "L" + (child.death()[1:] or "killed")
+        child.erase(child.begin)
         self.why_not_loaded = self.why_not_loaded or why
         if self.done:  # it loaded before, and did not after a restart
-            return self._fill(b"S")
-        if self.request["trim"] or why in (b"LSyntaxError", b"LIndentationError", b"LNameMissing"):
-            return self._fill(self.why_not_loaded)
-        self.request["trim"] = True
+            return self._give_up("S")
+        if self.trim or why in ("LSyntaxError", "LIndentationError", "LNameMissing"):
+            return self._give_up(self.why_not_loaded if self.why_not_loaded[:1] == "L" else "F")
+        self.trim = True
         return True
 
-    def _add(self, line: bytes) -> None:
-        self.text += line + b"\n"
+    def _mark(self, line: str) -> None:
+        text = f"{line}\n".encode()
+        self.task.reply[self.end : self.end + len(text)] = text
+        self.marks.append(self.done)
+        self.end += len(text)
         self.done += 1
 
-    def _fill(self, line: bytes) -> bool:
-        if line == b"F":
-            self.text, self.done = bytearray(), 0
-        self.text += (line + b"\n") * (self.n - self.done)
-        self.done = self.n
+    def _give_up(self, rest: str) -> bool:
+        if rest == "F":
+            self.end, self.marks = HEADER_BYTES, []
+        self.rest, self.done = rest, self.n
         return False
-
-
-def _count_of_calls(text: bytes) -> int:
-    """Return how many lines of ``text`` say what only a child may say: value, exception, unsupported."""
-    return sum(text.count(b"\n" + letter) + text.startswith(letter) for letter in (b"V", b"E", b"U"))
 
 
 class Zygote:
@@ -187,7 +186,8 @@ class Zygote:
         self.confinement = Confinement(config["layers"], config["readable"])
         self.confinement.zygote()
         self.kind_of_child = kind_of_child()
-        self.inputs, self.preamble = Inputs([]), ""
+        request, reply = map(int, sys.argv[4:6])
+        self.task = Task(self.confinement, request, mmap.mmap(reply, 0))
         facts = {"layers": self.confinement.active, "missing": self.confinement.missing, "landlock_abi": landlock_abi()}
         facts["cpu_clock"] = self.kind_of_child is Child
         channel.send(READY, {**facts, **self._self_test(config["baits"])})
@@ -225,23 +225,19 @@ class Zygote:
                 self.channel.send(ERROR, {"status": status})
 
     def _serve_task(self, request: dict[str, Any]) -> Never:
-        self.confinement.limit_memory(int(self.limits["memory_bytes"]))
-        self.inputs, self.preamble = Inputs(request["inputs"]), request["preamble"]
+        self.confinement.limit_memory(int(self.limits["memory_bytes"]) + len(self.task.reply))
+        self.task.inputs, self.task.preamble = Inputs(request["inputs"]), request["preamble"]
         gc.collect()
         gc.freeze()
-        self.channel.send(LOADED, {"n": len(self.inputs)})
+        self.channel.send(LOADED, {"n": len(self.task.inputs)})
         while True:
             kind, request = self.channel.receive()
             if kind == END:
                 os._exit(0)
-            self._run(request)
-
-    def _run(self, request: dict[str, Any]) -> None:
-        program = Program(self, {**request, "preamble": self.preamble})
-        facts = program.execute()
-        # Nothing of it is kept: a later program could find in memory what the reference answered.
-        self.channel.send(RESULT, {**facts, "index": request["index"]}, program.text)
+            # Of a program nothing is held here: a later one could find in memory what the reference answered.
+            facts = Program(self.task, self.kind_of_child, self.limits).execute(self.channel)
+            self.channel.send(RESULT, {**facts, "index": request["index"]})
 
 
 if __name__ == "__main__":
-    Zygote(Channel(int(sys.argv[1]))).serve()
+    Zygote(Channel(int(sys.argv[3]))).serve()
