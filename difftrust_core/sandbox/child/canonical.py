@@ -27,7 +27,8 @@ _FAST_TEXT = 1_200  # an int beyond MAX_DECIMAL_BITS has more digits than this
 Writer = Callable[[Any, int, list[int]], str]
 """(value, depth, nodes left) -> text."""
 
-_ATOMS = frozenset({int, bool, type(None), str, float})
+_ATOMS = frozenset(map(id, (int, bool, type(None), str, float)))  # by id: a metaclass may compare as it likes
+_INT = id(int)
 # What a class says of itself, read past its metaclass.
 _mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _name: Callable[[type], str] = type.__dict__["__name__"].__get__
@@ -38,7 +39,7 @@ _MADE_AT_RUN_TIME, _IMMUTABLE = 1 << 9, 1 << 8
 _builtin, _slot = type(len), type(_own(Fraction)["_numerator"])
 _fields, _arguments = object.__getattribute__, BaseException.__dict__["args"].__get__
 _iskeyword = keyword.iskeyword
-_blake2b, _repr, _type, _len, _map, _set, _sorted = hashlib.blake2b, repr, type, len, map, set, sorted
+_blake2b, _repr, _type, _len, _map, _set, _sorted, _id = hashlib.blake2b, repr, type, len, map, set, sorted, id
 _DICT: dict[Any, Any] = {}
 _ORDERED: Any = OrderedDict()
 _ORDERED_VIEWS = (_ORDERED.keys(), _ORDERED.values(), _ORDERED.items())
@@ -78,13 +79,13 @@ def _text(value: Any, depth: int, left: list[int]) -> str:
 def _flat(value: Any) -> str | None:
     """Return the repr of a list or tuple of short atoms, made in one step in C, or None."""
     try:
-        kinds = _set(_map(_type, value))
+        kinds = _set(_map(_id, _map(_type, value)))
         if not kinds <= _ATOMS:
             return None
         text = _repr(value)
-    except Exception:  # an int too long to print, a class that cannot be hashed
+    except Exception:  # an int too long to print
         return None
-    return text if "-0.0" not in text and (_len(text) < _FAST_TEXT or int not in kinds) else None
+    return text if "-0.0" not in text and (_len(text) < _FAST_TEXT or _INT not in kinds) else None
 
 
 def _items(values: Iterable[Any], depth: int, left: list[int]) -> list[str]:
@@ -135,7 +136,7 @@ _WRITERS: dict[type, Writer] = {
 }
 
 # The content of a subclass's instance, as the builtin's own methods see it.
-_EXACT: dict[type, Callable[[Any], object]] = {
+_EXACT: dict[type, Callable[[Any], Any]] = {
     int: lambda v: int.__add__(v, 0),
     float: lambda v: float.__add__(v, 0.0),
     str: lambda v: str.__getitem__(v, slice(None)),
@@ -155,14 +156,22 @@ def _moment(base: Callable[..., object], getters: list[Callable[[Any], Any]]) ->
     """Return what writes dates and times, naive or in a ``timezone``, as their repr without the module."""
 
     def write(value: Any, depth: int, left: list[int]) -> str:
-        parts = [get(value) for get in getters]
-        for part in parts:
-            if _type(part) not in (int, type(None), timezone):
-                raise UnsupportedValue(_type_name(_type(part)))
+        parts = [_plain_part(get(value)) for get in getters]
         text = _repr(base(*parts)).replace("datetime.timezone.utc", "timezone(timedelta(0))")
         return text.replace("datetime.", "")
 
     return write
+
+
+def _plain_part(part: Any) -> Any:
+    """Return a part of a moment, a timezone's offset and name freed of what their classes would say of them."""
+    kind = _type(part)
+    if kind is timezone:
+        offset, *name = _zone_parts(part)
+        return timezone(timedelta(*[get(offset) for get in _DELTA]), *[_EXACT[str](n) for n in name])
+    if kind is int or part is None:
+        return part
+    raise UnsupportedValue(_type_name(kind))
 
 
 def _getters(base: type, names: str) -> list[Callable[[Any], Any]]:
@@ -174,6 +183,8 @@ def _fraction(value: Any, depth: int, left: list[int]) -> str:
 
 
 _FRACTION = _getters(Fraction, "_numerator _denominator")
+_DELTA = _getters(timedelta, "days seconds microseconds")
+_zone_parts: Callable[[timezone], tuple[Any, ...]] = timezone.__dict__["__getinitargs__"]
 _CLOCK = "hour minute second microsecond tzinfo"
 _decimal = Decimal.__repr__
 _STANDARD: dict[type, Writer] = {  # a datetime is a date: it comes first
@@ -182,7 +193,7 @@ _STANDARD: dict[type, Writer] = {  # a datetime is a date: it comes first
     datetime: _moment(datetime, _getters(datetime, f"year month day {_CLOCK}")),
     date: _moment(date, _getters(date, "year month day")),
     time: _moment(time, _getters(time, _CLOCK)),
-    timedelta: _moment(timedelta, _getters(timedelta, "days seconds microseconds")),
+    timedelta: _moment(timedelta, _DELTA),
     timezone: _moment(lambda zone: zone, [lambda zone: zone]),
 }
 

@@ -212,8 +212,10 @@ def _holds(attempt: Callable[[], object]) -> bool:
 
 
 def _fork() -> None:
-    if os.fork() == 0:
+    pid = os.fork()
+    if pid == 0:
         os._exit(0)
+    os.waitpid(pid, 0)
 
 
 def _read(bait: str) -> None:
