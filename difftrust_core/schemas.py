@@ -14,7 +14,7 @@ _WHERE: dict[str, Any] = {"benchmark": pl.String, "validity": pl.String}
 RESULT_PARTITIONS: dict[str, dict[str, Any]] = {
     "patterns": _WHERE,
     "classes": _WHERE,
-    "members": {**_WHERE, "model": pl.String, "temperature": pl.Float64},
+    "members": _WHERE,
     "disagreements": {**_WHERE, "equality": pl.String},
     "tokens": {"benchmark": pl.String},
 }
@@ -30,6 +30,8 @@ RESULT_SCHEMAS: dict[str, dict[str, Any]] = {
         "kinds": pl.List(pl.UInt8),
     },
     "members": {
+        "model": pl.String,
+        "temperature": pl.Float64,
         "task_id": pl.String,
         "sample_index": pl.Int64,
         "row": pl.UInt16,

@@ -142,7 +142,8 @@ def test_each_coder_reaches_as_far_as_all_its_programs() -> None:
     assert ablation(pool, [("short", 0.6)], m=1, n=4)["n"].to_list() == [4]
     assert ablation(pool, [("short", 0.6)], m=2, n=4).height == 0
     short = ablation(pool, [("short", 0.6)], m=4, n=2)
-    assert short.select("error", "incoherence", "n_timeouts").row(0) == (3 / 4, 1 / 2, 3)
+    assert short.select("error", "incoherence", "n_timeouts").row(0) == (3 / 4, 1 / 2, 0)
+    assert short["n_skipped"].to_list() == [3]
     long = ablation(pool, [("long", 0.6)], m=4, n=4)
     assert long.select("error", "n_timeouts", "n_exceptions").row(0) == (1 / 4, 2, 2)
 

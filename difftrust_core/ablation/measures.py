@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -25,13 +26,15 @@ from difftrust_core.exceptions import WrongUsage
 from difftrust_core.records import Kind
 
 KIND_COLUMNS: Final = {
-    "n_exceptions": (Kind.EXCEPTION,),
-    "n_timeouts": (Kind.TIMEOUT, Kind.SKIPPED),
-    "n_memory": (Kind.MEMORY,),
-    "n_crashes": (Kind.CRASH,),
-    "n_load_errors": (Kind.LOAD_ERROR,),
-    "n_unsupported": (Kind.UNSUPPORTED,),
-    "n_forged": (Kind.FORGED,),
+    "n_values": Kind.VALUE,
+    "n_exceptions": Kind.EXCEPTION,
+    "n_timeouts": Kind.TIMEOUT,
+    "n_skipped": Kind.SKIPPED,
+    "n_memory": Kind.MEMORY,
+    "n_crashes": Kind.CRASH,
+    "n_load_errors": Kind.LOAD_ERROR,
+    "n_unsupported": Kind.UNSUPPORTED,
+    "n_forged": Kind.FORGED,
 }
 TASK_SCHEMA: Final[dict[str, Any]] = {
     "benchmark": pl.String,
@@ -89,7 +92,7 @@ def ablation(
     columns = _coder_columns(pool, coders, counts) | _estimate_columns(counts) | _token_columns(pool, chosen, counts)
     schema = dict(TASK_SCHEMA)
     if subsets:
-        columns |= _subset_columns(pool, recorded, counts, m=m, n=n)
+        columns |= _subset_columns(pool, coders, counts, m=m, n=n)
         schema |= SUBSET_SCHEMA
     return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
 
@@ -108,7 +111,7 @@ def _coder_columns(pool: Pool, coders: Sequence[Coder], counts: Sequence[TaskCou
 def _estimate_columns(counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
     rows = [estimates_of(c.tally) for c in counts]
     measures = {field.name: [getattr(row, field.name) for row in rows] for field in fields(Estimates)}
-    kinds = {name: [sum(c.kinds[kind] for kind in kinds) for c in counts] for name, kinds in KIND_COLUMNS.items()}
+    kinds = {name: [c.kinds[kind] for c in counts] for name, kind in KIND_COLUMNS.items()}
     return measures | kinds
 
 
@@ -133,14 +136,20 @@ def _token_columns(pool: Pool, chosen: Sequence[Members], counts: Sequence[TaskC
     }
 
 
+@lru_cache(maxsize=64)
+def _counts_of_all(pool: Pool, coders: tuple[Coder, ...], n: int | None) -> dict[int, TaskCount]:
+    """Return the counts of each task over all recorded candidates: the same for every m."""
+    return {c.task: c for c in count(pool, [pool.of(coder) for coder in coders], n=n)}
+
+
 def _subset_columns(
-    pool: Pool, recorded: Sequence[Members], counts: Sequence[TaskCount], *, m: int | None, n: int | None
+    pool: Pool, coders: Sequence[Coder], counts: Sequence[TaskCount], *, m: int | None, n: int | None
 ) -> dict[str, list[Any]]:
-    of_task = {c.task: c for c in count(pool, recorded, n=n)}
+    of_task = _counts_of_all(pool, tuple(coders), n)
     pools = [of_task.get(c.task) for c in counts]
     drawn = [chosen.tally.m if m is None else m for chosen in counts]
     found = [
-        UNDEFINED if p is None else over_subsets(p.classes, shares(k, len(recorded)), n=p.tally.n)
+        UNDEFINED if p is None else over_subsets(p.classes, shares(k, len(coders)), n=p.tally.n)
         for p, k in zip(pools, drawn, strict=True)
     ]
     columns = {f"{f.name}_subsets": [getattr(each, f.name) for each in found] for f in fields(OverSubsets)}

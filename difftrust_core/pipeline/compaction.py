@@ -44,7 +44,7 @@ class _Made:
 def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.DataFrame]:
     """Return the tables ``patterns``, ``classes``, ``members`` and ``disagreements`` of one benchmark.
 
-    ``members`` and ``disagreements`` have their partition columns too. Candidates that were not executed are left out.
+    ``disagreements`` has its equality too. Candidates that were not executed are left out.
     Raises BadStore if a file is missing or damaged.
     """
     jobs = list(_jobs(store, benchmark))
@@ -137,7 +137,5 @@ def _in_order(matrix: Matrix, votes: dict[str, int]) -> tuple[Matrix, NDArray[np
 
 
 def _members(store: Store, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
-    validity = store.settings().validity
     executed = candidate_trees(store, benchmark).join(rows, on=["task_id", "tree_id"], maintain_order="left")
-    priced = member_costs(store, benchmark, executed).with_columns(validity=pl.lit(validity))
-    return priced.select("benchmark", "validity", "model", "temperature", *SCHEMAS["members"])
+    return member_costs(store, benchmark, executed).select(SCHEMAS["members"].keys())

@@ -1,11 +1,13 @@
 """From a store's outcomes to its compact matrices, and from them to its estimates, one row a coder and task."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from difftrust_core.ablation import Pool, ablation
+from difftrust_core.equality import PAPER
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.pipeline.compaction import compact
 from difftrust_core.results import EQUALITIES, load_pool, pool_names, pool_of
@@ -15,47 +17,61 @@ _MADE = "compact 1"
 """Changes when the tables are made another way, so that those made before are made again."""
 
 
+def open_pools(store: Store, *, equality: str = PAPER, n_jobs: int = 1) -> dict[str, Pool]:
+    """Return the behaviours of each benchmark of a store, made for the occasion where they are not up to date.
+
+    Nothing is written. ``results.load_pool`` is the same for a store that is up to date. Raises BadStore if a file is
+    missing or damaged.
+    """
+    return _pools(store, n_jobs)[equality]
+
+
 def compute_estimates(
     store: Store, *, n: int | None = None, m: int | None = None, n_jobs: int = 1
 ) -> dict[str, pl.DataFrame]:
     """Return the estimates under each equality: each coder's first ``m`` candidates on the first ``n`` inputs.
 
     None means all there are; with an n, coders whose programs were not executed that far are left out. Nothing is
-    written: compact matrices that are missing or out of date are made for the occasion. Raises WrongUsage if no
-    program of a task was executed on n inputs, BadStore if an invariant is broken.
+    written. Raises WrongUsage if no program of a task was executed on n inputs, BadStore if an invariant is broken.
     """
-    pools = _made_pools(store, n_jobs) if estimates_are_stale(store) else _stored_pools(store)
-    return {equality: _estimates(store, pools[equality], equality, m, n) for equality in EQUALITIES}
+    pools = _pools(store, n_jobs)
+    return {equality: estimates_of_pools(store, pools[equality], m=m, n=n) for equality in EQUALITIES}
 
 
-_Pools = dict[str, list[Pool]]
+_Pools = dict[str, dict[str, Pool]]
 
 
-def _made_pools(store: Store, n_jobs: int) -> _Pools:
+def _pools(store: Store, n_jobs: int) -> _Pools:
+    if not estimates_are_stale(store):
+        return {e: {name: load_pool(store, name, equality=e) for name in pool_names(store)} for e in EQUALITIES}
     made = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
-    return {e: [pool_of(frames, name, e) for name, frames in made.items()] for e in EQUALITIES}
+    return {e: {name: pool_of(frames, name, e) for name, frames in made.items()} for e in EQUALITIES}
 
 
-def _stored_pools(store: Store) -> _Pools:
-    return {e: [load_pool(store, name, equality=e) for name in pool_names(store)] for e in EQUALITIES}
-
-
-def _estimates(store: Store, pools: list[Pool], equality: str, m: int | None, n: int | None) -> pl.DataFrame:
+def estimates_of_pools(
+    store: Store, pools: Mapping[str, Pool], *, m: int | None, n: int | None, temperature: float | None = None
+) -> pl.DataFrame:
+    """Return the estimates of every coder, or of those at one temperature; as ``compute_estimates``, one equality."""
     schema = {**PARTITIONS["estimates"], **SCHEMAS["estimates"]}
     found = [pl.DataFrame(schema=schema)]
-    for pool in pools:
-        for task in pool.tasks:
-            if n is not None and n > len(task.pattern_of_input):
-                raise WrongUsage(
-                    f"{task.task_id} was executed on {len(task.pattern_of_input)} inputs, not {n}; "
-                    f"run `difftrust execute -n {n}`"
-                )
+    for pool in pools.values():
+        _check_reach(pool, n)
+        where = {"validity": store.settings().validity, "equality": pool.equality}
         for coder in pool.members:
-            rows = ablation(pool, [coder], m=m, n=n, subsets=False)
-            where = {"validity": store.settings().validity, "equality": equality}
-            rows = rows.with_columns([pl.lit(value).alias(name) for name, value in where.items()])
-            found.append(rows.select([pl.col(name).cast(kind) for name, kind in schema.items()]))
+            if temperature in (None, coder[1]):
+                rows = ablation(pool, [coder], m=m, n=n, subsets=False)
+                rows = rows.with_columns([pl.lit(value).alias(name) for name, value in where.items()])
+                found.append(rows.select([pl.col(name).cast(kind) for name, kind in schema.items()]))
     return pl.concat(found).sort("benchmark", "model", "temperature", "task_id")
+
+
+def _check_reach(pool: Pool, n: int | None) -> None:
+    for task in pool.tasks:
+        if n is not None and n > len(task.pattern_of_input):
+            raise WrongUsage(
+                f"{task.task_id} was executed on {len(task.pattern_of_input)} inputs, not {n}; "
+                f"run `difftrust execute -n {n}`"
+            )
 
 
 def _benchmarks(store: Store) -> list[str]:
@@ -81,8 +97,10 @@ def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
     _fingerprint_file(store).unlink(missing_ok=True)  # from here on, what is there may be of two makings
     for benchmark in _benchmarks(store):
         _write_compact(store, benchmark, compact(store, benchmark, n_jobs=n_jobs))
-    for equality, pools in _stored_pools(store).items():
-        frame = _estimates(store, pools, equality, None, None)
+    names = pool_names(store)
+    for equality in EQUALITIES:
+        pools = {name: load_pool(store, name, equality=equality) for name in names}
+        frame = estimates_of_pools(store, pools, m=None, n=None)
         for (benchmark,), part in frame.group_by("benchmark", maintain_order=True):
             where = {"benchmark": benchmark, "validity": validity, "equality": equality}
             store.write("estimates", part, where, "estimates")
@@ -94,12 +112,10 @@ def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
 
 def _write_compact(store: Store, benchmark: str, frames: dict[str, pl.DataFrame]) -> None:
     where = {"benchmark": benchmark, "validity": store.settings().validity}
-    for table in ("patterns", "classes"):
+    for table in ("patterns", "classes", "members"):
         store.write(table, frames[table], where, table)
     for (equality,), part in frames["disagreements"].group_by("equality", maintain_order=True):
         store.write("disagreements", part, {**where, "equality": equality}, "disagreements")
-    for (model, temperature), part in frames["members"].group_by("model", "temperature", maintain_order=True):
-        store.write("members", part, {**where, "model": model, "temperature": temperature}, "members")
 
 
 def _fingerprint_file(store: Store) -> Path:
@@ -108,7 +124,7 @@ def _fingerprint_file(store: Store) -> Path:
 
 def _fingerprint(store: Store) -> str:
     """Return a digest of what estimates depend on: the candidates, and which program shows which behaviour."""
-    digest = hashlib.blake2b(_MADE.encode(), digest_size=16)
+    digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
     for path in (*store.files("candidates"), *store.files("executions")):
         digest.update(str(path.relative_to(store.root)).encode())
         digest.update(path.read_bytes())
