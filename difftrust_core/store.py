@@ -271,6 +271,6 @@ def file_name(task_id: str) -> str:
 
 
 def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
-    """Return the chunks that n inputs need: those at hand (``spans``, ascending and gapless), and one for the rest."""
+    """Return the chunks that n inputs need: of those at hand (``spans``, ascending, gapless), and one for the rest."""
     reached = spans[-1][1] if spans else 0
-    return [*spans, *([(reached, n)] if n > reached else [])]
+    return [*(span for span in spans if span[0] < n), *([(reached, n)] if n > reached else [])]
