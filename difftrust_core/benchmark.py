@@ -16,13 +16,13 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.stats import spearmanr
 
 from difftrust_core.exceptions import WrongUsage
 
 __all__ = [
     "ALL_PAIRS",
     "AS_PUBLISHED",
+    "MEAN",
     "MEASURES",
     "Detection",
     "beside_published",
@@ -47,7 +47,11 @@ MEAN: Final = "mean"
 """What stands for a model in the rows of means over models."""
 
 Floats = npt.NDArray[np.float64]
-_OTHERS = ("error", "failure")
+_RANKINGS = {
+    "rho_found": ("found", "erroneous"),
+    "rho_error": ("incoherence", "error"),
+    "rho_failure": ("incoherence", "failure"),
+}
 
 
 def mean_error(estimates: pl.DataFrame) -> float:
@@ -128,26 +132,33 @@ def table_4(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) -> 
     return pl.concat([coders, over_models.select(coders.columns)]).sort(order)
 
 
-def rankings(estimates: pl.DataFrame) -> pl.DataFrame:
-    """Return how far ranking coders by mean incoherence agrees with ranking them by error. Figure 1.
+def rankings(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) -> pl.DataFrame:
+    """Return how far ranking coders by incoherence agrees with ranking them by error. Figure 1.
 
-    One row per benchmark (and temperature, where some model has several): coders, and Spearman's rho over the
-    coders between mean incoherence and mean error (rho_error) and 1 - pass@1 (rho_failure). NaN with fewer than
-    three coders or where one of the two is the same for all.
+    One row per benchmark (and temperature, where some model has several): coders, and Spearman's rho over the coders
+    between the share of tasks that incoherence finds erroneous and the share that are (rho_found, the figure's own, by
+    ``detection``), between mean incoherence and mean error (rho_error), and mean incoherence and 1 - pass@1
+    (rho_failure). NaN with fewer than three coders or where one of the two is the same for all.
     """
     coders = _per_coder(
         estimates,
-        {"incoherence": mean_incoherence, "error": mean_error, "failure": lambda tasks: 1 - pass_at_1(tasks)},
+        {
+            "incoherence": mean_incoherence,
+            "error": mean_error,
+            "failure": lambda tasks: 1 - pass_at_1(tasks),
+            "found": lambda tasks: _share(tasks, "p_detected", "incoherence", detection),
+            "erroneous": lambda tasks: _share(tasks, "p_erroneous", "error", detection),
+        },
     )
     keys = [column for column in ("benchmark", "temperature") if column in coders.columns]
     rows = [
         group.select(keys).row(0, named=True)
         | {"coders": len(group)}
-        | {f"rho_{other}": _rank_correlation(*_columns(group, "incoherence", other)) for other in _OTHERS}
+        | {name: _rank_correlation(*_columns(group, *pair)) for name, pair in _RANKINGS.items()}
         for group in coders.partition_by(keys, maintain_order=True)
     ]
     schema: dict[str, pl.DataType] = {key: coders.schema[key] for key in keys}
-    schema |= {"coders": pl.Int64()} | {f"rho_{other}": pl.Float64() for other in _OTHERS}
+    schema |= {"coders": pl.Int64()} | dict.fromkeys(_RANKINGS, pl.Float64())
     return pl.DataFrame(rows, schema=schema)
 
 
@@ -194,6 +205,14 @@ def _per_coder(estimates: pl.DataFrame, measures: dict[str, Callable[[pl.DataFra
     return pl.DataFrame(rows, schema=schema).sort(keys)
 
 
+def _share(tasks: pl.DataFrame, sampled: str, measure: str, detection: Detection) -> float:
+    """Return the share of tasks on which something is seen: expected, one draw an input, or by all candidates."""
+    if _is_sampled(detection):
+        return _mean(*_columns(tasks, sampled))
+    (values,) = _columns(tasks, measure)
+    return _mean((values > 0).astype(np.float64))
+
+
 def _n_defined(tasks: pl.DataFrame) -> int:
     """Return how many tasks have an error or an incoherence, and so enter at least one mean."""
     measured = tasks.select(pl.col("error", "incoherence").cast(pl.Float64).fill_nan(None))
@@ -224,4 +243,4 @@ def _weighted_mean(values: Floats, weights: Floats) -> float:
 def _rank_correlation(a: Floats, b: Floats) -> float:
     if len(a) < 3 or a.min() == a.max() or b.min() == b.max():
         return float("nan")
-    return float(spearmanr(a, b).statistic)
+    return float(pl.select(pl.corr(pl.Series(a), pl.Series(b), method="spearman")).item())

@@ -6,31 +6,83 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import duckdb.func
 import polars as pl
 
-from difftrust_core.exceptions import BadStore, WrongUsage
+from difftrust_core.ablation import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summary
+from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
+from difftrust_core.results import load_pool
+from difftrust_core.schemas import REMEDIES
 from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store
 
-_SQL_TYPES = {pl.String: "VARCHAR", pl.Float64: "DOUBLE", pl.Int64: "BIGINT"}
+_SQL_TYPES = {
+    pl.String: "VARCHAR",
+    pl.Float64: "DOUBLE",
+    pl.Int64: "BIGINT",
+    pl.UInt32: "UINTEGER",
+    pl.UInt64: "UBIGINT",
+    pl.Boolean: "BOOLEAN",
+}
 _BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
-VIEWS = (*_BASE_TABLES, "programs", "task_counts", "estimates", "all_estimates")
+_RESULTS = ("patterns", "classes", "members", "disagreements")
+VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_estimates")
+MACROS = ("ablation", "ablation_summary")
+_NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
+_IN_MACRO = "while executing the UDF: "
 
 
 def connect(store: Store, *, equality: str = "paper", validity: str | None = None) -> duckdb.DuckDBPyConnection:
     """Return an in-memory database with the store's tables as views.
 
     All but ``all_estimates`` show one validity policy (the store's own unless named), ``estimates`` one equality.
+    ``ablation(model, benchmark, temperature, m, n)`` is ``ablation.ablation`` as a table, ``ablation_summary(...)`` its
+    aggregate in one row: the same numbers, NULL where they have NaN; 'a+b' is the mixture of two models. Tables that
+    a results store does not hold are left out.
     """
     connection = duckdb.connect(":memory:")
     connection.execute("SET enable_progress_bar = false")
     chosen = {"validity": validity or store.settings().validity, "equality": equality}
-    for table in (*_BASE_TABLES, "estimates"):
-        _create_view(connection, store, table, chosen)
+    for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
+        if store.holds(table):
+            _create_view(connection, store, table, chosen)
     _create_view(connection, store, "estimates", {}, name="all_estimates")
+    _create_ablations(connection, store, chosen)
+    if store.holds("programs"):
+        _create_programs(connection, store)
+    return connection
+
+
+def _create_programs(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
     _create_view(connection, store, "programs", {}, name="program_texts")
     connection.execute(_PROGRAMS)
     connection.execute(_TASK_COUNTS)
-    return connection
+
+
+def _create_ablations(connection: duckdb.DuckDBPyConnection, store: Store, chosen: Mapping[str, str]) -> None:
+    """Create the table macros: each asks the one definition of every measure, so that both give the same numbers."""
+
+    def found(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
+        pool = load_pool(store, benchmark, equality=chosen["equality"], validity=chosen["validity"])
+        return ablation(pool, [(name, temperature) for name in model.split("+")], m=m, n=n)
+
+    def rows(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> list[Any]:
+        return found(model, benchmark, temperature, m, n).to_dicts()
+
+    def total(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> dict[Any, Any]:
+        return dict(summary(found(model, benchmark, temperature, m, n)))
+
+    columns = ", ".join(f"{name} {_SQL_TYPES[kind]}" for name, kind in (TASK_SCHEMA | SUBSET_SCHEMA).items())
+    names = ", ".join(f"{name} DOUBLE" for name in summary(pl.DataFrame(schema=TASK_SCHEMA | SUBSET_SCHEMA)))
+    asked: list[Any] = ["VARCHAR", "VARCHAR", "DOUBLE", "BIGINT", "BIGINT"]
+    connection.create_function("ablation_rows", rows, asked, f"STRUCT({columns})[]", null_handling=_NULLS)
+    connection.create_function("ablation_total", total, asked, f"STRUCT({names})", null_handling=_NULLS)
+    given = "(model, benchmark, temperature, m, n)"
+    connection.execute(
+        f"CREATE MACRO ablation{given} AS TABLE SELECT r.* FROM (SELECT unnest(ablation_rows{given}) AS r)"
+    )
+    connection.execute(
+        f"CREATE MACRO ablation_summary{given} AS TABLE SELECT r.* FROM (SELECT ablation_total{given} AS r)"
+    )
 
 
 _PROGRAMS = """
@@ -106,7 +158,19 @@ def query_sql(
     except duckdb.IOException as e:
         raise BadStore(f"{_first_line(e)}; delete the damaged file and run `difftrust execute` again") from None
     except duckdb.Error as e:
-        raise WrongUsage(f"{_first_line(e)} (views: {', '.join(VIEWS)})") from None
+        raise _refused(store, e) from None
+
+
+def _refused(store: Store, error: duckdb.Error) -> DifftrustError:
+    """Return what to tell the user: what a results store lacks and how to get it, else DuckDB's own words."""
+    told = str(error)
+    for table in REMEDIES:
+        absent = not store.holds(table.replace("program_texts", "programs"))
+        if absent and isinstance(error, duckdb.CatalogException) and f"Table with name {table} " in told:
+            return NoStore(f"{store.root} holds results only, no {table}; {REMEDIES[table]}")
+    if _IN_MACRO in told:  # an ablation refused; its own words are behind the name of the exception
+        return WrongUsage(told.split(_IN_MACRO)[1].split(": ", 1)[-1])
+    return WrongUsage(f"{_first_line(error)} (views: {', '.join(VIEWS)}; macros: {', '.join(MACROS)})")
 
 
 def _first_line(error: Exception) -> str:
@@ -177,6 +241,7 @@ def query_disagreement(
     store: Store, *, model: str | None = None, task_id: str | None = None, equality: str = "paper"
 ) -> Disagreement | None:
     """Return the shortest executed input on which candidates of one coder disagree, None where there is none."""
+    store.files("outcomes")  # which says what to do where there are none
     statement = _DISAGREEMENTS.format(equality={"paper": "paper", "strict": "strict"}[equality])
     found = connect(store).execute(statement, {"model": model, "task_id": task_id}).fetchone()
     if found is None:

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 import polars as pl
 
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
+from difftrust_core.schemas import REMEDIES, RESULT_PARTITIONS, RESULT_SCHEMAS
 
 SETTINGS_FILE = "difftrust-store.json"
 FORMAT = 1
@@ -84,6 +85,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "n_forged": pl.UInt64,
         "n_nondeterministic": pl.UInt32,
     },
+    **RESULT_SCHEMAS,
 }
 """Columns of the files; the rest is in their paths (``PARTITIONS``)."""
 
@@ -96,6 +98,7 @@ PARTITIONS: dict[str, dict[str, Any]] = {
         for table in ("inputs", "outcomes", "behaviours", "executions")
     },
     "estimates": {"benchmark": pl.String, "validity": pl.String, "equality": pl.String},
+    **RESULT_PARTITIONS,
 }
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""
@@ -107,6 +110,12 @@ class Settings:
 
     seed: int = 0
     validity: str = "reference"
+    tables: tuple[str, ...] | None = None
+    """The tables that are here; None: all. A results store holds a few (``schemas.RESULT_TABLES``)."""
+
+    def __post_init__(self) -> None:
+        if self.tables is not None:
+            object.__setattr__(self, "tables", tuple(self.tables))  # JSON has lists
 
 
 class Store:
@@ -158,7 +167,7 @@ class Store:
         if settings.validity not in VALIDITIES:
             raise WrongUsage(f"validity is one of {', '.join(VALIDITIES)}, got {settings.validity!r}")
         temporary = self.root / f".{SETTINGS_FILE}.tmp"
-        temporary.write_text(json.dumps({"format": FORMAT, **asdict(settings)}, indent=1) + "\n")
+        temporary.write_text(json.dumps({"format": FORMAT, **_written(settings)}, indent=1) + "\n")
         temporary.replace(self.root / SETTINGS_FILE)
 
     @contextlib.contextmanager
@@ -183,8 +192,18 @@ class Store:
         parts = [f"{name}={quote(str(partition[name]), safe='')}" for name in names]
         return self.root.joinpath(table, *parts)
 
+    def holds(self, table: str) -> bool:
+        """Tell whether the table belongs to this store; it may be empty."""
+        tables = self.settings().tables
+        return tables is None or table in tables
+
     def files(self, table: str, partition: Mapping[str, object] | None = None) -> list[Path]:
-        """Return the Parquet files of a table, or of the part of it below ``partition``, sorted."""
+        """Return the Parquet files of a table, or of the part of it below ``partition``, sorted.
+
+        Raises NoStore if this is a results store that does not hold the table, saying which command brings it.
+        """
+        if not self.holds(table):
+            raise NoStore(f"{self.root} holds results only, no {table}; {REMEDIES[table]}")
         return sorted(self.folder(table, partition or {}).rglob("*.parquet"))
 
     def write(self, table: str, frame: pl.DataFrame, partition: Mapping[str, object], name: str) -> Path:
@@ -228,6 +247,10 @@ class Store:
         return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
 
 
+def _written(settings: Settings) -> dict[str, object]:
+    return {name: value for name, value in asdict(settings).items() if value is not None}
+
+
 def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     """Return ``frame`` with exactly the schema of ``table``. Raises BadStore naming the column that breaks it."""
     schema = SCHEMAS[table]
@@ -253,6 +276,6 @@ def file_name(task_id: str) -> str:
 
 
 def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
-    """Return the chunks that n inputs need: those at hand (``spans``, ascending and gapless), and one for the rest."""
+    """Return the chunks that n inputs need: of those at hand (``spans``, ascending, gapless), and one for the rest."""
     reached = spans[-1][1] if spans else 0
-    return [*spans, *([(reached, n)] if n > reached else [])]
+    return [*(span for span in spans if span[0] < n), *([(reached, n)] if n > reached else [])]

@@ -189,10 +189,24 @@ def test_rankings():
         ]
     )
     found = rankings(estimates)
-    assert found.columns == ["benchmark", "coders", "rho_error", "rho_failure"]
-    assert found.row(0) == ("HumanEval", 3, pytest.approx(0.5), pytest.approx(-1.0))
+    assert found.columns == ["benchmark", "coders", "rho_found", "rho_error", "rho_failure"]
+    assert found.row(0)[:2] == ("HumanEval", 3)
+    assert math.isnan(found.row(0)[2])  # every coder errs, and is found, everywhere
+    assert found.row(0)[3:] == (pytest.approx(0.5), pytest.approx(-1.0))
     assert found.row(1)[:2] == ("MBPP", 2)
     assert all(map(math.isnan, found.row(1)[2:]))
+
+
+def test_figure_1_ranks_by_the_share_of_tasks_found():
+    def coder(model, found, erroneous):
+        none = {"error": [0.0] * 2, "incoherence": [0.0] * 2, "functional_error": [0.0] * 2}
+        return tasks(model=model, p_detected=found, p_erroneous=erroneous, **none)
+
+    # Shares found: 0.3, 0.4, 0.1; erroneous: 0.5, 0.6, 0.7. Ranks 2 3 1 against 1 2 3: rho = 1 - 6 * 6 / 24.
+    shares = [("a", [0.1, 0.5], [0.4, 0.6]), ("b", [0.4, 0.4], [0.6, 0.6]), ("c", [0.2, 0.0], [0.7, 0.7])]
+    estimates = pl.concat([coder(*row) for row in shares])
+    assert rankings(estimates)["rho_found"].item() == pytest.approx(-0.5)
+    assert math.isnan(rankings(estimates, detection=ALL_PAIRS)["rho_found"].item())
 
 
 def test_beside_published():

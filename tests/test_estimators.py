@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from difftrust_core import estimators
 from difftrust_core.estimators import (
     Estimates,
     class_counts,
@@ -30,6 +29,7 @@ from difftrust_core.estimators import (
     p_erroneous,
     pass_at_1_candidates,
 )
+from difftrust_core.estimators.tally import check_invariants
 from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates, Undefined
 
 # Five candidates: two behave as row 0, two as row 1, one as row 2; the reference behaves as row 0.
@@ -143,11 +143,11 @@ def test_misuse_is_refused(labels, counts, reference, message):
 
 def test_a_broken_invariant_is_reported():
     # m = 2, one wrong candidate on one input: 2 disagreeing ordered pairs, the most there can be.
-    estimators._check_invariants(2, 1, 2)
+    check_invariants(2, 1, 2)
     with pytest.raises(BrokenInvariant, match="form D"):
-        estimators._check_invariants(3, 1, 2)
+        check_invariants(3, 1, 2)
     with pytest.raises(BrokenInvariant, match="0 wrong outcomes"):
-        estimators._check_invariants(1, 0, 10)
+        check_invariants(1, 0, 10)
 
 
 def test_detection_at_is_exact_where_floats_would_not_be():

@@ -4,15 +4,23 @@ Skipped where the corpora are not at hand.
 """
 
 import json
+import math
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+from difftrust_core.ablation import ablation
 from difftrust_core.corpora.benchmarks import load_benchmark
-from difftrust_core.pipeline import execute, import_source, refresh_estimates, selection_of
+from difftrust_core.estimators import estimate
+from difftrust_core.pipeline import execute, import_source, refresh_estimates, reproduce, selection_of
+from difftrust_core.pipeline.matrices import load_matrix
+from difftrust_core.pipeline.tables import TableRequest, make_table
 from difftrust_core.queries import query_estimates, query_sql
-from difftrust_core.store import Store
+from difftrust_core.results import load_pool
+from difftrust_core.store import REFERENCE, Store
 
 N = 200
 
@@ -77,3 +85,56 @@ def test_every_task_of_the_published_set_has_a_seed(shared_data: Path) -> None:
     listed = pl.read_csv(shared_data / "difftrust" / "task_set.csv").rows()
     assert len(listed) == 562
     assert [key for key in listed if not tasks[key].seed_inputs] == []
+
+
+@pytest.mark.parametrize(("m", "n"), [(10, N), (7, 150), (2, 1)], ids=str)
+@pytest.mark.parametrize("equality", ["paper", "strict"])
+def test_ablations_of_real_programs_equal_estimates_on_whole_matrices(
+    store: Store, equality: str, m: int, n: int
+) -> None:
+    pool = load_pool(store, "HumanEval", equality=equality)
+    trees = store.read("programs").select("task_id", "program_id", "tree_id")
+    listed = store.read("candidates").filter(pl.col("sample_index") < m).join(trees, on=["task_id", "program_id"])
+    for coder in pool.members:
+        for row in ablation(pool, [coder], m=m, n=n).iter_rows(named=True):
+            where = {"benchmark": "HumanEval", "validity": "reference"}
+            matrix = load_matrix(store, where, row["task_id"], (0,))
+            chosen = listed.filter((pl.col("model") == coder[0]) & (pl.col("task_id") == row["task_id"]))
+            counts = np.bincount([matrix.row_of[t] for t in chosen["tree_id"]], minlength=len(matrix.reach))
+            whole = asdict(estimate(matrix.labels[equality][:, :n], counts, matrix.row_of[REFERENCE]))
+            assert {name: row[name] for name in whole} == whole
+
+
+def test_tables_name_roles_and_published_values(store: Store) -> None:
+    made = make_table("2", TableRequest(store=store.root, published=True, n=N))
+    assert made.frame.select("role", "model").rows() == [
+        ("General", "gpt_4o"),
+        ("Small", "ministral_8b"),
+        ("Mean", "mean"),
+    ]
+    assert made.frame["published_detection_rate"].to_list() == [0.7042, 0.7381, 0.6616]
+    third = make_table("3a", TableRequest(store=store.root, published=True)).frame
+    ten = third.row(by_predicate=pl.col("value") == 10, named=True)
+    assert ten["published_humaneval_expenses_usd"] == 4.453
+    assert math.isnan(ten["humaneval_expenses_usd"])  # the store holds 200 inputs, the table speaks of 1,000
+
+
+def test_reproducing_resumes_and_writes_the_same_bytes(shared_data: Path, tmp_path: Path) -> None:
+    wanted = selection_of(benchmarks=["HumanEval"], models=["gpt_4o"], temperatures=[0.6], m=2)
+    contents, said = [], []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DIFFTRUST_DATA", str(shared_data))
+        for _ in range(2):
+            made = reproduce(
+                tmp_path / "store", tmp_path / "to", selection=wanted, n=5, n_deep=8, n_jobs=2, say=said.append
+            )
+            contents.append({p.name: p.read_bytes() for p in made.root.rglob("*.parquet")})
+    assert contents[0] == contents[1]
+    assert query_estimates(made)["n"].unique().to_list() == [8]
+    assert [line for line in said if line.startswith("imported 300")]
+    assert [line for line in said if line.startswith("imported 0 candidates; 300 were there before")]
+    # Two programs a task cost about a fifth of what the paper paid for ten.
+    table = make_table("3a", TableRequest(store=made.root, published=True)).frame
+    assert table["humaneval_expenses_usd"].is_nan().all()
+    cost = query_sql(made, "SELECT cost_usd FROM ablation_summary('gpt_4o', 'HumanEval', 0.6, 2, 5)").item()
+    assert cost == pytest.approx(4.4840 / 5, rel=0.05)

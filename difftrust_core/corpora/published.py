@@ -21,3 +21,11 @@ def load_published(table: str) -> pl.DataFrame:
 def in_published_set(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the 150 HumanEval and 412 MBPP tasks that the published tables speak of."""
     return frame.join(load_published("excluded_tasks"), on=["benchmark", "task_id"], how="anti", maintain_order="left")
+
+
+def find_results() -> Path:
+    """Return the folder of the results store that comes with the project. Raises NoBenchmark if it is not here."""
+    folder = Path(difftrust_core.__file__).parent.parent / "data" / "results"
+    if not folder.is_dir():
+        raise NoBenchmark(f"no results in {folder}; `make reproduce` makes them from the recorded candidates")
+    return folder

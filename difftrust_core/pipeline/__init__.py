@@ -1,8 +1,15 @@
 """Import, execute, estimate: long steps that resume; the only place that spreads work over processes."""
 
-from difftrust_core.pipeline.estimation import compute_estimates, estimates_are_stale, refresh_estimates
+from difftrust_core.pipeline.estimation import (
+    compute_estimates,
+    estimates_are_stale,
+    open_pools,
+    refresh_estimates,
+)
 from difftrust_core.pipeline.execution import Execution, execute
+from difftrust_core.pipeline.export import export_results
 from difftrust_core.pipeline.recorded import Import, add_candidates, import_source, selection_of
+from difftrust_core.pipeline.reproduction import reproduce
 
 __all__ = [
     "Execution",
@@ -11,7 +18,10 @@ __all__ = [
     "compute_estimates",
     "estimates_are_stale",
     "execute",
+    "export_results",
     "import_source",
+    "open_pools",
     "refresh_estimates",
+    "reproduce",
     "selection_of",
 ]

@@ -1,130 +1,29 @@
-"""From the outcomes of a store to its estimates, one row a coder and task."""
+"""From a store's outcomes to its compact matrices, and from them to its estimates, one row a coder and task."""
 
 import hashlib
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from tqdm import tqdm
 
-from difftrust_core.equality import PAPER, STRICT
-from difftrust_core.estimators import estimate
-from difftrust_core.exceptions import BadStore, WrongUsage
-from difftrust_core.pipeline.workers import in_parallel
-from difftrust_core.records import Kind
-from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store, file_name
+from difftrust_core.ablation import Pool, ablation
+from difftrust_core.equality import PAPER
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.pipeline.compaction import compact
+from difftrust_core.results import EQUALITIES, load_pool, pool_names, pool_of
+from difftrust_core.store import PARTITIONS, SCHEMAS, Store
 
-EQUALITIES = (PAPER, STRICT)
-_KIND_COLUMNS = {
-    "n_values": Kind.VALUE,
-    "n_exceptions": Kind.EXCEPTION,
-    "n_timeouts": Kind.TIMEOUT,
-    "n_skipped": Kind.SKIPPED,
-    "n_memory": Kind.MEMORY,
-    "n_crashes": Kind.CRASH,
-    "n_load_errors": Kind.LOAD_ERROR,
-    "n_unsupported": Kind.UNSUPPORTED,
-    "n_forged": Kind.FORGED,
-}
+_MADE = "compact 1"
+"""Changes when the tables are made another way, so that those made before are made again."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _EstimateJob:
-    root: Path
-    benchmark: str
-    validity: str
-    task_id: str
-    starts: tuple[int, ...]
-    coders: tuple[tuple[str, float, tuple[str, ...]], ...]
-    """(model, temperature, tree ids of its candidates in the order of their sample index)."""
-    n: int
+def open_pools(store: Store, *, equality: str = PAPER, n_jobs: int = 1) -> dict[str, Pool]:
+    """Return the behaviours of each benchmark of a store, made for the occasion where they are not up to date.
 
-
-@dataclass(frozen=True, kw_only=True)
-class Matrix:
-    """A task's behaviours: ``labels[equality]`` and ``kinds`` are (n_behaviours, n); rows are found by tree."""
-
-    labels: dict[str, NDArray[np.uint16]]
-    kinds: NDArray[np.uint8]
-    row_of: dict[str, int]
-    nondeterministic: frozenset[str]
-
-
-def load_matrix(store: Store, job_partition: dict[str, object], task_id: str, starts: tuple[int, ...]) -> Matrix:
-    """Return a task's matrix of outcome classes over the chunks that begin at ``starts``, in order."""
-    parts = [_load_chunk(store, {**job_partition, "start": f"{start:06d}"}, task_id) for start in starts]
-    trees = sorted(set.intersection(*(set(part.row_of) for part in parts)))
-    keys: dict[tuple[int, ...], int] = {}
-    row_of = {t: keys.setdefault(tuple(part.row_of[t] for part in parts), len(keys)) for t in trees}
-    rows = np.array(list(keys), dtype=np.intp).reshape(len(keys), len(parts))
-    return Matrix(
-        labels={e: np.concatenate([p.labels[e][rows[:, i]] for i, p in enumerate(parts)], axis=1) for e in EQUALITIES},
-        kinds=np.concatenate([p.kinds[rows[:, i]] for i, p in enumerate(parts)], axis=1),
-        row_of=row_of,
-        nondeterministic=frozenset().union(*(p.nondeterministic for p in parts)),
-    )
-
-
-def _load_chunk(store: Store, partition: dict[str, object], task_id: str) -> Matrix:
-    def read(table: str) -> pl.DataFrame:
-        path = store.folder(table, partition) / f"{file_name(task_id)}.parquet"
-        frame = store.read_file(table, path)
-        if frame is None:
-            raise BadStore(f"{path} is missing; run `difftrust execute` again")
-        return frame
-
-    outcomes = read("outcomes")
-    ids = np.array(read("behaviours").sort("behaviour_id")["outcome_ids"].to_list(), dtype=np.uint16)
-    executions = read("executions")
-    position = (outcomes["input_index"] - outcomes["input_index"].min()).to_numpy()
-    shape = (int(position.max()) + 1, int(outcomes["outcome_id"].max()) + 1)  # type: ignore[arg-type]
-    across = np.arange(shape[0])
-
-    def lookup(values: NDArray[Any]) -> NDArray[Any]:
-        table = np.zeros(shape, dtype=values.dtype)
-        table[position, outcomes["outcome_id"].to_numpy()] = values
-        return np.asarray(table[across, ids])
-
-    kinds = outcomes["kind"].replace_strict({k.name.lower(): int(k) for k in Kind}, return_dtype=pl.UInt8)
-    flagged = executions.filter("nondeterministic")["tree_id"]
-    return Matrix(
-        labels={e: lookup(outcomes[f"{e}_class"].to_numpy()) for e in EQUALITIES},
-        kinds=lookup(kinds.to_numpy()),
-        row_of=dict(executions.select("tree_id", "behaviour_id").iter_rows()),
-        nondeterministic=frozenset(flagged),
-    )
-
-
-def _estimate_task(job: _EstimateJob) -> list[dict[str, Any]]:
-    partition: dict[str, object] = {"benchmark": job.benchmark, "validity": job.validity}
-    matrix = load_matrix(Store(job.root), partition, job.task_id, job.starts)
-    return [
-        {"model": model, "temperature": temperature, "task_id": job.task_id, "equality": equality, **row}
-        for model, temperature, trees in job.coders
-        for equality, row in _coder_rows(matrix, [t for t in trees if t in matrix.row_of], job.n)
-    ]
-
-
-def _coder_rows(matrix: Matrix, trees: list[str], n: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a coder's row under each equality, from the behaviours of its candidates on the first n inputs."""
-    if not trees:
-        return
-    rows, counts = np.unique([matrix.row_of[tree] for tree in trees], return_counts=True)
-    reference = matrix.row_of.get(REFERENCE)
-    if reference is not None and reference not in rows:
-        rows, counts = np.append(rows, reference), np.append(counts, 0)
-    at = None if reference is None else int(np.flatnonzero(rows == reference)[0])
-    kinds = matrix.kinds[rows, :n]
-    kind_columns = {name: int((counts[:, None] * (kinds == kind)).sum()) for name, kind in _KIND_COLUMNS.items()}
-    flagged = sum(tree in matrix.nondeterministic for tree in trees)
-    for equality in EQUALITIES:
-        found = estimate(matrix.labels[equality][rows, :n], counts, at)
-        yield equality, {**asdict(found), **kind_columns, "n_nondeterministic": flagged}
+    Nothing is written. ``results.load_pool`` is the same for a store that is up to date. Raises BadStore if a file is
+    missing or damaged.
+    """
+    return _pools(store, n_jobs)[equality]
 
 
 def compute_estimates(
@@ -132,77 +31,76 @@ def compute_estimates(
 ) -> dict[str, pl.DataFrame]:
     """Return the estimates under each equality: each coder's first ``m`` candidates on the first ``n`` inputs.
 
-    None means all there are. Raises WrongUsage if n exceeds what was executed, BadStore if an invariant is broken.
+    None means all there are; with an n, coders whose programs were not executed that far are left out. Nothing is
+    written. Raises WrongUsage if no program of a task was executed on n inputs, BadStore if an invariant is broken.
     """
-    jobs = list(_estimate_jobs(store, n, m))
-    rows: list[dict[str, Any]] = []
-    with tqdm(total=len(jobs), unit="task", desc="estimate", disable=None, file=sys.stderr, delay=2) as bar:
-        for task_rows in in_parallel(_estimate_batch, _batches(jobs), n_jobs=n_jobs):
-            rows += task_rows[1]
-            bar.update(task_rows[0])
+    pools = _pools(store, n_jobs)
+    return {equality: estimates_of_pools(store, pools[equality], m=m, n=n) for equality in EQUALITIES}
+
+
+_Pools = dict[str, dict[str, Pool]]
+
+
+def _pools(store: Store, n_jobs: int) -> _Pools:
+    if not estimates_are_stale(store):
+        return {e: {name: load_pool(store, name, equality=e) for name in pool_names(store)} for e in EQUALITIES}
+    made = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
+    return {e: {name: pool_of(frames, name, e) for name, frames in made.items()} for e in EQUALITIES}
+
+
+def estimates_of_pools(
+    store: Store, pools: Mapping[str, Pool], *, m: int | None, n: int | None, temperature: float | None = None
+) -> pl.DataFrame:
+    """Return the estimates of every coder, or of those at one temperature; as ``compute_estimates``, one equality."""
     schema = {**PARTITIONS["estimates"], **SCHEMAS["estimates"]}
-    frame = pl.DataFrame(rows, schema=schema).sort("benchmark", "model", "temperature", "task_id")
-    return {equality: frame.filter(pl.col("equality") == equality) for equality in EQUALITIES}
+    found = [pl.DataFrame(schema=schema)]
+    for pool in pools.values():
+        _check_reach(pool, n)
+        where = {"validity": store.settings().validity, "equality": pool.equality}
+        for coder in pool.members:
+            if temperature in (None, coder[1]):
+                rows = ablation(pool, [coder], m=m, n=n, subsets=False)
+                rows = rows.with_columns([pl.lit(value).alias(name) for name, value in where.items()])
+                found.append(rows.select([pl.col(name).cast(kind) for name, kind in schema.items()]))
+    return pl.concat(found).sort("benchmark", "model", "temperature", "task_id")
 
 
-def _batches(jobs: list[_EstimateJob], size: int = 16) -> list[list[_EstimateJob]]:
-    return [jobs[i : i + size] for i in range(0, len(jobs), size)]
-
-
-def _estimate_batch(jobs: list[_EstimateJob]) -> tuple[int, list[dict[str, Any]]]:
-    found = []
-    for job in jobs:
-        found += [{"benchmark": job.benchmark, "validity": job.validity, **row} for row in _estimate_task(job)]
-    return len(jobs), found
-
-
-def _estimate_jobs(store: Store, n: int | None, m: int | None) -> Iterator[_EstimateJob]:
-    validity = store.settings().validity
-    candidates = store.read("candidates")
-    if m is not None:
-        candidates = candidates.filter(pl.col("sample_index") < m)
-    for benchmark in sorted(candidates["benchmark"].unique()):
-        trees = store.read("programs", {"benchmark": benchmark}).unique(["task_id", "program_id"]).drop("code")
-        coders = (
-            candidates.filter(pl.col("benchmark") == benchmark)
-            .join(trees.drop("benchmark"), on=["task_id", "program_id"])
-            .sort("task_id", "model", "temperature", "sample_index")
-            .group_by("task_id", "model", "temperature", maintain_order=True)
-            .agg("tree_id")
-        )
-        by_task = {key[0]: part for key, part in coders.group_by("task_id", maintain_order=True)}
-        inputs = store.read("inputs", {"benchmark": benchmark, "validity": validity})
-        spans = inputs.group_by("task_id", "start").len().sort("task_id", "start")
-        for (task_id,), part in spans.group_by("task_id", maintain_order=True):
-            reached = int(part["len"].sum())
-            if n is not None and n > reached:
-                raise WrongUsage(f"{task_id} was executed on {reached} inputs, not {n}; run `difftrust execute -n {n}`")
-            if task_id not in by_task:
-                continue
-            rows = by_task[task_id].select("model", "temperature", "tree_id").iter_rows()
-            yield _EstimateJob(
-                root=store.root,
-                benchmark=benchmark,
-                validity=validity,
-                task_id=str(task_id),
-                starts=tuple(start for start in part["start"] if start < (n or reached)),
-                coders=tuple((model, temperature, tuple(ids)) for model, temperature, ids in rows),
-                n=n or reached,
+def _check_reach(pool: Pool, n: int | None) -> None:
+    for task in pool.tasks:
+        if n is not None and n > len(task.pattern_of_input):
+            raise WrongUsage(
+                f"{task.task_id} was executed on {len(task.pattern_of_input)} inputs, not {n}; "
+                f"run `difftrust execute -n {n}`"
             )
+
+
+def _benchmarks(store: Store) -> list[str]:
+    return sorted(store.read("candidates")["benchmark"].unique())
 
 
 def estimates_are_stale(store: Store) -> bool:
     """Tell whether the store's estimates are missing or older than its candidates or executions."""
+    if not store.holds("candidates"):
+        return False  # a results store: nothing in it can change
     path = _fingerprint_file(store)
     return not path.is_file() or path.read_text() != _fingerprint(store)
 
 
 def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
-    """Write the store's estimates (all candidates, all inputs) unless they are up to date; tell whether it did."""
+    """Write the store's compact matrices and estimates (all candidates, all inputs) unless they are up to date.
+
+    Tell whether it did.
+    """
     if not estimates_are_stale(store):
         return False
     validity = store.settings().validity
-    for equality, frame in compute_estimates(store, n_jobs=n_jobs).items():
+    _fingerprint_file(store).unlink(missing_ok=True)  # from here on, what is there may be of two makings
+    for benchmark in _benchmarks(store):
+        _write_compact(store, benchmark, compact(store, benchmark, n_jobs=n_jobs))
+    names = pool_names(store)
+    for equality in EQUALITIES:
+        pools = {name: load_pool(store, name, equality=equality) for name in names}
+        frame = estimates_of_pools(store, pools, m=None, n=None)
         for (benchmark,), part in frame.group_by("benchmark", maintain_order=True):
             where = {"benchmark": benchmark, "validity": validity, "equality": equality}
             store.write("estimates", part, where, "estimates")
@@ -212,13 +110,21 @@ def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
     return True
 
 
+def _write_compact(store: Store, benchmark: str, frames: dict[str, pl.DataFrame]) -> None:
+    where = {"benchmark": benchmark, "validity": store.settings().validity}
+    for table in ("patterns", "classes", "members"):
+        store.write(table, frames[table], where, table)
+    for (equality,), part in frames["disagreements"].group_by("equality", maintain_order=True):
+        store.write("disagreements", part, {**where, "equality": equality}, "disagreements")
+
+
 def _fingerprint_file(store: Store) -> Path:
     return store.root / "estimates" / f"{store.settings().validity}.fingerprint"
 
 
 def _fingerprint(store: Store) -> str:
-    """Return a digest of what estimates depend on: the candidates, which program shows which behaviour, the columns."""
-    digest = hashlib.blake2b(" ".join(SCHEMAS["estimates"]).encode(), digest_size=16)
+    """Return a digest of what estimates depend on: the candidates, and which program shows which behaviour."""
+    digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
     for path in (*store.files("candidates"), *store.files("executions")):
         digest.update(str(path.relative_to(store.root)).encode())
         digest.update(path.read_bytes())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 from tqdm import tqdm
 
+from difftrust_core.corpora.candidates import Selection
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.pipeline.chunks import ChunkJob, Program, TaskJob, TaskReport, close_sandbox, run_task
 from difftrust_core.pipeline.workers import in_parallel
@@ -44,6 +45,7 @@ def execute(
     store: Store,
     *,
     n: int,
+    selection: Selection | None = None,
     n_jobs: int = 1,
     seed: int | None = None,
     validity: str | None = None,
@@ -53,11 +55,13 @@ def execute(
 ) -> Execution:
     """Run every program of the store on its task's first ``n`` inputs, each pair once, and only what is missing.
 
+    ``selection``: only the programs of these candidates; estimates go as far as all programs of a coder have gone.
     ``seed`` and ``validity`` are fixed when a store is first executed. Raises WrongUsage if they are given and differ,
     if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach files or network.
     """
     if n < 1 or n_jobs < 1:
         raise WrongUsage(f"n and jobs are at least 1, got n = {n}, jobs = {n_jobs}")
+    store.files("candidates")  # a results store has none and says so
     with store.writing():
         settings = _settle(store, seed, validity)
         template = TaskJob(
@@ -68,7 +72,7 @@ def execute(
             limits=limits or Limits(),
             allow_weak=allow_weak,
         )
-        plan = _plan(store, template, n)
+        plan = _plan(store, template, n, selection or Selection())
         done = Execution(
             n_tasks=len(plan.jobs), n_tasks_at_hand=plan.n_at_hand, without_seeds=tuple(plan.without_seeds)
         )
@@ -88,8 +92,10 @@ _PLACEHOLDER = Task(benchmark="none", task_id="none", entry_point="none", signat
 def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
     """Return the settings that hold, having written those given now if nothing was executed before."""
     found = store.settings()
-    wanted = Settings(
-        seed=found.seed if seed is None else seed, validity=found.validity if validity is None else validity
+    wanted = replace(
+        found,
+        seed=found.seed if seed is None else seed,
+        validity=found.validity if validity is None else validity,
     )
     if wanted == found:
         return found
@@ -99,13 +105,17 @@ def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
     return wanted
 
 
-def _plan(store: Store, template: TaskJob, n: int) -> _Plan:
+def _plan(store: Store, template: TaskJob, n: int, selection: Selection) -> _Plan:
     candidates = store.read("candidates")
     if candidates.is_empty():
         raise NoStore(f"the store {store.root} holds no candidates; bring some with `difftrust import`")
+    if candidates.filter(selection.predicate()).is_empty():
+        raise NoStore(f"the store {store.root} holds no candidates of this selection; widen it, or import them")
     plan = _Plan()
     for benchmark in sorted(candidates["benchmark"].unique()):
-        programs = _programs(store, benchmark, candidates.filter(pl.col("benchmark") == benchmark))
+        of_benchmark = candidates.filter(pl.col("benchmark") == benchmark)
+        everyone = _programs(store, benchmark, of_benchmark)
+        programs = _programs(store, benchmark, of_benchmark.filter(selection.predicate()))
         done = _done(store, benchmark, template.settings.validity)
         for task in load_tasks(store, benchmark):
             if task.task_id not in programs:
@@ -113,7 +123,9 @@ def _plan(store: Store, template: TaskJob, n: int) -> _Plan:
             if not task.seed_inputs:
                 plan.without_seeds.append(task.task_id)
                 continue
-            job = _job(replace(template, task=task), programs[task.task_id], done.get(task.task_id, {}), n)
+            jury = everyone[task.task_id] if template.settings.validity == "quorum" else ()
+            template_of_task = replace(template, task=task, jury=jury)
+            job = _job(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
             if job.chunks:
                 plan.jobs.append(job)
             else:
@@ -176,8 +188,7 @@ def _job(template: TaskJob, programs: tuple[Program, ...], done: _Done, n: int) 
         missing = tuple(program for program in programs if program.tree_id not in finished)
         if missing or (task.reference is not None and REFERENCE not in finished):
             chunks.append(ChunkJob(start=start, stop=stop, programs=missing))
-    jury = programs if settings.validity == "quorum" else ()
-    return replace(template, chunks=tuple(chunks), jury=jury)
+    return replace(template, chunks=tuple(chunks))
 
 
 def _run(jobs: list[TaskJob], n_jobs: int, done: Execution) -> Execution:

@@ -14,7 +14,6 @@ from difftrust_core.cli.options import (
     StoreOption,
     Validity,
 )
-from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +23,7 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help="Which table of the paper: 4.")],
+    name: Annotated[str, typer.Argument(help="Which table of the paper: 2, 3, 3a (m), 3b (temperature), 3c (n), 4.")],
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -34,16 +33,19 @@ def table(
     drop_timeouts: Annotated[
         bool, typer.Option("--drop-timeouts", help="Leave out (model, task) pairs with a timeout, as published.")
     ] = False,
-    m: Annotated[int | None, typer.Option("-m", min=2, help="Only the first m candidates.")] = None,
-    n: Annotated[int | None, typer.Option("-n", min=1, help="Only the first n inputs.")] = None,
+    m: Annotated[
+        int | None, typer.Option("-m", min=2, help="Only the first m candidates (with --published: 10).")
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
+    ] = None,
+    model: Annotated[str, typer.Option(help="Table 3: whose.")] = "gpt_4o",
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, computed from a store."""
+    """Print a table of the paper, computed from a store. -m, -n and --temperature do not concern Table 3."""
     from difftrust_core.cli.rendering import render
-    from difftrust_core.cli.tables import TABLES, TableRequest
+    from difftrust_core.pipeline.tables import TableRequest, make_table
 
-    if name not in TABLES:
-        raise WrongUsage(f"table is one of {', '.join(TABLES)}, got {name!r}")
     request = TableRequest(
         store=store,
         published=published,
@@ -53,9 +55,10 @@ def table(
         drop_timeouts=drop_timeouts,
         m=m,
         n=n,
+        model=model,
         n_jobs=jobs,
     )
-    made = TABLES[name](request)
+    made = make_table(name, request)
     typer.echo(render(made.frame, format_.value))
     for note in made.notes:
         typer.echo(note, err=format_ is not Format.TABLE)

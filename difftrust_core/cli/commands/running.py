@@ -45,6 +45,9 @@ def import_(
 def execute(
     store: StoreOption,
     n: Annotated[int, typer.Option("-n", min=1, help="Inputs a task; more than before executes only the rest.")] = 1000,
+    benchmark: Annotated[list[str] | None, typer.Option(help="Only its programs; may be repeated.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model's programs; may be repeated.")] = None,
+    temperature: Annotated[list[float] | None, typer.Option(help="Only those sampled at it; may be repeated.")] = None,
     jobs: JobsOption = 2,
     seed: Annotated[int | None, typer.Option(help="Seed of the inputs; fixed at a store's first execution.")] = None,
     validity: Annotated[
@@ -55,13 +58,14 @@ def execute(
 ) -> None:
     """Run every program of a store on every input of its task, in the sandbox, once. Resumes where it was stopped."""
     from difftrust_core.pipeline import execute as run
-    from difftrust_core.pipeline import refresh_estimates
+    from difftrust_core.pipeline import refresh_estimates, selection_of
     from difftrust_core.store import Store
 
     opened = Store.open(store)
     done = run(
         opened,
         n=n,
+        selection=selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or []),
         n_jobs=jobs,
         seed=seed,
         validity=validity.value if validity else None,

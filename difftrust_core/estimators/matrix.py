@@ -1,4 +1,4 @@
-"""One task: from its matrix of outcome classes to error, incoherence and detection, and nothing else.
+"""One task: from its matrix of outcome classes to what its measures are made of, input by input, and nothing else.
 
 Throughout, ``labels`` is a (n_behaviours, n) integer array: equal labels on an input (a column) mean equal
 outcomes on it. ``counts`` is (n_behaviours,): how many of the m candidates have that behaviour; zeros are
@@ -10,48 +10,18 @@ Equations are those of Valentin et al., "Incoherence as Oracle-less Measure of E
 Generation" (AAAI 2026). Every estimate speaks of these m programs and n inputs; none holds an interval.
 """
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates, Undefined
+from difftrust_core.estimators.tally import Estimates, Tally, any_of, detection_at, estimates_of
+from difftrust_core.exceptions import TooFewCandidates, Undefined
 
 Labels = npt.NDArray[np.integer[Any]]
 Counts = npt.NDArray[np.integer[Any]]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimates:
-    """All measures of one task and coder; NaN (``detected``: None) where a measure is undefined, never 0."""
-
-    m: int
-    """Candidates."""
-    n: int
-    """Inputs."""
-    error: float
-    """E, Eq. 9; NaN without a reference, like every error below."""
-    incoherence: float
-    """I over two distinct candidates, Eq. 8; NaN if m < 2, like every incoherence and detection below."""
-    incoherence_v: float
-    """I over two candidates drawn with replacement, Eq. 10."""
-    p_detected: float
-    """Probability that one random pair per input disagrees on some input."""
-    p_erroneous: float
-    """Probability that one random candidate per input differs from the reference on some input."""
-    functional_incoherence: float
-    """Probability that two distinct candidates differ in behaviour over the n inputs."""
-    functional_error: float
-    """Share of the candidates whose behaviour differs from the reference's."""
-    n_classes: int
-    """Functional classes among the m candidates."""
-    detected: bool | None
-    """Whether any two candidates disagree on any input."""
 
 
 def class_counts(labels: Labels, counts: Counts) -> Ints:
@@ -111,7 +81,8 @@ def p_detected(labels: Labels, counts: Counts) -> float:
 
     Raises as ``disagreement_per_input``.
     """
-    return _any_of(disagreement_per_input(labels, counts))
+    m = _pairable(labels, counts)
+    return any_of(_histogram(_disagreeing(labels, counts)), m * (m - 1))
 
 
 def p_erroneous(labels: Labels, counts: Counts, reference: int | None) -> float:
@@ -119,7 +90,8 @@ def p_erroneous(labels: Labels, counts: Counts, reference: int | None) -> float:
 
     Raises as ``error_per_input``.
     """
-    return _any_of(error_per_input(labels, counts, reference))
+    m = _checked(labels, counts)
+    return any_of(_histogram(_wrong(labels, counts, reference)), m)
 
 
 def detected(labels: Labels, counts: Counts) -> bool:
@@ -166,55 +138,22 @@ def pass_at_1_candidates(labels: Labels, counts: Counts, reference: int | None) 
     return _right(labels, counts, reference) / m
 
 
-def detection_at(sizes: Sequence[int], m_prime: int) -> float:
-    """Return 1 - sum_c C(K_c, m') / C(m, m'): the share of the subsets of m' candidates that hold a disagreement.
-
-    ``sizes``: the functional classes K_c, m = sum of K_c. Exact: no resampling, integers up to one division.
-    Raises TooFewCandidates unless 2 <= m' <= m.
-    """
-    m = sum(sizes)
-    if not 2 <= m_prime <= m:
-        raise TooFewCandidates(f"detection needs 2 <= m' <= m candidates, got m' = {m_prime}, m = {m}")
-    subsets = math.comb(m, m_prime)
-    return (subsets - sum(math.comb(size, m_prime) for size in sizes)) / subsets
-
-
 def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates:
     """Return all measures of one task and coder at once; what m or a missing reference leaves undefined is NaN.
 
     Raises TooFewCandidates if m = 0, Undefined if n = 0, BrokenInvariant if I <= 2E does not hold exactly.
     """
-    m, n = _checked(labels, counts), labels.shape[1]
-    sizes = functional_classes(labels, counts)
-    nan, pairs = math.nan, m * (m - 1)
-    disagreeing = _disagreeing(labels, counts) if m > 1 else None
-    wrong = None if reference is None else _wrong(labels, counts, reference)
-    if disagreeing is not None and wrong is not None:
-        _check_invariants(int(disagreeing.sum()), int(wrong.sum()), m)
-    return Estimates(
-        m=m,
-        n=n,
-        error=nan if wrong is None else _ratio(wrong, m),
-        incoherence=nan if disagreeing is None else _ratio(disagreeing, pairs),
-        incoherence_v=nan if disagreeing is None else _ratio(disagreeing, m * m),
-        p_detected=nan if disagreeing is None else _any_of(disagreeing / pairs),
-        p_erroneous=nan if wrong is None else _any_of(wrong / m),
-        functional_incoherence=nan if disagreeing is None else detection_at(sizes, 2),
-        functional_error=nan if wrong is None else functional_error(labels, counts, reference),
-        n_classes=len(sizes),
-        detected=None if disagreeing is None else len(sizes) > 1,
+    m = _checked(labels, counts)
+    return estimates_of(
+        Tally(
+            m=m,
+            n=labels.shape[1],
+            sizes=functional_classes(labels, counts),
+            disagreeing=_histogram(_disagreeing(labels, counts)),
+            wrong=None if reference is None else _histogram(_wrong(labels, counts, reference)),
+            right=0 if reference is None else _right(labels, counts, reference),
+        )
     )
-
-
-def _check_invariants(disagreeing: int, wrong: int, m: int) -> None:
-    """Check I <= 2E for both forms of I, and that E = 0 implies I = 0, on integer sums over the inputs."""
-    # D: disagreeing / (m(m-1)) <= 2 wrong / m. V: disagreeing / m^2 <= 2 wrong / m.
-    for form, pairs in (("D", m - 1), ("V", m)):
-        if disagreeing > 2 * wrong * pairs:
-            raise BrokenInvariant(
-                f"incoherence must be at most twice the error (form {form}), got {disagreeing} disagreeing ordered "
-                f"pairs and {wrong} wrong outcomes with m = {m}; please report this as a defect"
-            )
 
 
 def _checked(labels: Labels, counts: Counts) -> int:
@@ -289,5 +228,6 @@ def _ratio(numerators: Ints, denominator: int) -> float:
     return int(numerators.sum()) / (denominator * len(numerators))
 
 
-def _any_of(probabilities: Floats) -> float:
-    return float(1 - np.prod(1 - probabilities))
+def _histogram(numerators: Ints) -> dict[int, int]:
+    values, inputs = np.unique(numerators, return_counts=True)
+    return dict(zip(values.tolist(), inputs.tolist(), strict=True))

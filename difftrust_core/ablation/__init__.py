@@ -1,0 +1,33 @@
+"""Any number of candidates, of inputs, any mixture of models: measures from behaviours alone, and nothing else.
+
+``compact`` holds one task's behaviours, ``pool`` those of a benchmark and who has which; ``counting`` counts all tasks
+in one pass, ``subsets`` every choice of candidates at once, ``measures`` turns counts into tables.
+"""
+
+from difftrust_core.ablation.compact import MISSING, NO_KIND, CompactTask, compress, expand
+from difftrust_core.ablation.counting import Class, TaskCount, count
+from difftrust_core.ablation.measures import KIND_COLUMNS, SUBSET_SCHEMA, TASK_SCHEMA, ablation, shares, summary
+from difftrust_core.ablation.pool import Coder, Members, Pool
+from difftrust_core.ablation.subsets import OverSubsets, over_subsets
+
+__all__ = [
+    "KIND_COLUMNS",
+    "MISSING",
+    "NO_KIND",
+    "SUBSET_SCHEMA",
+    "TASK_SCHEMA",
+    "Class",
+    "Coder",
+    "CompactTask",
+    "Members",
+    "OverSubsets",
+    "Pool",
+    "TaskCount",
+    "ablation",
+    "compress",
+    "count",
+    "expand",
+    "over_subsets",
+    "shares",
+    "summary",
+]

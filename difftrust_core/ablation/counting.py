@@ -1,0 +1,151 @@
+"""All tasks of a benchmark counted in one pass, for any candidates and any n: whole numbers, and nothing else."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from difftrust_core.ablation.compact import Ints
+from difftrust_core.ablation.pool import Flat, Members, Pool, ranges
+from difftrust_core.estimators import Tally
+from difftrust_core.records import Kind
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Class:
+    """A functional class: candidates with one behaviour over the n inputs."""
+
+    sizes: tuple[int, ...]
+    """K_c of each coder."""
+    wrong: int
+    """Inputs on which it differs from the reference; -1 without one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskCount:
+    """What was counted of one task."""
+
+    task: int
+    tally: Tally
+    classes: tuple[Class, ...]
+    kinds: tuple[int, ...]
+    """(candidate, input) outcomes of each ``Kind``, in its order."""
+
+
+def count(pool: Pool, coders: Sequence[Members], *, n: int | None) -> list[TaskCount]:
+    """Return the counts of each task on its first n inputs, for the candidates of all ``coders`` together.
+
+    Left out are tasks on which some of the candidates, or the reference, were not executed that far. n = None: each
+    task as far as all of its candidates were.
+    """
+    flat = pool.flat
+    counts = np.array([_per_row(flat, members) for members in coders]).reshape(-1, len(flat.reach))
+    reached = _reached(flat, counts.sum(axis=0))
+    inputs = reached if n is None else np.where(reached >= n, n, 0)
+    counts[:, inputs[flat.task_of_row] == 0] = 0
+    return _Counting(flat, counts, inputs).tasks()
+
+
+def _per_row(flat: Flat, members: Members) -> Ints:
+    return np.bincount(flat.first_row[members.task] + members.row, minlength=len(flat.reach))
+
+
+def _reached(flat: Flat, counts: Ints) -> Ints:
+    """Return how many inputs all candidates of a task, and its reference, were executed on; 0 without candidates."""
+    present = counts > 0
+    reached = np.where(flat.has_reference, flat.reference_reach, flat.n_inputs)
+    np.minimum.at(reached, flat.task_of_row[present], flat.reach[present])
+    return np.where(np.bincount(flat.task_of_row[present], minlength=flat.n_tasks) > 0, reached, 0)
+
+
+class _Counting:
+    """One pass over the cells of the behaviours that are present."""
+
+    def __init__(self, flat: Flat, counts: Ints, inputs: Ints):
+        self.flat, self.counts, self.inputs = flat, counts, inputs
+        self.total = counts.sum(axis=0)
+        self.m = np.bincount(flat.task_of_row, self.total, minlength=flat.n_tasks).astype(np.int64)
+        self.weights, self.width = flat.weights(inputs)
+        self.rows = np.flatnonzero(self.total)
+        lengths = self.width[flat.task_of_row[self.rows]]
+        self.cell = ranges(flat.first_cell[self.rows], lengths)
+        self.column = ranges(flat.first_column[flat.task_of_row[self.rows]], lengths)
+        self.row = np.repeat(self.rows, lengths)
+        self.label = flat.cells[self.cell].astype(np.int64)
+
+    def tasks(self) -> list[TaskCount]:
+        disagreeing, wrong = self._per_column()
+        kinds = self._kinds()
+        classes = self._classes()
+        return [self._task(t, disagreeing[t], wrong[t], classes[t], kinds[t]) for t in np.flatnonzero(self.m).tolist()]
+
+    def _task(
+        self, task: int, disagreeing: dict[int, int], wrong: dict[int, int], classes: list[Class], kinds: list[int]
+    ) -> TaskCount:
+        has_reference = bool(self.flat.has_reference[task])
+        tally = Tally(
+            m=int(self.m[task]),
+            n=int(self.inputs[task]),
+            sizes=tuple(sorted((sum(c.sizes) for c in classes), reverse=True)),
+            disagreeing=disagreeing,
+            wrong=wrong if has_reference else None,
+            right=sum(sum(c.sizes) for c in classes if c.wrong == 0),
+        )
+        return TaskCount(task=task, tally=tally, classes=tuple(classes), kinds=tuple(kinds))
+
+    def _per_column(self) -> tuple[list[dict[int, int]], list[dict[int, int]]]:
+        """Return, per task, on how many inputs how many ordered pairs differ, and how many candidates are wrong."""
+        flat = self.flat
+        slot = flat.first_slot[self.column] + self.label
+        k = np.bincount(slot, self.total[self.row], minlength=flat.n_slots)  # floats: exact here, and faster
+        m = self.m[flat.task_of_column]
+        disagreeing = m * m - np.add.reduceat(k * k, flat.first_slot).astype(np.int64)
+        wrong = m - k[flat.first_slot + flat.reference_label].astype(np.int64)
+        return self._histograms(disagreeing), self._histograms(wrong)
+
+    def _histograms(self, values: Ints) -> list[dict[int, int]]:
+        task_of_column = self.flat.task_of_column
+        met = (values > 0) & (self.weights > 0) & (self.m[task_of_column] > 0)
+        limit = int(values.max(initial=0)) + 1
+        keys, which = np.unique(task_of_column[met] * limit + values[met], return_inverse=True)
+        inputs = np.bincount(which, self.weights[met], minlength=len(keys)).astype(np.int64)
+        found: list[dict[int, int]] = [{} for _ in range(self.flat.n_tasks)]
+        for key, times in zip(keys.tolist(), inputs.tolist(), strict=True):
+            found[key // limit][key % limit] = times
+        return found
+
+    def _kinds(self) -> list[list[int]]:
+        n_kinds, n_tasks = len(Kind), self.flat.n_tasks
+        key = self.flat.task_of_row[self.row] * n_kinds + self.flat.kinds[self.cell]
+        weights = self.total[self.row] * self.weights[self.column]
+        made = np.bincount(key, weights, minlength=n_tasks * n_kinds).astype(np.int64)
+        rows: list[list[int]] = made.reshape(n_tasks, n_kinds).tolist()
+        return rows
+
+    def _classes(self) -> dict[int, list[Class]]:
+        """Return each task's functional classes: rows that are equal on every column that the n inputs use."""
+        flat = self.flat
+        differs = (self.label != flat.reference_label[self.column]) * self.weights[self.column]
+        wrong = np.bincount(self.row, differs, minlength=len(flat.reach)).astype(np.int64)[self.rows]
+        wrong[~flat.has_reference[flat.task_of_row[self.rows]]] = -1
+        tasks = flat.task_of_row[self.rows]
+        starts = flat.first_cell[self.rows]
+        merged: dict[tuple[int, bytes], tuple[int, list[int]]] = {}
+        of_task: dict[int, list[Class]] = defaultdict(list)
+        for task, start, end, inputs, sizes in zip(
+            tasks.tolist(),
+            starts.tolist(),
+            (starts + self.width[tasks]).tolist(),
+            wrong.tolist(),
+            self.counts[:, self.rows].T.tolist(),
+            strict=True,
+        ):
+            known = merged.setdefault((task, flat.cells[start:end].tobytes()), (inputs, [0] * len(sizes)))[1]
+            known[:] = [a + b for a, b in zip(known, sizes, strict=True)]
+        for (task, _), (inputs, sizes) in merged.items():
+            of_task[task].append(Class(sizes=tuple(sizes), wrong=inputs))
+        return of_task

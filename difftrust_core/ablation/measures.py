@@ -1,0 +1,192 @@
+"""One (coders, benchmark, m, n): its measures task by task and together; and nothing else."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from difftrust_core.ablation.counting import TaskCount, count
+from difftrust_core.ablation.pool import Coder, Members, Pool
+from difftrust_core.ablation.subsets import UNDEFINED, OverSubsets, over_subsets
+from difftrust_core.benchmark import (
+    ALL_PAIRS,
+    detection_rate,
+    mean_error,
+    mean_incoherence,
+    pass_at_1,
+    spearman,
+    undetected_mean_error,
+)
+from difftrust_core.estimators import Estimates, estimates_of
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.records import Kind
+
+KIND_COLUMNS: Final = {
+    "n_values": Kind.VALUE,
+    "n_exceptions": Kind.EXCEPTION,
+    "n_timeouts": Kind.TIMEOUT,
+    "n_skipped": Kind.SKIPPED,
+    "n_memory": Kind.MEMORY,
+    "n_crashes": Kind.CRASH,
+    "n_load_errors": Kind.LOAD_ERROR,
+    "n_unsupported": Kind.UNSUPPORTED,
+    "n_forged": Kind.FORGED,
+}
+TASK_SCHEMA: Final[dict[str, Any]] = {
+    "benchmark": pl.String,
+    "model": pl.String,
+    "temperature": pl.Float64,
+    "task_id": pl.String,
+    "m": pl.UInt32,
+    "n": pl.UInt32,
+    "error": pl.Float64,
+    "incoherence": pl.Float64,
+    "incoherence_v": pl.Float64,
+    "p_detected": pl.Float64,
+    "p_erroneous": pl.Float64,
+    "functional_incoherence": pl.Float64,
+    "functional_error": pl.Float64,
+    "detected": pl.Boolean,
+    "n_classes": pl.UInt32,
+    **dict.fromkeys(KIND_COLUMNS, pl.UInt64),
+    "n_nondeterministic": pl.UInt32,
+    "prompt_tokens": pl.Int64,
+    "completion_tokens": pl.Int64,
+    "cost_usd": pl.Float64,
+}
+"""Columns of ``ablation``; those up to ``n_nondeterministic`` are the columns of the estimates."""
+SUBSET_SCHEMA: Final[dict[str, Any]] = {
+    "m_recorded": pl.UInt32,
+    "p_detected_subsets": pl.Float64,
+    "p_erroneous_subsets": pl.Float64,
+    "undetected_error_subsets": pl.Float64,
+}
+"""Further columns of ``ablation``: expectations over all choices of m among the ``m_recorded`` candidates."""
+
+
+def shares(m: int, n_coders: int) -> list[int]:
+    """Return how many of m programs each coder gives: evenly, the first ones one more where m is no multiple."""
+    return [m // n_coders + (i < m % n_coders) for i in range(n_coders)]
+
+
+def ablation(
+    pool: Pool, coders: Sequence[Coder], *, m: int | None, n: int | None, subsets: bool = True
+) -> pl.DataFrame:
+    """Return the measures of each task, for the first ``m`` candidates of ``coders`` on the first ``n`` inputs.
+
+    Several coders make a mixture, itself a coder: the m programs are drawn from them evenly (``shares``). Columns:
+    TASK_SCHEMA, and with ``subsets`` SUBSET_SCHEMA, which speaks of every choice of m recorded candidates, not of the
+    first m. None: all there are. Tasks on which a candidate was not executed that far are left out. ``estimates`` of
+    ``estimators.estimate`` on the whole matrix are the same numbers, to the last bit.
+    Raises WrongUsage for a coder that is not there, or m or n < 1.
+    """
+    if not coders or (m is not None and m < len(coders)) or (n is not None and n < 1):
+        raise WrongUsage(f"ablations need a coder, m >= the number of coders and n >= 1, got {coders}, {m}, {n}")
+    recorded = [pool.of(coder) for coder in coders]
+    chosen = recorded if m is None else [r.first(s) for r, s in zip(recorded, shares(m, len(coders)), strict=True)]
+    counts = count(pool, chosen, n=n)
+    columns = _coder_columns(pool, coders, counts) | _estimate_columns(counts) | _token_columns(pool, chosen, counts)
+    schema = dict(TASK_SCHEMA)
+    if subsets:
+        columns |= _subset_columns(pool, coders, counts, m=m, n=n)
+        schema |= SUBSET_SCHEMA
+    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
+
+
+def _coder_columns(pool: Pool, coders: Sequence[Coder], counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
+    temperatures = {temperature for _, temperature in coders}
+    temperature = temperatures.pop() if len(temperatures) == 1 else None
+    return {
+        "benchmark": [pool.benchmark] * len(counts),
+        "model": ["+".join(model for model, _ in coders)] * len(counts),
+        "temperature": [temperature] * len(counts),
+        "task_id": [pool.tasks[c.task].task_id for c in counts],
+    }
+
+
+def _estimate_columns(counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
+    rows = [estimates_of(c.tally) for c in counts]
+    measures = {field.name: [getattr(row, field.name) for row in rows] for field in fields(Estimates)}
+    kinds = {name: [c.kinds[kind] for c in counts] for name, kind in KIND_COLUMNS.items()}
+    return measures | kinds
+
+
+def _token_columns(pool: Pool, chosen: Sequence[Members], counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
+    """Return sums over the candidates, null where one of them is not known; a price in whole billionths of a dollar."""
+    at = [c.task for c in counts]
+
+    def per_task(name: str) -> list[int | None]:
+        total, unknown = np.zeros(len(pool.tasks), dtype=np.int64), np.zeros(len(pool.tasks), dtype=bool)
+        for members in chosen:
+            values = getattr(members, name)
+            np.add.at(total, members.task, values)
+            unknown[members.task[values < 0]] = True
+        return [None if u else t for t, u in zip(total[at].tolist(), unknown[at].tolist(), strict=True)]
+
+    cost = per_task("cost_nanodollars")
+    return {
+        "n_nondeterministic": per_task("nondeterministic"),
+        "prompt_tokens": per_task("prompt_tokens"),
+        "completion_tokens": per_task("completion_tokens"),
+        "cost_usd": [None if nano is None else nano / 1e9 for nano in cost],
+    }
+
+
+@lru_cache(maxsize=64)
+def _counts_of_all(pool: Pool, coders: tuple[Coder, ...], n: int | None) -> dict[int, TaskCount]:
+    """Return the counts of each task over all recorded candidates: the same for every m."""
+    return {c.task: c for c in count(pool, [pool.of(coder) for coder in coders], n=n)}
+
+
+def _subset_columns(
+    pool: Pool, coders: Sequence[Coder], counts: Sequence[TaskCount], *, m: int | None, n: int | None
+) -> dict[str, list[Any]]:
+    of_task = _counts_of_all(pool, tuple(coders), n)
+    pools = [of_task.get(c.task) for c in counts]
+    drawn = [chosen.tally.m if m is None else m for chosen in counts]
+    found = [
+        UNDEFINED if p is None else over_subsets(p.classes, shares(k, len(coders)), n=p.tally.n)
+        for p, k in zip(pools, drawn, strict=True)
+    ]
+    columns = {f"{f.name}_subsets": [getattr(each, f.name) for each in found] for f in fields(OverSubsets)}
+    return columns | {"m_recorded": [None if p is None else p.tally.m for p in pools]}
+
+
+def summary(tasks: pl.DataFrame) -> dict[str, float]:
+    """Return the aggregate of ``ablation``: one number a measure; NaN where nothing defines it.
+
+    Detection and undetected error three times: as published (one random pair an input, expected value), by all pairs
+    of these candidates, and expected over all choices of m recorded ones (sum of p_detected / sum of p_erroneous).
+    """
+    measures = {
+        "n_tasks": float(tasks.height),
+        "mean_error": mean_error(tasks),
+        "mean_incoherence": mean_incoherence(tasks),
+        "spearman": spearman(tasks),
+        "pass_at_1": pass_at_1(tasks),
+        "detection_rate": detection_rate(tasks),
+        "detection_rate_all_pairs": detection_rate(tasks, detection=ALL_PAIRS),
+        "undetected_mean_error": undetected_mean_error(tasks),
+        "undetected_mean_error_all_pairs": undetected_mean_error(tasks, detection=ALL_PAIRS),
+        "cost_usd": _known_sum(tasks["cost_usd"]),
+    }
+    return measures | (_subset_summary(tasks) if "p_detected_subsets" in tasks.columns else {})
+
+
+def _subset_summary(tasks: pl.DataFrame) -> dict[str, float]:
+    names = [name for name in SUBSET_SCHEMA if name != "m_recorded"]
+    defined = tasks.select(pl.col(names).fill_nan(None)).drop_nulls()
+    found, erroneous, undetected = defined.sum().row(0)
+    n_tasks = defined.height
+    return {
+        "detection_rate_subsets": found / erroneous if erroneous else math.nan,
+        "undetected_mean_error_subsets": undetected / (n_tasks - found) if n_tasks > found else math.nan,
+    }
+
+
+def _known_sum(values: pl.Series) -> float:
+    return math.nan if values.has_nulls() or values.is_empty() else math.fsum(values)

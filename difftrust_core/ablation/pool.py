@@ -1,0 +1,123 @@
+"""The compact tasks of one benchmark laid end to end, so that one pass counts them all; and nothing else.
+
+Names: a *cell* is one behaviour's label on one pattern, a *column* one pattern of one task, a *slot* one class of one
+column. All three, and rows, are numbered through the benchmark.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from difftrust_core.ablation.compact import MISSING, CompactTask, Ints
+from difftrust_core.exceptions import WrongUsage
+
+Coder = tuple[str, float]
+"""(model, temperature)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Members:
+    """Candidates, sorted by task and sample: arrays of one length. -1 stands for a number that is not known."""
+
+    task: Ints
+    """Index of the task."""
+    sample_index: Ints
+    row: Ints
+    """Row of its behaviour within its task."""
+    prompt_tokens: Ints
+    completion_tokens: Ints
+    cost_nanodollars: Ints
+    nondeterministic: NDArray[np.bool_]
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Members":
+        """Return the members ``chosen``."""
+        return Members(**{name: values[chosen] for name, values in vars(self).items()})
+
+    def first(self, m: int | None) -> "Members":
+        """Return those with a sample index below m; no later one makes up for a missing one. None: all."""
+        return self if m is None else self.where(self.sample_index < m)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pool:
+    """All behaviours recorded for one benchmark, under one equality, and which candidates have which."""
+
+    benchmark: str
+    equality: str
+    tasks: tuple[CompactTask, ...]
+    members: Mapping[Coder, Members]
+
+    def of(self, coder: Coder) -> Members:
+        """Return a coder's candidates. Raises WrongUsage naming the coders there are."""
+        if coder not in self.members:
+            known = ", ".join(f"{model} at {temperature}" for model, temperature in sorted(self.members))
+            raise WrongUsage(f"{self.benchmark} has no candidates of {coder[0]} at {coder[1]}; there are: {known}")
+        return self.members[coder]
+
+    @cached_property
+    def flat(self) -> "Flat":
+        """Return the tasks laid end to end."""
+        return Flat(self.tasks, self.equality)
+
+
+class Flat:
+    """Many compact tasks as flat arrays."""
+
+    def __init__(self, tasks: Sequence[CompactTask], equality: str):
+        labels = [task.labels[equality] for task in tasks]
+        rows = np.array([matrix.shape[0] for matrix in labels], dtype=np.int64)
+        self.n_tasks = len(tasks)
+        self.width: Ints = np.array([matrix.shape[1] for matrix in labels], dtype=np.int64)
+        self.first_row, self.first_column = _starts(rows), _starts(self.width)
+        self.cells = _joined([matrix.ravel() for matrix in labels], np.uint16)
+        self.kinds = _joined([task.kinds.ravel() for task in tasks], np.uint8)
+        self.reach = _joined([task.reach for task in tasks], np.int64)
+        self.task_of_row = np.repeat(np.arange(len(tasks)), rows)
+        self.task_of_column = np.repeat(np.arange(len(tasks)), self.width)
+        within = np.arange(len(self.reach)) - self.first_row[self.task_of_row]
+        self.first_cell = _starts(rows * self.width)[self.task_of_row] + within * self.width[self.task_of_row]
+        sizes = _joined([np.where(m == MISSING, 0, m).max(axis=0).astype(np.int64) + 1 for m in labels], np.int64)
+        self.n_slots = int(sizes.sum())
+        self.first_slot = _starts(sizes)
+        self.has_reference = np.array([task.reference is not None for task in tasks])
+        self.reference_label = _joined(
+            [np.zeros(0) if not m.size else m[task.reference or 0] for task, m in zip(tasks, labels, strict=True)],
+            np.int64,
+        )
+        self.reference_reach = np.array(
+            [0 if task.reference is None else task.reach[task.reference] for task in tasks], dtype=np.int64
+        )
+        self.n_inputs = np.array([len(task.pattern_of_input) for task in tasks], dtype=np.int64)
+        self._column_of_input = np.repeat(self.first_column, self.n_inputs) + _joined(
+            [task.pattern_of_input for task in tasks], np.int64
+        )
+        self._input_index = np.arange(len(self._column_of_input)) - np.repeat(_starts(self.n_inputs), self.n_inputs)
+        self._weights = lru_cache(maxsize=64)(self._count_inputs)
+
+    def weights(self, n: Ints) -> tuple[Ints, Ints]:
+        """Return, for the first ``n[task]`` inputs: the inputs of each column, and how many columns a task uses."""
+        return self._weights(n.tobytes())
+
+    def _count_inputs(self, spelled: bytes) -> tuple[Ints, Ints]:
+        n = np.frombuffer(spelled, dtype=np.int64)
+        used = self._input_index < np.repeat(n, self.n_inputs)
+        weights = np.bincount(self._column_of_input[used], minlength=len(self.task_of_column))
+        return weights, np.bincount(self.task_of_column[weights > 0], minlength=self.n_tasks)
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
+    """Return start, start + 1, ... for each start, as many as its length, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
+
+
+def _starts(lengths: Ints) -> Ints:
+    return np.cumsum(lengths) - lengths
+
+
+def _joined(arrays: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype=kind), *arrays]).astype(kind, copy=False)

@@ -1,0 +1,69 @@
+"""Table 3: one model's detection rate and expenses as m, the temperature and n vary; and nothing else."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import polars as pl
+
+from difftrust_core.ablation.measures import ablation, summary
+from difftrust_core.ablation.pool import Pool
+from difftrust_core.benchmark import ALL_PAIRS, AS_PUBLISHED, Detection
+
+M: Final = 10
+TEMPERATURE: Final = 0.6
+N: Final = 1000
+"""What the paper holds fixed while something else varies."""
+PARTS: Final = {
+    "3a": ("query_budget_m", (1, 2, 5, 10, 25, 50)),
+    "3b": ("temperature_t", (0.2, 0.6, 1.0)),
+    "3c": ("test_inputs_n", (100, 1000, 2000, 5000, 10000)),
+}
+"""Part of the table -> what varies, and its values."""
+MODEL: Final = "gpt_4o"
+
+Filter = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def table_3(
+    pools: Mapping[str, Pool],
+    *,
+    part: str = "3",
+    model: str = MODEL,
+    detection: Detection = AS_PUBLISHED,
+    tasks: Filter = lambda frame: frame,
+) -> pl.DataFrame:
+    """Return Table 3 or one part of it: ``varied``, ``value``, and three columns a benchmark.
+
+    <benchmark>_expenses_usd: of all m programs of all tasks; <benchmark>_detection_rate: of the first m candidates, by
+    ``detection``; <benchmark>_over_subsets: all pairs, expected over every choice of m of the recorded candidates.
+    One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. NaN where
+    the pools hold no candidates for a setting. ``tasks`` takes the rows of ``ablation`` that count.
+    """
+    rows = []
+    for varied, values in (PARTS[part],) if part in PARTS else PARTS.values():
+        for value in values:
+            row: dict[str, object] = {"varied": varied, "value": float(value)}
+            for name, pool in sorted(pools.items(), reverse=True):
+                row |= {f"{name.lower()}_{key}": x for key, x in _cell(pool, model, varied, value, detection, tasks)}
+            rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def _cell(
+    pool: Pool, model: str, varied: str, value: float, detection: Detection, tasks: Filter
+) -> list[tuple[str, float]]:
+    names = ("expenses_usd", "detection_rate", "over_subsets")
+    m = int(value) if varied == "query_budget_m" else M
+    n = int(value) if varied == "test_inputs_n" else N
+    coder = (model, value if varied == "temperature_t" else TEMPERATURE)
+    found = tasks(ablation(pool, [coder], m=m, n=n)) if coder in pool.members else pl.DataFrame()
+    if found.is_empty() or _most(found["m"]) < m:
+        return [(name, float("nan")) for name in names]
+    whole = summary(found)
+    rate = whole["detection_rate_all_pairs" if detection == ALL_PAIRS else "detection_rate"]
+    rates = (0.0, 0.0) if m == 1 else (rate, whole["detection_rate_subsets"])
+    return list(zip(names, (whole["cost_usd"], *rates), strict=True))
+
+
+def _most(values: pl.Series) -> int:
+    return int(values.max())  # type: ignore[arg-type]
