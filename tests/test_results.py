@@ -65,6 +65,29 @@ def test_each_coder_is_estimated_as_far_as_its_programs_went(full: Store) -> Non
         compute_estimates(full, n=101)
 
 
+def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
+    full: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store.create(tmp_path / "store")
+    mixed = {task.task_id: (RIGHT if i else OTHER)[task.task_id] for i, task in enumerate(TASKS)}
+    add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(store, candidates("near", RIGHT, mixed), {"tiny": TASKS}, n_jobs=1)
+    execute(store, n=10, say=silent)
+    execute(store, n=20, selection=selection_of(models=["gpt_4o"]), say=silent)
+    refresh_estimates(store)
+    # On two of three tasks `near` has no program that `gpt_4o` has not.
+    assert query_estimates(store).filter(pl.col("model") == "near")["n"].to_list() == [10, 20, 20]
+    pool = load_pool(store, "tiny")
+    assert (pool.reach(("gpt_4o", 0.6)), pool.reach(("near", 0.6))) == (20, 10)
+    assert pool.tasks_of(("near", 0.6)) == [task.task_id for task in TASKS]
+    assert set(compute_estimates(store, n=20)["paper"]["model"]) == {"gpt_4o"}
+    with pytest.raises(SystemExit):
+        main(["table", "4", "-n", "20", "--store", str(store.root)])
+    out, _ = capsys.readouterr()
+    assert "left out: 1 coders not executed on 20 inputs everywhere" in out
+    assert "near" not in out.split("left out")[0]
+
+
 def test_a_later_execution_of_all_goes_no_further_than_asked(full: Store) -> None:
     again = execute(full, n=N, say=silent)
     assert (again.n_tasks, again.n_tasks_at_hand) == (0, 3)

@@ -58,6 +58,16 @@ class Pool:
             raise WrongUsage(f"{self.benchmark} has no candidates of {coder[0]} at {coder[1]}; there are: {known}")
         return self.members[coder]
 
+    def tasks_of(self, coder: Coder, *, m: int | None = None) -> list[str]:
+        """Return the tasks of which the first m candidates of a coder, or any, are here."""
+        return [self.tasks[task].task_id for task in np.unique(self.of(coder).first(m).task).tolist()]
+
+    def reach(self, coder: Coder) -> int:
+        """Return on how many inputs all of a coder's programs were executed, on every one of its tasks."""
+        members = self.of(coder)
+        rows = self.flat.reach[self.flat.first_row[members.task] + members.row]
+        return int(rows.min(initial=MISSING))
+
     @cached_property
     def flat(self) -> "Flat":
         """Return the tasks laid end to end."""

@@ -37,7 +37,8 @@ def table_3(
     <benchmark>_expenses_usd: of all m programs of all tasks; <benchmark>_detection_rate: of the first m candidates, by
     ``detection``; <benchmark>_over_subsets: all pairs, expected over every choice of m of the recorded candidates.
     One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. NaN where
-    the pools hold no candidates for a setting. ``tasks`` takes the rows of ``ablation`` that count.
+    the candidates of a setting are not all here, or were not all executed on n inputs. ``tasks`` takes the rows of
+    ``ablation`` that count.
     """
     rows = []
     for varied, values in (PARTS[part],) if part in PARTS else PARTS.values():
@@ -56,9 +57,13 @@ def _cell(
     m = int(value) if varied == "query_budget_m" else M
     n = int(value) if varied == "test_inputs_n" else N
     coder = (model, value if varied == "temperature_t" else TEMPERATURE)
-    found = tasks(ablation(pool, [coder], m=m, n=n)) if coder in pool.members else pl.DataFrame()
-    if found.is_empty() or _most(found["m"]) < m:
-        return [(name, float("nan")) for name in names]
+    nothing = [(name, float("nan")) for name in names]
+    if coder not in pool.members:
+        return nothing
+    found = tasks(ablation(pool, [coder], m=m, n=n))
+    wanted = tasks(pl.DataFrame({"benchmark": pool.benchmark, "task_id": pool.tasks_of(coder, m=m)}))
+    if found.is_empty() or found.height < wanted.height or _most(found["m"]) < m:
+        return nothing
     whole = summary(found)
     rate = whole["detection_rate_all_pairs" if detection == ALL_PAIRS else "detection_rate"]
     rates = (0.0, 0.0) if m == 1 else (rate, whole["detection_rate_subsets"])

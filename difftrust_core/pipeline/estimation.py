@@ -31,8 +31,9 @@ def compute_estimates(
 ) -> dict[str, pl.DataFrame]:
     """Return the estimates under each equality: each coder's first ``m`` candidates on the first ``n`` inputs.
 
-    None means all there are; with an n, coders whose programs were not executed that far are left out. Nothing is
-    written. Raises WrongUsage if no program of a task was executed on n inputs, BadStore if an invariant is broken.
+    None means all there are; with an n, coders of which a program was not executed that far are left out, for a mean
+    over some of their tasks would mislead. Nothing is written. Raises WrongUsage if no program of a task was executed
+    on n inputs, BadStore if an invariant is broken.
     """
     pools = _pools(store, n_jobs)
     return {equality: estimates_of_pools(store, pools[equality], m=m, n=n) for equality in EQUALITIES}
@@ -60,6 +61,8 @@ def estimates_of_pools(
         for coder in pool.members:
             if temperature in (None, coder[1]):
                 rows = ablation(pool, [coder], m=m, n=n, subsets=False)
+                if rows.height < len(pool.tasks_of(coder, m=m)):
+                    continue
                 rows = rows.with_columns([pl.lit(value).alias(name) for name, value in where.items()])
                 found.append(rows.select([pl.col(name).cast(kind) for name, kind in schema.items()]))
     return pl.concat(found).sort("benchmark", "model", "temperature", "task_id")

@@ -92,7 +92,10 @@ def _sized(store: Store, request: TableRequest, temperature: float | None) -> tu
     if request.published and pools:
         reached = min(len(task.pattern_of_input) for pool in pools.values() for task in pool.tasks)
         m, n = m or M, n or min(N, reached)
-    return estimates_of_pools(store, pools, m=m, n=n, temperature=temperature), []
+    found = estimates_of_pools(store, pools, m=m, n=n, temperature=temperature)
+    wanted = {coder for pool in pools.values() for coder in pool.members if temperature in (None, coder[1])}
+    left_out = len(wanted) - found.select("model", "temperature").n_unique()
+    return found, [f"left out: {left_out} coders not executed on {n} inputs everywhere"] if left_out else []
 
 
 def make_table_4(request: TableRequest) -> MadeTable:
