@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test check lint types bench-sandbox lab reproduce clean
+.PHONY: help demo test test-hostile check lint types bench-sandbox lab reproduce clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 # uv installs ten times faster than pip; where it cannot be had, pip does the same from the same locked versions.
 $(READY): requirements.lock pyproject.toml
@@ -27,6 +27,9 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 
 test: $(READY)  ## The whole test suite
 	$(BIN)/python -m pytest -n 2
+
+test-hostile: $(READY)  ## The hostile suite 20 times; as root also for an ordinary user
+	DIFFTRUST_HOSTILE_ROUNDS=20 $(BIN)/python -m pytest -n 2 tests/hostile
 
 lint: $(READY)
 	$(BIN)/ruff check .

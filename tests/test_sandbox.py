@@ -241,6 +241,11 @@ def test_programs_that_differ_from_themselves_are_flagged(sandbox, source):
     assert run(sandbox, source)[1].nondeterministic
 
 
+def test_the_second_run_of_an_input_has_the_same_room_for_recursion(sandbox):
+    source = "def f(x):\n try: return 1 + f(x)\n except RecursionError: return 1"
+    assert not run(sandbox, source)[1].nondeterministic
+
+
 def test_sets_of_strings_have_one_order(sandbox):
     source = "def f(x): return list({'a', 'bb', 'ccc', str(x), object})[:3], sorted(map(id, [object, len]))"
     texts = run(sandbox, "def f(x): return list({'a', 'bb', 'ccc', str(x)})")[0]

@@ -125,7 +125,8 @@ class Program:
             return False
         if state == RECHECKING:
             return self._give_up("F")
-        return self._give_up("M") if state == FULL else self._blame(child)
+        no_room = state == FULL or len(self.task.reply) - self.end < MAX_WHY
+        return self._give_up("M") if no_room else self._blame(child)
 
     def _spent(self) -> bool:
         return self.left["cpu"] <= 0 or self.left["wall"] <= 0

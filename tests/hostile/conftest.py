@@ -1,0 +1,67 @@
+"""Sandboxes that live through many attacks, and the outside world they are to leave alone."""
+
+import ctypes
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from difftrust_core.sandbox import Sandbox, layers
+from tests.hostile.attack import LIMITS
+from tests.hostile.batch import ORDINARY, Ran, run_batch
+from tests.hostile.outside import Outside, descriptors, family, gone
+
+PR_SET_CHILD_SUBREAPER = 36
+EVERY_LAYER = frozenset({"bubblewrap", "landlock", "seccomp"})
+NO_NAMESPACES = frozenset({"landlock", "seccomp"})
+
+
+@pytest.fixture(scope="session")
+def orphans_come_to_us() -> Iterator[None]:
+    """Make this process the parent of whatever a sandbox leaves behind, so that it is seen."""
+    libc = ctypes.CDLL(None)
+    assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    ours, held = family(os.getpid()), descriptors()
+    yield
+    assert (family(os.getpid()), descriptors()) == (ours, held)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+@pytest.fixture(scope="session")
+def outside(orphans_come_to_us: None) -> Iterator[Outside]:
+    """Return the world that every attack of this process aims at."""
+    with Outside() as world:
+        yield world
+
+
+def _started(wanted: frozenset[str]) -> Iterator[Sandbox]:
+    with Sandbox(LIMITS, wanted=wanted) as sandbox:
+        assert sandbox.active == wanted | {"rlimits"}
+        assert sandbox.still_open == ()
+        yield sandbox
+        below = family(sandbox._process.pid)
+    assert gone(below)
+
+
+@pytest.fixture(scope="session")
+def sandbox(outside: Outside) -> Iterator[Sandbox]:
+    """Return a sandbox with every layer, which is to live through all attacks."""
+    if not layers.bubblewrap():
+        pytest.skip("bubblewrap is not installed, or may not make namespaces here")
+    yield from _started(EVERY_LAYER)
+
+
+@pytest.fixture(scope="session")
+def sandbox_without_namespaces(outside: Outside) -> Iterator[Sandbox]:
+    """Return a sandbox with the kernel's filters only."""
+    yield from _started(NO_NAMESPACES)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(outside: Outside) -> dict[frozenset[str], list[Ran]]:
+    """Return, for each set of layers, what the ordinary programs come to where no attack runs among them."""
+    found = {}
+    for wanted in (EVERY_LAYER, NO_NAMESPACES):
+        with Sandbox(LIMITS, wanted=wanted) as fresh:
+            found[wanted] = run_batch(fresh, outside, ORDINARY)
+    return found

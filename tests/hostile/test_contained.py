@@ -1,0 +1,146 @@
+"""Every attack is contained: its outcomes, the programs after it, the world outside, and its time.
+
+``DIFFTRUST_HOSTILE_ROUNDS=20 python -m pytest tests/hostile`` goes through all of them 20 times.
+"""
+
+import contextlib
+import os
+import threading
+
+import pytest
+
+from difftrust_core.literals import read_literal
+from difftrust_core.records import Kind
+from difftrust_core.sandbox import OutcomeTable, Sandbox
+from tests.hostile.attack import INPUTS, LIMITS, Attack
+from tests.hostile.attacks import GROUPS
+from tests.hostile.batch import BEFORE, ORDINARY, SURROUNDINGS, VARIED, Ran, run_batch
+from tests.hostile.conftest import EVERY_LAYER, NO_NAMESPACES
+from tests.hostile.outside import Outside, descriptors, family, peak_kb, settled
+
+ROUNDS = range(1, 1 + int(os.environ.get("DIFFTRUST_HOSTILE_ROUNDS", "1")))
+MOST_KB = 400 << 10
+"""No process of the harness may hold more: a reply of 256 MiB, which it shares with the child, and the interpreter."""
+
+
+def _named(groups: list[str]) -> list[object]:
+    return [pytest.param(attack, id=f"{group}-{attack.name}") for group in groups for attack in GROUPS[group]]
+
+
+def _is_contained(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> Ran:
+    """Run the attack amid ordinary programs and check everything but its own outcomes."""
+    held, zygote = descriptors(), sandbox._process.pid
+    size = 3 if "bubblewrap" in sandbox.active else 2  # (bubblewrap,) zygote, task
+    sandbox.load("", INPUTS, OutcomeTable.empty(len(INPUTS)))
+    below, others = settled(zygote, size)
+    before, hostile, *after = run_batch(sandbox, outside, (BEFORE, attack.source, VARIED, SURROUNDINGS))
+    assert [ran.seen() for ran in (before, *after)] == [ran.seen() for ran in undisturbed]
+    assert outside.changes() == []
+    assert not any(outside.secret in text for _, text in hostile.outcomes)
+    assert sandbox._process.pid == zygote, "the zygote was replaced"
+    still, others_still = settled(zygote, size)
+    assert (still[:-1], others_still) == (below[:-1], others)
+    assert descriptors() == held
+    assert hostile.run.cpu < LIMITS.program_cpu + LIMITS.load_cpu
+    return hostile
+
+
+@pytest.mark.parametrize("repeat", ROUNDS)
+@pytest.mark.parametrize("attack", _named([*GROUPS]))
+def test_contained(attack, repeat, sandbox, outside, undisturbed, record_property):
+    hostile = _is_contained(attack, sandbox, outside, undisturbed[EVERY_LAYER])
+    record_property("seconds", hostile.seconds)
+    assert hostile.outcomes in attack.expected
+    assert hostile.seconds < attack.seconds
+
+
+@pytest.mark.parametrize("repeat", ROUNDS)
+@pytest.mark.parametrize("attack", _named(["processes", "kernel", "files", "network"]))
+def test_contained_without_namespaces(attack, repeat, sandbox_without_namespaces, outside, undisturbed):
+    hostile = _is_contained(attack, sandbox_without_namespaces, outside, undisturbed[NO_NAMESPACES])
+    assert hostile.outcomes in attack.expected
+    assert hostile.seconds < attack.seconds
+
+
+def test_the_ordinary_programs_come_to_something(undisturbed):
+    for ran in undisturbed.values():
+        assert {kind for kind, _ in ran[0].outcomes} == {Kind.VALUE}
+        assert {kind for kind, _ in ran[1].outcomes} == {Kind.VALUE, Kind.EXCEPTION, Kind.CRASH, Kind.UNSUPPORTED}
+        assert {kind for kind, _ in ran[2].outcomes} == {Kind.VALUE}
+        assert [one.run.nondeterministic for one in ran] == [False] * len(ORDINARY)
+
+
+FLOODS = [attack.name for attack in GROUPS["forging"] if attack.name.startswith("the room full")]
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood_of_outcomes_does_not_fill_the_zygote(name, sandbox, outside):
+    (source,) = [attack.source for attack in GROUPS["forging"] if attack.name == name]
+    peaks, done = [0], threading.Event()
+
+    def watch():
+        while not done.wait(0.002):
+            with contextlib.suppress(OSError):
+                peaks.append(max(map(peak_kb, family(sandbox._process.pid)[:3])))  # without the candidate
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    run_batch(sandbox, outside, (source,))
+    done.set()
+    watcher.join()
+    assert 20 << 10 < max(peaks) < MOST_KB
+
+
+@pytest.mark.parametrize("attack", [p for p in _named([*GROUPS]) if p.values[0].bites])
+def test_attacks_succeed_where_nothing_stops_them(attack, orphans_come_to_us):
+    with Outside() as world, Sandbox(LIMITS, wanted=frozenset(), allow_weak=True) as open_door:
+        ran, *_ = run_batch(open_door, world, (attack.source,))
+        assert ran.outcomes not in attack.expected
+        assert world.changes() or any(world.secret in text or "kept.txt" in text for _, text in ran.outcomes)
+
+
+PROBES = """
+import os, socket
+def fork():
+    pid = os.fork()
+    if pid == 0: os._exit(0)
+    os.waitpid(pid, 0)
+def send(): socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'hello', ('127.0.0.1', UDP))
+def connect(family, address):
+    with socket.socket(family) as s: s.connect(address)
+def write():
+    os.close(os.open(OUTSIDE + '/difftrust-hostile', os.O_CREAT | os.O_WRONLY))
+def f(x, items):
+    tries(
+        write, send, lambda: connect(socket.AF_INET, ('127.0.0.1', TCP)), lambda: connect(socket.AF_UNIX, UNIX),
+        lambda: connect(socket.AF_UNIX, b'\\0' + ABSTRACT.encode()),
+    )
+    acts = {'files': lambda: os.listdir(HOME), 'processes': fork, 'signals': lambda: os.kill(os.getppid(), 0)}
+    return [word for word, act in acts.items() if tries(act) != ['refused']]
+"""
+SEEN_OUTSIDE = {
+    "writing": {"kept/difftrust-hostile"},
+    "TCP": {"TCP was reached"},
+    "UDP": {"UDP was reached"},
+    "local sockets": {"local socket was reached", "abstract socket was reached"},
+}
+"""What is left open, and where it shows."""
+WEAKER = [
+    ({"bubblewrap"}, {"files", "writing", "TCP", "UDP", "local sockets"}),
+    ({"landlock"}, {"files", "writing", "TCP", "signals"}),
+    ({"seccomp"}, {"writing", "TCP", "UDP", "local sockets", "processes", "signals"}),
+    (set(), set()),
+]
+
+
+@pytest.mark.parametrize(("wanted", "shut"), WEAKER, ids=["bubblewrap", "landlock", "seccomp", "none"])
+def test_what_weaker_layers_leave_open_is_what_is_said(wanted, shut, sandbox):
+    with Outside() as world, Sandbox(LIMITS, wanted=frozenset(wanted), allow_weak=True) as weak:
+        assert weak.active == {"rlimits", *wanted}
+        said = set(weak.still_open)
+        (ran,) = run_batch(weak, world, (PROBES,))
+        ((kind, text),) = set(ran.outcomes)
+        found = {word for word, signs in SEEN_OUTSIDE.items() if signs & {*world.changes()}}
+    assert kind == Kind.VALUE
+    assert found | {*read_literal(text)} == said
+    assert not shut & said
