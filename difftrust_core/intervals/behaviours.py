@@ -93,10 +93,10 @@ def sample_error(counts: Floats, errors: Floats, *, draws: int, rng: np.random.G
     """Return the error of each of ``draws`` coders: (draws,) in [0, 1].
 
     ``errors``: (n_behaviours,) the share of the inputs on which each behaviour is wrong. An unseen behaviour is about
-    as wrong as a seen wrong one, or like none of them; if the right one was not seen, it is that one half of the time.
+    as wrong as a seen wrong one, or like none of them; or it is the right one, if that was not seen.
     """
     wrong = (errors > 0).astype(np.float64)
-    right_unseen = 0.0 if (errors == 0).any() else wrong.sum() + 1
+    right_unseen = 0.0 if (errors == 0).any() else 1.0
     types = np.concatenate([wrong, [1.0, right_unseen]])
     coders = sample_coders(counts, types, draws=draws, rng=rng)
     mass = coders.seen + coders.unseen[:, :-2]

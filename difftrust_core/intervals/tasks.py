@@ -21,7 +21,9 @@ from difftrust_core.intervals.record import Interval, checked_confidence, undefi
 Statistic = Callable[[pl.DataFrame, Floats], Floats]
 """(tasks, weights (resamples, n_tasks)) -> (resamples,), NaN where it is undefined."""
 RESAMPLES: Final = 2000
-_BOUNDED: Final = 1e-12
+_TIE: Final = 1e-12
+_ROUNDING: Final = 1e-6
+_FEWEST: Final = 3
 
 
 def statistic_of(measure: str, *, detection: Detection = AS_PUBLISHED) -> Statistic:
@@ -97,7 +99,7 @@ def bca_limits(point: float, resampled: Floats, left_out: Floats, *, confidence:
         return math.nan, math.nan
     n = len(jackknife)
     # Ties with the point count half: detection rates of few tasks take few values.
-    below = ((defined < point - _BOUNDED).mean() + (defined <= point + _BOUNDED).mean()) / 2
+    below = ((defined < point - _TIE).mean() + (defined <= point + _TIE).mean()) / 2
     bias = float(norm.ppf(np.clip(below, 1 / len(defined), 1 - 1 / len(defined))))
     deviations = jackknife.mean() - jackknife
     spread = float((deviations**2).sum())
@@ -157,32 +159,32 @@ def _ratio(a: Floats, b: Floats, weights: Floats) -> Floats:
 
 
 def _spearman(tasks: pl.DataFrame, weights: Floats) -> Floats:
-    error, incoherence = _floats(tasks, "error", "incoherence")
-    kept = ~np.isnan(error) & ~np.isnan(incoherence)
-    weights = weights[:, kept]
-    if not kept.any():
-        return np.full(len(weights), math.nan)
-    return weighted_correlation(_mean_ranks(error[kept], weights), _mean_ranks(incoherence[kept], weights), weights)
+    pairs = np.column_stack(_floats(tasks, "error", "incoherence"))
+    kept = ~np.isnan(pairs).any(axis=1)
+    # Many tasks share one pair, most of all (0, 0); each pair then stands for all of its tasks.
+    distinct, which = np.unique(pairs[kept], axis=0, return_inverse=True)
+    stands_for = np.zeros((len(pairs), len(distinct)))
+    stands_for[np.flatnonzero(kept), which.ravel()] = 1
+    mass = weights @ stands_for
+    return weighted_correlation(_mean_ranks(distinct[:, 0], mass), _mean_ranks(distinct[:, 1], mass), mass)
 
 
-def _mean_ranks(values: Floats, weights: Floats) -> Floats:
-    """Return each task's mean rank within each resample, tasks drawn twice counting twice: (resamples, n_tasks)."""
-    levels, level_of = np.unique(values, return_inverse=True)
-    order = np.argsort(level_of, kind="stable")
-    starts = np.searchsorted(level_of[order], np.arange(len(levels)))
-    mass = np.add.reduceat(weights[:, order], starts, axis=1)
-    ranks = mass.cumsum(axis=1) - (mass - 1) / 2
-    by_task: Floats = ranks[:, level_of]
-    return by_task
+def _mean_ranks(values: Floats, mass: Floats) -> Floats:
+    """Return the mean rank of each value under each row of ``mass``, its multiplicity: (resamples, n_values)."""
+    before = (values[:, None] < values) + 0.5 * (values[:, None] == values)
+    ranks: Floats = mass @ before + 0.5
+    return ranks
 
 
 def weighted_correlation(a: Floats, b: Floats, weights: Floats) -> Floats:
-    """Return the correlation of each row of a with that of b; NaN with fewer than three tasks or a constant side."""
+    """Return the correlation of each row of a with that of b; NaN with weight below three or a constant side."""
     total = weights.sum(axis=1)
-    safe = np.maximum(total, 1)[:, None]
-    a = a - (weights * a).sum(axis=1, keepdims=True) / safe
-    b = b - (weights * b).sum(axis=1, keepdims=True) / safe
-    spread = np.sqrt((weights * a * a).sum(axis=1) * (weights * b * b).sum(axis=1))
-    ok = (total >= 3) & (spread > _BOUNDED)
-    cosine: Floats = np.divide((weights * a * b).sum(axis=1), spread, out=np.full(len(weights), math.nan), where=ok)
-    return cosine
+    mean_a, mean_b = (np.einsum("ij,ij->i", weights, side) / np.maximum(total, 1) for side in (a, b))
+    covariance, spread_a, spread_b = (
+        np.einsum("ij,ij,ij->i", weights, one, two) - total * of_one * of_two
+        for one, two, of_one, of_two in ((a, b, mean_a, mean_b), (a, a, mean_a, mean_a), (b, b, mean_b, mean_b))
+    )
+    # Ranks are multiples of one half: a spread that is not 0 is at least 1/2.
+    ok = (total >= _FEWEST) & (spread_a > _ROUNDING) & (spread_b > _ROUNDING)
+    spread = np.sqrt(np.where(ok, spread_a * spread_b, 1.0))
+    return np.where(ok, covariance / spread, math.nan)
