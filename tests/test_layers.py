@@ -11,7 +11,7 @@ PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
     {"tasks", "inputs", "programs", "equality", "estimators", "benchmark"},
-    {"intervals"},
+    {"intervals", "planning"},
     {"store"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
     {"pipeline"},

@@ -9,6 +9,7 @@ import polars as pl
 from difftrust_core.benchmark import MEASURES, Detection, beside_published, mean_absolute_differences, table_4
 from difftrust_core.corpora.published import in_published_set, load_published
 from difftrust_core.exceptions import NoStore
+from difftrust_core.intervals.tables import with_intervals
 from difftrust_core.pipeline import compute_estimates, estimates_are_stale
 from difftrust_core.queries import query_estimates
 from difftrust_core.store import Store
@@ -29,6 +30,9 @@ class TableRequest:
     m: int | None
     n: int | None
     n_jobs: int
+    intervals: bool = False
+    resamples: int = 2000
+    seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +75,13 @@ def make_table_4(request: TableRequest) -> MadeTable:
     """Return Table 4: one row per (benchmark, model), then the mean over models."""
     estimates, notes = _estimates(request)
     frame = table_4(estimates, detection=request.detection)
+    if request.intervals:
+        frame = with_intervals(
+            frame, estimates, detection=request.detection, resamples=request.resamples, seed=request.seed
+        )
+        notes.append(
+            f"in brackets: 95 % intervals over tasks (BCa, {request.resamples} resamples, seed {request.seed})"
+        )
     if request.published:
         published = load_published("table_4").drop("model_in_paper")
         frame = beside_published(frame, published)

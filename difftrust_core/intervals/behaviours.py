@@ -15,7 +15,7 @@ from scipy.special import betaln, gammaln
 
 Floats = npt.NDArray[np.float64]
 
-RARITY: Final = np.geomspace(0.05, 20, 24)
+RARITY: Final = np.geomspace(0.05, 5, 24)
 """theta of the usual behaviour: its share is Beta(1, theta) before anything is seen."""
 DIVERSITY: Final = np.geomspace(0.05, 50, 24)
 """theta of the rest: how many behaviours share it."""

@@ -2,9 +2,8 @@
 
 They hold for other programs and other inputs alike, so they are wider than those over inputs, mostly much wider.
 
-Where all m programs behave alike, the calibrated limits are at least the exact ones of any coder: the probability that
-m programs agree is sum p_c^m <= (sum p_c^2)^(m/2), so it is below delta unless I <= 1 - delta^(2/m); and one behaviour
-has a share of at least delta^(1/m).
+Where all m programs behave alike, calibrated limits are at least the exact ones of a coder with two behaviours: the
+other one has a share of at most w = 1 - delta^(1/m) (Theorem 4.3, programs instead of inputs), and I <= 2 w (1 - w).
 """
 
 import math
@@ -85,9 +84,11 @@ def error_interval_over_programs(
         errors = (sample.labels != labels[reference]).mean(axis=1)
         drawn = sample_error(sample.counts, errors, draws=draws, rng=rng)
         low, high = _quantiles(drawn, per_input, alpha, rng)
+        most = 1 - (2 * alpha) ** (1 / m)  # what the share of a behaviour may be that none of the m programs shows
+        if errors.all():
+            low = min(low, float(per_input.mean()) * (1 - most))
         if len(errors) == 1:
-            least, e = (2 * alpha) ** (1 / m), float(errors[0])
-            low, high = min(low, e * least), max(high, 1 - (1 - e) * least)
+            high = max(high, float(errors[0]) * (1 - most) + most)
         limits = (low if errors.any() else 0.0), (high if errors.min() < 1 else 1.0)
     return _interval(per_input, limits, "error", confidence=confidence, method=method, m=m)
 
@@ -141,7 +142,8 @@ def _incoherence_limits(
     drawn = sample_incoherence(sample.counts, sample.distances, draws=draws, rng=rng)
     low, high = _quantiles(drawn, per_input, alpha, rng)
     if len(sample.counts) == 1:
-        return 0.0, max(high, 1 - (2 * alpha) ** (2 / sample.m))
+        other = min(0.5, 1 - (2 * alpha) ** (1 / sample.m))
+        return 0.0, max(high, 2 * other * (1 - other))
     return low, high
 
 

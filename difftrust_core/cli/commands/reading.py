@@ -36,10 +36,13 @@ def table(
     ] = False,
     m: Annotated[int | None, typer.Option("-m", min=2, help="Only the first m candidates.")] = None,
     n: Annotated[int | None, typer.Option("-n", min=1, help="Only the first n inputs.")] = None,
+    intervals: Annotated[bool, typer.Option("--intervals", help="Add 95 % intervals over tasks (bootstrap).")] = False,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
     jobs: JobsOption = 2,
 ) -> None:
     """Print a table of the paper, computed from a store."""
-    from difftrust_core.cli.rendering import render
+    from difftrust_core.cli.rendering import render, with_ends_in_brackets
     from difftrust_core.cli.tables import TABLES, TableRequest
 
     if name not in TABLES:
@@ -54,9 +57,13 @@ def table(
         m=m,
         n=n,
         n_jobs=jobs,
+        intervals=intervals,
+        resamples=resamples,
+        seed=seed,
     )
     made = TABLES[name](request)
-    typer.echo(render(made.frame, format_.value))
+    is_exact = format_ in (Format.CSV, Format.JSON)
+    typer.echo(render(made.frame if is_exact else with_ends_in_brackets(made.frame), format_.value))
     for note in made.notes:
         typer.echo(note, err=format_ is not Format.TABLE)
 
