@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test check lint types lab clean
+.PHONY: help demo test check lint types lab calibrate clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -36,6 +36,9 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: lint types  ## Lint, format and types
+
+calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
+	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))
 
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks

@@ -21,6 +21,8 @@ DIVERSITY: Final = np.geomspace(0.05, 50, 24)
 """theta of the rest: how many behaviours share it."""
 DISTANCE: Final = (0.6, 0.6)
 """On which share of the inputs two behaviours differ: a beta distribution, U-shaped as recorded."""
+NOVELTY: Final = 0.75
+"""How often an unseen behaviour is like none of those seen, where being like a given one counts 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ def sample_incoherence(counts: Floats, distances: Floats, *, draws: int, rng: np
     """
     n_behaviours = len(counts)
     types = np.ones(n_behaviours + 1)
-    types[0] = 0
+    types[0], types[-1] = 0, NOVELTY
     coders = sample_coders(counts, types, draws=draws, rng=rng)
     alike, unlike = coders.unseen[:, :-1], coders.unseen[:, -1]
     mass = coders.seen + alike
@@ -97,7 +99,7 @@ def sample_error(counts: Floats, errors: Floats, *, draws: int, rng: np.random.G
     """
     wrong = (errors > 0).astype(np.float64)
     right_unseen = 0.0 if (errors == 0).any() else 1.0
-    types = np.concatenate([wrong, [1.0, right_unseen]])
+    types = np.concatenate([wrong, [NOVELTY, right_unseen]])
     coders = sample_coders(counts, types, draws=draws, rng=rng)
     mass = coders.seen + coders.unseen[:, :-2]
     limited: Floats = np.minimum(mass @ errors + coders.unseen[:, -2] * coders.distance, 1.0)

@@ -21,7 +21,7 @@ from difftrust_core.intervals.record import Interval, checked_confidence
 Method = Literal["calibrated", "chernoff"]
 METHODS: Final = ("calibrated", "chernoff")
 """Right on average over coders like the recorded ones (docs/calibration.md); guaranteed for every coder, and wide."""
-DRAWS: Final = 4000
+DRAWS: Final = 10_000
 """Coders sampled; the ends of an interval move by about 1 % of its width with another seed."""
 
 

@@ -6,6 +6,7 @@ n_tasks), row sums n_tasks. The measures are those of ``benchmark``; on weights 
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -80,12 +81,15 @@ def paired_difference(
     )
 
 
+@lru_cache(maxsize=4)
 def task_weights(n_tasks: int, *, resamples: int, seed: int) -> Floats:
-    """Return how often each task is drawn in each resample: (resamples, n_tasks), row sums n_tasks."""
-    if not n_tasks:
-        return np.ones((resamples, 0))
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(n_tasks, np.full(n_tasks, 1 / n_tasks), size=resamples).astype(np.float64)
+    """Return how often each task is drawn in each resample: (resamples, n_tasks), row sums n_tasks; read-only."""
+    drawn = np.ones((resamples, 0))
+    if n_tasks:
+        rng = np.random.default_rng(seed)
+        drawn = rng.multinomial(n_tasks, np.full(n_tasks, 1 / n_tasks), size=resamples).astype(np.float64)
+    drawn.setflags(write=False)
+    return drawn
 
 
 def bca_limits(point: float, resampled: Floats, left_out: Floats, *, confidence: float) -> Limits:
