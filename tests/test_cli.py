@@ -14,7 +14,7 @@ import pytest
 from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
-COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql", "export", "reproduce", "doctor")
+COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql", "plan", "export", "reproduce", "doctor")
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
@@ -77,6 +77,37 @@ def test_the_other_formats(capsys: pytest.CaptureFixture[str], store: Path) -> N
     assert "with I > 2E: 0; with E = 0 < I: 0" in table
 
 
+def test_table_with_intervals(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--intervals", "--seed", "3")
+    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
+    # Both tasks have the same error: no resample differs.
+    assert (row["mean_error_low"], row["mean_error_high"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert "95 % intervals over tasks (BCa, 2000 resamples, seed 3)" in err
+    for style in ("table", "markdown", "latex"):
+        _, out, _ = run(capsys, "table", "4", "--store", store, "--format", style, "--intervals")
+        assert "0.333 [0.333, 0.333]" in out
+        assert "mean_error_low" not in out.replace("\\", "")
+
+
+def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
+    assert status == 0
+    assert out.startswith("738 inputs: E and I, each within 0.05")  # ln(40) / 0.005 = 737.8
+    assert "59 inputs without a disagreement" in out  # 0.95^59 = 0.0485
+    words = ("plan", "--store", store, "--jobs", "1", "--format", "csv", "-n", "5", "-n", "30", "--detection-rate")
+    status, out, err = run(capsys, *words, "0.5")
+    grid = pl.read_csv(io.StringIO(out))
+    assert status == 0
+    # The first two programs of both tasks are right: no error to detect; the third is wrong on every input.
+    assert grid["m"].to_list() == [2, 3, 2, 3]
+    assert grid["detection_rate"].to_list()[1::2] == [pytest.approx(1, abs=1e-2), pytest.approx(1)]
+    assert grid["detection_rate"].is_nan().to_list() == [True, False, True, False]
+    assert grid["cost_usd"][0] < grid["cost_usd"][1] == grid["cost_usd"][3]
+    assert "m = 3, n = 5" in err
+    _, _, err = run(capsys, *words, "1")
+    assert "no choice above detects 1 of the erroneous tasks; the best detects 1.000" in err  # 1 - 3^-30
+
+
 def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     one, other = load_benchmark("starter")[:2]
     loop = f"def {one.entry_point}(*args):\n    while True:\n        pass\n"
@@ -127,6 +158,11 @@ BAD_WORDS = [
     (["execute", "--store", "{store}", "--seed", "7"], 2, "seed 0, got 7"),
     (["import", "nothing.parquet", "--store", "{store}"], 1, "nothing.parquet"),
     (["import", "{samples}", "--store", "{store}"], 2, "give one --model and one --temperature"),
+    (["plan", "--epsilon", "0"], 2, "epsilon lies between 0 and 1, got 0.0"),
+    (["plan", "--detection-rate", "0.8"], 2, "name their store with --store DIR"),
+    (["plan", "--detection-rate", "2", "--store", "{store}", "--jobs", "1"], 2, "lies in (0, 1], got 2.0"),
+    (["plan", "--detection-rate", "0.8", "--store", "{store}", "-m", "9"], 2, "holds 3 programs a task"),
+    (["plan", "--detection-rate", "0.8", "--store", "{store}", "--model", "x"], 1, "one model, the store holds none"),
     (["frobnicate"], 2, "frobnicate"),
     (["fetch", "nonsense"], 2, "nonsense"),
 ]

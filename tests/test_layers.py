@@ -11,6 +11,7 @@ PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
     {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas"},
+    {"intervals", "planning"},
     {"store", "ablation"},
     {"results"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
@@ -19,7 +20,7 @@ LAYERS = (
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 DOORS = {"joblib": {"pipeline"}, "duckdb": {"queries"}, "litellm": {"coders"}, "tiktoken": {"coders"}, "typer": {"cli"}}
-PURE = LAYERS[0] | LAYERS[1] | {"ablation"}
+PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "child" not in p.parts)
 

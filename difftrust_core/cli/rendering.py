@@ -32,6 +32,21 @@ def render(frame: pl.DataFrame, style: str) -> str:
     return made
 
 
+def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return ``frame`` with each x, x_low and x_high as one text column x: ``0.123 [0.101, 0.145]``."""
+    measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
+    ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
+    cells = {
+        name: [f"{x:.3f} [{low:.3f}, {high:.3f}]" for x, low, high in frame.select(_three(name)).iter_rows()]
+        for name in measures
+    }
+    return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)
+
+
+def _three(name: str) -> list[str]:
+    return [name, f"{name}_low", f"{name}_high"]
+
+
 def _csv(frame: pl.DataFrame) -> str:
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]

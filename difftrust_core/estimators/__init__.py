@@ -4,6 +4,8 @@
 """
 
 from difftrust_core.estimators.matrix import (
+    Counts,
+    Labels,
     class_counts,
     detected,
     disagreement_per_input,
@@ -22,7 +24,9 @@ from difftrust_core.estimators.matrix import (
 from difftrust_core.estimators.tally import Estimates, Tally, detection_at, estimates_of
 
 __all__ = [
+    "Counts",
     "Estimates",
+    "Labels",
     "Tally",
     "class_counts",
     "detected",

@@ -21,6 +21,7 @@ from difftrust_core.benchmark import (
 from difftrust_core.corpora.published import in_published_set, load_published
 from difftrust_core.equality import PAPER
 from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.intervals.tables import with_intervals
 from difftrust_core.pipeline.estimation import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.queries import query_estimates
 from difftrust_core.store import Store
@@ -40,6 +41,10 @@ class TableRequest:
     n: int | None = None
     model: str = MODEL
     """For Table 3."""
+    intervals: bool = False
+    """For Tables 2 and 4: over tasks."""
+    resamples: int = 2000
+    seed: int = 0
     n_jobs: int = 1
 
 
@@ -101,7 +106,8 @@ def _sized(store: Store, request: TableRequest, temperature: float | None) -> tu
 def make_table_4(request: TableRequest) -> MadeTable:
     """Return Table 4: one row per (benchmark, model), then the mean over models."""
     estimates, notes = estimates_for(request)
-    frame = table_4(estimates, detection=request.detection)
+    frame, said = _table_4(estimates, request)
+    notes += said
     if request.published:
         frame = beside_published(frame, load_published("table_4").drop("model_in_paper"))
         notes.append(_differences(frame))
@@ -109,12 +115,24 @@ def make_table_4(request: TableRequest) -> MadeTable:
     return MadeTable(frame=frame, notes=(*notes, _sizes(estimates, request), _counted(estimates)))
 
 
+def _table_4(estimates: pl.DataFrame, request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
+    """Return Table 4, with intervals if they are asked for, and what they are."""
+    frame = table_4(estimates, detection=request.detection)
+    if not request.intervals:
+        return frame, []
+    frame = with_intervals(
+        frame, estimates, detection=request.detection, resamples=request.resamples, seed=request.seed
+    )
+    return frame, [f"in brackets: 95 % intervals over tasks (BCa, {request.resamples} resamples, seed {request.seed})"]
+
+
 def make_table_2(request: TableRequest) -> MadeTable:
     """Return Table 2: the models that the paper picks for their roles, and the mean over all models of the store."""
     estimates, notes = estimates_for(request)
     published = load_published("table_2")
     roles = published.select("benchmark", "model", role="role_in_paper")
-    whole = table_4(estimates, detection=request.detection)
+    whole, said = _table_4(estimates, request)
+    notes += said
     frame = whole.join(roles, on=["benchmark", "model"], how="inner", maintain_order="left")
     frame = frame.select("benchmark", "role", pl.exclude("benchmark", "role"))
     if request.published:

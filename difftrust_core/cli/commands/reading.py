@@ -40,10 +40,15 @@ def table(
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
     model: Annotated[str, typer.Option(help="Table 3: whose.")] = "gpt_4o",
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Tables 2 and 4: 95 % intervals over tasks (bootstrap).")
+    ] = False,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
     jobs: JobsOption = 2,
 ) -> None:
     """Print a table of the paper, computed from a store. -m, -n and --temperature do not concern Table 3."""
-    from difftrust_core.cli.rendering import render
+    from difftrust_core.cli.rendering import render, with_ends_in_brackets
     from difftrust_core.pipeline.tables import TableRequest, make_table
 
     request = TableRequest(
@@ -57,9 +62,13 @@ def table(
         n=n,
         model=model,
         n_jobs=jobs,
+        intervals=intervals,
+        resamples=resamples,
+        seed=seed,
     )
     made = make_table(name, request)
-    typer.echo(render(made.frame, format_.value))
+    is_exact = format_ in (Format.CSV, Format.JSON)
+    typer.echo(render(made.frame if is_exact else with_ends_in_brackets(made.frame), format_.value))
     for note in made.notes:
         typer.echo(note, err=format_ is not Format.TABLE)
 

@@ -1,0 +1,97 @@
+"""Commands that help to decide before anything is run: plan."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.cli.options import Equality, EqualityOption, Format, FormatOption, JobsOption
+from difftrust_core.exceptions import WrongUsage
+
+if TYPE_CHECKING:
+    from difftrust_core.pipeline.planning import Coder, Prices
+
+commands = typer.Typer()
+_MS = (2, 3, 5, 7, 10, 25, 50)
+_NS = (10, 100, 1000, 10_000)
+
+
+@commands.command(epilog="Example: difftrust plan --epsilon 0.05 --delta 0.05")
+def plan(
+    epsilon: Annotated[float, typer.Option(help="How far an estimate may be off.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="How often it may be off by more.")] = 0.05,
+    detection_rate: Annotated[
+        float | None, typer.Option("--detection-rate", help="Share of the erroneous tasks to detect; needs --store.")
+    ] = None,
+    store: Annotated[Path | None, typer.Option("--store", help="The folder of the store.", metavar="DIR")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.")] = None,
+    model: Annotated[str | None, typer.Option(help="Learn from this model.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Learn from this temperature.")] = None,
+    m: Annotated[list[int] | None, typer.Option("-m", min=2, help="Programs to consider; may be repeated.")] = None,
+    n: Annotated[list[int] | None, typer.Option("-n", min=1, help="Inputs to consider; may be repeated.")] = None,
+    prompt_price: Annotated[float, typer.Option(min=0, help="US dollars per million prompt tokens.")] = 5.0,
+    completion_price: Annotated[float, typer.Option(min=0, help="US dollars per million completion tokens.")] = 15.0,
+    equality: EqualityOption = Equality.PAPER,
+    format_: FormatOption = Format.TABLE,
+    jobs: JobsOption = 2,
+) -> None:
+    """Say how many inputs an accuracy takes, and how many programs and inputs a detection rate takes."""
+    if detection_rate is None:
+        _say_inputs(epsilon, delta)
+        return
+    if store is None:
+        raise WrongUsage("a detection rate is planned from recorded programs; name their store with --store DIR")
+    from difftrust_core.pipeline.planning import Coder, Prices
+
+    coder = Coder(benchmark=benchmark, model=model, temperature=temperature)
+    prices = Prices(prompt=prompt_price, completion=completion_price)
+    _say_choice(store, coder, prices, detection_rate, m=m, n=n, equality=equality.value, style=format_, jobs=jobs)
+
+
+def _say_inputs(epsilon: float, delta: float) -> None:
+    from difftrust_core.intervals import inputs_for, inputs_for_no_disagreement
+
+    estimating, agreeing = inputs_for(epsilon, delta), inputs_for_no_disagreement(epsilon, delta)
+    sure = f"with probability {1 - delta:g}"
+    typer.echo(f"{estimating} inputs: E and I, each within {epsilon:g} of its true value {sure} (Theorem 4.2)")
+    typer.echo(f"{agreeing} inputs without a disagreement: I is at most {epsilon:g} {sure} (Theorem 4.3)")
+    typer.echo("both speak of the programs at hand, not of the LLM: more inputs do not replace more programs")
+
+
+def _say_choice(
+    folder: Path,
+    coder: "Coder",
+    prices: "Prices",
+    wanted: float,
+    *,
+    m: list[int] | None,
+    n: list[int] | None,
+    equality: str,
+    style: Format,
+    jobs: int,
+) -> None:
+    from difftrust_core.cli.rendering import render
+    from difftrust_core.pipeline.planning import detection_grid, executed_inputs
+    from difftrust_core.planning import cheapest
+    from difftrust_core.store import Store
+
+    store = Store.open(folder)
+    recorded = int(coder.of(store.read("candidates"))["sample_index"].max()) + 1  # type: ignore[arg-type]
+    reached = executed_inputs(store)
+    ms = m or [size for size in _MS if size <= recorded]
+    ns = n or [size for size in _NS if size < reached] + [reached]
+    if max(ms, default=0) > recorded or not ms:
+        raise WrongUsage(f"the store holds {recorded} programs a task, got -m {m or 'none'}; import or generate more")
+    grid = detection_grid(store, coder, ms=ms, ns=ns, prices=prices, equality=equality, n_jobs=jobs)
+    typer.echo(render(grid, style.value))
+    chosen = cheapest(grid, detection_rate=wanted)
+    err = style is not Format.TABLE
+    if chosen is None:
+        best = float(grid["detection_rate"].fill_nan(0).max())  # type: ignore[arg-type]
+        typer.echo(f"no choice above detects {wanted:g} of the erroneous tasks; the best detects {best:.3f}", err=err)
+        return
+    typer.echo(
+        f"the cheapest that detects {wanted:g} of the erroneous tasks: m = {chosen['m']}, n = {chosen['n']}, "
+        f"detecting {chosen['detection_rate']:.3f}, for about {chosen['cost_usd']:.4f} USD a task",
+        err=err,
+    )

@@ -1,0 +1,140 @@
+"""Intervals over tasks for every cell of a table of coders, and for the ranking of the coders; and nothing else.
+
+All coders of a benchmark are resampled together, task by task: what one task does to all of them stays together.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+from scipy.stats import rankdata
+
+from difftrust_core.benchmark import AS_PUBLISHED, MEAN, MEASURES, Detection, rankings
+from difftrust_core.intervals.bounded import Floats, Limits
+from difftrust_core.intervals.record import checked_confidence
+from difftrust_core.intervals.tasks import (
+    RESAMPLES,
+    bca_limits,
+    statistic_of,
+    task_weights,
+    weighted_correlation,
+)
+
+LOW: Final = "_low"
+HIGH: Final = "_high"
+_FEWEST_CODERS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Resampling:
+    """Weights of the tasks of one benchmark: row 0 the tasks as they are, then each left out, then the resamples."""
+
+    task_ids: pl.DataFrame
+    weights: Floats
+
+    @classmethod
+    def of(cls, task_ids: pl.Series, *, resamples: int, seed: int) -> "_Resampling":
+        ids = task_ids.unique().sort()
+        drawn = task_weights(len(ids), resamples=resamples, seed=seed)
+        whole, left_out = np.ones((1, len(ids))), 1 - np.eye(len(ids))
+        return cls(task_ids=ids.to_frame(), weights=np.concatenate([whole, left_out, drawn]))
+
+    def coders(self, estimates: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """Return each model's estimates, one row a task of the benchmark: nulls where it has none."""
+        return {
+            str(model): self.task_ids.join(own, on="task_id", how="left", maintain_order="left", validate="1:1")
+            for (model,), own in estimates.group_by("model")
+        }
+
+    def limits(self, values: Floats, confidence: float) -> Limits:
+        """Return the limits of what ``values`` are the values of."""
+        n_tasks = self.task_ids.height
+        return bca_limits(float(values[0]), values[1 + n_tasks :], values[1 : 1 + n_tasks], confidence=confidence)
+
+
+def with_intervals(
+    table: pl.DataFrame,
+    estimates: pl.DataFrame,
+    *,
+    detection: Detection = AS_PUBLISHED,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
+
+    ``table``: ``benchmark.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; NaN where
+    undefined. Raises WrongUsage for another confidence.
+    """
+    _ = checked_confidence(confidence)
+    measures = [name for name in table.columns if name in MEASURES]
+    keys = [name for name in ("benchmark", "temperature") if name in table.columns]
+    parts = []
+    for part in table.with_row_index("_row").partition_by(keys):
+        own = estimates.join(part.select(keys).unique(), on=keys, how="semi")
+        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+        coders = resampling.coders(own)
+        for measure in measures:
+            statistic = statistic_of(measure, detection=detection)
+            values = {model: statistic(frame, resampling.weights) for model, frame in coders.items()}
+            values[MEAN] = _mean_over_coders(np.array(list(values.values())))
+            ends = [resampling.limits(values[model], confidence) for model in part["model"]]
+            part = part.with_columns(
+                pl.Series(f"{measure}{LOW}", [low for low, _ in ends], dtype=pl.Float64),
+                pl.Series(f"{measure}{HIGH}", [high for _, high in ends], dtype=pl.Float64),
+            )
+        parts.append(part)
+    columns = [[name, f"{name}{LOW}", f"{name}{HIGH}"] if name in measures else [name] for name in table.columns]
+    return (pl.concat(parts).sort("_row") if parts else table).select([name for three in columns for name in three])
+
+
+def ranking_intervals(
+    estimates: pl.DataFrame, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
+) -> pl.DataFrame:
+    """Return ``benchmark.rankings`` with rho_error_low, rho_error_high, rho_failure_low and rho_failure_high.
+
+    The coders are those there are; the tasks are resampled. NaN where rho is. Raises WrongUsage for another confidence.
+    """
+    found = rankings(estimates)
+    keys = [name for name in ("benchmark", "temperature") if name in found.columns]
+    rows = []
+    for row in found.select(keys).iter_rows(named=True):
+        own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
+        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+        ends = {}
+        for name, values in _rhos(own, resampling).items():
+            ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values, checked_confidence(confidence))
+        rows.append(row | ends)
+    schema = {name: pl.Float64() for rho in ("rho_error", "rho_failure") for name in (f"{rho}{LOW}", f"{rho}{HIGH}")}
+    return found.hstack(pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema}).drop(keys))
+
+
+def _rhos(estimates: pl.DataFrame, resampling: _Resampling) -> dict[str, Floats]:
+    """Return the rank correlations of the coders under each row of weights."""
+    frames = resampling.coders(estimates).values()
+    of = {
+        name: np.column_stack([statistic_of(name)(frame, resampling.weights) for frame in frames])
+        for name in ("mean_incoherence", "mean_error", "pass_at_1")
+    }
+    others = {"rho_error": of["mean_error"], "rho_failure": 1 - of["pass_at_1"]}
+    return {name: _rank_correlations(of["mean_incoherence"], other) for name, other in others.items()}
+
+
+def _rank_correlations(a: Floats, b: Floats) -> Floats:
+    """Return Spearman's rho of each row of a and b over the coders that have both on the tasks as they are."""
+    kept = ~np.isnan(a[0]) & ~np.isnan(b[0])
+    if kept.sum() < _FEWEST_CODERS:
+        return np.full(len(a), math.nan)
+    # Means that are equal but for rounding share a rank, as they do before resampling.
+    ranks = [rankdata(side[:, kept].round(12), axis=1) for side in (a, b)]
+    return weighted_correlation(ranks[0], ranks[1], np.ones(ranks[0].shape))
+
+
+def _mean_over_coders(values: Floats) -> Floats:
+    """Return the mean over coders where defined: (n_coders, k) -> (k,)."""
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0).sum(axis=0)
+    mean: Floats = np.divide(total, defined.sum(axis=0), out=np.full(len(total), math.nan), where=defined.any(axis=0))
+    return mean
