@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 
 from difftrust_core.exceptions import BadStore, WrongUsage
-from difftrust_core.store import PARTITIONS, SCHEMAS, Store
+from difftrust_core.store import MAY_BE_MISSING, PARTITIONS, SCHEMAS, Store
 
 _SQL_TYPES = {pl.String: "VARCHAR", pl.Float64: "DOUBLE", pl.Int64: "BIGINT"}
 _BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
@@ -52,14 +52,16 @@ def _create_view(
     """Create the view of one table, restricted to the partitions ``chosen``, whose columns it then leaves out."""
     keys = {key: value for key, value in chosen.items() if key in PARTITIONS[table]}
     files = [str(path) for path in store.files(table)]
+    source = empty = f"no_{name or table}"
+    if not files or table in MAY_BE_MISSING:
+        connection.register(empty, pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}).to_arrow())
     if files:
         types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
         spelled = ", ".join(_quoted(path) for path in files)
-        source = f"read_parquet([{spelled}], hive_partitioning = true, hive_types = {{{types}}})"
-    else:
-        empty = pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}).to_arrow()
-        connection.register(f"no_{name or table}", empty)
-        source = f"no_{name or table}"
+        source = f"read_parquet([{spelled}], hive_partitioning = true, hive_types = {{{types}}}"
+        source += ", union_by_name = true)" if table in MAY_BE_MISSING else ")"
+    if files and table in MAY_BE_MISSING:  # no file may have a column, the empty table has all
+        source = f"(SELECT * FROM {source} UNION ALL BY NAME SELECT * FROM {empty})"
     where = " AND ".join([f"{key} = {_quoted(value)}" for key, value in keys.items()]) or "true"
     columns = ", ".join([c for c in (*PARTITIONS[table], *SCHEMAS[table]) if c not in keys])
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
