@@ -37,7 +37,7 @@ class Server:
     asked: list[Asked] = field(default_factory=list)
     most_at_once: int = 0
     is_alive: bool = True
-    _at_once: int = 0
+    at_once: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _http: Any = None
 
@@ -94,13 +94,13 @@ class Server:
                 authorization=authorization,
             )
             self.asked.append(asked)
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
         return asked
 
     def leave(self) -> None:
         with self._lock:
-            self._at_once -= 1
+            self.at_once -= 1
 
 
 class _Http(ThreadingHTTPServer):

@@ -1,6 +1,7 @@
 """An event loop in a thread of its own, which Ctrl-C ends in two steps; and nothing else."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -15,6 +16,7 @@ def run_apart(
     leaves it. Either ends with KeyboardInterrupt. Of a group of errors the first is raised, without its context.
     """
     errors: list[BaseException] = []
+    ended = threading.Event()  # Thread.join takes a thread for dead once Ctrl-C has interrupted it
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda *_: None)  # what libraries leave behind them may hold a request's headers
 
@@ -24,16 +26,18 @@ def run_apart(
                 runner.run(work())
         except BaseException as e:
             errors.append(e)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    threading.Thread(target=run, daemon=True).start()
     try:
-        thread.join()
+        ended.wait()
     except KeyboardInterrupt:
-        if thread.is_alive():
+        if not ended.is_set():
             on_interrupt()
-            loop.call_soon_threadsafe(stop)
-            thread.join()
+            with contextlib.suppress(RuntimeError):  # it has ended in this moment
+                loop.call_soon_threadsafe(stop)
+            ended.wait()
         raise KeyboardInterrupt from None
     if errors:
         raise _first(errors[0]) from None

@@ -42,8 +42,9 @@ class Gate:
             return
         self._round += 1
         self.limit = max(1, self.limit // 2)
-        self.lowest = min(self.lowest, self.limit)
-        self._say(f"the provider pushes back ({why}): now {self.limit} requests at a time")
+        if self.limit < self.lowest:  # said once for each step down: it goes up and down from there
+            self.lowest = self.limit
+            self._say(f"the provider pushes back ({why}): now {self.limit} requests at a time")
 
     def went_well(self) -> None:
         """Count a good reply; enough of them raise the limit by one."""

@@ -205,9 +205,9 @@ class _CoderRun:
     def _wait(self, state: tenacity.RetryCallState) -> float:
         """Return the seconds to the next attempt: doubled each time, with jitter, and never less than was asked for."""
         first, longest = self.limits.first_wait, self.limits.longest_wait
-        doubled = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)(state)
+        doubled = tenacity.wait_exponential(multiplier=first, max=longest) + tenacity.wait_random(0, first)
         error = state.outcome.exception() if state.outcome else None
-        return max(doubled, (error.retry_after or 0.0) if isinstance(error, NoReply) else 0.0)
+        return max(min(doubled(state), longest), (error.retry_after or 0.0) if isinstance(error, NoReply) else 0.0)
 
     async def _sleep(self, seconds: float) -> None:
         self.whole.tally.retries += 1
