@@ -13,12 +13,19 @@ import pytest
 from difftrust_core.coders import SIMULATED, Price, sample_simulated
 from difftrust_core.coders.providers import _retry_after
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
-from difftrust_core.pipeline import GenerationOptions, estimate_generation, execute, generate, refresh_estimates
+from difftrust_core.pipeline import (
+    GenerationOptions,
+    add_candidates,
+    estimate_generation,
+    execute,
+    generate,
+    refresh_estimates,
+)
 from difftrust_core.queries import query_estimates, query_sql
 from difftrust_core.store import Store
 from difftrust_core.tasks import Task
 from tests.llm_server import BAD, Asked, Server
-from tests.tiny import TASKS
+from tests.tiny import RIGHT, TASKS, WRONG, candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
@@ -122,9 +129,9 @@ def check_every_sample_once(store: Store, server: Server, done) -> None:  # type
         assert asked.how in ("good", "slow", "no_usage")
         assert f"many/{number_in(asked.prompt)}" == line["task_id"]
         assert line["reply_id"] == f"reply-{asked.serial}"
-    candidates = store.read("candidates")
-    assert sorted(candidates["task_id"]) == sorted(str(line["task_id"]) for line in kept)
-    assert candidates["extraction"].unique().to_list() == ["block with the entry point"]
+    found = store.read("candidates")
+    assert sorted(found["task_id"]) == sorted(str(line["task_id"]) for line in kept)
+    assert found["extraction"].unique().to_list() == ["block with the entry point"]
 
 
 def check_attempts_and_waits(server: Server) -> None:
@@ -143,12 +150,12 @@ def check_costs(store: Store, server: Server, done) -> None:  # type: ignore[no-
     counted = server.answered()
     each = server.cost(PRICE.prompt, PRICE.completion)
     assert each == pytest.approx(0.0012)
-    candidates = store.read("candidates")
-    assert candidates["cost_usd"].sum() == pytest.approx((counted["good"] + counted["slow"]) * each, abs=1e-9)
-    assert done.usd == pytest.approx(candidates["cost_usd"].sum(), abs=1e-9)
-    assert candidates["cost_usd"].null_count() == counted["no_usage"] == done.n_unpriced
-    assert candidates["completion_tokens"].null_count() == counted["no_usage"]
-    assert candidates["completion_tokens"].unique().drop_nulls().to_list() == [40]
+    found = store.read("candidates")
+    assert found["cost_usd"].sum() == pytest.approx((counted["good"] + counted["slow"]) * each, abs=1e-9)
+    assert done.usd == pytest.approx(found["cost_usd"].sum(), abs=1e-9)
+    assert found["cost_usd"].null_count() == counted["no_usage"] == done.n_unpriced
+    assert found["completion_tokens"].null_count() == counted["no_usage"]
+    assert found["completion_tokens"].unique().drop_nulls().to_list() == [40]
 
 
 def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> None:
@@ -318,6 +325,28 @@ def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Stor
     shown = query_sql(store, "SELECT extraction, sum(cost_usd) AS usd, any_value(prompt_hash) AS h FROM candidates GROUP BY 1 ORDER BY 1")  # noqa: E501  # fmt: skip
     assert shown["usd"].to_list() == pytest.approx([0.0024, 0.0024])
     assert len(set(shown["h"])) == 1
+
+
+def test_candidates_without_a_sampling_have_no_cost_and_earlier_files_are_read(store: Store) -> None:
+    add_candidates(store, candidates("recorded", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    path = store.files("candidates")[0]
+    pl.read_parquet(path, hive_partitioning=False)["task_id", "sample_index", "program_id"].write_parquet(path)
+    count = "SELECT count(*) AS n, count(cost_usd) AS priced, count(extraction) AS read FROM candidates"
+    assert query_sql(store, count).row(0) == (6, 0, 0)
+    with Server() as server:
+        generate(store, TASKS[:1], models=[MODEL], temperature=0.6, m=1, options=options(server), say=silent)
+    assert query_sql(store, count).row(0) == (7, 1, 1)
+    assert store.read("candidates")["cost_usd"].null_count() == 6
+    add_candidates(store, candidates("recorded", RIGHT, WRONG, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    assert len(store.read("candidates")) == 10
+    assert {task.task_id for task in TASKS} == set(store.read("tasks")["task_id"])
+
+
+def test_samples_that_were_imported_are_not_asked_for(store: Store) -> None:
+    add_candidates(store, candidates(MODEL, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    with Server() as server:
+        done = generate(store, TASKS, models=[MODEL], temperature=0.6, m=3, options=options(server), say=silent)
+    assert (done.n_at_hand, done.n_replies, len(server.asked)) == (6, 3, 3)
 
 
 def test_a_torn_last_line_is_asked_for_again_and_the_rest_is_kept(store: Store) -> None:

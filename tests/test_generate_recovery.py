@@ -21,7 +21,7 @@ from tests.llm_server import Server
 
 DIFFTRUST = str(Path(sys.executable).with_name("difftrust"))
 KEY = "planted-0123456789-abcdefghij-key"
-M = 6
+M = 4
 N_SAMPLES = 55 * M
 CONCURRENCY = 8
 NAME = "split_bill"

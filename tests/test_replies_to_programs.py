@@ -103,7 +103,13 @@ SECRET = "sk-planted-0123456789abcdef"
 
 
 def test_secrets_are_found_by_the_name_of_their_variable() -> None:
-    environment = {"OPENAI_API_KEY": SECRET, "GH_TOKEN": "t" * 20, "KEYMAP": "us", "HOME": "/somewhere/long/enough"}
+    environment = {
+        "OPENAI_API_KEY": SECRET,
+        "GH_TOKEN": "t" * 20,
+        "KEYMAP": "us",
+        "GIT_AUTHOR_NAME": "n" * 20,
+        "HOME": "/somewhere/long/enough",
+    }
     assert known_secrets(environment) == (SECRET, "t" * 20)
 
 

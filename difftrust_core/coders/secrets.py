@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 HIDDEN = "[hidden]"
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
 _SHORTEST = 12
 """Shorter values (``KEY_REPEAT=on``) are no keys, and hiding them would spoil programs."""
 _WINDOW = 6

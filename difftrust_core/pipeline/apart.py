@@ -6,6 +6,9 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+_GLANCE = 0.1
+"""Seconds after which Ctrl-C is noticed."""
+
 
 def run_apart(
     work: Callable[[], Coroutine[Any, Any, None]], *, stop: Callable[[], None], on_interrupt: Callable[[], None]
@@ -31,16 +34,22 @@ def run_apart(
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        ended.wait()
+        _wait(ended)
     except KeyboardInterrupt:
         if not ended.is_set():
             on_interrupt()
             with contextlib.suppress(RuntimeError):  # it has ended in this moment
                 loop.call_soon_threadsafe(stop)
-            ended.wait()
+            _wait(ended)
         raise KeyboardInterrupt from None
     if errors:
         raise _first(errors[0]) from None
+
+
+def _wait(ended: threading.Event) -> None:
+    # With polars loaded, a wait without an end is not interrupted by a signal: its handler restarts system calls.
+    while not ended.wait(_GLANCE):
+        pass
 
 
 def _first(error: BaseException) -> BaseException:

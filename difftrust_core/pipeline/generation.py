@@ -140,7 +140,7 @@ def generate(
         if any(coder.wanted for coder in coders):
             check_coders(coders, tasks, api_base=options.api_base, max_usd=options.max_usd)
             with ExitStack() as held:
-                for reply_file in files:
+                for reply_file in [f for coder in coders if coder.wanted for f in coder.files.values()]:
                     held.enter_context(reply_file.appending())
                 _ask_all(coders, _limits(options, request), options, tally=tally, say=say)
     finally:  # also after Ctrl-C: what has arrived can be executed
