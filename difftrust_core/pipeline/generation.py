@@ -133,21 +133,24 @@ def generate(
     options = options or GenerationOptions()
     request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
     coders = plan(store, tasks, request, price_of=lambda model: _price(model, options))
-    n_at_hand = request.n_wanted(tasks) - sum(len(coder.wanted) for coder in coders)
     began, tally = time.monotonic(), Tally()
     files = [reply_file for coder in coders for reply_file in coder.files.values()]
+    n_lacking = sum(len(coder.wanted) for coder in coders)
     try:
-        if any(coder.wanted for coder in coders):
+        if n_lacking:
             check_coders(coders, tasks, api_base=options.api_base, max_usd=options.max_usd)
             with ExitStack() as held:
                 for reply_file in [f for coder in coders if coder.wanted for f in coder.files.values()]:
                     held.enter_context(reply_file.appending())
+                for coder in coders:  # what another command has brought since the plan was made
+                    coder.drop_known()
+                n_lacking = sum(len(coder.wanted) for coder in coders)
                 _ask_all(coders, _limits(options, request), options, tally=tally, say=say)
     finally:  # also after Ctrl-C: what has arrived can be executed
         n_no_program = add_replies(store, tasks, files, n_jobs=options.n_jobs)
     return Generation(
         n_wanted=request.n_wanted(tasks),
-        n_at_hand=n_at_hand,
+        n_at_hand=request.n_wanted(tasks) - n_lacking,
         n_replies=tally.replies,
         n_requests=tally.requests,
         n_retries=tally.retries,
@@ -203,9 +206,7 @@ def _limits(options: GenerationOptions, request: PlanRequest) -> Limits:
 def _ask_all(
     coders: Sequence[Coder], limits: Limits, options: GenerationOptions, *, tally: Tally, say: Callable[[str], None]
 ) -> None:
-    for coder in coders:  # what another command has brought since the plan was made
-        coder.drop_known()
-    budget = Budget(options.max_usd, spent=0.0)
+    budget = Budget(options.max_usd)
     for coder in coders:
         spent, doubtful = coder.paid(options.max_tokens)
         budget.spent += spent

@@ -81,9 +81,9 @@ class Spent(Exception):
 class Budget:
     """Dollars: spent, perhaps spent on what was never read, and set aside for what is under way."""
 
-    def __init__(self, most: float | None, *, spent: float = 0.0):
+    def __init__(self, most: float | None):
         self._most = most
-        self.spent = spent
+        self.spent = 0.0
         self.doubtful = 0.0
         """Upper bound of what requests without a readable reply, or without usage, may have cost."""
         self._aside = 0.0
