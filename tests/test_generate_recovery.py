@@ -10,7 +10,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -50,8 +49,7 @@ def until(condition: object, seconds: float = 60) -> None:
 class Commands:
     """Commands in fresh processes, one at a time; see ``preloaded_cli``."""
 
-    def __init__(self, log: Path):
-        self.log = log
+    def __init__(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("preloaded_cli.py"))],
             stdin=subprocess.PIPE,
@@ -65,9 +63,9 @@ class Commands:
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
-    def start(self, command: list[str]) -> int:
+    def start(self, command: list[str], log: Path) -> int:
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([command, str(self.log)]) + "\n")
+        self.process.stdin.write(json.dumps([command, str(log)]) + "\n")
         self.process.stdin.flush()
         return int(self.read())
 
@@ -75,15 +73,13 @@ class Commands:
         return int(self.read())
 
 
-@contextmanager
-def commands(log: Path) -> Iterator[Commands]:
-    found = Commands(log)
-    try:
-        yield found
-    finally:
-        found.process.stdin.close()  # type: ignore[union-attr]
-        found.process.wait(timeout=30)
-        found.process.stdout.close()  # type: ignore[union-attr]
+@pytest.fixture(scope="module")
+def run() -> Iterator[Commands]:
+    found = Commands()
+    yield found
+    found.process.stdin.close()  # type: ignore[union-attr]
+    found.process.wait(timeout=30)
+    found.process.stdout.close()  # type: ignore[union-attr]
 
 
 def content(store: Path) -> bytes:
@@ -95,14 +91,14 @@ def whole_lines(store: Path) -> bytes:
     return found[: found.rfind(b"\n") + 1]
 
 
-def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path: Path) -> None:
+def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path: Path, run: Commands) -> None:
     store, draws = tmp_path / "store", random.Random(2)
     moments = sorted(draws.sample(range(5, N_SAMPLES - 40), 10))
     lost = 0
-    with Server(behaviour=lambda serial, prompt: "slow0.02") as server, commands(tmp_path / "log") as run:
+    with Server(behaviour=lambda serial, prompt: "slow0.02") as server:
         for moment in moments:
             kept, asked = whole_lines(store), len(server.asked)
-            pid = run.start(words(store, server))
+            pid = run.start(words(store, server), tmp_path / "log")
             until(lambda enough=moment + lost: len(server.asked) >= enough)
             time.sleep(draws.uniform(0, 0.03))
             os.kill(pid, signal.SIGKILL)
@@ -114,13 +110,13 @@ def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path:
             lost += len(server.asked) - asked - arrived
         missing, asked = N_SAMPLES - whole_lines(store).count(b"\n"), len(server.asked)
         assert missing > 0
-        run.start(words(store, server))
+        run.start(words(store, server), tmp_path / "log")
         assert run.ended() == 0, (tmp_path / "log").read_text()
         assert len(server.asked) - asked == missing
         assert len(server.asked) == N_SAMPLES + lost
         check_whole(store, server)
         before = {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
-        run.start(words(store, server))
+        run.start(words(store, server), tmp_path / "log")
         assert run.ended() == 0
         assert len(server.asked) == N_SAMPLES + lost
         assert {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()} == before
@@ -143,10 +139,10 @@ def check_whole(store: Path, server: Server) -> None:
     assert sum(line["cost_usd"] for line in kept) == pytest.approx(N_SAMPLES * 0.0012, abs=1e-9)
 
 
-def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Path, run: Commands) -> None:
     store = tmp_path / "store"
-    with Server(behaviour=lambda serial, prompt: "slow0.3") as server, commands(tmp_path / "log") as run:
-        pid = run.start(words(store, server))
+    with Server(behaviour=lambda serial, prompt: "slow0.3") as server:
+        pid = run.start(words(store, server), tmp_path / "log")
         until(lambda: len(server.asked) >= 20)
         os.kill(pid, signal.SIGINT)
         assert run.ended() == 130

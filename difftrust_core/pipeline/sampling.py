@@ -196,10 +196,7 @@ class _CoderRun:
 
     def _can_be_retried(self, error: BaseException) -> bool:
         return (
-            isinstance(error, NoReply)
-            and error.can_be_retried
-            and (error.retry_after or 0) <= self.limits.longest_wait
-            and not self.given_up
+            isinstance(error, NoReply) and error.can_be_retried and (error.retry_after or 0) <= self.limits.longest_wait
         )
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
