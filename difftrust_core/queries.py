@@ -13,7 +13,7 @@ from difftrust_core.ablation import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summar
 from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
 from difftrust_core.results import load_pool
 from difftrust_core.schemas import REMEDIES
-from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store
+from difftrust_core.store import MAY_BE_MISSING, PARTITIONS, REFERENCE, SCHEMAS, Store
 
 _SQL_TYPES = {
     pl.String: "VARCHAR",
@@ -120,14 +120,16 @@ def _create_view(
     """Create the view of one table, restricted to the partitions ``chosen``, whose columns it then leaves out."""
     keys = {key: value for key, value in chosen.items() if key in PARTITIONS[table]}
     files = [str(path) for path in store.files(table) if table != "estimates" or _is_of_this_version(path)]
+    source = empty = f"no_{name or table}"
+    if not files or table in MAY_BE_MISSING:
+        connection.register(empty, pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}).to_arrow())
     if files:
         types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
         spelled = ", ".join(_quoted(path) for path in files)
-        source = f"read_parquet([{spelled}], hive_partitioning = true, hive_types = {{{types}}})"
-    else:
-        empty = pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}).to_arrow()
-        connection.register(f"no_{name or table}", empty)
-        source = f"no_{name or table}"
+        source = f"read_parquet([{spelled}], hive_partitioning = true, hive_types = {{{types}}}"
+        source += ", union_by_name = true)" if table in MAY_BE_MISSING else ")"
+    if files and table in MAY_BE_MISSING:  # no file may have a column, the empty table has all
+        source = f"(SELECT * FROM {source} UNION ALL BY NAME SELECT * FROM {empty})"
     where = " AND ".join([f"{key} = {_quoted(value)}" for key, value in keys.items()]) or "true"
     columns = ", ".join([c for c in (*PARTITIONS[table], *SCHEMAS[table]) if c not in keys])
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")

@@ -36,7 +36,17 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "seed_inputs": pl.List(pl.String),
         "ambiguous": pl.Boolean,
     },
-    "candidates": {"task_id": pl.String, "sample_index": pl.Int64, "program_id": pl.String},
+    "candidates": {
+        "task_id": pl.String,
+        "sample_index": pl.Int64,
+        "program_id": pl.String,
+        "prompt_hash": pl.String,
+        "prompt_tokens": pl.Int64,
+        "completion_tokens": pl.Int64,
+        "cost_usd": pl.Float64,
+        "finish_reason": pl.String,
+        "extraction": pl.String,
+    },
     "programs": {"task_id": pl.String, "program_id": pl.String, "tree_id": pl.String, "code": pl.String},
     "inputs": {"task_id": pl.String, "input_index": pl.UInt32, "arguments": pl.String, "attempts": pl.UInt8},
     "outcomes": {
@@ -92,6 +102,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 PARTITIONS: dict[str, dict[str, Any]] = {
     "tasks": {"benchmark": pl.String},
     "candidates": {"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64},
+    "replies": {"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64},
     "programs": {"benchmark": pl.String},
     **{
         table: {"benchmark": pl.String, "validity": pl.String, "start": pl.Int64}
@@ -100,6 +111,10 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "estimates": {"benchmark": pl.String, "validity": pl.String, "equality": pl.String},
     **RESULT_PARTITIONS,
 }
+MAY_BE_MISSING = {
+    "candidates": ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
+}
+"""Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""
 
@@ -254,6 +269,8 @@ def _written(settings: Settings) -> dict[str, object]:
 def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     """Return ``frame`` with exactly the schema of ``table``. Raises BadStore naming the column that breaks it."""
     schema = SCHEMAS[table]
+    absent = [name for name in MAY_BE_MISSING.get(table, ()) if name not in frame.columns]
+    frame = frame.with_columns([pl.lit(None, dtype=schema[name]).alias(name) for name in absent])
     missing = [name for name in schema if name not in frame.columns]
     if missing:
         raise BadStore(f"{table} needs the columns {', '.join(schema)}; missing: {', '.join(missing)}")

@@ -14,7 +14,9 @@ import pytest
 from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
-COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql", "plan", "export", "reproduce", "doctor")
+COMMANDS = (
+    "demo", "fetch", "generate", "import", "execute", "table", "sql", "plan", "export", "reproduce", "doctor",
+)  # fmt: skip
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:

@@ -19,7 +19,15 @@ LAYERS = (
     {"cli"},
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-DOORS = {"joblib": {"pipeline"}, "duckdb": {"queries"}, "litellm": {"coders"}, "tiktoken": {"coders"}, "typer": {"cli"}}
+DOORS = {
+    "joblib": {"pipeline"},
+    "duckdb": {"queries"},
+    "litellm": {"coders"},
+    "markdown_it": {"coders"},
+    "tiktoken": {"coders"},
+    "tenacity": {"pipeline"},
+    "typer": {"cli"},
+}
 PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "child" not in p.parts)

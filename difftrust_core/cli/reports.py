@@ -1,5 +1,7 @@
 """What the user is told when a step has ended; and nothing else."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +10,7 @@ import typer
 from difftrust_core.exceptions import DifftrustError
 
 if TYPE_CHECKING:
-    from difftrust_core.pipeline import Execution, Import
+    from difftrust_core.pipeline import Estimate, Execution, Generation, Import
     from difftrust_core.store import Store
 
 
@@ -27,6 +29,43 @@ def report_import(found: "Import", store: Path) -> None:
     )
     if not found.n_candidates and not found.n_known:
         raise DifftrustError("nothing in the source could be imported; see the lines above, or widen the selection")
+
+
+def report_estimates(estimates: "Sequence[Estimate]") -> None:
+    """Say what is missing of each model, and what asking for it may take."""
+    for e in estimates:
+        if not e.n_requests:
+            typer.echo(f"{e.model}: all {e.n_at_hand} samples are there")
+            continue
+        usd = "dollars unknown (give --price)"
+        if e.usd is not None and e.most_usd is not None:
+            usd = f"about ${e.usd:.2f} (300 tokens a reply), at most ${e.most_usd:.2f}"
+        typer.echo(
+            f"{e.model}: {e.n_requests:,} requests, {e.n_at_hand:,} samples are there; "
+            f"about {e.prompt_tokens:,} prompt tokens, at most {e.most_tokens:,} tokens in all; {usd}"
+        )
+
+
+def report_generation(done: "Generation", store: Path) -> None:
+    """Say what was sampled, what it cost and what failed; equal reasons together."""
+    reasons = Counter((f.model, f.reason) for f in done.failures)
+    for (model, reason), count in reasons.most_common(20):
+        first = next(f for f in done.failures if (f.model, f.reason) == (model, reason))
+        where = f"{first.task_id} sample {first.sample_index}"
+        typer.echo(printable(f"failed: {count} of {model} (first {where}): {reason}"), err=True)
+    if len(reasons) > 20:
+        typer.echo(f"failed: for {len(reasons) - 20} more reasons", err=True)
+    if not done.n_requests:
+        return
+    cost = f"${done.usd:.4f}" + (f" and {done.n_unpriced} replies of unknown cost" if done.n_unpriced else "")
+    typer.echo(
+        f"{done.n_replies:,} replies ({done.n_no_program} without a program) by {done.n_requests:,} requests "
+        f"({done.n_retries:,} retries) in {done.seconds:.0f} s for {cost}, into {store}; {len(done.failures)} failed"
+    )
+    if done.lowest_concurrency is not None:
+        typer.echo(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")
+    if done.is_spent:
+        typer.echo("stopped before the request that might have passed --max-usd; raise it for the rest")
 
 
 def report_execution(done: "Execution", refreshed: bool, n: int) -> None:

@@ -1,4 +1,4 @@
-"""Import, execute, estimate: long steps that resume; the only place that spreads work over processes."""
+"""Import, generate, execute, estimate: long steps that resume; the only place that spreads work over processes."""
 
 from difftrust_core.pipeline.estimation import (
     compute_estimates,
@@ -8,17 +8,29 @@ from difftrust_core.pipeline.estimation import (
 )
 from difftrust_core.pipeline.execution import Execution, execute
 from difftrust_core.pipeline.export import export_results
+from difftrust_core.pipeline.generation import (
+    Estimate,
+    Generation,
+    GenerationOptions,
+    estimate_generation,
+    generate,
+)
 from difftrust_core.pipeline.recorded import Import, add_candidates, import_source, selection_of
 from difftrust_core.pipeline.reproduction import reproduce
 
 __all__ = [
+    "Estimate",
     "Execution",
+    "Generation",
+    "GenerationOptions",
     "Import",
     "add_candidates",
     "compute_estimates",
+    "estimate_generation",
     "estimates_are_stale",
     "execute",
     "export_results",
+    "generate",
     "import_source",
     "open_pools",
     "refresh_estimates",

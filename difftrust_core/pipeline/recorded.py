@@ -16,7 +16,7 @@ from difftrust_core.exceptions import NoBenchmark, WrongUsage
 from difftrust_core.pipeline.workers import in_parallel
 from difftrust_core.programs import program_id, tree_id
 from difftrust_core.records import BadRow
-from difftrust_core.store import PARTITIONS, SCHEMAS, Store
+from difftrust_core.store import PARTITIONS, SCHEMAS, Store, conform
 from difftrust_core.tasks import Task
 
 _BATCH = 1_000
@@ -117,7 +117,7 @@ _SAMPLE = ["benchmark", "task_id", "model", "temperature", "sample_index"]
 
 def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, int, list[BadRow]]:
     """Return the candidates that are new, how many are in the store, and those that contradict it."""
-    stored = store.read("candidates").rename({"program_id": "stored_id"})
+    stored = store.read("candidates").select(*_SAMPLE, stored_id="program_id")
     if stored.is_empty():
         return candidates, 0, []
     joined = candidates.join(stored, on=_SAMPLE, how="left", maintain_order="left")
@@ -176,7 +176,7 @@ def _add_samples(store: Store, new: pl.DataFrame) -> None:
     for key, part in new.sort(_SAMPLE).group_by(partition, maintain_order=True):
         where = dict(zip(partition, key, strict=True))
         stored = store.read("candidates", where)
-        merged = pl.concat([stored.select(SCHEMAS["candidates"].keys()), part.select(SCHEMAS["candidates"].keys())])
+        merged = pl.concat([conform(frame, "candidates") for frame in (stored, part)])
         store.write("candidates", merged.sort("task_id", "sample_index"), where, "candidates")
 
 

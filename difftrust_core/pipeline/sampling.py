@@ -1,0 +1,236 @@
+"""Requests to models, many at once: tried again where that helps, paced, paid for, and each reply kept at once."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import tenacity
+
+from difftrust_core.coders.providers import Ask, NoReply, Reply, close_connections, sample_reply
+from difftrust_core.pipeline.pacing import Budget, Gate, Pace, Spent
+from difftrust_core.pipeline.replies import Record
+from difftrust_core.pipeline.wanted import Coder, Failure, Limits, Tally, Wanted
+
+T = TypeVar("T")
+_IN_A_ROW = 10
+"""Samples given up one after the other, after which a model's others are not asked for."""
+
+
+class _Stopped(Exception):
+    """The user asked to stop."""
+
+
+class Sampling:
+    """One run over all models. ``progress`` is called after every event that changes the tally."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        budget: Budget,
+        *,
+        tally: Tally,
+        say: Callable[[str], None],
+        progress: Callable[[Tally], None],
+    ):
+        self.limits, self.budget, self.tally = limits, budget, tally
+        self._say, self._progress = say, progress
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        """Ask for nothing more; what is under way is awaited."""
+        self._stop.set()
+
+    async def run(self, coders: list[Coder]) -> None:
+        """Sample what every coder is wanted for. Raises BadStore if a reply cannot be kept."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for coder in coders:
+                    group.create_task(_CoderRun(self, coder).run())
+        finally:
+            await close_connections()
+
+    async def unless_stopped(self, waiting: Coroutine[Any, Any, T]) -> T:
+        """Return what ``waiting`` gives. Raises _Stopped as soon as the user asks to stop."""
+        task, stopped = asyncio.ensure_future(waiting), asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if self.is_stopping:  # also if both came at once
+                raise _Stopped
+            return task.result()
+        finally:
+            for future in (task, stopped):
+                future.cancel()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Nothing more is to be asked for."""
+        return self._stop.is_set()
+
+    def changed(self) -> None:
+        """Show the tally as it is now."""
+        self._progress(self.tally)
+
+    def say(self, line: str) -> None:
+        """Tell the user something that matters while the run goes on."""
+        self._say(line)
+
+
+class _CoderRun:
+    """The part of a run that is about one model."""
+
+    def __init__(self, run: Sampling, coder: Coder):
+        self.whole, self.coder, self.limits = run, coder, run.limits
+        self.gate = Gate(self.limits.concurrency, lambda line: run.say(f"{coder.model}: {line}"))
+        self.requests = Pace(self.limits.requests_per_minute, time.monotonic)
+        self.tokens = Pace(self.limits.tokens_per_minute, time.monotonic)
+        self.failed_in_a_row = 0
+        self.given_up = ""
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(self.limits.concurrency, len(self.coder.wanted))):
+                group.create_task(self._work())
+        while self.given_up and self.coder.wanted and not self.whole.is_stopping:
+            self._failed(self.coder.wanted.popleft(), f"not asked: {self.given_up}", attempts=0)
+
+    async def _work(self) -> None:
+        while self.coder.wanted and not self.given_up and not self.whole.is_stopping:
+            wanted = self.coder.wanted.popleft()
+            try:
+                await self._sample(wanted)
+            except _Stopped:
+                self.coder.wanted.appendleft(wanted)
+            except Spent:
+                self.coder.wanted.appendleft(wanted)
+                self.whole.tally.is_spent = True
+                self.whole.stop()
+
+    async def _sample(self, wanted: Wanted) -> None:
+        retrying = tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(self.limits.attempts),
+            wait=self._wait,
+            retry=tenacity.retry_if_exception(self._can_be_retried),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            await retrying(self._attempt, wanted, retrying)
+            self.failed_in_a_row = 0
+        except NoReply as e:
+            self._gave_up(wanted, e, retrying.statistics["attempt_number"])
+
+    async def _attempt(self, wanted: Wanted, retrying: tenacity.AsyncRetrying) -> None:
+        bound = self._bound(wanted)
+        async with self.gate.passing() as began:
+            await self.whole.unless_stopped(self._admission(wanted, bound))
+            self.whole.tally.requests += 1
+            try:
+                reply = await sample_reply(self._ask(wanted))
+            except NoReply as e:
+                if e.is_pushback:
+                    self._pushed_back(began, e)
+                await self.whole.budget.settle(bound, 0.0, is_doubtful=not e.answered)
+                self.tokens.give_back(self._most_tokens(wanted) if e.answered else 0)
+                raise
+            # Nothing is awaited between the reply and its line on disk.
+            cost = self._keep(wanted, reply, retrying.statistics["attempt_number"])
+            self.gate.went_well()
+            await self.whole.budget.settle(bound, cost)
+
+    async def _admission(self, wanted: Wanted, bound: float | None) -> None:
+        await self.requests.turn()
+        await self.tokens.turn(self._most_tokens(wanted))
+        await self.whole.budget.set_aside(bound)
+
+    def _ask(self, wanted: Wanted) -> Ask:
+        return Ask(
+            model=self.coder.model,
+            prompt=wanted.prompt,
+            temperature=self.limits.temperature,
+            max_tokens=self.limits.max_tokens,
+            timeout=self.limits.timeout,
+            api_base=self.limits.api_base,
+            task=wanted.task,
+            sample_index=wanted.sample_index,
+            m=self.limits.m,
+            seed=self.limits.seed,
+        )
+
+    def _keep(self, wanted: Wanted, reply: Reply, attempts: int) -> float | None:
+        price = self.coder.price
+        cost = price.of(reply.prompt_tokens, reply.completion_tokens) if price else None
+        self.coder.files[wanted.task.benchmark].append(
+            Record(
+                task_id=wanted.task.task_id,
+                sample_index=wanted.sample_index,
+                **vars(reply),
+                cost_usd=cost,
+                price_usd_per_million=[price.prompt, price.completion] if price else None,
+                price_date=price.date or None if price else None,
+                prompt_hash=self.limits.prompt_hash,
+                request_hash=wanted.request_hash,
+                max_tokens=self.limits.max_tokens,
+                attempts=attempts,
+            )
+        )
+        tally = self.whole.tally
+        tally.replies += 1
+        tally.usd += cost or 0.0
+        tally.unpriced += cost is None
+        if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+            self.tokens.give_back(self._most_tokens(wanted) - reply.prompt_tokens - reply.completion_tokens)
+        self.whole.changed()
+        return cost
+
+    def _most_tokens(self, wanted: Wanted) -> int:
+        return wanted.prompt_bound + self.limits.max_tokens
+
+    def _bound(self, wanted: Wanted) -> float | None:
+        return self.coder.price.of(wanted.prompt_bound, self.limits.max_tokens) if self.coder.price else None
+
+    def _pushed_back(self, began: int, why: NoReply) -> None:
+        self.gate.pushed_back(began, str(why.status))
+        known = self.whole.tally.lowest_concurrency
+        self.whole.tally.lowest_concurrency = min(self.gate.lowest, known or self.gate.lowest)
+
+    def _can_be_retried(self, error: BaseException) -> bool:
+        return (
+            isinstance(error, NoReply) and error.can_be_retried and (error.retry_after or 0) <= self.limits.longest_wait
+        )
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds to the next attempt: doubled each time, with jitter, and never less than was asked for."""
+        first, longest = self.limits.first_wait, self.limits.longest_wait
+        doubled = tenacity.wait_exponential(multiplier=first, max=longest) + tenacity.wait_random(0, first)
+        error = state.outcome.exception() if state.outcome else None
+        return max(min(doubled(state), longest), (error.retry_after or 0.0) if isinstance(error, NoReply) else 0.0)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.whole.tally.retries += 1
+        self.whole.changed()
+        await self.whole.unless_stopped(asyncio.sleep(seconds))
+
+    def _gave_up(self, wanted: Wanted, error: NoReply, attempts: int) -> None:
+        reason = error.reason
+        if (error.retry_after or 0) > self.limits.longest_wait:
+            reason = f"{reason} (asks to wait {error.retry_after:.0f} s, longer than {self.limits.longest_wait:.0f} s)"
+        self.failed_in_a_row += 1
+        if error.is_lasting:
+            self.given_up = error.reason
+        elif self.failed_in_a_row >= _IN_A_ROW:
+            self.given_up = f"{_IN_A_ROW} samples in a row failed, the last by {error.reason}"
+        self._failed(wanted, reason, attempts=attempts)
+
+    def _failed(self, wanted: Wanted, reason: str, *, attempts: int) -> None:
+        self.whole.tally.failures.append(
+            Failure(
+                benchmark=wanted.task.benchmark,
+                model=self.coder.model,
+                task_id=wanted.task.task_id,
+                sample_index=wanted.sample_index,
+                reason=reason,
+                attempts=attempts,
+            )
+        )
+        self.whole.changed()
