@@ -21,6 +21,7 @@ from difftrust_core.ablation import (
     compress,
     count,
     expand,
+    over_models,
     over_subsets,
     shares,
     summary,
@@ -186,6 +187,19 @@ def test_expectations_over_subsets_are_those_of_all_subsets(drawn: list[int]) ->
     found = over_subsets(classes, drawn, n=10)
     expected = brute_force(pools, drawn, wrong, 10)
     assert (found.p_detected, found.p_erroneous, found.undetected_error) == pytest.approx([float(e) for e in expected])
+
+
+@pytest.mark.parametrize(("n_models", "each"), [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2)])
+def test_expectations_over_choices_of_models_are_their_means(n_models: int, each: int) -> None:
+    pools, wrong = [[0, 0, 0, 1, 2], [0, 1, 1], [2, 2, 2, 0]], {0: 0, 1: 3, 2: 7}
+    classes = [Class(sizes=tuple(p.count(row) for p in pools), wrong=wrong[row]) for row in wrong]
+    chosen = list(itertools.combinations(range(3), n_models))
+    parts = [over_subsets(classes, [each * (i in models) for i in range(3)], n=10) for models in chosen]
+    found = over_models(classes, n_models=n_models, each=each, n=10)
+    for name, value in asdict(found).items():
+        assert value == pytest.approx(sum(getattr(part, name) for part in parts) / len(parts), abs=1e-15)
+    assert math.isnan(over_models(classes, n_models=4, each=1, n=10).p_detected)
+    assert math.isnan(over_models(classes, n_models=1, each=4, n=10).p_detected)
 
 
 def test_subsets_of_one_coder_are_detection_at_and_undefined_below_two() -> None:

@@ -8,7 +8,7 @@ from difftrust_core.ablation.compact import MISSING, NO_KIND, CompactTask, compr
 from difftrust_core.ablation.counting import Class, TaskCount, count
 from difftrust_core.ablation.measures import KIND_COLUMNS, SUBSET_SCHEMA, TASK_SCHEMA, ablation, shares, summary
 from difftrust_core.ablation.pool import Coder, Members, Pool
-from difftrust_core.ablation.subsets import OverSubsets, over_subsets
+from difftrust_core.ablation.subsets import OverSubsets, over_models, over_subsets
 
 __all__ = [
     "KIND_COLUMNS",
@@ -27,6 +27,7 @@ __all__ = [
     "compress",
     "count",
     "expand",
+    "over_models",
     "over_subsets",
     "shares",
     "summary",
