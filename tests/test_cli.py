@@ -14,7 +14,7 @@ import pytest
 from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
-COMMANDS = ("demo", "fetch", "import", "execute", "table", "sql")
+COMMANDS = ("demo", "check", "fetch", "import", "execute", "table", "sql")
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:

@@ -10,14 +10,21 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
-    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark"},
-    {"store"},
+    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "selection"},
+    {"store", "shrinking"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
+    {"stubs"},
     {"pipeline"},
     {"cli"},
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-DOORS = {"joblib": {"pipeline"}, "duckdb": {"queries"}, "litellm": {"coders"}, "typer": {"cli"}}
+DOORS = {
+    "joblib": {"pipeline"},
+    "duckdb": {"queries"},
+    "litellm": {"coders"},
+    "typer": {"cli"},
+    "hypothesis": {"stubs"},
+}
 PURE = LAYERS[0] | LAYERS[1]
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "child" not in p.parts)

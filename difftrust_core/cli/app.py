@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from difftrust_core import __version__
-from difftrust_core.cli.commands import reading, running, starting
+from difftrust_core.cli.commands import checking, reading, running, starting
 from difftrust_core.cli.reports import printable
 from difftrust_core.exceptions import DifftrustError
 
@@ -27,7 +27,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _module in (starting, running, reading):
+for _module in (starting, checking, running, reading):
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130
