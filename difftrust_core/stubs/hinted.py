@@ -1,5 +1,6 @@
 """Seed inputs from type hints, through Hypothesis; and nothing else."""
 
+import itertools
 import math
 import tempfile
 import typing
@@ -18,9 +19,10 @@ _BARE: dict[Any, Any] = {
     typing.List: list[int],  # noqa: UP006
     typing.Dict: dict[str, int],  # noqa: UP006
 }
-_INT_SPAN = 21  # -10..10
-_ALPHABET = "aab bAB,c1 0.-c2"
-"""Few characters, so that repetitions, overlaps and differences of case alone come up."""
+_MAX_INT = 10
+_ALPHABETS = ("ab", "aAbB", "ab ", "abc, .-", "01a", "a B1.,-")
+"""Few characters, one set for all texts of an input: repetitions, overlaps and differences of case alone come up."""
+_MAX_TEXT = 12
 
 
 def sample_seeds(hints: list[Any], *, accepts: Callable[[str], bool], seed: int, n_seeds: int = 40) -> tuple[str, ...]:
@@ -33,9 +35,10 @@ def sample_seeds(hints: list[Any], *, accepts: Callable[[str], bool], seed: int,
     from hypothesis.errors import HypothesisException
 
     found: dict[str, None] = {}
+    alphabets = itertools.cycle(_ALPHABETS)
 
     def collect(drawn: tuple[Any, ...]) -> None:
-        for arguments in (_tame(drawn), drawn):
+        for arguments in (_tame(drawn, next(alphabets)), drawn):
             text = _written(arguments)
             if text is not None and accepts(text):
                 if len(found) < n_seeds:
@@ -54,7 +57,10 @@ def _draw(hints: list[Any], collect: Callable[[tuple[Any, ...]], None], *, seed:
     from hypothesis import strategies
     from hypothesis.configuration import set_hypothesis_home_dir
 
+    from difftrust_core.stubs.secluded import NAME
+
     settings = hypothesis.settings(
+        backend=NAME,
         database=None,
         deadline=None,
         max_examples=n_draws,
@@ -70,19 +76,19 @@ def _draw(hints: list[Any], collect: Callable[[tuple[Any, ...]], None], *, seed:
             set_hypothesis_home_dir(None)
 
 
-def _tame(value: Any) -> Any:
-    """Return ``value`` with small numbers and plain characters, its shape kept."""
+def _tame(value: Any, alphabet: str) -> Any:
+    """Return ``value`` with small numbers and texts of few characters, its shape kept."""
     kind = type(value)
     if kind is int:
-        return int(math.copysign(abs(value) % (_INT_SPAN // 2 + 1), value)) if abs(value) < 2**53 else 7
+        return int(math.copysign(abs(value) % (_MAX_INT + 1), value)) if abs(value) < 2**53 else _MAX_INT
     if kind is float:
-        return round(math.fmod(value, 10.0), 2) if math.isfinite(value) else 0.5
+        return round(math.fmod(value, _MAX_INT), 2) if math.isfinite(value) else 0.5
     if kind is str:
-        return "".join([_ALPHABET[ord(c) % len(_ALPHABET)] for c in value[:20]])
+        return "".join([alphabet[ord(c) % len(alphabet)] for c in value[:_MAX_TEXT]])
     if kind in (list, tuple, set, frozenset):
-        return kind([_tame(v) for v in value])
+        return kind([_tame(v, alphabet) for v in value])
     if kind is dict:
-        return {_tame(k): _tame(v) for k, v in value.items()}
+        return {_tame(k, alphabet): _tame(v, alphabet) for k, v in value.items()}
     return value
 
 
