@@ -34,10 +34,10 @@ class NotResolved(ValueError):
 
 
 class Annotations:
-    """The annotations of one parsed file. ``anything`` is what Any, object and type variables become."""
+    """The annotations of one parsed file. ``stands_for``: types to put in the place of others, for every value."""
 
-    def __init__(self, module: ast.Module, *, anything: Any = Any):
-        self._anything = anything
+    def __init__(self, module: ast.Module, *, stands_for: Mapping[Any, Any] | None = None):
+        self._stands_for = stands_for or {}
         self._imported = dict(_imports(module))
         self._assigned = dict(_assignments(module))
 
@@ -53,7 +53,8 @@ class Annotations:
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return typing.Union[self.resolve(left, depth + 1), self.resolve(right, depth + 1)]  # noqa: UP007
             case ast.Name() | ast.Attribute():
-                return self._named(ast.unparse(node), depth)
+                found = self._named(ast.unparse(node), depth)
+                return self._stands_for.get(found, found)
             case ast.Subscript(value=value, slice=inside):
                 return self._subscripted(ast.unparse(value), inside, depth + 1)
         raise NotResolved(ast.unparse(node))
@@ -62,8 +63,8 @@ class Annotations:
         if name in self._assigned:
             return self._alias(name, depth + 1)
         found = _known(self._imported.get(name, name), self._imported)
-        if found in (Any, object):
-            return self._anything
+        if found is object:
+            return Any
         if not isinstance(found, type) and typing.get_origin(found) is None and type(found).__module__ != "typing":
             raise NotResolved(name)
         return found
@@ -72,7 +73,7 @@ class Annotations:
         value = self._assigned[name]
         match value:
             case ast.Call(func=ast.Name(id="TypeVar") | ast.Attribute(attr="TypeVar")):
-                return self._anything
+                return Any
             case ast.Call(func=ast.Name(id="NewType") | ast.Attribute(attr="NewType"), args=[_, base]):
                 return self.resolve(base, depth)
             case ast.Call():

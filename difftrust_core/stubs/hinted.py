@@ -1,49 +1,54 @@
 """Seed inputs from type hints, through Hypothesis; and nothing else."""
 
-import itertools
-import math
 import tempfile
 import typing
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NewType
 
 from difftrust_core.literals import BadText, write_literal
 from difftrust_core.stubs.types import plain
 
-_BARE: dict[Any, Any] = {
-    list: list[int],
-    tuple: tuple[int, ...],
-    set: set[int],
-    frozenset: frozenset[int],
-    dict: dict[str, int],
-    typing.List: list[int],  # noqa: UP006
-    typing.Dict: dict[str, int],  # noqa: UP006
+# Types of our own, so that how their values are drawn changes nothing for anybody else: see _register.
+_Whole = NewType("_Whole", int)
+_Real = NewType("_Real", float)
+_Text = NewType("_Text", str)
+STANDS_FOR: dict[Any, Any] = {
+    int: _Whole,
+    float: _Real,
+    str: _Text,
+    typing.Any: _Whole,
+    object: _Whole,
+    list: list[_Whole],
+    typing.List: list[_Whole],  # noqa: UP006
+    tuple: tuple[_Whole, ...],
+    set: set[_Whole],
+    frozenset: frozenset[_Whole],
+    dict: dict[_Text, _Whole],
+    typing.Dict: dict[_Text, _Whole],  # noqa: UP006
 }
-_MAX_INT = 10
+"""What hints stand for when seeds are drawn: small numbers and texts of few characters.
+
+Mutations reach little beyond the seeds, and programs that loop over a large number would only time out."""
 _ALPHABETS = ("ab", "aAbB", "ab ", "abc, .-", "01a", "a B1.,-")
-"""Few characters, one set for all texts of an input: repetitions, overlaps and differences of case alone come up."""
-_MAX_TEXT = 12
+"""One for all texts of an input, so that repetitions, overlaps and differences of case alone come up."""
 
 
 def sample_seeds(hints: list[Any], *, accepts: Callable[[str], bool], seed: int, n_seeds: int = 40) -> tuple[str, ...]:
     """Return up to ``n_seeds`` distinct argument tuples of the types ``hints``, in the text form of ``literals``.
 
-    Hypothesis draws their shape; numbers are then made small and texts plain, for mutations reach little beyond the
-    seeds and programs that loop over a number would only time out on large ones. What ``accepts`` refuses after that
-    is taken as drawn. Deterministic in ``seed``; empty where Hypothesis knows no values of some type.
+    What ``accepts`` refuses is left out. Deterministic in ``seed``; empty where Hypothesis knows no values of a type.
     """
     from hypothesis.errors import HypothesisException
 
     found: dict[str, None] = {}
-    alphabets = itertools.cycle(_ALPHABETS)
 
     def collect(drawn: tuple[Any, ...]) -> None:
-        for arguments in (_tame(drawn, next(alphabets)), drawn):
-            text = _written(arguments)
-            if text is not None and accepts(text):
-                if len(found) < n_seeds:
-                    found[text] = None
-                return
+        try:
+            text = write_literal(plain(drawn))
+        except BadText:
+            return
+        if len(found) < n_seeds and accepts(text):
+            found[text] = None
 
     try:
         _draw(hints, collect, seed=seed, n_draws=3 * n_seeds)
@@ -70,30 +75,22 @@ def _draw(hints: list[Any], collect: Callable[[tuple[Any, ...]], None], *, seed:
     with tempfile.TemporaryDirectory() as folder:  # Hypothesis would leave a folder of its own where the user stands
         set_hypothesis_home_dir(folder)
         try:
-            arguments = strategies.tuples(*[strategies.from_type(_BARE.get(hint, hint)) for hint in hints])
+            _register()
+            arguments = strategies.tuples(*map(strategies.from_type, hints))
             hypothesis.seed(seed)(settings(hypothesis.given(arguments)(collect)))()
         finally:
             set_hypothesis_home_dir(None)
 
 
-def _tame(value: Any, alphabet: str) -> Any:
-    """Return ``value`` with small numbers and texts of few characters, its shape kept."""
-    kind = type(value)
-    if kind is int:
-        return int(math.copysign(abs(value) % (_MAX_INT + 1), value)) if abs(value) < 2**53 else _MAX_INT
-    if kind is float:
-        return round(math.fmod(value, _MAX_INT), 2) if math.isfinite(value) else 0.5
-    if kind is str:
-        return "".join([alphabet[ord(c) % len(alphabet)] for c in value[:_MAX_TEXT]])
-    if kind in (list, tuple, set, frozenset):
-        return kind([_tame(v, alphabet) for v in value])
-    if kind is dict:
-        return {_tame(k, alphabet): _tame(v, alphabet) for k, v in value.items()}
-    return value
+def _register() -> None:
+    """Tell Hypothesis how values of our own types are drawn."""
+    from hypothesis import strategies as st
 
-
-def _written(arguments: tuple[Any, ...]) -> str | None:
-    try:
-        return write_literal(plain(arguments))
-    except BadText:
-        return None
+    small = st.integers(-10, 10)
+    alphabet = st.shared(st.sampled_from(_ALPHABETS), key="difftrust alphabet")
+    texts = alphabet.flatmap(lambda characters: st.lists(st.sampled_from(characters), max_size=12))
+    quarters = st.integers(-40, 40).map(lambda x: x / 4)
+    hundredths = st.integers(-1000, 1000).map(lambda x: x / 100)
+    st.register_type_strategy(_Whole, st.one_of(*[small] * 7, st.integers(-1000, 1000)))
+    st.register_type_strategy(_Real, st.one_of(small.map(float), quarters, hundredths))
+    st.register_type_strategy(_Text, texts.map("".join))

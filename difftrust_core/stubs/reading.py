@@ -17,7 +17,7 @@ from difftrust_core.corpora.seeds import seeds_in_examples, seeds_in_tests
 from difftrust_core.exceptions import BadStub, WrongUsage
 from difftrust_core.literals import BadText, read_literal, write_literal
 from difftrust_core.stubs.annotations import Annotations, NotResolved
-from difftrust_core.stubs.hinted import sample_seeds
+from difftrust_core.stubs.hinted import STANDS_FOR, sample_seeds
 from difftrust_core.stubs.types import ArgumentTypes, Parameter
 from difftrust_core.tasks import Task
 
@@ -204,7 +204,7 @@ def _seeds_from_hints(
     module: ast.Module, function: ast.FunctionDef, types: ArgumentTypes, seed: int
 ) -> tuple[str, ...]:
     remedy = f'give some with --example "{function.name}(...)" or as >>> lines in the docstring'
-    annotations = Annotations(module, anything=int)
+    annotations = Annotations(module, stands_for=STANDS_FOR)
     hints = []
     for parameter in types.parameters:
         try:
