@@ -175,7 +175,7 @@ def _itself(value: Any, coarse: bool) -> Iterable[Any]:
 
 
 def _ints(value: int) -> Iterator[int]:
-    yield from (0, value // 2, -(-value // 2))  # leaps, so that large numbers come down quickly
+    yield from (0, abs(value), value // 2, -(-value // 2))  # leaps, so that large numbers come down quickly
     yield from (value + step for step in (-10, -1, 1, 10))
 
 
@@ -183,10 +183,10 @@ def _floats(value: float) -> Iterator[float]:
     yield from (0.0, abs(value))
     if math.isfinite(value):
         yield float(math.trunc(value))
-        yield value / 2
-        places = _places(value)
-        yield from (round(value, k) for k in range(min(places, 20)))
-        yield from (round(value + step, min(places, 20)) for step in (-10, -1, 1, 10))
+        places = min(_places(value), 20)
+        yield round(value / 2, places)
+        yield from (round(value, k) for k in range(places))
+        yield from (round(value + step, places) for step in (-10, -1, 1, 10))
 
 
 def _texts(value: str, coarse: bool) -> Iterator[str]:

@@ -10,7 +10,9 @@ from difftrust_core.benchmark import MEASURES, Detection, beside_published, mean
 from difftrust_core.corpora.published import in_published_set, load_published
 from difftrust_core.exceptions import NoStore
 from difftrust_core.pipeline import compute_estimates, estimates_are_stale
+from difftrust_core.pipeline.passes import compute_passes
 from difftrust_core.queries import query_estimates
+from difftrust_core.selection import selection_table
 from difftrust_core.store import Store
 
 PUBLISHED_TEMPERATURE = 0.6
@@ -101,4 +103,27 @@ def _counted(estimates: pl.DataFrame) -> str:
     )
 
 
-TABLES: dict[str, Callable[[TableRequest], MadeTable]] = {"4": make_table_4}
+def make_selection(request: TableRequest) -> MadeTable:
+    """Return pass@1 of the consensus candidate beside that of a random one, per model."""
+    temperature = PUBLISHED_TEMPERATURE if request.temperature is None and request.published else request.temperature
+    passes = compute_passes(
+        Store.open(request.store),
+        equality=request.equality,
+        temperature=temperature,
+        m=request.m,
+        n=request.n,
+        n_jobs=request.n_jobs,
+    )
+    if request.published and not passes.is_empty():
+        passes = in_published_set(passes)
+    if passes.is_empty():
+        raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")
+    notes = (
+        f"m = {_range(passes['m'])}, n = {_range(passes['n'])}, equality {request.equality}",
+        "consensus: the smallest program of the largest behaviour cluster; random: the mean over the candidates",
+        "low to high: 95% bootstrap interval of the difference over tasks, paired by task (10,000 resamples, seed 0)",
+    )
+    return MadeTable(frame=selection_table(passes), notes=notes)
+
+
+TABLES: dict[str, Callable[[TableRequest], MadeTable]] = {"4": make_table_4, "selection": make_selection}

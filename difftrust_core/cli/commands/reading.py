@@ -24,7 +24,7 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help="Which table of the paper: 4.")],
+    name: Annotated[str, typer.Argument(help="4 (of the paper) or selection.")],
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -38,7 +38,7 @@ def table(
     n: Annotated[int | None, typer.Option("-n", min=1, help="Only the first n inputs.")] = None,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, computed from a store."""
+    """Print a table of the paper, or what selecting by consensus brings, computed from a store."""
     from difftrust_core.cli.rendering import render
     from difftrust_core.cli.tables import TABLES, TableRequest
 
