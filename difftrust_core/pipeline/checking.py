@@ -57,6 +57,7 @@ def check(
         raise WrongUsage(f"expected {wanted}, got {len(task.seed_inputs)} and {validity!r}; give examples")
     options = _Options(
         subject=subject or _models(candidates),
+        subject_given=bool(subject),
         n=n,
         seed=seed,
         equality=equality,
@@ -73,6 +74,7 @@ def check(
 @dataclass(frozen=True, kw_only=True)
 class _Options:
     subject: str
+    subject_given: bool
     n: int
     seed: int
     equality: Policy
@@ -100,6 +102,8 @@ class _Check:
         self.programs, self.names = _programs(candidates)
         self.counts = np.array([program.n_candidates for program in self.programs])
         self.notes: list[str] = []
+        if not options.subject_given and len({candidate.model for candidate in candidates}) > 1:
+            self.notes.append("in a mixture, a disagreement says that one of the models is wrong, not which")
 
     def report(self) -> CheckReport:
         """Execute and report."""

@@ -15,7 +15,6 @@ from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
     from difftrust_core.pipeline.check_records import CheckReport
-    from difftrust_core.pipeline.check_sampling import SamplingRequest
     from difftrust_core.records import Candidate
     from difftrust_core.stubs import Stub
 
@@ -79,8 +78,8 @@ def check(
         if candidates is not None:
             found = _from_folder(candidates, stub)
         else:
-            options = {name: v for name, v in (("api_base", api_base), ("max_usd", max_usd)) if v is not None}
-            found = _from_models(stub, store, _request(model or [], m, temperature, options))
+            asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
+            found = _from_models(stub, store, **asked, api_base=api_base, max_usd=max_usd)
         report = _run(
             stub,
             found,
@@ -124,16 +123,10 @@ def _from_folder(folder: Path, stub: "Stub") -> "list[Candidate]":
     return load_folder(folder, stub.task)
 
 
-def _request(models: list[str], m: int, temperature: float, options: dict[str, Any]) -> "SamplingRequest":
-    from difftrust_core.pipeline.check_sampling import SamplingRequest
+def _from_models(stub: "Stub", store: Path, **request: Any) -> "list[Candidate]":
+    from difftrust_core.pipeline.check_sampling import SamplingRequest, sample_candidates
 
-    return SamplingRequest(models=tuple(models), m=m, temperature=temperature, options=options)
-
-
-def _from_models(stub: "Stub", store: Path, request: "SamplingRequest") -> "list[Candidate]":
-    from difftrust_core.pipeline.check_sampling import sample_candidates
-
-    return sample_candidates(store, stub.task, request, say=_say)
+    return sample_candidates(store, stub.task, SamplingRequest(**request), say=_say)
 
 
 def _run(stub: "Stub", candidates: "list[Candidate]", **options: Any) -> "CheckReport":
