@@ -62,3 +62,9 @@ class Undefined(DifftrustError):
 
 class BrokenInvariant(DifftrustError):
     """A result contradicts a theorem that holds on every input: a defect in this package."""
+
+
+class BadStub(DifftrustError):
+    """The function to check, or its file, cannot be checked as it stands; exit status 2."""
+
+    exit_status = 2

@@ -49,7 +49,7 @@ def _mutate_argument(argument: Any, generator: random.Random) -> Any:
     return argument
 
 
-def _children(value: Any) -> Iterator[Any]:
+def children(value: Any) -> Iterator[Any]:
     """Iterate over the nodes right below ``value``; sets in the order of their elements' text."""
     kind = type(value)
     if kind in (list, tuple):
@@ -70,12 +70,12 @@ def _size(value: Any) -> int:
     if kind not in _CONTAINERS:
         return 1
     if kind in (list, tuple, set, frozenset):
-        children: Collection[Any] = value
+        below: Collection[Any] = value
     else:
-        children = list(_children(value))
-    if _CONTAINERS.isdisjoint(map(type, children)):
-        return 1 + len(children)
-    return 1 + sum([1 if type(child) not in _CONTAINERS else _size(child) for child in children])
+        below = list(children(value))
+    if _CONTAINERS.isdisjoint(map(type, below)):
+        return 1 + len(below)
+    return 1 + sum([1 if type(child) not in _CONTAINERS else _size(child) for child in below])
 
 
 def _mutate_node(value: Any, target: int, generator: random.Random) -> Any:
@@ -83,20 +83,20 @@ def _mutate_node(value: Any, target: int, generator: random.Random) -> Any:
     if target == 0:
         return _mutate_value(value, generator)
     target -= 1
-    parts = list(_children(value))
+    parts = list(children(value))
     if _CONTAINERS.isdisjoint(map(type, parts)):
         parts[target] = _mutate_value(parts[target], generator)
-        return _rebuild(value, parts)
+        return rebuild(value, parts)
     for position, child in enumerate(parts):
         size = _size(child) if type(child) in _CONTAINERS else 1
         if target < size:
             parts[position] = _mutate_node(child, target, generator)
-            return _rebuild(value, parts)
+            return rebuild(value, parts)
         target -= size
     raise AssertionError("a node number within the value's size")
 
 
-def _rebuild(value: Any, parts: list[Any]) -> Any:
+def rebuild(value: Any, parts: list[Any]) -> Any:
     """Return a value of the same kind with other children; the old one where they cannot be keys or elements."""
     kind = type(value)
     try:

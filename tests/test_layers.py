@@ -10,11 +10,12 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
-    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas"},
-    {"intervals", "planning"},
+    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection"},
+    {"intervals", "planning", "shrinking"},
     {"store", "ablation"},
     {"results"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
+    {"stubs"},
     {"pipeline"},
     {"cli"},
 )
@@ -27,6 +28,7 @@ DOORS = {
     "tiktoken": {"coders"},
     "tenacity": {"pipeline"},
     "typer": {"cli"},
+    "hypothesis": {"stubs"},
 }
 PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}

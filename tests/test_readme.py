@@ -40,7 +40,7 @@ def test_commands_run_as_written(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(command)[1:]
-    if words[0] == "fetch" or "paper" in words:
+    if words[0] == "fetch" or "paper" in words or (words[0] == "check" and "--model" in words):
         with pytest.raises(SystemExit) as ended:
             main([words[0], "--help"])
         assert ended.value.code == 0
@@ -61,6 +61,10 @@ def prepare(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from difftrust_core.corpora.benchmarks import load_benchmark
 
     task = load_benchmark("starter")[0]
+    (folder / "module.py").write_text('def function(n: int) -> int:\n    """Return twice n."""\n')
+    (folder / "programs").mkdir()
+    for name, twice in (("a", "2 * n"), ("b", "n + n")):
+        (folder / "programs" / f"{name}.py").write_text(f"def function(n):\n    return {twice}\n")
     wrong = f"def {task.entry_point}(*args):\n    return None\n"
     lines = [{"task_id": task.task_id, "solution": code} for code in (task.reference, task.reference, wrong) * 2]
     (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from difftrust_core import __version__
-from difftrust_core.cli.commands import doctor, planning, publishing, reading, running, sampling, starting
+from difftrust_core.cli.commands import (
+    checking,
+    doctor,
+    planning,
+    publishing,
+    reading,
+    running,
+    sampling,
+    starting,
+)
 from difftrust_core.cli.reports import printable
 from difftrust_core.exceptions import DifftrustError
 
@@ -27,7 +36,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _module in (starting, sampling, running, reading, planning, publishing, doctor):
+for _module in (starting, checking, sampling, running, reading, planning, publishing, doctor):
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130

@@ -5,6 +5,7 @@
 
 from difftrust_core.estimators.matrix import (
     Counts,
+    Floats,
     Labels,
     class_counts,
     detected,
@@ -26,6 +27,7 @@ from difftrust_core.estimators.tally import Estimates, Tally, detection_at, esti
 __all__ = [
     "Counts",
     "Estimates",
+    "Floats",
     "Labels",
     "Tally",
     "class_counts",

@@ -23,7 +23,9 @@ from difftrust_core.equality import PAPER
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.intervals.tables import with_intervals
 from difftrust_core.pipeline.estimation import estimates_are_stale, estimates_of_pools, open_pools
+from difftrust_core.pipeline.passes import compute_passes
 from difftrust_core.queries import query_estimates
+from difftrust_core.selection import selection_table
 from difftrust_core.store import Store
 
 
@@ -236,9 +238,31 @@ def _counted(estimates: pl.DataFrame) -> str:
     )
 
 
+def make_selection(request: TableRequest) -> MadeTable:
+    """Return pass@1 of the consensus candidate beside that of a random one, per model."""
+    found = compute_passes(
+        Store.open(request.store),
+        equality=request.equality,
+        temperature=TEMPERATURE if request.temperature is None and request.published else request.temperature,
+        m=request.m or (M if request.published else None),
+        n=request.n or (N if request.published else None),
+        n_jobs=request.n_jobs,
+    )
+    passes = in_published_set(found) if request.published and not found.is_empty() else found
+    if passes.is_empty():
+        raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")
+    notes = (
+        f"m = {_range(passes['m'])}, n = {_range(passes['n'])}, equality {request.equality}",
+        "consensus: the smallest program of the largest behaviour cluster; random: the mean over the candidates",
+        "low to high: 95% bootstrap interval of the difference over tasks, paired by task (10,000 resamples, seed 0)",
+    )
+    return MadeTable(frame=selection_table(passes), notes=notes)
+
+
 TABLES: dict[str, Callable[[TableRequest], MadeTable]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
+    "selection": make_selection,
 }

@@ -23,7 +23,7 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help="Which table of the paper: 2, 3, 3a (m), 3b (temperature), 3c (n), 4.")],
+    name: Annotated[str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; or selection.")],
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -47,7 +47,10 @@ def table(
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, computed from a store. -m, -n and --temperature do not concern Table 3."""
+    """Print a table of the paper, or what selecting by consensus brings, computed from a store.
+
+    -m, -n and --temperature do not concern Table 3.
+    """
     from difftrust_core.cli.rendering import render, with_ends_in_brackets
     from difftrust_core.pipeline.tables import TableRequest, make_table
 

@@ -13,6 +13,9 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from mmap import mmap
 from typing import Any, Never
 
@@ -24,6 +27,7 @@ HEADER_BYTES = 64
 LOADING, RUNNING, RECHECKING, DONE, FULL, NOT_LOADED, NO_MEMORY = range(7)  # values of STATE
 RECHECK_EVERY = 50  # 2 % of the inputs run twice, to find programs that differ from themselves
 MODULE_NAME = "candidate"
+_STANDARD = {kind.__name__: kind for kind in (Decimal, Fraction, date, datetime, time, timedelta)}
 _FUTURE_ANNOTATIONS: int = __import__("__future__").annotations.compiler_flag
 # Bound here, where no candidate can have replaced them yet.
 _exit, _loads, _seed = os._exit, marshal.loads, random.seed
@@ -79,7 +83,7 @@ def _build(value: Any, namespace: Namespace) -> Any:
         return value[:]
     if kind is not Instance:
         return value
-    cls = namespace[value.type_name]
+    cls = _class_of(value.type_name, namespace)
     args = [_build(a, namespace) for a in value.args]
     if args or not isinstance(cls, type):
         return cls(*args)
@@ -87,6 +91,14 @@ def _build(value: Any, namespace: Namespace) -> Any:
     for name, field in value.fields.items():
         object.__setattr__(made, name, _build(field, namespace))
     return made
+
+
+def _class_of(name: str, namespace: Namespace) -> Any:
+    """Return the program's own class, or the standard library's: ``datetime`` may be the module to the program."""
+    own = namespace.get(name)
+    if isinstance(own, type) or name not in _STANDARD:
+        return namespace[name]
+    return _STANDARD[name]
 
 
 def _compile(source: str | ast.Module, where: str) -> types.CodeType:

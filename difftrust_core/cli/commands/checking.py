@@ -1,0 +1,183 @@
+"""The everyday command: check a function of one's own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from difftrust_core.cli.options import Equality, EqualityOption, WeakOption
+from difftrust_core.cli.reports import printable
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+if TYPE_CHECKING:
+    from difftrust_core.pipeline.check_records import CheckReport
+    from difftrust_core.records import Candidate
+    from difftrust_core.stubs import Stub
+
+commands = typer.Typer()
+UNDECIDED = 3
+_STATUS = {"coherent": 0, "incoherent": 1, "undecided": UNDECIDED}
+
+
+class Judged(StrEnum):
+    """Which inputs count where there is no reference."""
+
+    QUORUM = "quorum"
+    ALL = "all"
+
+
+@commands.command(epilog="Example: difftrust check module.py::function --candidates DIR")
+def check(
+    where: Annotated[str, typer.Argument(help="A function with a signature and a docstring: module.py::function.")],
+    model: Annotated[list[str] | None, typer.Option(help="Sample from this LLM; several make a mixture.")] = None,
+    m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
+    temperature: Annotated[float, typer.Option(min=0, help="Of the sampling.")] = 0.6,
+    store: Annotated[
+        Path, typer.Option("--store", help="Where replies are kept; none is paid for twice.", metavar="DIR")
+    ] = Path("difftrust-check"),
+    api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,
+    candidates: Annotated[
+        Path | None, typer.Option(help="Check these files (each *.py one candidate), without any LLM.", metavar="DIR")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
+    example: Annotated[
+        list[str] | None, typer.Option(help='A call to start from, "f(1, [2])"; may be repeated.')
+    ] = None,
+    no_types: Annotated[bool, typer.Option("--no-types", help="Let inputs leave the annotated types.")] = False,
+    validity: Annotated[
+        Judged, typer.Option(help="Inputs kept: on which half of the candidates return a value, or all.")
+    ] = Judged.QUORUM,
+    equality: EqualityOption = Equality.PAPER,
+    output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(help='Write what is right into the docstring: "f(1) == 2", or the number of the right behaviour.'),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    allow_weak_sandbox: WeakOption = False,
+) -> None:
+    """See where several implementations of a function disagree, without knowing what is right.
+
+    Exit status: 0 coherent, 1 incoherent, 2 wrong usage, 3 could not decide.
+    """
+    if candidates is not None and model:
+        raise WrongUsage("expected either --candidates or --model, got both; leave one out")
+    with _undecided_on_failure():
+        chosen, written = _pin_examples(where, pin or [])
+        if candidates is None and not model:
+            if written:
+                return
+            raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
+        stub = _load(where, example or [], typed=not no_types, seed=seed)
+        if candidates is not None:
+            found = _from_folder(candidates, stub)
+        else:
+            asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
+            found = _from_models(stub, store, **asked, api_base=api_base, max_usd=max_usd)
+        report = _run(
+            stub,
+            found,
+            subject=f"these {len(found)} programs" if candidates else "",
+            n=n,
+            seed=seed,
+            equality=equality.value,
+            validity=validity.value,
+            allow_weak=allow_weak_sandbox,
+        )
+        _show(report, where, json_wanted=as_json, output=output)
+        if chosen is not None:
+            _pin_behaviour(where, report, chosen)
+    raise typer.Exit(_STATUS[report.verdict])
+
+
+@contextmanager
+def _undecided_on_failure() -> Iterator[None]:
+    """Let failures end with status 3, since 1 says incoherent."""
+    try:
+        yield
+    except DifftrustError as e:
+        if e.exit_status == 1:
+            e.exit_status = UNDECIDED
+        raise
+
+
+def _say(line: str) -> None:
+    typer.echo(printable(line), err=True)
+
+
+def _load(where: str, examples: list[str], *, typed: bool, seed: int) -> "Stub":
+    from difftrust_core.stubs import load_stub
+
+    return load_stub(where, examples=examples, typed=typed, seed=seed)
+
+
+def _from_folder(folder: Path, stub: "Stub") -> "list[Candidate]":
+    from difftrust_core.corpora.folder import load_folder
+
+    return load_folder(folder, stub.task)
+
+
+def _from_models(stub: "Stub", store: Path, **request: Any) -> "list[Candidate]":
+    from difftrust_core.pipeline.check_sampling import SamplingRequest, sample_candidates
+
+    return sample_candidates(store, stub.task, SamplingRequest(**request), say=_say)
+
+
+def _run(stub: "Stub", candidates: "list[Candidate]", **options: Any) -> "CheckReport":
+    from difftrust_core.pipeline.checking import check as run
+
+    report = run(stub.task, candidates, accepts=stub.types.accepts if stub.types else None, say=_say, **options)
+    return replace(report, notes=(*stub.notes, *report.notes))
+
+
+def _show(report: "CheckReport", where: str, *, json_wanted: bool, output: Path | None) -> None:
+    from difftrust_core.cli.check_text import json_of, text_of
+
+    typer.echo(json_of(report) if json_wanted else text_of(report, where))
+    if output is None:
+        return
+    if report.consensus is None:
+        raise DifftrustError(f"expected a program that works to write to {output}, found none; sample more")
+    try:
+        output.write_text(report.consensus, encoding="utf-8", errors="surrogatepass")
+    except OSError as e:
+        raise WrongUsage(f"expected a file to write to, {output} cannot be written: {e.strerror or e}") from None
+    _say(f"consensus written to {output}")
+
+
+def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, bool]:
+    """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and whether some were."""
+    from difftrust_core.stubs import parse_pin, pin_example
+
+    numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]
+    if len(numbers) > 1:
+        raise WrongUsage(f"expected one behaviour to be right, got {len(numbers)}; pin single examples instead")
+    function = where.rpartition("::")[2]
+    parsed = [parse_pin(text, function) for text in pins if not text.isdigit()]
+    for pin in parsed:
+        _say(f"{'written' if pin_example(where, pin) else 'there already'}: {pin.source} is {pin.want or None}")
+    return (numbers[0] if numbers else None), bool(parsed) and not numbers
+
+
+def _pin_behaviour(where: str, report: "CheckReport", number: int) -> None:
+    """Write what the chosen behaviour does on each input shown."""
+    from difftrust_core.cli.check_text import spelled_pin
+    from difftrust_core.stubs import parse_pin, pin_example
+
+    function = report.task.entry_point
+    pins = []
+    for found in report.disagreements:
+        if number in (found.first, found.second) and found.arguments is not None and found.outcomes is not None:
+            outcome = found.outcomes[0 if number == found.first else 1]
+            pins.append(spelled_pin(function, found.arguments, outcome))
+    sound = [text for text in dict.fromkeys(pins) if text is not None]
+    if not sound:
+        raise WrongUsage(f"expected the number of a behaviour that differs on an input shown, got {number}")
+    for text in sound:
+        _say(f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}")

@@ -1,0 +1,45 @@
+"""What the inputs of a check allow to say about incoherence and error, in numbers and in words; and nothing else."""
+
+import math
+
+import numpy as np
+from scipy.stats import binomtest
+
+from difftrust_core.estimators import Floats
+from difftrust_core.pipeline.check_records import Interval
+
+LEVEL = 0.95
+COVERS = "the choice of inputs, given these programs"
+
+
+def input_interval(disagreement: Floats, m: int, *, level: float = LEVEL) -> Interval:
+    """Return an interval for I, over the draw of inputs, given these m programs.
+
+    ``disagreement``: (n,), D_i of each input. Without any disagreement: Theorem 4.3, I <= 1 - delta^(1/n). Else the
+    better of two, each at half the risk: Hoeffding's (Theorem 4.2), and the exact binomial one for the share p of
+    inputs with a disagreement, since 2/m <= D_i <= 1 on these, so that 2p/m <= I <= p.
+    """
+    n, delta = len(disagreement), 1 - level
+    hits = int(np.count_nonzero(disagreement))
+    if not hits:
+        return Interval(low=0.0, high=1 - delta ** (1 / n), level=level, covers=COVERS)
+    mean, radius = float(disagreement.mean()), math.sqrt(math.log(4 / delta) / (2 * n))
+    share = binomtest(hits, n).proportion_ci(confidence_level=1 - delta / 2, method="exact")
+    low = max(mean - radius, 2 / m * float(share.low))
+    return Interval(low=low, high=min(mean + radius, float(share.high)), level=level, covers=COVERS)
+
+
+def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
+    """Return what is certain, and what is certain at the interval's level."""
+    n, hits = len(disagreement), int(np.count_nonzero(disagreement))
+    if hits:
+        return (
+            f"A disagreement proves an error: on {hits} of {n} inputs at least one program is wrong. "
+            f"The error of {subject} is E >= I/2 >= {interval.low / 2:.4f} "
+            f"(at {interval.level:.0%}, over {interval.covers})."
+        )
+    return (
+        f"No disagreement in {n} inputs: the incoherence of {subject} is at most {interval.high:.4f} "
+        f"(at {interval.level:.0%}, over {interval.covers}; Theorem 4.3). "
+        "It proves no program right: all may share one error."
+    )
