@@ -27,6 +27,7 @@ from difftrust_core.store import Store
 from difftrust_core.stubs import Stub, load_stub
 from tests import tiny
 from tests.check_cases import AMBIGUOUS, COHERENT, Case
+from tests.llm_server import Server
 
 CHARACTERS = [chr(c) for c in (*range(0x7F), *range(0x80, 0x100))]
 DUMMIES: list[Any] = [None, False, 0, 0.0, "", [], {}, set()]
@@ -377,3 +378,25 @@ def test_samples_come_back_from_the_store_as_they_went_in(tmp_path: Path) -> Non
     assert samples["sample_index"].to_list() == [0, 1, 2]
     assert samples["code"].to_list() == [code["tiny/first"] for code in codes]
     assert stored_samples(store, tiny.TASKS[1], "other", 0.6).is_empty()
+
+
+def test_models_are_asked_once_and_their_programs_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-for-this-test")
+    stub = tmp_path / "module.py"
+    stub.write_text('def clamp(x: int) -> int:\n    """Return x, at most 5.\n\n    >>> clamp(2)\n    2\n    """\n')
+    bodies = ("min(x, 5)", "x if x < 5 else 5", "min(x, 6)")
+    with Server(text=lambda k: f"```python\ndef clamp(x):\n    return {bodies[k % 3]}\n```\n") as server:
+        asked = ["--model", "openai/one", "--model", "openai/two", "-m", "6", "--api-base", server.url, "--json"]
+        words = ["check", f"{stub}::clamp", *asked, "--store", tmp_path / "store", "-n", "200"]
+        (status, first, said), (_, again, _) = run(capsys, *words), run(capsys, *words)
+        assert len(server.asked) == 6
+    found = json.loads(first)
+    assert (status, found["verdict"]) == (1, "incoherent"), said
+    assert first == again
+    assert "3 of openai/one, 3 of openai/two" in found["subject"]
+    assert sorted(len(cluster["candidates"]) for cluster in found["clusters"]) == [2, 4]
+    assert found["disagreements"][0]["arguments"] == "(6,)"
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"sk-planted" not in kept + (first + said).encode()

@@ -5,7 +5,8 @@ import math
 import numpy as np
 from scipy.stats import binomtest
 
-from difftrust_core.estimators import Floats
+from difftrust_core.estimators import Counts, Floats, Labels
+from difftrust_core.intervals import error_lower_bound_over_programs, incoherence_interval_over_programs
 from difftrust_core.pipeline.check_records import Interval
 
 LEVEL = 0.95
@@ -42,4 +43,14 @@ def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
         f"No disagreement in {n} inputs: the incoherence of {subject} is at most {interval.high:.4f} "
         f"(at {interval.level:.0%}, over {interval.covers}; Theorem 4.3). "
         "It proves no program right: all may share one error."
+    )
+
+
+def of_the_coder(labels: Labels, counts: Counts, subject: str) -> str:
+    """Return what these programs say of others by the same coder: another question, and a wider interval."""
+    least = error_lower_bound_over_programs(labels, counts, confidence=LEVEL)
+    between = incoherence_interval_over_programs(labels, counts, confidence=LEVEL)
+    return (
+        f"of further programs by whoever wrote {subject}: incoherence {between}, error at least {least.low:.4f} "
+        f"(at {LEVEL:.0%}, over the choice of programs)"
     )

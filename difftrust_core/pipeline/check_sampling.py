@@ -1,14 +1,13 @@
 """Candidates for a check from language models, through the store that keeps their replies; and nothing else."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from difftrust_core.exceptions import TooFewCandidates
+from difftrust_core.pipeline.generation import GenerationOptions, generate
 from difftrust_core.records import Candidate
 from difftrust_core.store import Store
 from difftrust_core.tasks import Task
@@ -40,18 +39,18 @@ def sample_candidates(
 
     Raises TooFewCandidates if fewer than two came; what did come is in the store.
     """
-    generation: Any = importlib.import_module("difftrust_core.pipeline.generation")
     store = Store.create(root)
     found: list[Candidate] = []
     left = request.max_usd
     for model, share in request.shares().items():
         say(f"{share} programs from {model} (replies are kept in {root})")
         if left is None or left > 0:
-            options = generation.GenerationOptions(api_base=request.api_base, max_usd=left)
-            asked = {"models": [model], "temperature": request.temperature, "m": share}
-            done = generation.generate(store, [task], **asked, options=options, say=say)
+            options = GenerationOptions(api_base=request.api_base, max_usd=left)
+            done = generate(
+                store, [task], models=[model], temperature=request.temperature, m=share, options=options, say=say
+            )
             for failure in done.failures:
-                say(f"failed: {failure}")
+                say(f"failed: sample {failure.sample_index} of {failure.model}: {failure.reason}")
         samples = stored_samples(store, task, model, request.temperature).head(share)
         left = None if left is None else left - _paid(samples)
         found += _candidates(samples, task, model, request.temperature)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from difftrust_core.equality import PAPER, Forms, Policy, classify
 from difftrust_core.estimators import disagreement_per_input, incoherence
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
-from difftrust_core.pipeline.certainty import input_interval, statement
+from difftrust_core.pipeline.certainty import input_interval, of_the_coder, statement
 from difftrust_core.pipeline.check_inputs import Accepts, Jury, sample_inputs
 from difftrust_core.pipeline.check_records import CheckReport, Cluster, Disagreement, Interval, Verdict
 from difftrust_core.pipeline.chunks import Program
@@ -115,6 +115,8 @@ class _Check:
         clusters = self._clusters()
         interval = input_interval(disagreement_per_input(self.labels, self.counts), self.m) if self.m > 1 else None
         disagreements = () if verdict == "undecided" else self._disagreements()
+        if self.m > 1:
+            self.notes.append(of_the_coder(self.labels, self.counts, options.subject))
         return CheckReport(
             task=self.task,
             subject=options.subject,
