@@ -117,21 +117,29 @@ def _about_the_llm(name: str, labels: Labels, counts: Counts, *, seed: int, draw
 INPUTS = ("I calibrated", "E calibrated", "I chernoff", "I hoeffding", "E at least")
 
 
-def over_inputs(coders: Sequence[Coder], *, m: int, n: int, experiments: int, seed: int) -> dict[str, Tally]:
-    """Return the tallies of INPUTS: what is said about m given programs that disagree somewhere, from n inputs."""
-    rng, found = np.random.default_rng(seed), _tallies(INPUTS)
+def over_inputs(
+    coders: Sequence[Coder], *, m: int, n: int, experiments: int, seed: int, names: Sequence[str] = INPUTS
+) -> dict[str, Tally]:
+    """Return the tallies of ``names``: what is said about m given programs that disagree somewhere, from n inputs."""
+    rng, found = np.random.default_rng(seed), _tallies(names)
     for _ in range(experiments):
         d = np.zeros(1)
         while not d.any():  # of programs that agree everywhere every interval is right
             coder = coders[rng.integers(len(coders))]
             counts = rng.multinomial(m, coder.shares)
-            d = disagreement_per_input(coder.labels, counts)
-        e = error_per_input(coder.labels, counts, 0)
+            rows = np.flatnonzero((counts > 0) | (np.arange(len(counts)) == 0))
+            labels, counts = coder.labels[rows], counts[rows]
+            d = disagreement_per_input(labels, counts)
+        e = error_per_input(labels, counts, 0)
         drawn = rng.integers(len(d), size=n)
-        for method in ("calibrated", "chernoff", "hoeffding"):
-            found[f"I {method}"].add(incoherence_interval_over_inputs(d[drawn], method=method), d.mean())
-        found["E calibrated"].add(error_interval_over_inputs(e[drawn]), e.mean())
-        found["E at least"].add(error_lower_bound_over_inputs(coder.labels[:, drawn], counts), e.mean())
+        for name, tally in found.items():
+            what, method = name.split(" ", 1)
+            if method == "at least":
+                tally.add(error_lower_bound_over_inputs(labels[:, drawn], counts), e.mean())
+            elif what == "I":
+                tally.add(incoherence_interval_over_inputs(d[drawn], method=method), d.mean())  # type: ignore[arg-type]
+            else:
+                tally.add(error_interval_over_inputs(e[drawn], method=method), e.mean())  # type: ignore[arg-type]
     return found
 
 

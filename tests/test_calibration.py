@@ -33,23 +33,26 @@ def test_intervals_over_programs_cover_the_llm_and_naive_ones_do_not(coders: lis
 @pytest.mark.parametrize("m", [5, 10, 50])
 def test_the_guaranteed_ones_never_fall_short(coders: list[Coder], m: int) -> None:
     names = ("I chernoff", "E chernoff", "E at least")
-    found = over_programs(coders, m=m, n=200, experiments=EXPERIMENTS // 4, seed=m, draws=1, names=names)
+    found = over_programs(coders, m=m, n=200, experiments=EXPERIMENTS // 5, seed=m, draws=1, names=names)
     assert all(tally.coverage >= 0.95 for tally in found.values())
 
 
 @pytest.mark.parametrize("n", [100, 1000])
 def test_intervals_over_inputs_cover_the_given_programs(coders: list[Coder], n: int) -> None:
-    found = over_inputs(coders, m=10, n=n, experiments=EXPERIMENTS, seed=n)
-    assert AT_LEAST <= found["I calibrated"].coverage <= AT_MOST
-    assert AT_LEAST <= found["E calibrated"].coverage <= AT_MOST
-    for guaranteed in ("I chernoff", "I hoeffding", "E at least"):
-        assert found[guaranteed].coverage >= 0.95
+    names = ("I calibrated", "E calibrated")
+    for tally in over_inputs(coders, m=10, n=n, experiments=EXPERIMENTS, seed=n, names=names).values():
+        assert AT_LEAST <= tally.coverage <= AT_MOST
+
+
+def test_the_guaranteed_ones_over_inputs_are_wider_and_never_fall_short(coders: list[Coder]) -> None:
+    found = over_inputs(coders, m=10, n=100, experiments=EXPERIMENTS // 5, seed=3)
+    assert all(found[name].coverage >= 0.95 for name in ("I chernoff", "I hoeffding", "E at least"))
     assert found["I calibrated"].width < found["I chernoff"].width < found["I hoeffding"].width
 
 
 def test_intervals_over_tasks_cover_all_tasks() -> None:
     measures = (("mean_error", AS_PUBLISHED), ("detection_rate", AS_PUBLISHED), ("detection_rate", ALL_PAIRS))
-    found = over_tasks(measures, n_tasks=100, experiments=EXPERIMENTS, seed=1, resamples=300)
+    found = over_tasks(measures, n_tasks=60, experiments=EXPERIMENTS, seed=1, resamples=200)
     for tally in found.values():
         assert AT_LEAST - BINOMIAL <= tally.coverage <= AT_MOST + BINOMIAL
 

@@ -9,6 +9,7 @@ from scipy.stats import bootstrap
 
 from difftrust_core import benchmark
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.intervals.tables import ranking_intervals, with_intervals
 from difftrust_core.intervals.tasks import (
     bca_limits,
     bootstrap_tasks,
@@ -127,3 +128,70 @@ def test_only_common_tasks_are_compared():
 def test_another_measure_is_refused():
     with pytest.raises(WrongUsage, match="got 'median'"):
         statistic_of("median")
+
+
+# --- whole tables
+
+
+def several(*, temperature=0.6):
+    named = [
+        tasks(seed).with_columns(model=pl.lit(name), temperature=pl.lit(temperature)) for seed, name in enumerate("abc")
+    ]
+    other = named[1].with_columns(benchmark=pl.lit("MBPP"))[:25]
+    return pl.concat([*named, other])
+
+
+def test_a_table_has_the_intervals_of_its_coders():
+    estimates = several()
+    table = benchmark.table_4(estimates)
+    found = with_intervals(table, estimates, resamples=300, seed=4)
+    assert found.select(table.columns).equals(table, null_equal=True)
+    assert found.columns[3:6] == ["mean_error", "mean_error_low", "mean_error_high"]
+    for name, model in (("HumanEval", "b"), ("MBPP", "b")):
+        one = estimates.filter((pl.col("benchmark") == name) & (pl.col("model") == model))
+        row = found.filter((pl.col("benchmark") == name) & (pl.col("model") == model)).row(0, named=True)
+        for measure in benchmark.MEASURES:
+            alone = bootstrap_tasks(one.sort("task_id"), statistic_of(measure), resamples=300, seed=4)
+            assert row[measure] == pytest.approx(alone.estimate)
+            assert (row[f"{measure}_low"], row[f"{measure}_high"]) == pytest.approx((alone.low, alone.high))
+
+
+def test_the_mean_over_coders_is_resampled_with_all_of_them():
+    # Two coders whose errors add up to 1/2 on every task: their mean does not vary, whatever is drawn.
+    one = tasks().with_columns(error=pl.col("error") / 2, model=pl.lit("a"), temperature=pl.lit(0.6))
+    estimates = pl.concat([one, one.with_columns(error=0.5 - pl.col("error"), model=pl.lit("b"))])
+    found = with_intervals(benchmark.table_4(estimates), estimates, resamples=200)
+    mean = found.filter(pl.col("model") == "mean").row(0, named=True)
+    assert (mean["mean_error"], mean["mean_error_low"], mean["mean_error_high"]) == pytest.approx((0.25,) * 3)
+    assert found["mean_error_low"][0] < found["mean_error"][0]
+
+
+def test_tables_with_several_temperatures_and_tables_of_nothing():
+    estimates = pl.concat([several(), several(temperature=1.0).with_columns(error=0.0)])
+    found = with_intervals(benchmark.table_4(estimates), estimates, resamples=100)
+    assert found.select(["benchmark", "model", "temperature"]).equals(
+        benchmark.table_4(estimates).select(["benchmark", "model", "temperature"])
+    )
+    assert found.filter(pl.col("temperature") == 1.0)["mean_error_high"].to_list() == [0.0] * 6
+    nothing = estimates.clear()
+    assert with_intervals(benchmark.table_4(nothing), nothing).is_empty()
+
+
+def test_the_ranking_of_coders_has_an_interval():
+    named = [
+        tasks(0).with_columns(
+            model=pl.lit(name),
+            temperature=pl.lit(0.6),
+            error=pl.col("error") * scale,
+            incoherence=pl.col("incoherence") * scale,
+        )
+        for name, scale in (("a", 0.25), ("b", 0.5), ("c", 0.75), ("d", 1.0))
+    ]
+    certain = ranking_intervals(pl.concat(named), resamples=200)
+    assert certain.select("rho_error", "rho_error_low", "rho_error_high").row(0) == pytest.approx((1, 1, 1))
+    estimates = several().filter(pl.col("benchmark") == "HumanEval")
+    row = ranking_intervals(estimates, resamples=500).row(0, named=True)
+    assert row["rho_error"] == benchmark.rankings(estimates)["rho_error"][0]
+    assert -1 <= row["rho_error_low"] < row["rho_error_high"] <= 1
+    two = ranking_intervals(several().filter(pl.col("benchmark") == "MBPP"))
+    assert math.isnan(two["rho_error_low"][0])

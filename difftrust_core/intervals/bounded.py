@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from difftrust_core.exceptions import Undefined
 
@@ -60,8 +60,8 @@ def _crossing(excess: Callable[[float], float], mean: float, end: float) -> floa
 
 def clopper_pearson(successes: int, trials: int, *, alpha: float) -> Limits:
     """Return the exact limits of a probability after ``successes`` in ``trials``. Clopper & Pearson 1934."""
-    low = float(beta.ppf(alpha, successes, trials - successes + 1)) if successes else 0.0
-    high = float(beta.ppf(1 - alpha, successes + 1, trials - successes)) if successes < trials else 1.0
+    low = float(betaincinv(successes, trials - successes + 1, alpha)) if successes else 0.0
+    high = float(betaincinv(successes + 1, trials - successes, 1 - alpha)) if successes < trials else 1.0
     return low, high
 
 
@@ -92,4 +92,4 @@ def calibrated(values: Floats, *, alpha: float) -> Limits:
     if values.min() == 1:
         return (2 * alpha) ** (1 / n), 1.0
     a, b = beta_of_mean(values)
-    return float(beta.ppf(alpha, a, b)), float(beta.ppf(1 - alpha, a, b))
+    return float(betaincinv(a, b, alpha)), float(betaincinv(a, b, 1 - alpha))

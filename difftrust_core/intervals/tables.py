@@ -87,7 +87,10 @@ def with_intervals(
             )
         parts.append(part)
     columns = [[name, f"{name}{LOW}", f"{name}{HIGH}"] if name in measures else [name] for name in table.columns]
-    return (pl.concat(parts).sort("_row") if parts else table).select([name for three in columns for name in three])
+    names = [name for three in columns for name in three]
+    if not parts:
+        return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
+    return pl.concat(parts).sort("_row").select(names)
 
 
 def ranking_intervals(

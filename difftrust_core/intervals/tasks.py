@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from difftrust_core.benchmark import AS_PUBLISHED, MEASURES, Detection
 from difftrust_core.exceptions import WrongUsage
@@ -104,12 +104,12 @@ def bca_limits(point: float, resampled: Floats, left_out: Floats, *, confidence:
     n = len(jackknife)
     # Ties with the point count half: detection rates of few tasks take few values.
     below = ((defined < point - _TIE).mean() + (defined <= point + _TIE).mean()) / 2
-    bias = float(norm.ppf(np.clip(below, 1 / len(defined), 1 - 1 / len(defined))))
+    bias = float(ndtri(np.clip(below, 1 / len(defined), 1 - 1 / len(defined))))
     deviations = jackknife.mean() - jackknife
     spread = float((deviations**2).sum())
     acceleration = float((deviations**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
-    z = math.sqrt(n / (n - 1)) * t.ppf([(1 - confidence) / 2, (1 + confidence) / 2], n - 1)
-    levels = norm.cdf(bias + (bias + z) / np.maximum(1 - acceleration * (bias + z), 1e-3))
+    z = math.sqrt(n / (n - 1)) * stdtrit(n - 1, [(1 - confidence) / 2, (1 + confidence) / 2])
+    levels = ndtr(bias + (bias + z) / np.maximum(1 - acceleration * (bias + z), 1e-3))
     low, high = np.quantile(defined, levels)
     return float(low), float(high)
 
