@@ -22,8 +22,9 @@ SHOWN = ("I", "E", "I naive", "E naive", "I chernoff", "E at least")
 HEAD = """# Calibration
 
 Simulated coders whose true error E and incoherence I are known, 95 % intervals; {experiments:,} experiments where
-nothing else is said (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by `make calibrate`, which
-`tests/test_calibration.py` repeats in small. What the intervals are is in [uncertainty.md](uncertainty.md).
+nothing else is said (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by
+`make calibrate`, which `tests/test_calibration.py` repeats in small. What the intervals are is in
+[uncertainty.md](uncertainty.md).
 
 """
 
