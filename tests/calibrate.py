@@ -22,8 +22,9 @@ SHOWN = ("I", "E", "I naive", "E naive", "I chernoff", "E at least")
 HEAD = """# Calibration
 
 Simulated coders whose true error E and incoherence I are known, 95 % intervals; {experiments:,} experiments where
-nothing else is said (binomial error of a coverage of 95 %: {error:.1%}). Written by `make calibrate`, which
-`tests/test_calibration.py` repeats in small. What the intervals are is in [uncertainty.md](uncertainty.md).
+nothing else is said (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by
+`make calibrate`, which `tests/test_calibration.py` repeats in small. What the intervals are is in
+[uncertainty.md](uncertainty.md).
 
 """
 
@@ -36,7 +37,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args()
     kinds = _kinds(options.store)
-    text = HEAD.format(experiments=options.experiments, error=np.sqrt(0.95 * 0.05 / options.experiments))
+    text = HEAD.format(
+        experiments=options.experiments, error=np.sqrt(0.95 * 0.05 / options.experiments), draws=options.draws
+    )
     text += _programs(kinds, options.experiments, options.draws)
     text += _inputs(kinds["all simulated kinds together"], options.experiments)
     text += _tasks(options.experiments)

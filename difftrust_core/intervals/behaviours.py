@@ -107,8 +107,8 @@ def sample_error(counts: Floats, errors: Floats, *, draws: int, rng: np.random.G
 
 
 def _sample(grid: Floats, log_weights: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    weights = np.exp(log_weights - log_weights.max())
-    drawn: Floats = rng.choice(grid, size=draws, p=weights / weights.sum())
+    up_to = np.exp(log_weights - log_weights.max()).cumsum()
+    drawn: Floats = grid[np.searchsorted(up_to / up_to[-1], rng.random(draws), side="right")]
     return drawn
 
 
