@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from difftrust_core.pipeline.estimation import load_matrix
+from difftrust_core.pipeline.matrices import load_matrix
 from difftrust_core.store import REFERENCE, Store
 from tests.coverage import TASK_MEASURES, biases, over_inputs, over_programs, over_tasks
 from tests.simulated import CODERS, Coder, few_of
