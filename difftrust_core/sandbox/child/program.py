@@ -147,7 +147,7 @@ def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:
 
 def run(program: dict[str, Any], inputs: Inputs, reply: mmap, start: int) -> Never:
     """Load the program and write one line a call from input ``start`` on. Never returns: the child exits."""
-    head, first = memoryview(reply)[:HEADER_BYTES].cast("Q"), reply.tell()
+    head = memoryview(reply)[:HEADER_BYTES].cast("Q")
     _seed(0)  # the module random took a new seed when this process was forked
     try:
         loaded = load(program["preamble"], program["source"], program["entry_point"], program["trim"])
@@ -157,15 +157,18 @@ def run(program: dict[str, Any], inputs: Inputs, reply: mmap, start: int) -> Nev
         _not_loaded(reply, head, exception_name(e))
     seeds = _seeds() if "random" in program["source"] or "random" in program["preamble"] else []
     head[STATE] = RUNNING
+    again, n = range(start, len(inputs), RECHECK_EVERY), len(inputs)
+    said_at = []
     try:
-        _call_each(range(start, len(inputs)), loaded, inputs, reply.write, head=head, seeds=seeds)
+        for index in again:
+            said_at.append(reply.tell())
+            block = range(index, min(index + RECHECK_EVERY, n))
+            _call_each(block, loaded, inputs, reply.write, head=head, seeds=seeds)
     except ValueError:  # of ``write``: no room is left
         head[STATE] = FULL
         _exit(0)
     head[STATE] = RECHECKING
-    lines = reply[first : reply.tell()].split(b"\n")
-    emit = _compare(lines[::RECHECK_EVERY], head)
-    _call_each(range(start, len(inputs), RECHECK_EVERY), loaded, inputs, emit, head=head, seeds=seeds)
+    _call_each(again, loaded, inputs, _compare(reply, said_at, head), head=head, seeds=seeds)
     head[STATE] = DONE
     _exit(0)
 
@@ -209,13 +212,14 @@ def _call_each(
         emit(line.encode())
 
 
-def _compare(first: list[bytes], head: memoryview) -> Emit:
-    """Return what compares the lines of the second run of some inputs with those of the first."""
-    expected = iter(first)
+def _compare(reply: mmap, said_at: list[int], head: memoryview) -> Emit:
+    """Return what compares the lines of the second run of some inputs with those of the first, at ``said_at``."""
+    places = iter(said_at)
 
     def compare(line: bytes) -> None:
         head[RECHECKED] += 1
-        if line[:-1] != next(expected):
+        place = next(places)
+        if reply[place : place + len(line)] != line:
             head[NONDETERMINISTIC] = 1
 
     return compare
