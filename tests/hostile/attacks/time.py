@@ -149,9 +149,9 @@ def rearm(*_):
     while True: pass
 def f(x, items):
     signal.signal(signal.SIGALRM, rearm)
-    signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
+    if x == 7:  # on others, a busy machine might not get to stop the clock in time
+        signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
     while x == 7: pass
-    signal.setitimer(signal.ITIMER_REAL, 0)
     return x
 """,
         HANGS_ON_SEVEN,
