@@ -1,4 +1,4 @@
-"""Tables to Altair charts, for the documentation, the notebooks and the dashboard alike; and nothing else."""
+"""Mean error against mean incoherence, a point a model (Figure 1)."""
 
 import altair as alt
 import polars as pl
