@@ -91,11 +91,17 @@ def load_pool(store: Store, benchmark: str, *, equality: str = "paper", validity
         names = sorted(store.read("patterns")["benchmark"].unique())
         found = f"there are: {', '.join(names)}" if names else f"run `difftrust execute --store {store.root}`"
         raise NoStore(f"{store.root} holds no results for {benchmark} with validity {validity}; {found}")
-    return _load_pool(store.root, benchmark, equality, validity, tuple(path.stat().st_mtime_ns for path in files))
+    return _load_pool(store.root, benchmark, equality, validity, tuple(_state(path) for path in files))
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from the one written over it, whatever the clock did meanwhile."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=8)
-def _load_pool(root: Path, benchmark: str, equality: str, validity: str, written: tuple[int, ...]) -> Pool:
+def _load_pool(root: Path, benchmark: str, equality: str, validity: str, written: tuple[tuple[int, ...], ...]) -> Pool:
     store, where = Store(root), {"benchmark": benchmark, "validity": validity}
     return pool_of({t: store.read(t, where) for t in ("patterns", "classes", "members")}, benchmark, equality)
 

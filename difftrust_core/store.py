@@ -2,135 +2,36 @@
 
 A store is a folder. Everything about one task on one range of inputs (a *chunk*, ``start=``) lies in one file a table,
 so a finished task survives whatever happens to the next one, and raising n adds a chunk and touches nothing else.
+A *merged* file (``pipeline.merging``) holds many tasks of one partition; what comes later lies in files beside it.
 """
 
 import contextlib
-import fcntl
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 import polars as pl
 
-from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
-from difftrust_core.schemas import REMEDIES, RESULT_PARTITIONS, RESULT_SCHEMAS
+from difftrust_core.exceptions import BadStore, NoStore
+from difftrust_core.locking import hold, share
+from difftrust_core.schemas import KEYS, REMEDIES
+from difftrust_core.schemas import MAY_BE_MISSING as MAY_BE_MISSING
+from difftrust_core.schemas import PARTITIONS as PARTITIONS
+from difftrust_core.schemas import REFERENCE as REFERENCE
+from difftrust_core.schemas import SCHEMAS as SCHEMAS
+from difftrust_core.seals import BLANK, LISTED, read_list, seal, write_list
+from difftrust_core.settings import SETTINGS_FILE as SETTINGS_FILE
+from difftrust_core.settings import Settings as Settings
+from difftrust_core.settings import load_settings, write_settings
 
-SETTINGS_FILE = "difftrust-store.json"
-FORMAT = 1
-VALIDITIES = ("reference", "quorum", "all")
-
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "tasks": {
-        "task_id": pl.String,
-        "entry_point": pl.String,
-        "signature": pl.String,
-        "description": pl.String,
-        "preamble": pl.String,
-        "prompt": pl.String,
-        "reference": pl.String,
-        "seed_inputs": pl.List(pl.String),
-        "ambiguous": pl.Boolean,
-    },
-    "candidates": {
-        "task_id": pl.String,
-        "sample_index": pl.Int64,
-        "program_id": pl.String,
-        "prompt_hash": pl.String,
-        "prompt_tokens": pl.Int64,
-        "completion_tokens": pl.Int64,
-        "cost_usd": pl.Float64,
-        "finish_reason": pl.String,
-        "extraction": pl.String,
-    },
-    "programs": {"task_id": pl.String, "program_id": pl.String, "tree_id": pl.String, "code": pl.String},
-    "inputs": {"task_id": pl.String, "input_index": pl.UInt32, "arguments": pl.String, "attempts": pl.UInt8},
-    "outcomes": {
-        "task_id": pl.String,
-        "input_index": pl.UInt32,
-        "outcome_id": pl.UInt16,
-        "kind": pl.String,
-        "text": pl.String,
-        "paper_class": pl.UInt16,
-        "strict_class": pl.UInt16,
-    },
-    "behaviours": {"task_id": pl.String, "behaviour_id": pl.UInt16, "outcome_ids": pl.List(pl.UInt16)},
-    "executions": {
-        "task_id": pl.String,
-        "tree_id": pl.String,
-        "behaviour_id": pl.UInt16,
-        "restarts": pl.UInt16,
-        "cpu_seconds": pl.Float64,
-        "peak_kb": pl.UInt32,
-        "trimmed": pl.Boolean,
-        "nondeterministic": pl.Boolean,
-    },
-    "estimates": {
-        "model": pl.String,
-        "temperature": pl.Float64,
-        "task_id": pl.String,
-        "m": pl.UInt32,
-        "n": pl.UInt32,
-        "error": pl.Float64,
-        "incoherence": pl.Float64,
-        "incoherence_v": pl.Float64,
-        "p_detected": pl.Float64,
-        "p_erroneous": pl.Float64,
-        "functional_incoherence": pl.Float64,
-        "functional_error": pl.Float64,
-        "detected": pl.Boolean,
-        "n_classes": pl.UInt32,
-        "n_values": pl.UInt64,
-        "n_exceptions": pl.UInt64,
-        "n_timeouts": pl.UInt64,
-        "n_skipped": pl.UInt64,
-        "n_memory": pl.UInt64,
-        "n_crashes": pl.UInt64,
-        "n_load_errors": pl.UInt64,
-        "n_unsupported": pl.UInt64,
-        "n_forged": pl.UInt64,
-        "n_nondeterministic": pl.UInt32,
-    },
-    **RESULT_SCHEMAS,
-}
-"""Columns of the files; the rest is in their paths (``PARTITIONS``)."""
-
-PARTITIONS: dict[str, dict[str, Any]] = {
-    "tasks": {"benchmark": pl.String},
-    "candidates": {"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64},
-    "replies": {"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64},
-    "programs": {"benchmark": pl.String},
-    **{
-        table: {"benchmark": pl.String, "validity": pl.String, "start": pl.Int64}
-        for table in ("inputs", "outcomes", "behaviours", "executions")
-    },
-    "estimates": {"benchmark": pl.String, "validity": pl.String, "equality": pl.String},
-    **RESULT_PARTITIONS,
-}
-MAY_BE_MISSING = {
-    "candidates": ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
-}
-"""Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
-REFERENCE = "reference"
-"""The ``tree_id`` of a task's reference program in ``executions``."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What every number in a store depends on, fixed when the store is first executed."""
-
-    seed: int = 0
-    validity: str = "reference"
-    tables: tuple[str, ...] | None = None
-    """The tables that are here; None: all. A results store holds a few (``schemas.RESULT_TABLES``)."""
-
-    def __post_init__(self) -> None:
-        if self.tables is not None:
-            object.__setattr__(self, "tables", tuple(self.tables))  # JSON has lists
+SCRATCH = ".scratch"
+"""Folder for what is being made; whatever the next writer finds there was left by a kill."""
+MERGED_NAME = "+merged.txt"
+"""File that holds the name of its folder's merged file, which differs from merge to merge."""
 
 
 class Store:
@@ -138,6 +39,7 @@ class Store:
 
     def __init__(self, root: Path):
         self.root = root.absolute()  # workers may have another working directory
+        self._is_held = False
 
     @classmethod
     def open(cls, root: Path) -> "Store":
@@ -163,43 +65,49 @@ class Store:
     @staticmethod
     def refuse_what_is_none(root: Path) -> None:
         """Raise NoStore if ``root`` is neither a store nor a place for a new one; make nothing."""
-        if not (root / SETTINGS_FILE).is_file() and root.exists() and (not root.is_dir() or any(root.iterdir())):
+        if (root / SETTINGS_FILE).is_file() or not root.exists():
+            return
+        if not root.is_dir() or any(path.name != f".{SETTINGS_FILE}.tmp" for path in root.iterdir()):
             raise NoStore(f"{root} is there and is no difftrust store; name a new or an empty folder")
 
     def settings(self) -> Settings:
         """Return the store's settings. Raises BadStore if they cannot be read."""
-        path = self.root / SETTINGS_FILE
-        try:
-            found = json.loads(path.read_text())
-            if found.pop("format") != FORMAT:
-                raise ValueError("another format")
-            return Settings(**found)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
-            raise BadStore(f"{path} is not a store of format {FORMAT} ({e}); restore it or start a new store") from None
+        return load_settings(self.root)
 
     def write_settings(self, settings: Settings) -> None:
         """Write the settings."""
-        if settings.validity not in VALIDITIES:
-            raise WrongUsage(f"validity is one of {', '.join(VALIDITIES)}, got {settings.validity!r}")
-        temporary = self.root / f".{SETTINGS_FILE}.tmp"
-        temporary.write_text(json.dumps({"format": FORMAT, **_written(settings)}, indent=1) + "\n")
-        temporary.replace(self.root / SETTINGS_FILE)
+        write_settings(self.root, settings)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the store for writing. Raises StoreInUse if another process does."""
-        try:
-            handle = (self.root / ".lock").open("a")
-        except OSError as e:
-            raise BadStore(f"the store {self.root} cannot be written: {e.strerror}") from None
-        with handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise StoreInUse(f"another difftrust command writes to {self.root}; wait until it has ended") from None
-            for left_over in self.root.rglob(".*.parquet.tmp"):
-                left_over.unlink(missing_ok=True)
+        """Hold the store for writing; may be nested. Raises StoreInUse if another process does.
+
+        At the end the list of the store's files is brought up to date.
+        """
+        if self._is_held:
             yield
+            return
+        with hold(self.root):
+            for left_over in self.root.rglob(".*.tmp"):
+                left_over.unlink(missing_ok=True)
+            shutil.rmtree(self.root / SCRATCH, ignore_errors=True)
+            self._is_held = True
+            try:
+                yield
+            finally:
+                self._is_held = False
+            write_list(self.root, read_list(self.root) | self.names())
+
+    @contextlib.contextmanager
+    def sharing(self) -> Iterator[None]:
+        """Write as a worker of the process that holds the store: the next one to hold it waits until this ends."""
+        with share(self.root):
+            yield
+
+    def names(self) -> set[str]:
+        """Return the files that belong to the tables, as paths below the root."""
+        found = (path for table in PARTITIONS for path in (self.root / table).rglob("*"))
+        return {path.relative_to(self.root).as_posix() for path in found if path.suffix in LISTED}
 
     def folder(self, table: str, partition: Mapping[str, object]) -> Path:
         """Return the hive folder of one partition, values percent-encoded; ``partition`` may be a prefix."""
@@ -230,16 +138,52 @@ class Store:
         temporary = folder / f".{name}.{os.getpid()}.parquet.tmp"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            conform(frame, table).write_parquet(temporary, compression="zstd", compression_level=9)
+            conform(frame, table).write_parquet(temporary, compression="zstd", compression_level=9, metadata=BLANK)
+            seal(temporary, path.relative_to(self.root).as_posix())
             temporary.replace(path)
-        except OSError as e:
+        except (OSError, pl.exceptions.PolarsError) as e:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)  # where the disk is full, others need the room
             raise BadStore(f"{path} could not be written: {e}; what is finished is kept, run it again") from None
         return path
+
+    def write_task(self, table: str, frame: pl.DataFrame, partition: Mapping[str, object], task_id: str) -> None:
+        """Write one task's file: all its rows but those in a merged file."""
+        merged = self._merged_rows(table, self.folder(table, partition), task_id)
+        if merged is not None:
+            frame = conform(frame, table).join(merged, on=KEYS[table], how="anti", maintain_order="left")
+            if frame.is_empty():
+                return
+        self.write(table, frame, partition, file_name(task_id))
+
+    def read_task(self, table: str, partition: Mapping[str, object], task_id: str) -> pl.DataFrame | None:
+        """Return one task's rows, None where it has neither a file nor rows in a merged one."""
+        folder = self.folder(table, partition)
+
+        def read() -> pl.DataFrame | None:
+            merged = self._merged_rows(table, folder, task_id)
+            own = self.read_file(table, folder / f"{file_name(task_id)}.parquet")
+            return own if merged is None else merged if own is None else pl.concat([merged, own])
+
+        return _while_the_same(folder, read)
+
+    def _merged_rows(self, table: str, folder: Path, task_id: str) -> pl.DataFrame | None:
+        path = _merged_file(folder)
+        if path is None:
+            return None
+        try:
+            rows = pl.scan_parquet(path, hive_partitioning=False, glob=False).filter(pl.col("task_id") == task_id)
+            found = conform(rows.collect(), table)
+        except FileNotFoundError:
+            return None
+        except (pl.exceptions.PolarsError, OSError) as e:
+            raise self.damaged(path, e) from None
+        return found if len(found) else None
 
     def read_file(self, table: str, path: Path) -> pl.DataFrame | None:
         """Return one file's rows, None where it does not exist. Raises BadStore if it is damaged."""
         try:
-            return conform(pl.read_parquet(path, hive_partitioning=False), table)
+            return conform(pl.read_parquet(path, hive_partitioning=False, glob=False), table)
         except FileNotFoundError:
             return None
         except (pl.exceptions.PolarsError, OSError) as e:
@@ -248,22 +192,57 @@ class Store:
     def damaged(self, path: Path, error: Exception) -> BadStore:
         """Return the error for a file that cannot be read."""
         why = str(error).splitlines()[0]
-        return BadStore(f"{path} is damaged ({why}); delete it and run `difftrust execute` or the import again")
+        remedy = f"`difftrust verify --store {self.root}` says what to do"
+        return BadStore(f"{path} is damaged ({why}); {remedy}")
 
     def read(self, table: str, partition: Mapping[str, object] | None = None) -> pl.DataFrame:
         """Return a table, or the part of it below ``partition``, with its partition columns first."""
-        schema = {**PARTITIONS[table], **SCHEMAS[table]}
-        frames = []
-        for path in self.files(table, partition):
-            frame = self.read_file(table, path)
-            assert frame is not None
-            values = partition_of(path, table)
-            frames.append(frame.select(*[pl.lit(values[name], dtype=schema[name]).alias(name) for name in values], "*"))
-        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+        for _ in range(_ATTEMPTS):
+            frames = [self._with_partition(table, path) for path in self.files(table, partition)]
+            found = [frame for frame in frames if frame is not None]
+            if len(found) == len(frames):
+                return pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
+        raise _restless(self.root)
+
+    def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
+        frame = self.read_file(table, path)
+        if frame is None:  # merged since it was listed
+            return None
+        values = partition_of(path, table)
+        columns = [pl.lit(values[name], dtype=PARTITIONS[table][name]).alias(name) for name in values]
+        return frame.select(*columns, "*")
 
 
-def _written(settings: Settings) -> dict[str, object]:
-    return {name: value for name, value in asdict(settings).items() if value is not None}
+_ATTEMPTS = 5
+_Read = TypeVar("_Read")
+
+
+def _while_the_same(folder: Path, read: Callable[[], _Read]) -> _Read:
+    """Return what ``read`` finds in ``folder``, read again if the folder was exchanged for its merged form."""
+    for _ in range(_ATTEMPTS):
+        before = _number_of(folder)
+        found = read()
+        if _number_of(folder) == before:
+            return found
+    raise _restless(folder)
+
+
+def _restless(path: Path) -> BadStore:
+    return BadStore(f"{path} was changed {_ATTEMPTS} times while it was read; wait until `difftrust compact` has ended")
+
+
+def _number_of(folder: Path) -> int:
+    try:
+        return folder.stat().st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def _merged_file(folder: Path) -> Path | None:
+    try:
+        return folder / (folder / MERGED_NAME).read_text()
+    except FileNotFoundError:
+        return None
 
 
 def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
@@ -293,6 +272,13 @@ def file_name(task_id: str) -> str:
 
 
 def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
-    """Return the chunks that n inputs need: of those at hand (``spans``, ascending, gapless), and one for the rest."""
-    reached = spans[-1][1] if spans else 0
-    return [*(span for span in spans if span[0] < n), *([(reached, n)] if n > reached else [])]
+    """Return the chunks that n inputs need: of those at hand (``spans``, ascending), one for each gap and for the rest.
+
+    A gap is what `difftrust verify --repair` leaves of damaged inputs.
+    """
+    needed, reached = [], 0
+    for start, stop in [*(span for span in spans if span[0] < n), (n, n)]:
+        needed += [(reached, start)] if start > reached else []
+        needed += [(start, stop)] if stop > start else []
+        reached = max(reached, stop)
+    return needed

@@ -12,6 +12,8 @@ LAYERS = (
     {"records", "exceptions", "literals"},
     {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection"},
     {"intervals", "planning", "shrinking"},
+    {"seals", "locking"},
+    {"settings"},
     {"store", "ablation"},
     {"results"},
     {"coders", "corpora", "sandbox", "queries", "charts"},

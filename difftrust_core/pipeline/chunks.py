@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from difftrust_core.equality import PAPER, STRICT, Forms, classify
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.inputs import MAX_ATTEMPTS, sample_input
+from difftrust_core.pipeline.workers import end_if_orphaned
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import Limits, OutcomeTable, ProgramRun, Sandbox
-from difftrust_core.store import REFERENCE, Settings, Store, file_name
+from difftrust_core.store import REFERENCE, Settings, Store
 from difftrust_core.tasks import Task
 
 
@@ -82,8 +83,10 @@ def run_task(job: TaskJob) -> TaskReport:
     benchmark, task_id = job.task.benchmark, job.task.task_id
     try:
         sandbox = _sandbox(job.limits, job.allow_weak)
-        for chunk in job.chunks:
-            _Chunk(job, chunk, sandbox).execute()
+        with Store(job.root).sharing():
+            end_if_orphaned()
+            for chunk in job.chunks:
+                _Chunk(job, chunk, sandbox).execute()
     except DifftrustError as e:
         close_sandbox()  # whatever state it is in, the next task gets a new one
         return TaskReport(benchmark=benchmark, task_id=task_id, failure=str(e))
@@ -133,11 +136,10 @@ class _Chunk:
         return [(tree_id, code) for tree_id, code in programs if tree_id not in done]
 
     def _read(self, table: str) -> pl.DataFrame | None:
-        name = f"{file_name(self.job.task.task_id)}.parquet"
-        return self.store.read_file(table, self.store.folder(table, self.partition) / name)
+        return self.store.read_task(table, self.partition, self.job.task.task_id)
 
     def _write(self, table: str, frame: pl.DataFrame) -> None:
-        self.store.write(table, frame, self.partition, file_name(self.job.task.task_id))
+        self.store.write_task(table, frame, self.partition, self.job.task.task_id)
 
     def _inputs(self) -> pl.DataFrame:
         found = self._read("inputs")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from difftrust_core.ablation import MISSING, CompactTask
 from difftrust_core.pipeline.matrices import Matrix
-from difftrust_core.store import Store, file_name
+from difftrust_core.store import Store
 
 SHOWN: Final = 5
 """Inputs a task at most."""
@@ -52,8 +52,7 @@ def disagreement_rows(
     ``matrix`` has the rows of ``task``, ``votes`` (n_rows,) the candidates of each, of all coders together. A cluster
     shows what most of its candidates say.
     """
-    name = f"{file_name(task.task_id)}.parquet"
-    inputs = store.read_file("inputs", store.folder("inputs", partition) / name)
+    inputs = store.read_task("inputs", partition, task.task_id)
     assert inputs is not None
     texts = inputs.sort("input_index")["arguments"].to_list()
     input_of, size = _shortest(task.pattern_of_input[: len(texts)], texts)
@@ -61,7 +60,7 @@ def disagreement_rows(
     for equality, labels in task.labels.items():
         chosen = telling_patterns(labels[:, : len(size)], size)
         indices = [input_of[pattern] for pattern in chosen]
-        outcomes = _outcomes(store, partition, name, indices)
+        outcomes = _outcomes(store, partition, task.task_id, indices)
         for rank, index in enumerate(indices, 1):
             shown = {"equality": equality, "task_id": task.task_id, "rank": rank, "input_index": index}
             shown["arguments"] = _cut(texts[index])
@@ -92,9 +91,9 @@ def _shortest(pattern_of_input: NDArray[np.uint16], texts: list[str]) -> tuple[l
 
 
 def _outcomes(
-    store: Store, partition: dict[str, object], name: str, indices: list[int]
+    store: Store, partition: dict[str, object], task_id: str, indices: list[int]
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    frame = store.read_file("outcomes", store.folder("outcomes", partition) / name)
+    frame = store.read_task("outcomes", partition, task_id)
     assert frame is not None
     wanted = frame.filter(pl.col("input_index").is_in(indices)).select("input_index", "outcome_id", "kind", "text")
     return {(index, outcome): (kind, text) for index, outcome, kind, text in wanted.iter_rows()}

@@ -12,7 +12,7 @@ from difftrust_core.ablation import MISSING, NO_KIND
 from difftrust_core.equality import PAPER, STRICT
 from difftrust_core.exceptions import BadStore
 from difftrust_core.records import Kind
-from difftrust_core.store import Store, file_name
+from difftrust_core.store import Store
 
 EQUALITIES = (PAPER, STRICT)
 
@@ -39,6 +39,8 @@ def load_matrix(store: Store, partition: dict[str, object], task_id: str, starts
     keys: dict[tuple[int, ...], int] = {}
     row_of = {tree: keys.setdefault(_rows_of(tree, parts), len(keys)) for tree in sorted(parts[0].row_of)}
     widths = [part.kinds.shape[1] for part in parts]
+    if list(starts) != [sum(widths[:i]) for i in range(len(parts))]:
+        raise BadStore(f"{store.root}: inputs of {task_id} are missing; run `difftrust execute` with the same -n again")
     reach = np.array([sum(widths[: len(key)]) for key in keys], dtype=np.int64)
     rows = np.array([key + (-1,) * (len(parts) - len(key)) for key in keys], dtype=np.intp).reshape(-1, len(parts))
 
@@ -68,10 +70,10 @@ def _rows_of(tree: str, parts: list[Matrix]) -> tuple[int, ...]:
 
 def _load_chunk(store: Store, partition: dict[str, object], task_id: str) -> Matrix:
     def read(table: str) -> pl.DataFrame:
-        path = store.folder(table, partition) / f"{file_name(task_id)}.parquet"
-        frame = store.read_file(table, path)
+        frame = store.read_task(table, partition, task_id)
         if frame is None:
-            raise BadStore(f"{path} is missing; run `difftrust execute` again")
+            missing = f"{table} of {task_id} from input {int(str(partition['start']))} on are missing"
+            raise BadStore(f"{store.root}: {missing}; run `difftrust verify --store {store.root}`")
         return frame
 
     outcomes = read("outcomes")

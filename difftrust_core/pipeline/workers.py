@@ -27,6 +27,12 @@ def _guarded(function: Callable[[Any], Any], job: Any, parent: int) -> Any:
     return function(job)
 
 
+def end_if_orphaned() -> None:
+    """End this process if it is a worker whose parent has ended."""
+    if _watched and os.getppid() not in _watched:
+        os._exit(1)
+
+
 _watched: set[int] = set()
 
 

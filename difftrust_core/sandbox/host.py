@@ -21,7 +21,7 @@ from difftrust_core.sandbox.outcomes import MAX_LINE, SAID_OF_THE_REST, Outcome,
 from difftrust_core.sandbox.pages import HEADER_BYTES, Pages
 
 _FRAME = struct.Struct("=IB16s")
-_CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END = range(1, 8)
+_CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END, _ERROR = range(1, 9)
 _MAX_FRAME = 1 << 28
 MAX_SOURCE = 1 << 20
 """Longer program texts are not loaded; in characters."""
@@ -168,19 +168,25 @@ class Sandbox:
     def run(self, source: str, entry_point: str) -> ProgramRun:
         """Run one program on every loaded input, once. Never raises for what the program does."""
         assert self._batch is not None, "load() first"
-        self._index += 1
         n = len(self._batch["inputs"])
         if len(source) > MAX_SOURCE:
             return self._same(n, (Kind.LOAD_ERROR, "TooLong"))
         self._socket.settimeout(4 * self.limits.program_wall * max(1.0, n / 1000) + 60)
-        try:
-            self._pages.write(json.dumps({"entry_point": entry_point, "source": source}).encode())
-            self._send(_RUN, {"index": self._index})
-            facts = self._receive(_RESULT)
-            return self._believe(facts, n)
-        except (OSError, ValueError, KeyError, TypeError, IndexError):
-            self._replace_zygote()
-            return self._same(n, (Kind.FORGED, ""))
+        for _ in range(2):
+            try:
+                return self._believe(self._ask(source, entry_point), n)
+            except ConnectionError:  # the zygote was killed, not by this program unless it happens again
+                self._replace_zygote()
+            except (OSError, ValueError, KeyError, TypeError, IndexError):
+                self._replace_zygote()
+                break
+        return self._same(n, (Kind.FORGED, ""))
+
+    def _ask(self, source: str, entry_point: str) -> dict[str, Any]:
+        self._index += 1
+        self._pages.write(json.dumps({"entry_point": entry_point, "source": source}).encode())
+        self._send(_RUN, {"index": self._index})
+        return self._receive(_RESULT)
 
     def _believe(self, facts: dict[str, Any], n: int) -> ProgramRun:
         """Check a reply word by word. Raises ValueError, KeyError or TypeError if it is not the zygote's."""
@@ -233,6 +239,8 @@ class Sandbox:
 
     def _receive(self, expected: int) -> dict[str, Any]:
         length, kind, nonce = _FRAME.unpack(self._exactly(_FRAME.size))
+        if kind == _ERROR and nonce == self._nonce:
+            raise ConnectionError("the task's own process is gone")
         if kind != expected or nonce != self._nonce or length > _MAX_FRAME:
             raise ValueError("a reply that is not the zygote's")
         payload = json.loads(self._exactly(length))
