@@ -152,15 +152,22 @@ def query_sql(
 ) -> pl.DataFrame:
     """Return the answer to one SELECT. Raises WrongUsage with DuckDB's own words if the statement is wrong."""
     try:
-        relation = connect(store, equality=equality, validity=validity).sql(sql, params=list(parameters))
-        if relation is None:
-            raise WrongUsage("the statement returns no rows; ask with a SELECT")
-        answer: pl.DataFrame = relation.pl()
-        return answer
+        try:
+            return _answer(connect(store, equality=equality, validity=validity), sql, parameters)
+        except duckdb.IOException:  # files that were merged after they had been listed
+            return _answer(connect(store, equality=equality, validity=validity), sql, parameters)
     except duckdb.IOException as e:
-        raise BadStore(f"{_first_line(e)}; delete the damaged file and run `difftrust execute` again") from None
+        raise BadStore(f"{_first_line(e)}; `difftrust verify --store {store.root}` says what to do") from None
     except duckdb.Error as e:
         raise _refused(store, e) from None
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> pl.DataFrame:
+    relation = connection.sql(sql, params=list(parameters))
+    if relation is None:
+        raise WrongUsage("the statement returns no rows; ask with a SELECT")
+    answer: pl.DataFrame = relation.pl()
+    return answer
 
 
 def _refused(store: Store, error: duckdb.Error) -> DifftrustError:

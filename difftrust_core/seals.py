@@ -111,6 +111,12 @@ def write_list(root: Path, names: Iterable[str]) -> None:
         write_whole(path, text)
 
 
+def forget(root: Path, names: Iterable[str] | None = None) -> None:
+    """Take names, or all of them, off the list of a store whose files are about to go."""
+    if (root / LIST_FILE).is_file():
+        write_list(root, set() if names is None else read_list(root).difference(names))
+
+
 def _names(root: Path) -> set[str] | None:
     try:
         checksum, _, lines = (root / LIST_FILE).read_bytes().decode().partition("\n")

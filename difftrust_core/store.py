@@ -30,6 +30,8 @@ from difftrust_core.settings import load_settings, write_settings
 
 SCRATCH = ".scratch"
 """Folder for what is being made; whatever the next writer finds there was left by a kill."""
+MERGED = "+"
+"""First character of a merged file's name, which no task's file has."""
 MERGED_NAME = "+merged.txt"
 """File that holds the name of its folder's merged file, which differs from merge to merge."""
 
@@ -51,24 +53,29 @@ class Store:
         return store
 
     @classmethod
-    def create(cls, root: Path) -> "Store":
-        """Open the store in ``root``, making it if the folder is new or empty."""
+    def create(cls, root: Path, settings: Settings | None = None) -> "Store":
+        """Open the store in ``root``, making it (with ``settings``) if the folder is new or empty."""
         cls.refuse_what_is_none(root)
         if not (root / SETTINGS_FILE).is_file():
             try:
                 root.mkdir(parents=True, exist_ok=True)
             except OSError as e:
                 raise NoStore(f"the store {root} cannot be made: {e.strerror}") from None
-            cls(root).write_settings(Settings())
+            cls(root).write_settings(settings or Settings())
         return cls.open(root)
 
     @staticmethod
     def refuse_what_is_none(root: Path) -> None:
         """Raise NoStore if ``root`` is neither a store nor a place for a new one; make nothing."""
-        if (root / SETTINGS_FILE).is_file() or not root.exists():
-            return
-        if not root.is_dir() or any(path.name != f".{SETTINGS_FILE}.tmp" for path in root.iterdir()):
+        if not (root / SETTINGS_FILE).is_file() and not Store.may_be_made(root):
             raise NoStore(f"{root} is there and is no difftrust store; name a new or an empty folder")
+
+    @staticmethod
+    def may_be_made(root: Path) -> bool:
+        """Tell whether ``root`` is new, empty, or what a kill left of making a store."""
+        if not root.exists():
+            return True
+        return root.is_dir() and all(path.name == f".{SETTINGS_FILE}.tmp" for path in root.iterdir())
 
     def settings(self) -> Settings:
         """Return the store's settings. Raises BadStore if they cannot be read."""

@@ -41,17 +41,29 @@ def member_costs(store: Store, benchmark: str, candidates: pl.DataFrame) -> pl.D
     return counted.with_columns(cost_nanodollars=pl.coalesce(recorded, at_price.round().cast(pl.Int64)))
 
 
+def write_tokens(store: Store, benchmark: str) -> None:
+    """Add to the table ``tokens`` the programs that are not in it yet: counting them takes a while."""
+    new = _counted(store, benchmark, _known_tokens(store, benchmark))
+    if not new.is_empty():
+        digest = hashlib.blake2b("".join(new["program_id"]).encode(), digest_size=8).hexdigest()
+        store.write("tokens", new, {"benchmark": benchmark}, f"tokens-{digest}")
+
+
 def _program_tokens(store: Store, benchmark: str) -> pl.DataFrame:
-    """Return (program_id, n_tokens), of the table ``tokens``, to which what is new is added first."""
-    known = store.read("tokens", {"benchmark": benchmark}).select("program_id", "n_tokens").unique("program_id")
+    """Return (program_id, n_tokens): those of the table ``tokens``, and what is missing in it."""
+    known = _known_tokens(store, benchmark)
+    return pl.concat([known, _counted(store, benchmark, known)])
+
+
+def _known_tokens(store: Store, benchmark: str) -> pl.DataFrame:
+    return store.read("tokens", {"benchmark": benchmark}).select(SCHEMAS["tokens"].keys()).unique("program_id")
+
+
+def _counted(store: Store, benchmark: str, known: pl.DataFrame) -> pl.DataFrame:
     programs = store.read("programs", {"benchmark": benchmark}).select("program_id", "code").unique("program_id")
     missing = programs.join(known, on="program_id", how="anti").sort("program_id")
-    if missing.is_empty():
-        return known
-    new = missing.select("program_id", n_tokens=pl.Series(count_tokens(missing["code"].to_list()), dtype=pl.UInt32))
-    digest = hashlib.blake2b("".join(new["program_id"]).encode(), digest_size=8).hexdigest()
-    store.write("tokens", new.select(SCHEMAS["tokens"].keys()), {"benchmark": benchmark}, f"tokens-{digest}")
-    return pl.concat([known, new])
+    counted = pl.Series(count_tokens(missing["code"].to_list()), dtype=pl.UInt32)
+    return missing.select("program_id", n_tokens=counted)
 
 
 def _prompt_tokens(store: Store, benchmark: str) -> pl.DataFrame:

@@ -10,11 +10,16 @@ from difftrust_core.ablation import Pool, ablation
 from difftrust_core.equality import PAPER
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.pipeline.compaction import compact
+from difftrust_core.pipeline.costs import write_tokens
 from difftrust_core.results import EQUALITIES, load_pool, pool_names, pool_of
+from difftrust_core.schemas import KEYS
+from difftrust_core.seals import write_whole
 from difftrust_core.store import PARTITIONS, SCHEMAS, Store
 
 _MADE = "compact 1"
 """Changes when the tables are made another way, so that those made before are made again."""
+_MEASURED = ("cpu_seconds", "peak_kb")
+"""Columns that differ from run to run."""
 
 
 def open_pools(store: Store, *, equality: str = PAPER, n_jobs: int = 1) -> dict[str, Pool]:
@@ -92,13 +97,20 @@ def estimates_are_stale(store: Store) -> bool:
 def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
     """Write the store's compact matrices and estimates (all candidates, all inputs) unless they are up to date.
 
-    Tell whether it did.
+    Tell whether it did. Raises StoreInUse if another process writes to the store.
     """
     if not estimates_are_stale(store):
         return False
-    validity = store.settings().validity
+    with store.writing():
+        _refresh(store, n_jobs)
+    return True
+
+
+def _refresh(store: Store, n_jobs: int) -> None:
+    validity, fingerprint = store.settings().validity, _fingerprint(store)
     _fingerprint_file(store).unlink(missing_ok=True)  # from here on, what is there may be of two makings
     for benchmark in _benchmarks(store):
+        write_tokens(store, benchmark)
         _write_compact(store, benchmark, compact(store, benchmark, n_jobs=n_jobs))
     names = pool_names(store)
     for equality in EQUALITIES:
@@ -109,8 +121,7 @@ def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
             store.write("estimates", part, where, "estimates")
     path = _fingerprint_file(store)
     path.parent.mkdir(exist_ok=True)
-    path.write_text(_fingerprint(store))
-    return True
+    write_whole(path, fingerprint)
 
 
 def _write_compact(store: Store, benchmark: str, frames: dict[str, pl.DataFrame]) -> None:
@@ -126,9 +137,12 @@ def _fingerprint_file(store: Store) -> Path:
 
 
 def _fingerprint(store: Store) -> str:
-    """Return a digest of what estimates depend on: the candidates, and which program shows which behaviour."""
+    """Return a digest of what estimates depend on: the candidates, and which program shows which behaviour.
+
+    It is of the rows, not of the files: merging these, or measuring the same run's time anew, changes no estimate.
+    """
     digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
-    for path in (*store.files("candidates"), *store.files("executions")):
-        digest.update(str(path.relative_to(store.root)).encode())
-        digest.update(path.read_bytes())
+    for table in ("candidates", "executions"):
+        frame = store.read(table).drop(_MEASURED, strict=False)
+        digest.update(frame.sort(*PARTITIONS[table], *KEYS[table]).write_csv().encode())
     return digest.hexdigest()

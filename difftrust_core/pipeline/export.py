@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftrust_core.exceptions import NoStore
-from difftrust_core.pipeline.estimation import estimates_are_stale, refresh_estimates
+from difftrust_core.pipeline.estimation import refresh_estimates
 from difftrust_core.schemas import RESULT_TABLES
-from difftrust_core.store import PARTITIONS, SETTINGS_FILE, Store, partition_of
+from difftrust_core.seals import forget
+from difftrust_core.store import PARTITIONS, SETTINGS_FILE, Settings, Store, partition_of
 
 
 def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
@@ -16,29 +17,30 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
     The store's matrices and estimates are brought up to date first. ``to`` is new, empty, or a results store, which is
     replaced. Raises NoStore for another folder, or if nothing was executed.
     """
-    if estimates_are_stale(store):
-        with store.writing():
-            refresh_estimates(store, n_jobs=n_jobs)
+    refresh_estimates(store, n_jobs=n_jobs)
     if not store.files("classes"):
         raise NoStore(f"{store.root} holds no results to export; run `difftrust execute --store {store.root}`")
-    _clear(to)
-    made = Store.create(to)
-    made.write_settings(replace(store.settings(), tables=RESULT_TABLES))
-    for table in RESULT_TABLES:
-        for path in store.files(table):
-            frame = store.read_file(table, path)
-            assert frame is not None
-            where = partition_of(path, table)
-            if where.get("validity") == store.settings().validity:
-                made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)
+    made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES))
+    with made.writing():
+        for table in RESULT_TABLES:
+            shutil.rmtree(made.root / table, ignore_errors=True)
+        for table in RESULT_TABLES:
+            for path in store.files(table):
+                where = partition_of(path, table)
+                if where.get("validity") == store.settings().validity:
+                    frame = store.read_file(table, path)
+                    assert frame is not None
+                    made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)
     return made
 
 
-def _clear(folder: Path) -> None:
-    """Remove a results store, and nothing else."""
-    if (folder / SETTINGS_FILE).is_file() and Store.open(folder).settings().tables is not None:
-        for name in RESULT_TABLES:
-            shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / SETTINGS_FILE).unlink()
-    elif folder.exists() and any(folder.iterdir()):
+def _results_store(folder: Path, settings: Settings) -> Store:
+    """Make an empty results store, or take the one that is there; a kill leaves one that can be taken again."""
+    is_there = (folder / SETTINGS_FILE).is_file()
+    if Store.open(folder).settings().tables is None if is_there else not Store.may_be_made(folder):
         raise NoStore(f"{folder} is there and is no results store; name a new or an empty folder")
+    if is_there:
+        forget(folder)
+    store = Store.create(folder, settings)
+    store.write_settings(settings)
+    return store

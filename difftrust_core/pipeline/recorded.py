@@ -98,14 +98,15 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     )
     candidates = candidates.join(ids, on="code", maintain_order="left")
     with store.writing():
-        new, n_known, conflicts = _split_known(store, candidates)
+        new, known, conflicts = _split_known(store, candidates)
         for benchmark, tasks in sorted(benchmarks.items()):
             store.write("tasks", _task_frame(tasks), {"benchmark": benchmark}, "tasks")
-        n_programs = _add_programs(store, new, n_jobs)
+        # Of known ones too: theirs may have been damaged and removed since.
+        n_programs = _add_programs(store, pl.concat([new, known]), n_jobs)
         _add_samples(store, new)
     return Import(
         n_candidates=len(new),
-        n_known=n_known,
+        n_known=len(known),
         n_programs=n_programs,
         bad_rows=(*recorded.bad_rows, *conflicts),
         skipped=dict(recorded.skipped),
@@ -115,14 +116,15 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
 _SAMPLE = ["benchmark", "task_id", "model", "temperature", "sample_index"]
 
 
-def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, int, list[BadRow]]:
-    """Return the candidates that are new, how many are in the store, and those that contradict it."""
+def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, list[BadRow]]:
+    """Return the candidates that are new, those that are in the store, and what contradicts it."""
     stored = store.read("candidates").select(*_SAMPLE, stored_id="program_id")
     if stored.is_empty():
-        return candidates, 0, []
+        return candidates, candidates.clear(), []
     joined = candidates.join(stored, on=_SAMPLE, how="left", maintain_order="left")
     new = joined.filter(pl.col("stored_id").is_null()).drop("stored_id")
-    other = joined.filter(pl.col("stored_id").is_not_null() & (pl.col("stored_id") != pl.col("program_id")))
+    known = joined.filter(pl.col("stored_id") == pl.col("program_id")).drop("stored_id")
+    other = joined.filter(pl.col("stored_id") != pl.col("program_id"))
     conflicts = [
         BadRow(
             where=f"{benchmark} {task_id} {model} t = {temperature} sample {sample}",
@@ -130,7 +132,7 @@ def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, 
         )
         for benchmark, task_id, model, temperature, sample in other.select(_SAMPLE).iter_rows()
     ]
-    return new, len(joined) - len(new) - len(other), conflicts
+    return new, known, conflicts
 
 
 def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from difftrust_core.exceptions import BadStore, StoreInUse
+from difftrust_core.seals import seal_words
 from difftrust_core.store import Store
 
 FILE = "replies.jsonl"
@@ -81,7 +82,8 @@ class ReplyFile:
     def append(self, record: Record) -> None:
         """Write one reply and wait until it is on disk. Raises BadStore if it cannot be."""
         assert self._handle is not None
-        line = json.dumps(asdict(record)).encode() + b"\n"
+        row = asdict(record)
+        line = json.dumps({**row, "sha256": seal_words(row)}).encode() + b"\n"
         end = self._handle.seek(0, os.SEEK_END)
         try:
             while line:
@@ -115,10 +117,12 @@ def _read(path: Path) -> tuple[dict[tuple[str, int], Record], int]:
 def _record(line: bytes, where: str) -> Record:
     try:
         row: Any = json.loads(line)
+        if row.pop("sha256", None) not in (None, seal_words(row)):
+            raise ValueError
         record = Record(**row)
         if not (isinstance(record.text, str) and isinstance(record.sample_index, int)):
             raise TypeError
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, AttributeError):
         raise BadStore(
             f"{where} is damaged: expected one reply as JSON; restore the file or take the line out"
         ) from None

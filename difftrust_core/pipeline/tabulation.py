@@ -21,7 +21,9 @@ def add_replies(store: Store, tasks: Sequence[Task], files: Sequence[ReplyFile],
     """
     asked = {(task.benchmark, task.task_id): task for task in tasks}
     key = ["benchmark", "model", "temperature", "task_id", "sample_index"]
-    known = set(store.read("candidates").select(key).iter_rows())
+    texts = store.read("programs").select("benchmark", "task_id", "program_id").unique()
+    whole = store.read("candidates").join(texts, on=["benchmark", "task_id", "program_id"], how="semi")
+    known = set(whole.select(key).iter_rows())
     rows = []
     for reply_file in files:
         where = reply_file.where

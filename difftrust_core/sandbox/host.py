@@ -1,5 +1,6 @@
 """The host's side of the sandbox: starts zygotes, sends programs, and believes no reply unchecked."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -149,11 +150,15 @@ class Sandbox:
     def load(self, preamble: str, inputs: Sequence[str], outcomes: OutcomeTable) -> None:
         """Send the inputs (argument tuples in the text form of ``literals``) that the next programs run on."""
         if self._batch is not None:
-            self._send(_END, {})
+            with contextlib.suppress(OSError):  # a zygote that is gone is replaced below
+                self._send(_END, {})
         self._batch = {"preamble": preamble, "inputs": list(inputs)}
         self._outcomes = outcomes
         self._ids_of.clear()
-        self._send_batch()
+        try:
+            self._send_batch()
+        except SandboxFailed:  # killed since the task before
+            self._replace_zygote()
 
     def _send_batch(self) -> None:
         assert self._batch is not None

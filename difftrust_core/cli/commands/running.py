@@ -62,17 +62,18 @@ def execute(
     from difftrust_core.store import Store
 
     opened = Store.open(store)
-    done = run(
-        opened,
-        n=n,
-        selection=selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or []),
-        n_jobs=jobs,
-        seed=seed,
-        validity=validity.value if validity else None,
-        allow_weak=allow_weak_sandbox,
-        say=lambda line: typer.echo(line, err=True),
-    )
-    refreshed = refresh_estimates(opened, n_jobs=jobs)
+    with opened.writing():
+        done = run(
+            opened,
+            n=n,
+            selection=selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or []),
+            n_jobs=jobs,
+            seed=seed,
+            validity=validity.value if validity else None,
+            allow_weak=allow_weak_sandbox,
+            say=lambda line: typer.echo(line, err=True),
+        )
+        refreshed = refresh_estimates(opened, n_jobs=jobs)
     report_execution(done, refreshed, n)
     report_doubts(store, show_timeouts=bool(done.n_tasks))
     if done.failures:

@@ -1,0 +1,67 @@
+"""Commands that keep a store whole and small: verify, compact."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.cli.options import JobsOption, StoreOption
+
+if TYPE_CHECKING:
+    from difftrust_core.pipeline.findings import Verification
+
+commands = typer.Typer()
+_SHOWN = 20
+"""Findings printed; `--json` has all."""
+
+
+@commands.command(epilog="Example: difftrust verify --store DIR")
+def verify(
+    store: StoreOption,
+    repair: Annotated[bool, typer.Option("--repair", help="Move damaged files to DIR/damaged, to be remade.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    jobs: JobsOption = 2,
+) -> None:
+    """Check every file and every row of a store, and say what brings back what is wrong. Exit 1 if anything is."""
+    from difftrust_core.pipeline.verification import verify as run
+    from difftrust_core.store import Store
+
+    found = run(Store.open(store), n_jobs=jobs, repair=repair)
+    typer.echo(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair))
+    if found.findings:
+        raise typer.Exit(1)
+
+
+def _as_text(found: "Verification", *, repair: bool) -> str:
+    from difftrust_core.cli.reports import printable
+
+    lines = [f"note: {printable(note)}" for note in found.notes]
+    lines += [f"{printable(f.path)}: {printable(f.what)}" for f in found.findings[:_SHOWN]]
+    if len(found.findings) > _SHOWN:
+        lines.append(f"and {len(found.findings) - _SHOWN} more; --json lists all")
+    size = f"{found.n_files:,} files, {found.n_bytes / 1e6:,.1f} MB"
+    if found.n_unsealed:
+        lines.append(f"note: {found.n_unsealed:,} files were written before checksums; their rows alone were checked")
+    if not found.findings:
+        return "\n".join([*lines, f"{size}: nothing is wrong"])
+    lines.append(f"{size}: {len(found.findings)} things are wrong")
+    if found.moved:
+        lines.append(f"moved {len(found.moved)} files to the folder damaged")
+    lines.append("run now:" if repair else "run it again with --repair, which moves these files aside, then:")
+    lines += [f"  {printable(remedy)}" for remedy in dict.fromkeys(f.remedy for f in found.findings)]
+    return "\n".join(lines)
+
+
+@commands.command(epilog="Example: difftrust compact --store DIR")
+def compact(store: StoreOption) -> None:
+    """Merge the many small files of a store into few, which are read faster. Nothing else changes."""
+    from difftrust_core.pipeline.merging import merge_files
+    from difftrust_core.store import Store
+
+    done = merge_files(Store.open(store))
+    typer.echo(
+        f"merged {done.n_files_before:,} files into {done.n_files_after:,}"
+        if done.n_files_before > done.n_files_after
+        else f"nothing to merge: {done.n_files_before:,} files"
+    )

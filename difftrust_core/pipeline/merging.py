@@ -1,0 +1,106 @@
+"""The small files of each partition merged into one, which its readers see at once or not at all; and nothing else.
+
+The merged file is made in a folder of its own, together with a note of its name, and that folder and the partition's
+are then exchanged in one step of the file system. A kill leaves either; what the other holds is thrown away by the next
+writer. Later rows lie in files beside the merged one until the next merge.
+"""
+
+import ctypes
+import ctypes.util
+import errno
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from tqdm import tqdm
+
+from difftrust_core.exceptions import BadStore, DifftrustError
+from difftrust_core.schemas import CHUNK_TABLES, KEYS
+from difftrust_core.seals import BLANK, forget, seal
+from difftrust_core.store import MERGED, MERGED_NAME, SCRATCH, Store
+
+_MERGEABLE = (*CHUNK_TABLES, "programs", "tokens")
+_ROWS = 16_384
+"""Rows of a row group: one task is read without the others."""
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merge:
+    """What one merge did."""
+
+    n_files_before: int
+    n_files_after: int
+
+
+def merge_files(store: Store) -> Merge:
+    """Merge the files of every partition that has several; readers go on meanwhile. Rows are sorted by their keys.
+
+    Raises StoreInUse if another process writes, BadStore if a file is damaged or the disk is full, DifftrustError if
+    the file system cannot exchange two folders.
+    """
+    with store.writing():
+        before = len(store.names())
+        folders = list(_folders(store))
+        with tqdm(folders, unit="folder", desc="compact", disable=None, file=sys.stderr, delay=1) as bar:
+            for table, folder in bar:
+                _merge(store, table, folder)
+        return Merge(n_files_before=before, n_files_after=len(store.names()))
+
+
+def _folders(store: Store) -> Iterator[tuple[str, Path]]:
+    for table in _MERGEABLE:
+        if store.holds(table):
+            for folder in sorted({path.parent for path in store.files(table)}):
+                if len(list(folder.glob("*.parquet"))) > 1:
+                    yield table, folder
+
+
+def _merge(store: Store, table: str, folder: Path) -> None:
+    paths = sorted(folder.glob("*.parquet"))
+    names = [path.relative_to(store.root).as_posix() for path in paths]
+    made = store.root / SCRATCH / folder.relative_to(store.root)
+    merged = f"{MERGED}{_digest(paths)}.parquet"
+    try:
+        made.mkdir(parents=True)
+        frames = [pl.scan_parquet(path, hive_partitioning=False, glob=False) for path in paths]
+        rows = pl.concat(frames, how="diagonal").sort(KEYS[table], maintain_order=True)
+        rows.sink_parquet(made / merged, compression="zstd", compression_level=9, row_group_size=_ROWS, metadata=BLANK)
+        seal(made / merged, (folder / merged).relative_to(store.root).as_posix())
+        (made / MERGED_NAME).write_text(merged)
+        forget(store.root, names)
+        _exchange(made, folder)
+    except (OSError, pl.exceptions.PolarsError) as e:
+        shutil.rmtree(store.root / SCRATCH, ignore_errors=True)
+        raise BadStore(f"{folder} could not be merged: {e}; it is as before, verify it or make room") from None
+    shutil.rmtree(store.root / SCRATCH)
+
+
+def _digest(paths: list[Path]) -> str:
+    """Return a name for what is merged: another for other rows."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in paths:
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Exchange two folders in one step, so that each name leads to one of them at every moment."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "renameat2"):
+        raise DifftrustError("merging needs Linux (renameat2), this system has none; the store is as before")
+    words = os.fsencode(one), os.fsencode(other)
+    if libc.renameat2(_AT_FDCWD, words[0], _AT_FDCWD, words[1], _RENAME_EXCHANGE) != 0:
+        number = ctypes.get_errno()
+        if number in (errno.EINVAL, errno.ENOSYS):
+            raise DifftrustError(
+                f"merging needs a file system that can exchange two folders, that of {other} cannot; "
+                "the store is as before, copy it to a local disk"
+            )
+        raise OSError(number, os.strerror(number))
