@@ -25,8 +25,9 @@ from difftrust_core.seals import BLANK, forget, seal
 from difftrust_core.store import MERGED, MERGED_NAME, SCRATCH, Store
 
 _MERGEABLE = (*CHUNK_TABLES, "programs", "tokens")
-_ROWS = 16_384
-"""Rows of a row group: one task is read without the others."""
+_ROWS = {"behaviours": 64}
+_OTHER_ROWS = 16_384
+"""Rows of a row group, small enough that one task is read without the others; a row of behaviours is a long list."""
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -71,7 +72,13 @@ def _merge(store: Store, table: str, folder: Path) -> None:
         made.mkdir(parents=True)
         frames = [pl.scan_parquet(path, hive_partitioning=False, glob=False) for path in paths]
         rows = pl.concat(frames, how="diagonal").sort(KEYS[table], maintain_order=True)
-        rows.sink_parquet(made / merged, compression="zstd", compression_level=9, row_group_size=_ROWS, metadata=BLANK)
+        rows.sink_parquet(
+            made / merged,
+            compression="zstd",
+            compression_level=9,
+            row_group_size=_ROWS.get(table, _OTHER_ROWS),
+            metadata=BLANK,
+        )
         seal(made / merged, (folder / merged).relative_to(store.root).as_posix())
         (made / MERGED_NAME).write_text(merged)
         forget(store.root, names)

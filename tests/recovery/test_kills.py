@@ -1,0 +1,40 @@
+"""Kills at random moments, drawn from a seed: each store ends as if nothing had happened, and no process is left.
+
+DIFFTRUST_KILLS says how many (`make test-recovery`: 200); by default a few of each kind.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.recovery.kills import KINDS, World, disturb
+
+KILLS = int(os.environ.get("DIFFTRUST_KILLS", len(KINDS)))
+FIRST = int(os.environ.get("DIFFTRUST_KILLS_FROM", 0))
+DRAWN = [(number, [*KINDS][number % len(KINDS)]) for number in range(FIRST, FIRST + KILLS)]
+counted: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = World.make(tmp_path_factory.mktemp("recovery"))
+    yield made
+    made.close()
+    print(f"\n{sum(counted.values())} disturbances, each hit a run: {dict(counted)}")
+
+
+@pytest.mark.parametrize(("number", "kind"), DRAWN, ids=[f"{number}: {kind}" for number, kind in DRAWN])
+def test_the_next_run_ends_with_the_same_bytes(world: World, number: int, kind: str) -> None:
+    result = disturb(world, kind, number)
+    assert result.differs == [], result.said
+    assert result.n_left == 0
+    assert result.hit
+    counted[kind] += 1
+
+
+def test_the_clock_and_the_disk_are_among_them() -> None:
+    missing = {"disk full", "read-only store", "clock jumps"} - KINDS.keys()
+    if missing:
+        pytest.skip(f"{', '.join(sorted(missing))}: needs root with mount namespaces, and Debian's faketime")
