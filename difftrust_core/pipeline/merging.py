@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.schemas import CHUNK_TABLES, KEYS
-from difftrust_core.seals import BLANK, forget, seal
+from difftrust_core.seals import BLANK, forget, read_list, seal, write_list
 from difftrust_core.store import MERGED, MERGED_NAME, SCRATCH, Store
 
 _MERGEABLE = (*CHUNK_TABLES, "programs", "tokens")
@@ -82,11 +82,15 @@ def _merge(store: Store, table: str, folder: Path) -> None:
         seal(made / merged, (folder / merged).relative_to(store.root).as_posix())
         (made / MERGED_NAME).write_text(merged)
         forget(store.root, names)
-        _exchange(made, folder)
+        try:
+            _exchange(made, folder)
+        except (OSError, DifftrustError):
+            write_list(store.root, read_list(store.root).union(names))
+            raise
     except (OSError, pl.exceptions.PolarsError) as e:
-        shutil.rmtree(store.root / SCRATCH, ignore_errors=True)
         raise BadStore(f"{folder} could not be merged: {e}; it is as before, verify it or make room") from None
-    shutil.rmtree(store.root / SCRATCH)
+    finally:
+        shutil.rmtree(store.root / SCRATCH, ignore_errors=True)
 
 
 def _digest(paths: list[Path]) -> str:

@@ -1,5 +1,6 @@
 """Which command brings back what is wrong in a store; and nothing else."""
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,9 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from difftrust_core.exceptions import DifftrustError
+from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.pipeline.findings import Finding
-from difftrust_core.schemas import CHUNK_TABLES, REFERENCE, RESULT_TABLES
+from difftrust_core.schemas import CHUNK_TABLES, REFERENCE, RESULT_TABLES, SCHEMAS
 from difftrust_core.seals import LIST_FILE
 from difftrust_core.store import Store, partition_of
 
@@ -59,7 +60,7 @@ def _executions(store: Store, path: str) -> list[str]:
     where["start"] = f"{where['start']:06d}"
     command = f"difftrust execute --store {store.root} -n "
     try:
-        inputs = store.read("inputs", where)
+        inputs = _readable(store, "inputs", where)
         end = int(inputs["input_index"].max() or 0) + 1  # type: ignore[arg-type]
         coders = [] if int(where["start"]) == 0 else _who(store, where)
     except (DifftrustError, OSError):
@@ -71,9 +72,19 @@ def _executions(store: Store, path: str) -> list[str]:
     return [f"{command}{end} --model {unquote(model)} --temperature {t}" for model, t in coders]
 
 
+def _readable(store: Store, table: str, where: dict[str, object]) -> pl.DataFrame:
+    """Return the rows of the files that are not damaged."""
+    frames = [pl.DataFrame(schema=SCHEMAS[table])]
+    for path in store.files(table, where):
+        with contextlib.suppress(BadStore):
+            frame = store.read_file(table, path)
+            frames += [] if frame is None else [frame]
+    return pl.concat(frames)
+
+
 def _who(store: Store, where: dict[str, object]) -> list[tuple[str, float]]:
     """Return the coders all of whose programs met the chunk, on the tasks that have it; none if all of them did."""
-    met = store.read("executions", where).select("task_id", "tree_id").unique()
+    met = _readable(store, "executions", where).select("task_id", "tree_id").unique()
     met = met.filter(pl.col("tree_id") != REFERENCE).with_columns(met=True)
     benchmark = {"benchmark": where["benchmark"]}
     trees = store.read("programs", benchmark).select("task_id", "program_id", "tree_id").unique()

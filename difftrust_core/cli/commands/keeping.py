@@ -45,12 +45,16 @@ def _as_text(found: "Verification", *, repair: bool) -> str:
         lines.append(f"note: {found.n_unsealed:,} files were written before checksums; their rows alone were checked")
     if not found.findings:
         return "\n".join([*lines, f"{size}: nothing is wrong"])
-    lines.append(f"{size}: {len(found.findings)} things are wrong")
+    lines.append(f"{size}: {_count(len(found.findings))} wrong")
     if found.moved:
         lines.append(f"moved {len(found.moved)} files to the folder damaged")
     lines.append("run now:" if repair else "run it again with --repair, which moves these files aside, then:")
     lines += [f"  {printable(remedy)}" for remedy in dict.fromkeys(f.remedy for f in found.findings)]
     return "\n".join(lines)
+
+
+def _count(number: int) -> str:
+    return "one thing is" if number == 1 else f"{number} things are"
 
 
 @commands.command(epilog="Example: difftrust compact --store DIR")
