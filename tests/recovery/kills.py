@@ -1,6 +1,6 @@
 """The recovery list: each function disturbs a command in one way and returns the store that the next run made of it."""
 
-import itertools
+import os
 import random
 import shutil
 import time
@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from difftrust_core.corpora.benchmarks import load_benchmark
-from tests.recovery.world import FAKETIME, Ended, Server, is_running, kill, may_mount, nap, snapshot, workers, zygotes
+from tests.recovery.world import Ended, Server, is_running, kill, may_mount, nap, snapshot, workers, zygotes
 
 N, MORE = 60, 90
 N_TASKS = 4
@@ -28,6 +28,15 @@ def dying(call):
         return found
     return called
 os.replace, os.unlink = dying(os.replace), dying(os.unlink)
+"""
+
+
+JUMPING_CLOCK = """
+import random, time
+real, real_ns = time.time, time.time_ns
+def jump(): return random.Random(int(real() * 10) + {seed}).uniform(-1e9, 1e9)
+time.time = lambda: real() + jump()
+time.time_ns = lambda: real_ns() + int(jump() * 1e9)
 """
 
 
@@ -65,16 +74,11 @@ class World:
     folder: Path
     server: Server
     second: Server
-    clock: Path
-    jumping: Server | None
     stages: dict[str, Stage] = field(default_factory=dict)
 
     @classmethod
     def make(cls, folder: Path) -> "World":
-        clock = folder / "clock"
-        clock.write_text("+0")
-        jumping = Server(folder, clock=clock) if FAKETIME else None
-        world = cls(folder, Server(folder), Server(folder), clock, jumping)
+        world = cls(folder, Server(folder), Server(folder))
         write_candidates(folder / "candidates.parquet")
         source = str(folder / "candidates.parquet")
         world._stage("import", None, ("import", source))
@@ -102,9 +106,8 @@ class World:
         return store
 
     def close(self) -> None:
-        for server in (self.server, self.second, self.jumping):
-            if server:
-                server.close()
+        for server in (self.server, self.second):
+            server.close()
 
 
 @dataclass
@@ -219,20 +222,23 @@ def read_only(world: World, draws: random.Random) -> Result:
 
 
 def jumping_clock(world: World, draws: random.Random) -> Result:
-    """The clock jumps by years while a run goes on, which is then killed; the next run is years before it."""
+    """The clock jumps by years ten times a second, and every file's times lie anywhere, before and after a kill."""
     stage = world.stages[draws.choice(["execute", "extend", "compact"])]
-    server, store = world.jumping, world.fresh(stage)
-    assert server is not None
-    world.clock.write_text("+0")
-    pid = server.start(*stage.words, "--store", store)
-    moments = sorted(draws.uniform(0, stage.seconds) for _ in range(3))
-    for before, moment in itertools.pairwise([0.0, *moments]):
-        nap(moment - before)
-        world.clock.write_text(f"{draws.choice('+-')}{draws.randint(1, 9)}y")
+    server, store = world.server, world.fresh(stage)
+    _set_times(store, draws)
+    prelude = JUMPING_CLOCK.format(seed=draws.randint(0, 9999))
+    pid = server.start(*stage.words, "--store", store, prelude=prelude)
+    nap(draws.uniform(0, stage.seconds))
     hit = kill(pid)
     first = server.alone(server.status())
-    world.clock.write_text(f"-{draws.randint(10, 20)}y")
-    return compared(stage, store, server.run(*stage.words, "--store", store), hit=hit, n_left=first.n_left)
+    _set_times(store, draws)
+    again = server.run(*stage.words, "--store", store, prelude=prelude)
+    return compared(stage, store, again, hit=hit, n_left=first.n_left)
+
+
+def _set_times(store: Path, draws: random.Random) -> None:
+    for path in sorted(store.rglob("*")):
+        os.utime(path, (draws.uniform(0, 4e9), draws.uniform(0, 4e9)))
 
 
 def two_at_once(world: World, draws: random.Random) -> Result:
@@ -264,8 +270,8 @@ KINDS: dict[str, Kill] = {
     "kill -9 of a worker": lambda w, d: killed_below(w, d, name="workers", find=workers),
     "kill -9 of a zygote": lambda w, d: killed_below(w, d, name=d.choice(["execute", "extend"]), find=zygotes),
     "two runs at once": two_at_once,
+    "clock jumps": jumping_clock,
     **({"disk full": full_disk, "read-only store": read_only} if may_mount() else {}),
-    **({"clock jumps": jumping_clock} if FAKETIME else {}),
 }
 
 

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -58,7 +59,10 @@ def be(words: list[str], log: str, prelude: str) -> None:
         main(words)
     except SystemExit as e:
         status = int(e.code or 0)
+    except BaseException:
+        traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(status)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import polars as pl
 
-FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
 MEASURED = ("cpu_seconds", "peak_kb")
 """Columns in which two undisturbed runs differ, too."""
 
@@ -50,18 +49,13 @@ class Ended:
 class Server:
     """Commands in fresh processes, one at a time, in a mount namespace of their own; see ``server``."""
 
-    def __init__(self, folder: Path, *, clock: Path | None = None):
+    def __init__(self, folder: Path):
         self.log = folder / f"log-{id(self)}"
-        jumping = {}
-        if clock is not None:
-            jumping = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1"}
-            jumping["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
         self.process = subprocess.Popen(
             [*namespace(), sys.executable, "-m", "tests.recovery.server"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, **jumping},
             cwd=Path(__file__).resolve().parents[2],
         )
         assert self._read() == "ready"
