@@ -9,6 +9,7 @@ when all it started has ended, how many had to be killed.
 """
 
 import ctypes
+import faulthandler
 import json
 import os
 import signal
@@ -27,6 +28,8 @@ from difftrust_core.coders.tokens import count_tokens
 from difftrust_core.pipeline import merging, verification
 
 PR_SET_CHILD_SUBREAPER = 36
+STUCK = 200
+"""Seconds after which a command says where it is and ends."""
 PATIENCE = 20.0
 """Seconds for what a killed process has started to end by itself."""
 
@@ -54,6 +57,7 @@ def be(words: list[str], log: str, prelude: str) -> None:
         os.dup2(handle, stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     status = 1
+    faulthandler.dump_traceback_later(STUCK, exit=True)
     try:
         exec(prelude, {"__name__": "prelude"})
         main(words)
