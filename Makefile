@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile check lint types bench-sandbox calibrate lab reproduce clean
+.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox calibrate lab reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -30,6 +30,9 @@ test: $(READY)  ## The whole test suite
 
 test-hostile: $(READY)  ## The hostile suite 20 times; as root also for an ordinary user
 	DIFFTRUST_HOSTILE_ROUNDS=20 $(BIN)/python -m pytest -n 2 tests/hostile
+
+test-recovery: $(READY)  ## 200 random kills, full disks and second writers; every store ends with the same bytes
+	DIFFTRUST_KILLS=200 $(BIN)/python -m pytest -n 2 tests/recovery
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -10,9 +10,12 @@ one too many: names leave it before their files do. Settings, this list and each
 as text. Files without one, from before there were any, are read like others.
 """
 
+import errno
 import hashlib
 import io
 import json
+import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -27,6 +30,8 @@ _KEY: Final = "difftrust-sha256"
 _ZEROS: Final = "0" * 64
 BLANK: Final = {_KEY: _ZEROS}
 """Metadata of a file that is to be sealed."""
+_NO_ROOM: Final = 1 << 16
+"""Bytes that are as good as none."""
 _LONGEST_TAIL: Final = 4096
 """Bytes of a file's end within which the checksum lies: after it come the writer's name and a few numbers a column."""
 
@@ -90,6 +95,15 @@ def write_whole(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as e:
         raise BadStore(f"{path} could not be written: {e.strerror}; make room and run it again") from None
+
+
+def why_not_written(error: Exception, folder: Path) -> str:
+    """Return why a file in ``folder`` could not be written: of a full disk polars says many things."""
+    try:
+        is_full = shutil.disk_usage(folder).free < _NO_ROOM
+    except OSError:
+        is_full = False
+    return os.strerror(errno.ENOSPC) if is_full else str(error).splitlines()[0]
 
 
 def read_list(root: Path) -> set[str]:

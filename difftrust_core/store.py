@@ -23,7 +23,7 @@ from difftrust_core.schemas import MAY_BE_MISSING as MAY_BE_MISSING
 from difftrust_core.schemas import PARTITIONS as PARTITIONS
 from difftrust_core.schemas import REFERENCE as REFERENCE
 from difftrust_core.schemas import SCHEMAS as SCHEMAS
-from difftrust_core.seals import BLANK, LISTED, read_list, seal, write_list
+from difftrust_core.seals import BLANK, LISTED, read_list, seal, why_not_written, write_list
 from difftrust_core.settings import SETTINGS_FILE as SETTINGS_FILE
 from difftrust_core.settings import Settings as Settings
 from difftrust_core.settings import load_settings, write_settings
@@ -149,9 +149,10 @@ class Store:
             seal(temporary, path.relative_to(self.root).as_posix())
             temporary.replace(path)
         except (OSError, pl.exceptions.PolarsError) as e:
+            why = why_not_written(e, folder)
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)  # where the disk is full, others need the room
-            raise BadStore(f"{path} could not be written: {e}; what is finished is kept, run it again") from None
+            raise BadStore(f"{path} could not be written: {why}; what is finished is kept, run it again") from None
         return path
 
     def write_task(self, table: str, frame: pl.DataFrame, partition: Mapping[str, object], task_id: str) -> None:

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.schemas import CHUNK_TABLES, KEYS
-from difftrust_core.seals import BLANK, forget, read_list, seal, write_list
+from difftrust_core.seals import BLANK, forget, read_list, seal, why_not_written, write_list
 from difftrust_core.store import MERGED, MERGED_NAME, SCRATCH, Store
 
 _MERGEABLE = (*CHUNK_TABLES, "programs", "tokens")
@@ -88,7 +88,8 @@ def _merge(store: Store, table: str, folder: Path) -> None:
             write_list(store.root, read_list(store.root).union(names))
             raise
     except (OSError, pl.exceptions.PolarsError) as e:
-        raise BadStore(f"{folder} could not be merged: {e}; it is as before, verify it or make room") from None
+        why = why_not_written(e, store.root)
+        raise BadStore(f"{folder} could not be merged: {why}; it is as before, verify it or make room") from None
     finally:
         shutil.rmtree(store.root / SCRATCH, ignore_errors=True)
 

@@ -182,12 +182,13 @@ def killed_below(world: World, draws: random.Random, *, name: str, find: Callabl
 
 
 def full_disk(world: World, draws: random.Random) -> Result:
-    stage = world.stages[draws.choice(["execute", "extend", "compact"])]
+    name = draws.choice(["execute", "extend", "compact"])
+    stage = world.stages[name]
     server, disk = world.server, world.folder / "disk"
     disk.mkdir(exist_ok=True)
     assert stage.before is not None
     used = sum(-(-path.stat().st_size // 4096) for path in stage.before.rglob("*") if path.is_file())
-    pages = used + len(list(stage.before.rglob("*"))) // 4 + draws.randint(2, 40)
+    pages = used + draws.randint(2, 6 if name == "compact" else 40)
     server.mount("mount", "-t", "tmpfs", "-o", f"size={pages * 4096}", "none", disk)
     try:
         store = disk / "store"
