@@ -10,10 +10,11 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
-    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection"},
+    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection", "structure"},
     {"intervals", "planning", "shrinking"},
     {"store", "ablation"},
     {"results"},
+    {"signals"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
     {"stubs"},
     {"pipeline"},
@@ -29,6 +30,8 @@ DOORS = {
     "tenacity": {"pipeline"},
     "typer": {"cli"},
     "hypothesis": {"stubs"},
+    "tree_sitter": {"structure"},
+    "sacrebleu": {"structure"},
 }
 PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
