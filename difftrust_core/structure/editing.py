@@ -20,6 +20,7 @@ from difftrust_core.structure.trees import Syntax
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Cells = NDArray[np.int32]
 DELETE: Final = 1.0
 INSERT: Final = 0.8
 _SAME: Final = 9
@@ -106,6 +107,18 @@ def _batches(tree: Ordered, trees: Sequence[Ordered], others: Ints) -> Iterator[
         yield batch
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Level:
+    """Segments that need nothing of each other: a slice of columns; the rest is counted from its start."""
+
+    part: slice
+    nodes: Ints
+    path: Ints
+    """Columns of nodes whose subtree begins where the segment does."""
+    of_path: Ints
+    empty: Ints
+
+
 class _Forests:
     """The forests of several trees laid end to end: a *segment* for each keyroot, its first column the empty forest."""
 
@@ -124,51 +137,59 @@ class _Forests:
         within = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
         starts = np.repeat([start for _, start, _ in segments], lengths)
         self.is_empty = within == 0
+        self.empty = begins
         self.node = np.where(self.is_empty, 0, starts + within - 1)
         begin_of = np.repeat(begins, lengths)
         self.before = np.where(self.is_empty, begin_of, begin_of + leftmost[self.node] - starts)
         """The column of the forest left of this column's subtree."""
         self.on_path = ~self.is_empty & (leftmost[self.node] == starts)
-        limit = _SAME * (len(self.kinds) + 1)
-        self.offset = np.repeat(np.arange(len(segments)) * limit, lengths)
+        self.offset = np.repeat(_SAME * begins, lengths).astype(np.int32)
         """Makes a segment's values exceed all of the one before, so that one running maximum serves them all."""
         bounds = np.searchsorted([level for level, _, _ in segments], range(segments[-1][0] + 2))
         ends = np.append(begins, len(within))
-        self.levels = [(int(ends[a]), int(ends[b])) for a, b in itertools.pairwise(bounds.tolist()) if a < b]
+        self.levels = [self._level(int(ends[a]), int(ends[b])) for a, b in itertools.pairwise(bounds.tolist()) if a < b]
+
+    def _level(self, begin: int, end: int) -> "_Level":
+        part = slice(begin, end)
+        path = np.flatnonzero(self.on_path[part])
+        empty = np.flatnonzero(self.is_empty[part])
+        return _Level(part=part, nodes=self.node[part], path=path, of_path=self.node[part][path], empty=empty)
 
     def against(self, tree: Ordered) -> Ints:
         """Return what the best match of ``tree`` with each tree saves, in fifths."""
-        solved = np.zeros((len(tree.kinds), len(self.kinds)), dtype=np.int64)
+        solved = np.zeros((len(tree.kinds), len(self.kinds)), dtype=np.int32)
         for root in tree.keyroots.tolist():
             self._solve(tree, root, solved)
-        best: Ints = solved[-1, self.roots]
+        best: Ints = solved[-1, self.roots].astype(np.int64)
         return best
 
-    def _solve(self, tree: Ordered, root: int, solved: Ints) -> None:
+    def _solve(self, tree: Ordered, root: int, solved: Cells) -> None:
         first = int(tree.leftmost[root])
-        table = np.empty((root - first + 2, len(self.node)), dtype=np.int64)
+        table = np.empty((root - first + 2, len(self.node)), dtype=np.int32)
         table[0] = self.offset
         for node in range(first, root + 1):
             row, left = node - first + 1, int(tree.leftmost[node])
             if left == first:
                 self._on_path(tree, node, table[row - 1], table[row], solved)
             else:
-                match = table[left - first][self.before]
-                match += np.where(self.is_empty, 0, solved[node][self.node])
+                match = table[left - first].take(self.before)
+                match += solved[node].take(self.node)
+                match[self.empty] = table[0][self.empty]
                 np.maximum(match, table[row - 1], out=match)
                 np.maximum.accumulate(match, out=table[row])
 
-    def _on_path(self, tree: Ordered, node: int, above: Ints, row: Ints, solved: Ints) -> None:
+    def _on_path(self, tree: Ordered, node: int, above: Cells, row: Cells, solved: Cells) -> None:
         """Fill the row of a whole subtree, and with it ``solved``: inner segments first, for outer ones need them."""
-        gain = np.where(self.kinds == tree.kinds[node], _SAME, _RENAMED)
-        for begin, end in self.levels:
-            part = slice(begin, end)
-            nodes, path = self.node[part], np.flatnonzero(self.on_path[part])
-            match = self.offset[part] + np.where(self.is_empty[part], 0, solved[node][nodes])
-            match[path] = above[part][path - 1] + gain[nodes[path]]
-            np.maximum(match, above[part], out=match)
-            np.maximum.accumulate(match, out=row[part])
-            solved[node][nodes[path]] = row[part][path] - self.offset[part][path]
+        gain = np.where(self.kinds == tree.kinds[node], _SAME, _RENAMED).astype(np.int32)
+        done = solved[node]
+        for level in self.levels:
+            over, offset, filled = above[level.part], self.offset[level.part], row[level.part]
+            match = offset + done.take(level.nodes)
+            match[level.empty] = offset[level.empty]
+            match[level.path] = over.take(level.path - 1) + gain.take(level.of_path)
+            np.maximum(match, over, out=match)
+            np.maximum.accumulate(match, out=filled)
+            done[level.of_path] = filled.take(level.path) - offset.take(level.path)
 
 
 def _levels(tree: Ordered) -> list[int]:
