@@ -126,7 +126,9 @@ def joined_score(rows: pl.DataFrame, columns: Sequence[str]) -> Floats:
     score = np.zeros(len(rows))
     for held_out in range(FOLDS):
         seen = fold != held_out
-        score[~seen] = ranks[~seen] @ _fit(ranks[seen], erroneous[seen])
+        slopes = _fit(ranks[seen], erroneous[seen])[1:]
+        # Without intercept and scale, which differ from fold to fold: ties of one signal alone stay ties.
+        score[~seen] = ranks[~seen, 1:] @ (slopes / max(float(np.linalg.norm(slopes)), 1e-300))
     return score
 
 
