@@ -28,6 +28,8 @@ _SAME: Final = 9
 _RENAMED: Final = 4
 MAX_WORK: Final = 1 << 25
 """Cells beyond which a pair is left undefined: two programs of about 1,000 named nodes each, some seconds."""
+MAX_NODES: Final = 4000
+"""Named nodes of a program beyond which its pairs are left undefined."""
 _CELLS: Final = 1 << 22
 """Cells of a table, unless one pair needs more."""
 
@@ -81,7 +83,7 @@ def tsed(trees: Sequence[Ordered], pairs: Iterable[tuple[int, int]] | None = Non
     n, sizes = len(trees), np.array([len(tree.kinds) for tree in trees], dtype=np.float64)
     wanted = np.zeros((n, n), dtype=bool)
     for i, j in itertools.combinations(range(n), 2) if pairs is None else pairs:
-        wanted[min(i, j), max(i, j)] = trees[i].work * trees[j].work <= MAX_WORK
+        wanted[min(i, j), max(i, j)] = sizes[[i, j]].max() <= MAX_NODES and trees[i].work * trees[j].work <= MAX_WORK
     saved = np.full((n, n), np.nan)
     for i, tree in enumerate(trees):
         saved[i, i] = _SAME * sizes[i]
