@@ -37,7 +37,7 @@ def chart_bytes(chart: Any, suffix: str) -> bytes:
     if suffix == ".svg":
         return _numbered(vl_convert.vegalite_to_svg(spec)).encode()
     if suffix == ".png":
-        return _packed(vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH))
+        return packed_png(vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH))
     return str(vl_convert.vegalite_to_html(spec, bundle=True)).encode()
 
 
@@ -50,7 +50,7 @@ def _numbered(svg: str) -> str:
     return numbered.sub(lambda found: f"{found[1]}{found[2]}{order.get(found[3], found[3])}", svg)
 
 
-def _packed(png: bytes) -> bytes:
+def packed_png(png: bytes) -> bytes:
     """Return the picture with 256 colours of its own, a tenth of the bytes, and no sign of where it was made."""
     from PIL import Image
 

@@ -95,30 +95,29 @@ def with_intervals(
     return pl.concat(parts).sort("_row").select(names)
 
 
-def beyond_intervals(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells of a table whose published value is further away than half the width of the interval.
+def differences(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a table that have a published value, the largest difference first.
 
-    ``table``: ``with_intervals``, published values beside. One row a cell, the largest difference first: the columns of
-    text, measure, ours, published, difference, half_width.
+    ``table``: ``with_intervals``, published values beside. Columns: those of text and ``value``, measure, ours,
+    published, difference, half_width of the interval, and beyond: whether the difference is larger than that.
     """
     names = [name for name in table.columns if {f"published_{name}", f"{name}{LOW}"} <= set(table.columns)]
-    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+    keys = [name for name, kind in table.schema.items() if kind == pl.String or name == "value"]
+    half = {name: (pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2 for name in names}
     cells = [
         table.select(
-            *texts,
+            *keys,
             measure=pl.lit(name),
             ours=pl.col(name),
             published=pl.col(f"published_{name}"),
             difference=pl.col(name) - pl.col(f"published_{name}"),
-            half_width=(pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2,
+            half_width=half[name],
+            beyond=(pl.col(name) - pl.col(f"published_{name}")).abs() > half[name],
         )
         for name in names
     ]
-    return (
-        pl.concat(cells)
-        .filter(pl.col("difference").abs() > pl.col("half_width"))
-        .sort(pl.col("difference").abs(), descending=True)
-    )
+    size = pl.col("difference").abs()
+    return pl.concat(cells).filter(size.is_not_nan()).sort(size, *keys, descending=[True, *[False] * len(keys)])
 
 
 def ranking_intervals(
