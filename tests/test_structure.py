@@ -354,3 +354,11 @@ def test_agreement_with_a_plain_computation_on_200_recorded_pairs(shared_data: P
                     assert found[name + suffix][i, j] == pytest.approx(want, abs=1e-6), (name + suffix, texts[i])
             n_pairs += 1
     assert n_pairs == 200
+
+
+def test_a_thousand_ordered_pairs_take_a_twentieth_of_a_second(shared_data: Path) -> None:
+    from tests.bench.structure import load_groups, seconds_per_thousand_pairs, trees
+
+    groups = load_groups(shared_data)
+    trees(groups[0])
+    assert min(seconds_per_thousand_pairs(groups, trees) for _ in range(5)) <= 0.05  # CPU time; 0.025 on a quiet core

@@ -1,19 +1,23 @@
 """How well each signal finds errors: ROC curves, and AUROC with its interval."""
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 
-COLOURS = {"behaviour": "#0072B2", "structure": "#D55E00", "text": "#CC79A7", "length": "#009E73"}
-"""Okabe and Ito's, one a family of signals."""
+from difftrust_core.charts.style import COLOURS, GREY, colour_of, styled
+
+FAMILIES = ("behaviour", "structure", "text", "length")
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [10, 4], [4, 1, 1, 1]]
 
 
-def draw_roc(curves: pl.DataFrame) -> alt.LayerChart:
-    """Draw ``signals.roc_table``: colour says the family, dashes the signal; the diagonal is chance."""
+def draw_roc(curves: pl.DataFrame) -> Any:
+    """Draw ``signals.roc_table``, a colour and a dash for each signal; the diagonal is chance."""
     diagonal = pl.DataFrame({"false_positive_rate": [0.0, 1.0], "true_positive_rate": [0.0, 1.0]})
     x = alt.X("false_positive_rate:Q", title="share of right tasks that are flagged", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("true_positive_rate:Q", title="share of erroneous tasks that are flagged", scale=alt.Scale(domain=[0, 1]))
-    names = curves.select("title", "family").unique(maintain_order=True)
+    names = curves["title"].unique(maintain_order=True).to_list()
+    dashes = alt.Scale(domain=names, range=[_DASHES[i % len(_DASHES)] for i in range(len(names))])
     lines = (
         alt.Chart(curves)
         .mark_line(strokeWidth=2)
@@ -21,40 +25,33 @@ def draw_roc(curves: pl.DataFrame) -> alt.LayerChart:
             x=x,
             y=y,
             order="true_positive_rate:Q",
-            color=_family_colour(names, legend=None),
-            strokeDash=alt.StrokeDash("title:N", title="signal", scale=_dashes(names), sort=names["title"].to_list()),
+            color=colour_of("title", names, title="signal", sort=names),
+            strokeDash=alt.StrokeDash("title:N", title="signal", scale=dashes, sort=names),
             tooltip=["title", "false_positive_rate", "true_positive_rate"],
         )
     )
-    chance = alt.Chart(diagonal).mark_line(color="#888", strokeDash=[4, 4]).encode(x=x, y=y)
-    chart: alt.LayerChart = alt.layer(chance, lines).properties(width=380, height=380).configure(background="white")
-    return chart
+    chance = alt.Chart(diagonal).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y)
+    return styled(alt.layer(chance, lines).properties(width=380, height=380))
 
 
-def draw_auroc(table: pl.DataFrame) -> alt.LayerChart:
+def draw_auroc(table: pl.DataFrame) -> Any:
     """Draw AUROC and its interval, a row of ``signals.auroc_table`` each, best first; the line at 0.5 is chance."""
     order = table.sort("auroc", descending=True)["title"].to_list()
+    lowest = table.select(pl.min_horizontal(pl.col("auroc", "low").fill_nan(None)).min()).item()
+    scale = alt.Scale(domain=[min(0.4, lowest or 0.4), 1.0], zero=False, nice=False)
     y = alt.Y("title:N", sort=order, title=None, axis=alt.Axis(labelLimit=220))
-    base = alt.Chart(table).encode(y=y, color=_family_colour(table, legend=alt.Legend(title="from")))
-    scale = alt.Scale(domain=[min(0.4, float(table["low"].fill_nan(0.5).min())), 1.0], nice=False)  # type: ignore[arg-type]
-    tooltip = ["title", "auroc", "low", "high", "n_rows"]
+    base = alt.Chart(table).encode(y=y, color=_family_colour(table))
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("auroc:Q", title="AUROC for an error on the task (95 % over tasks)", scale=scale), tooltip=tooltip
+        x=alt.X("auroc:Q", title="AUROC for an error on the task (95 % over tasks)", scale=scale),
+        tooltip=["title", "auroc", "low", "high", "n_rows"],
     )
     bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    chance = alt.Chart(pl.DataFrame({"auroc": [0.5]})).mark_rule(color="#888", strokeDash=[4, 4]).encode(x="auroc:Q")
-    chart: alt.LayerChart = (
-        alt.layer(chance, bars, dots).properties(width=420, height=22 * table.height).configure(background="white")
-    )
-    return chart
+    line = alt.Chart(pl.DataFrame({"auroc": [0.5]})).mark_rule(color=GREY, strokeDash=[4, 4])
+    chance = line.encode(x=alt.X("auroc:Q", scale=scale))
+    return styled(alt.layer(chance, bars, dots).properties(width=420, height=22 * table.height))
 
 
-def _family_colour(rows: pl.DataFrame, *, legend: alt.Legend | None) -> alt.Color:
-    there = [family for family in COLOURS if family in set(rows["family"])]
-    scale = alt.Scale(domain=there, range=[COLOURS[family] for family in there])
-    return alt.Color("family:N", scale=scale, legend=legend)
-
-
-def _dashes(names: pl.DataFrame) -> alt.Scale:
-    titles = names["title"].to_list()
-    return alt.Scale(domain=titles, range=[_DASHES[i % len(_DASHES)] for i in range(len(titles))])
+def _family_colour(rows: pl.DataFrame) -> alt.Color:
+    there = [(name, colour) for name, colour in zip(FAMILIES, COLOURS, strict=False) if name in set(rows["family"])]
+    scale = alt.Scale(domain=[name for name, _ in there], range=[colour for _, colour in there])
+    return alt.Color("family:N", scale=scale, title="from")

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from difftrust_core.structure.bleu import Ngrams
 from difftrust_core.structure.editing import Ordered, ordered, tsed
 from difftrust_core.structure.grammars import load_grammar
 from difftrust_core.structure.options import DEFAULT, Options
-from difftrust_core.structure.similarity import cross_entropy_similarity, frequencies, jsd_distance
+from difftrust_core.structure.similarity import Variant, cross_entropy_similarity, frequencies, jsd_distance
 from difftrust_core.structure.symbols import Alphabet, symbols_of
 from difftrust_core.structure.trees import Syntax, parse_program
 
@@ -21,6 +22,7 @@ Ints = NDArray[np.int64]
 TREE_MEASURES: Final = ("jsd_structural", "jsd", "sce_structural", "sce", "gibbs_structural", "gibbs")
 """Of structure only, and of structure with values, as in Table II of Song et al."""
 MEASURES: Final = ("exact_match", "bleu", *TREE_MEASURES, "tsed")
+_VARIANTS: Final[dict[str, Variant]] = {"sce": "paper", "gibbs": "gibbs"}
 
 
 class Programs:
@@ -29,7 +31,6 @@ class Programs:
     def __init__(self, texts: Sequence[str], options: Options = DEFAULT):
         self.texts, self.options = texts, options
         self.trees = [parse_program(text, options) for text in texts]
-        self._ngrams = Ngrams(texts)
         self._counts = {name: self._count(with_values=value) for name, value in (("_structural", False), ("", True))}
         self._tsed: Floats | None = None
 
@@ -43,19 +44,26 @@ class Programs:
         none = np.zeros(0, dtype=np.int64)
         return [none if tree is None else symbols_of(tree, alphabet, self.options) for tree in self.trees]
 
+    @cached_property
+    def _ngrams(self) -> Ngrams:
+        return Ngrams(self.texts)
+
     def scores(self, rows: Sequence[int]) -> dict[str, Floats]:
         """Return each measure among the comparable programs ``rows``: (from, to); no tsed before ``edit``."""
         at = np.array(rows, dtype=np.int64)
-        found = {"exact_match": np.eye(len(at)), "bleu": self._ngrams.bleu(at)}
-        for suffix, symbols in self._counts.items():
-            shares = frequencies(_counted([symbols[row] for row in rows]))
-            found[f"jsd{suffix}"] = _similarity(jsd_distance(shares, base=self.options.base))
-            for name, variant in (("sce", "paper"), ("gibbs", "gibbs")):
-                found[name + suffix] = cross_entropy_similarity(
-                    shares, epsilon=self.options.epsilon, variant="paper" if variant == "paper" else "gibbs"
-                )
+        found = {"exact_match": np.eye(len(at)), "bleu": self._ngrams.bleu(at), **self.tree_scores(rows)}
         if self._tsed is not None:
             found["tsed"] = self._tsed[np.ix_(at, at)]
+        return found
+
+    def tree_scores(self, rows: Sequence[int]) -> dict[str, Floats]:
+        """Return each of TREE_MEASURES among the comparable programs ``rows``: (from, to)."""
+        found = {}
+        for suffix, symbols in self._counts.items():
+            shares = frequencies(_counted([symbols[row] for row in rows]))
+            found[f"jsd{suffix}"] = 1 - jsd_distance(shares, base=self.options.base)
+            for name, variant in _VARIANTS.items():
+                found[name + suffix] = cross_entropy_similarity(shares, epsilon=self.options.epsilon, variant=variant)
         return found
 
     def edit(self, groups: Iterable[Sequence[int]]) -> None:
@@ -76,10 +84,6 @@ class Programs:
             for a, b in itertools.combinations(sorted(set(shape_of[list(rows)].tolist())), 2)
         }
         self._tsed = tsed(trees, pairs)[np.ix_(shape_of, shape_of)]
-
-
-def _similarity(distance: Floats) -> Floats:
-    return 1 - distance
 
 
 def _counted(symbols: Sequence[Ints]) -> Ints:
