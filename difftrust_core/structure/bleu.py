@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,8 +36,7 @@ class Ngrams:
         summed = np.zeros((len(rows), len(rows)))
         anything = np.zeros(summed.shape, dtype=bool)
         for order, of_all in enumerate(self._there, 1):
-            there = of_all[rows]
-            matches = (there @ there.T).toarray()
+            matches = _matches([of_all[row] for row in rows.tolist()])
             totals = (lengths - order + 1)[:, np.newaxis]
             anything |= matches > 0
             precision = np.where(matches > 0, matches, FLOOR) / np.maximum(totals, 1)
@@ -61,11 +59,11 @@ def tokens(texts: Sequence[str]) -> list[list[str]]:
     return words
 
 
-def _occurrences(words: Ints, lengths: Ints) -> Iterator[csr_array]:
-    """Yield, for n = 1 to ORDERS, which n-grams each text has: (text, column).
+def _occurrences(words: Ints, lengths: Ints) -> Iterator[list[Ints]]:
+    """Yield, for n = 1 to ORDERS, each text's n-grams as numbers, none twice.
 
-    The k-th occurrence of an n-gram in a text has a column of its own, so the product of two rows counts, over
-    n-grams, the smaller number of occurrences.
+    The k-th occurrence of an n-gram in a text has a number of its own, so what two texts share are, for each n-gram,
+    the smaller number of occurrences.
     """
     n_texts = len(lengths)
     text = np.repeat(np.arange(n_texts), lengths)
@@ -84,6 +82,16 @@ def _occurrences(words: Ints, lengths: Ints) -> Iterator[csr_array]:
         key = grams[ranked] * n_texts + text[ranked]
         first = np.flatnonzero(np.diff(key, prepend=-1))
         nth = np.arange(len(key)) - np.repeat(first, np.diff(first, append=len(key)))
-        columns = np.unique(grams[ranked] * (len(words) + 1) + nth, return_inverse=True)[1]
-        shape = (n_texts, int(columns.max(initial=0)) + 1)
-        yield csr_array((np.ones(len(columns)), (text[ranked], columns)), shape=shape)
+        numbers = grams[ranked] * (len(words) + 1) + nth
+        of_text = text[ranked]
+        ends = np.cumsum(np.bincount(of_text, minlength=n_texts))
+        yield np.split(numbers[np.argsort(of_text, kind="stable")], ends[:-1])
+
+
+def _matches(grams: Sequence[Ints]) -> Floats:
+    """Return how many n-grams every two texts share: a product of matrices of 0 and 1."""
+    columns = np.unique(np.concatenate(grams), return_inverse=True)[1]
+    there = np.zeros((len(grams), int(columns.max(initial=0)) + 1))
+    there[np.repeat(np.arange(len(grams)), [len(of_text) for of_text in grams]), columns] = 1
+    both: Floats = there @ there.T
+    return both
