@@ -9,11 +9,15 @@ import polars as pl
 import pytest
 
 from difftrust_core.charts import (
+    chart_bytes,
     draw_ablation,
+    draw_auroc,
+    draw_correlations,
     draw_error_incoherence,
     draw_false_trust,
     draw_mixtures,
     draw_ranking,
+    draw_roc,
     draw_workflow,
     save_chart,
 )
@@ -175,3 +179,47 @@ def test_a_figure_is_the_same_file_each_time_and_needs_no_network(tmp_path: Path
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongUsage, match=r"written as \.svg, \.png, \.html, got 'a\.gif'"):
         save_chart(draw_ranking(table()), tmp_path / "a.gif")
+
+
+def signal_table() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "signal": ["incoherence", "jsd"],
+            "title": ["incoherence", "JSD"],
+            "family": ["behaviour", "structure"],
+            "auroc": [0.85, 0.69],
+            "low": [0.84, 0.67],
+            "high": [0.87, 0.71],
+            "n_rows": [100, 100],
+        }
+    )
+
+
+def shown_in(chart: Any) -> list[dict[str, Any]]:
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows]
+
+
+def test_every_signal_has_its_interval_best_first() -> None:
+    chart = draw_auroc(signal_table())
+    assert [(r["title"], r["low"], r["high"]) for r in shown_in(chart) if "title" in r] == [
+        ("incoherence", 0.84, 0.87),
+        ("JSD", 0.67, 0.71),
+    ]
+    orders = [layer["encoding"]["y"]["sort"] for layer in chart.to_dict()["layer"] if "y" in layer["encoding"]]
+    assert orders == [["incoherence", "JSD"]] * 2
+    assert chart_bytes(chart, ".svg").startswith(b"<svg")
+
+
+def test_roc_curves_keep_their_points() -> None:
+    points = {"false_positive_rate": [0.0, 0.0, 1.0], "true_positive_rate": [0.0, 0.7, 1.0]}
+    curves = pl.DataFrame({"title": ["incoherence"] * 3, "family": ["behaviour"] * 3, **points})
+    chart = draw_roc(curves)
+    assert [r["true_positive_rate"] for r in shown_in(chart) if "title" in r] == [0.0, 0.7, 1.0]
+    assert chart_bytes(chart, ".svg").startswith(b"<svg")
+
+
+def test_correlations_are_a_cell_each() -> None:
+    table = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["x", "y", "x", "y"], "r": [1.0, -0.5, -0.5, float("nan")]})
+    chart = draw_correlations(table)
+    assert [r["r"] for r in shown_in(chart)] == [1.0, -0.5, -0.5, None]
+    assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
