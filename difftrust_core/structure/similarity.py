@@ -61,7 +61,9 @@ def cross_entropy_similarity(shares: Floats, *, epsilon: float, variant: Variant
     entropy = -xlogy(shares, shares).sum(axis=1)
     cross = -shares @ np.log(np.where(shares > 0, shares, epsilon)).T
     above = entropy[np.newaxis, :] if variant == "paper" else entropy[:, np.newaxis]
-    equal = (shares[:, np.newaxis, :] == shares[np.newaxis, :, :]).all(axis=2)
+    numbers: dict[bytes, int] = {}
+    which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in shares])
+    equal = which[:, np.newaxis] == which
     similarity: Floats = np.divide(np.broadcast_to(above, cross.shape), cross, out=np.ones_like(cross), where=~equal)
     if variant == "gibbs":
         rounded = (similarity > 1) & (similarity < 1 + 1e-12)
