@@ -1,0 +1,79 @@
+"""Chunks over worker processes, those that take long in pieces, so that no core idles while another one works."""
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from tqdm import tqdm
+
+from difftrust_core.pipeline.chunks import run_chunk, run_piece, write_pieces
+from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, PieceJob
+from difftrust_core.pipeline.workers import in_parallel
+
+PATIENCE = 10.0
+"""Seconds in one worker after which the rest of a chunk is shared out."""
+
+
+def run_chunks(jobs: list[ChunkJob], *, n_jobs: int, patience: float = PATIENCE) -> Iterator[ChunkReport]:
+    """Execute and write chunks, and yield a report for each once it is written, or has failed.
+
+    ``patience`` decides who does what, and no outcome: pieces are put together in their order.
+    """
+    began = time.monotonic()
+    with tqdm(
+        total=sum(len(job.programs) for job in jobs),
+        unit=" programs",
+        desc="execute",
+        disable=None,
+        file=sys.stderr,
+        smoothing=0.05,
+    ) as bar:
+        for report in _reports(jobs, n_jobs, patience if n_jobs > 1 else math.inf, bar):
+            bar.set_postfix_str(f"{bar.n / (time.monotonic() - began):,.0f} programs/s", refresh=False)
+            yield report
+
+
+def _reports(jobs: list[ChunkJob], n_jobs: int, patience: float, bar: "tqdm[None]") -> Iterator[ChunkReport]:
+    begun: list[ChunkReport] = []
+    for report in in_parallel(partial(run_chunk, patience=patience), jobs, n_jobs=min(n_jobs, len(jobs))):
+        if report.piece is None:
+            bar.update(len(report.chunk.programs))
+            yield report
+        else:
+            bar.update(len(report.piece.runs))
+            begun.append(report)
+    if begun:
+        yield from _rest(begun, n_jobs, bar)
+
+
+def _rest(begun: list[ChunkReport], n_jobs: int, bar: "tqdm[None]") -> Iterator[ChunkReport]:
+    """Run what is left of the chunks that were begun, half as long a piece, and write each once it is whole."""
+    pieces = {_key(report.chunk): [report.piece] for report in begun if report.piece is not None}
+    jobs = [job for report in begun for job in _shares(report)]
+    failed = set()
+    for report in in_parallel(run_piece, jobs, n_jobs=n_jobs):
+        key = _key(report.chunk)
+        if report.piece is not None:
+            bar.update(len(report.piece.runs))
+            pieces[key].append(report.piece)
+            if sum(len(piece.runs) for piece in pieces[key]) == report.piece.of:
+                write_pieces(report.chunk, pieces.pop(key))
+                yield replace(report, piece=None)
+        elif key not in failed:
+            failed.add(key)
+            yield report
+
+
+def _key(job: ChunkJob) -> tuple[str, str, int]:
+    return job.task.benchmark, job.task.task_id, job.start
+
+
+def _shares(report: ChunkReport) -> Iterator[PieceJob]:
+    assert report.piece is not None
+    done = len(report.piece.runs)
+    step = max(1, done // 2)
+    for first in range(done, report.piece.of, step):
+        yield PieceJob(chunk=report.chunk, first=first, last=min(first + step, report.piece.of))
