@@ -1,6 +1,7 @@
 """One task's programs on one range of its inputs, in a worker: inputs, outcomes, behaviours, executions."""
 
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,21 +19,30 @@ from difftrust_core.sandbox import Limits, OutcomeTable, ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import Outcome
 from difftrust_core.store import REFERENCE, Store, file_name
 
-_started: list[tuple[Limits, bool, Sandbox]] = []
+
+class _Started(threading.local):
+    """The sandbox of this thread (workers of a cluster have several), and what it was started for."""
+
+    sandbox: Sandbox | None = None
+    wanted: tuple[Limits, bool] | None = None
+
+
+_started = _Started()
 
 
 def _sandbox(limits: Limits, allow_weak: bool) -> Sandbox:
-    """Return this process's sandbox, started at its first task: each task runs in a fork of its own inside it."""
-    if not _started or _started[0][:2] != (limits, allow_weak):
+    """Return this worker's sandbox, started at its first task: each task runs in a fork of its own inside it."""
+    if _started.sandbox is None or _started.wanted != (limits, allow_weak):
         close_sandbox()
-        _started.append((limits, allow_weak, Sandbox(limits, allow_weak=allow_weak)))
-    return _started[0][2]
+        _started.sandbox, _started.wanted = Sandbox(limits, allow_weak=allow_weak), (limits, allow_weak)
+    return _started.sandbox
 
 
 def close_sandbox() -> None:
-    """End this process's sandbox, if it has one."""
-    while _started:
-        _started.pop()[2].close()
+    """End this worker's sandbox, if it has one."""
+    if _started.sandbox is not None:
+        _started.sandbox.close()
+    _started.sandbox = None
 
 
 def run_chunk(job: ChunkJob, patience: float) -> ChunkReport:
