@@ -51,7 +51,7 @@ def _numbered(svg: str) -> str:
 
 
 def packed_png(png: bytes) -> bytes:
-    """Return the picture with 256 colours of its own, once and for all: a tenth of the bytes, and no sign of where it was made."""
+    """Return the picture with 256 colours of its own, once and for all: a tenth of the bytes."""
     from PIL import Image
 
     packed = io.BytesIO()
