@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile check lint types bench-sandbox calibrate lab reproduce clean
+.PHONY: help demo test test-hostile check lint types bench-sandbox calibrate lab notebooks reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -48,6 +48,9 @@ calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded 
 
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
+
+notebooks: $(READY)  ## Execute the notebooks in place; the same bytes unless data or code changed
+	$(BIN)/python -m tests.notebooks
 
 # Everything recorded (565,676 candidates, see data/README.md) on n = 1,000 inputs, GPT-4o at t = 0.6 on n = 10,000.
 # Needs the recorded candidates: `difftrust fetch`, or DIFFTRUST_DATA. Stop it whenever you like; it resumes.

@@ -1,6 +1,7 @@
 """A store as DuckDB views, and questions to them; the only place that imports duckdb."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ def connect(store: Store, *, equality: str = "paper", validity: str | None = Non
     a results store does not hold are left out.
     """
     connection = duckdb.connect(":memory:")
-    connection.execute("SET enable_progress_bar = false")
+    with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
+        connection.execute("SET enable_progress_bar = false")
     chosen = {"validity": validity or store.settings().validity, "equality": equality}
     for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
         if store.holds(table):

@@ -15,7 +15,8 @@ from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
 COMMANDS = (
-    "demo", "check", "fetch", "generate", "import", "execute", "table", "sql", "plan", "export", "reproduce", "doctor",
+    "demo", "check", "fetch", "generate", "import", "execute", "table", "figure", "sql", "plan", "export", "reproduce",
+    "doctor",
 )  # fmt: skip
 
 
@@ -108,6 +109,45 @@ def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert "m = 3, n = 5" in err
     _, _, err = run(capsys, *words, "1")
     assert "no choice above detects 1 of the erroneous tasks; the best detects 1.000" in err  # 1 - 3^-30
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("1", "rho = nan"),
+        ("2", "drew"),
+        ("3", "drew"),
+        ("ranking", "with I > 2E: 0"),
+        ("ablation", "m1; n = 30"),
+        ("false-trust", "Clopper-Pearson"),
+        ("mixtures", "m = 3 programs a task, n = 30"),
+    ],
+)
+def test_figures_of_any_store(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path, name: str, said: str
+) -> None:
+    words = ("--store", store, "--jobs", "1", *(("-m", "3") if name != "ablation" else ()))
+    status, out, err = run(capsys, "figure", name, *words, "--out", tmp_path / "figure.svg")
+    assert (status, err) == (0, "")
+    assert said in out
+    assert (tmp_path / "figure.svg").read_text().startswith("<svg")
+
+
+def test_figures_that_cannot_be_drawn_are_refused(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "figure.svg"
+    for words, said in (
+        (("5", "--out", out), "figure is one of 1, 2, 3, ranking, ablation, false-trust, mixtures, got '5'"),
+        (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
+        (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
+        (("3", "--benchmark", "b", "--out", out), "no benchmark 'b'; there are: starter"),
+        (("ablation", "--vary", "k", "--out", out), "one of m, temperature, n, got 'k'"),
+    ):
+        status, _, err = run(capsys, "figure", *words, "--store", store)
+        assert status == 2
+        assert said in err
+    assert not out.exists()
 
 
 def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
