@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
 from difftrust_core.charts.saving import packed_png
@@ -43,10 +42,12 @@ def execute(path: Path, *, environment: dict[str, str] | None = None) -> Any:
             notebook,
             timeout=CELL_SECONDS,
             startup_timeout=CELL_SECONDS,
-            km=AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel"),  # no port is open
+            kernel_name="python3",
             extra_arguments=["--HistoryManager.enabled=False", f"--IPKernelApp.exec_lines={_OFFLINE}"],
             resources={"metadata": {"path": str(path.parent)}},
         )
+        kernel = client.create_kernel_manager()
+        kernel.transport, kernel.ip = "ipc", f"{sockets}/kernel"  # no port is open
         client.execute(env={**os.environ, **(environment or {})})
     return tidy(notebook)
 

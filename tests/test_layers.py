@@ -27,6 +27,7 @@ DOORS = {
     "litellm": {"coders"},
     "markdown_it": {"coders"},
     "tiktoken": {"coders"},
+    "distributed": {"pipeline"},
     "tenacity": {"pipeline"},
     "typer": {"cli"},
     "hypothesis": {"stubs"},

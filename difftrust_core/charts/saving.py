@@ -51,11 +51,13 @@ def _numbered(svg: str) -> str:
 
 
 def packed_png(png: bytes) -> bytes:
-    """Return the picture with 256 colours of its own, a tenth of the bytes, and no sign of where it was made."""
+    """Return the picture with 256 colours of its own, once and for all: a tenth of the bytes."""
     from PIL import Image
 
     packed = io.BytesIO()
     with Image.open(io.BytesIO(png)) as picture:
+        if picture.mode == "P":
+            return png  # packed before
         few = picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
         few.save(packed, "png", optimize=True, dpi=(_PIXELS_PER_INCH, _PIXELS_PER_INCH))
     return packed.getvalue()

@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from difftrust_core.ablation import Pool, curves, mixture_summary, mixtures
-from difftrust_core.ablation.table_3 import PARTS, TEMPERATURE, M, N
+from difftrust_core.ablation.table_3 import MODEL, PARTS, TEMPERATURE, M, N
 from difftrust_core.benchmark import coder_measures
 from difftrust_core.charts import (
     draw_ablation,
@@ -17,7 +17,7 @@ from difftrust_core.charts import (
     draw_ranking,
     draw_workflow,
 )
-from difftrust_core.corpora.published import in_published_set
+from difftrust_core.corpora.published import in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.intervals.tables import ranking_intervals
 from difftrust_core.intervals.trust import false_trust
@@ -164,9 +164,25 @@ def _ablation(request: FigureRequest) -> MadeFigure:
     frame = curves(pools, model, vary=request.vary, values=values, fixed=fixed, tasks=_counted(request))
     if frame.is_empty():
         raise NoStore(f"the store {request.table.store} holds no two programs a task of {model}; sample more with -m")
+    if request.table.published and model == MODEL:
+        frame = frame.join(_published_rates(request.vary), on=["benchmark", request.vary], how="left")
     chart = draw_ablation(frame, x=request.vary, chosen=fixed[request.vary])
     spelled = ", ".join(f"{name} = {value:g}" for name, value in fixed.items() if name != request.vary)
     return MadeFigure(chart=chart, frame=frame, notes=(f"{model}; {spelled}; bands: 95 % over tasks",))
+
+
+def _published_rates(vary: str) -> pl.DataFrame:
+    """Return the published detection rates of a part of Table 3: benchmark, what varies, published_detection_rate."""
+    part = load_published("table_3").filter(pl.col("varied") == PARTS[_PART_OF[vary]][0])
+    kind = pl.Float64 if vary == "temperature" else pl.Int64
+    return pl.concat(
+        part.select(
+            benchmark=pl.lit(name),
+            **{vary: pl.col("value").cast(kind)},
+            published_detection_rate=f"{name.lower()}_detection_rate",
+        )
+        for name in ("HumanEval", "MBPP")
+    )
 
 
 def _false_trust(request: FigureRequest) -> MadeFigure:
