@@ -15,6 +15,7 @@ from difftrust_core.cli.commands import (
     reading,
     running,
     sampling,
+    showing,
     starting,
 )
 from difftrust_core.cli.reports import printable
@@ -36,7 +37,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _module in (starting, checking, sampling, running, reading, planning, publishing, doctor):
+for _module in (starting, checking, sampling, running, reading, showing, planning, publishing, doctor):
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130
