@@ -3,7 +3,7 @@
 A results store holds the most telling inputs only (``disagreements``), no description and no program.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -110,7 +110,7 @@ def read_disagreements(
     return _read(store, "disagreements", where, task_id)
 
 
-def _read(store: Store, table: str, where: dict[str, object], task_id: str) -> pl.DataFrame:
+def _read(store: Store, table: str, where: Mapping[str, object], task_id: str) -> pl.DataFrame:
     """Return a task's rows of a table, all of its chunks; none where the store does not hold the table.
 
     Raises BadStore if a file is damaged.
