@@ -13,7 +13,7 @@ LAYERS = (
     {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection"},
     {"intervals", "planning", "shrinking"},
     {"store", "ablation"},
-    {"results", "clusters", "evidence"},
+    {"results", "clusters", "comparison", "evidence"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
     {"stubs"},
     {"pipeline"},
@@ -30,7 +30,7 @@ DOORS = {
     "typer": {"cli"},
     "hypothesis": {"stubs"},
 }
-PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation", "clusters"}
+PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation", "clusters", "comparison"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "child" not in p.parts)
 
