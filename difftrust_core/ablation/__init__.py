@@ -8,12 +8,14 @@ from difftrust_core.ablation.compact import MISSING, NO_KIND, CompactTask, compr
 from difftrust_core.ablation.counting import Class, TaskCount, count
 from difftrust_core.ablation.measures import KIND_COLUMNS, SUBSET_SCHEMA, TASK_SCHEMA, ablation, shares, summary
 from difftrust_core.ablation.pool import Coder, Members, Pool
+from difftrust_core.ablation.settings import SETTING_SCHEMA, recorded, settings_frame, whole_rows
 from difftrust_core.ablation.subsets import OverSubsets, over_models, over_subsets
 
 __all__ = [
     "KIND_COLUMNS",
     "MISSING",
     "NO_KIND",
+    "SETTING_SCHEMA",
     "SUBSET_SCHEMA",
     "TASK_SCHEMA",
     "Class",
@@ -29,6 +31,9 @@ __all__ = [
     "expand",
     "over_models",
     "over_subsets",
+    "recorded",
+    "settings_frame",
     "shares",
     "summary",
+    "whole_rows",
 ]
