@@ -8,10 +8,11 @@ sys.path[:0] = [folder for folder in [str(Path(__file__).resolve().parents[1])] 
 
 import streamlit as st
 
-from dashboard import frame, navigation
+from dashboard import frame, navigation, theme
 from difftrust_core.exceptions import DifftrustError
 
 st.set_page_config(page_title="difftrust", layout="wide")
+theme.set_style()
 page = st.navigation(list(navigation.pages().values()), position="hidden")
 navigation.show_links()
 try:

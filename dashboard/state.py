@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-SHARED = ("benchmark", "t", "m", "n", "equality")
+SHARED = ("benchmark", "t", "m", "n", "equality", "blind")
 """Parameters that every page understands, so links carry them."""
 LONGEST = 200
 """Characters of a parameter that is free text."""

@@ -4,6 +4,7 @@ from difftrust_core.charts.ablation import draw_ablation
 from difftrust_core.charts.error_incoherence import draw_error_incoherence
 from difftrust_core.charts.false_trust import draw_false_trust
 from difftrust_core.charts.mixtures import draw_mixtures
+from difftrust_core.charts.models import draw_models
 from difftrust_core.charts.ranking import draw_ranking
 from difftrust_core.charts.saving import chart_bytes, save_chart
 from difftrust_core.charts.workflow import draw_workflow
@@ -14,6 +15,7 @@ __all__ = [
     "draw_error_incoherence",
     "draw_false_trust",
     "draw_mixtures",
+    "draw_models",
     "draw_ranking",
     "draw_workflow",
     "save_chart",
