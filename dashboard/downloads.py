@@ -16,9 +16,9 @@ _LOCK = threading.RLock()
 
 
 def show_chart(chart: Any, table: pl.DataFrame, *, name: str, select: str | None = None) -> Any:
-    """Draw a chart over the whole width (panels as wide as they are), with a menu to download it; return what is selected in it, if anything.
+    """Draw a chart, with a menu to download it; return what is selected in it, if anything.
 
-    ``name``: of the files, unique on the page. ``table``: the chart's data. ``select``: the name of the chart's
+    A single chart takes the whole width, panels are as wide as they are. ``name``: of the files, unique on the page. ``table``: the chart's data. ``select``: the name of the chart's
     selection parameter that a click or lasso sets; the answer is then the list of the chosen points' fields.
     """
     drawn, key = theme.for_page(chart), f"chart:{name}"

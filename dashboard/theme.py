@@ -48,6 +48,8 @@ def for_page(chart: Any) -> Any:
     def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
         spec: dict[str, Any] = written(*words, **options)
         spec.get("config", {}).pop("background", None)
+        if not spec.keys().isdisjoint(("concat", "hconcat", "vconcat")):
+            spec["autosize"] = {"type": "pad"}  # else Vega warns that it cannot fit panels to the page
         return _darkened(spec) if dark else spec
 
     object.__setattr__(own, "to_dict", to_dict)  # st.altair_chart takes a chart and asks it for this
