@@ -1,6 +1,7 @@
 """A chart on the page, and beside it the chart as svg and png and its data as csv; and nothing else."""
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,23 +16,35 @@ _LOCK = threading.RLock()
 """Altair keeps how data is written in one place for the whole process; every chart is written under this."""
 
 
-def show_chart(chart: Any, table: pl.DataFrame, *, name: str, select: str | None = None) -> Any:
-    """Draw a chart, with a menu to download it; return what is selected in it, if anything.
+def show_chart(
+    chart: Any,
+    table: pl.DataFrame,
+    *,
+    name: str,
+    stretch: bool = True,
+    selection: str | None = None,
+    on_select: Callable[[Any], None] | None = None,
+) -> None:
+    """Draw a chart, with a menu to download it.
 
-    A single chart takes the whole width, panels are as wide as they are. ``name``: of the files, unique on the page. ``table``: the chart's data. ``select``: the name of the chart's
-    selection parameter that a click or lasso sets; the answer is then the list of the chosen points' fields.
+    ``name``: of the files, unique on the page. ``table``: the chart's data. ``stretch``: to the width of the page; a
+    chart of panels never is. ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is
+    selected whenever a click or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
     drawn, key = theme.for_page(chart), f"chart:{name}"
-    width: Any = "content" if isinstance(chart, alt.ConcatChart | alt.HConcatChart | alt.VConcatChart) else "stretch"
-    picked = None
+    panels = isinstance(chart, alt.ConcatChart | alt.HConcatChart | alt.VConcatChart)
+    width: Any = "content" if panels or not stretch else "stretch"
     with _LOCK:
-        if select is None:
+        if selection is None or on_select is None:
             st.altair_chart(drawn, width=width, key=key)
         else:
-            event: Any = st.altair_chart(drawn, width=width, key=key, on_select="rerun", selection_mode=[select])
-            picked = event["selection"].get(select)
+            told = partial(_tell, key, selection, on_select)
+            st.altair_chart(drawn, width=width, key=key, on_select=told, selection_mode=[selection])
     show_downloads(chart, table, name=name)
-    return picked
+
+
+def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
+    on_select(st.session_state[key]["selection"].get(selection))
 
 
 def show_downloads(chart: Any, table: pl.DataFrame, *, name: str) -> None:

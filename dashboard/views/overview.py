@@ -64,7 +64,9 @@ def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
     names = [name for name in _COLUMNS if name not in hidden and table[name].null_count() < table.height]
     shown = table.select(names).with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
     config = {name: _column(name, shown) for name in names}
-    st.dataframe(shown, hide_index=True, column_config=config, height=38 + 35 * min(shown.height, 17))
+    st.dataframe(
+        shown, hide_index=True, column_config=config, placeholder="unknown", height=38 + 35 * min(shown.height, 17)
+    )
     text.show_small("Click a column's name to sort by it. 95 % intervals are drawn further down.")
 
 
@@ -92,7 +94,7 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
     beside = has_published and state.choose_switch("The paper's numbers beside these", name="published")
     if not beside:
         points = table.select(pl.exclude(f"^.*({LOW}|{HIGH})$"))
-        downloads.show_chart(draw_ranking(points, width=620, height=380), points, name="ranking")
+        downloads.show_chart(draw_ranking(points, width=700, height=400), points, name="ranking", stretch=False)
         return
     joined, differences = against_published(in_published_set(tasks), published.drop("model_in_paper"))
     both = _stacked(joined, chosen.benchmark)
