@@ -73,11 +73,11 @@ def _read(_store: Store, _chosen: Choice, version: Version, root: str, where: tu
         answers=answers.filter(pl.col("input_index").is_in([one.index for one in telling])),
         programs=programs,
         description=read_description(_store, pool.benchmark, task_id),
-        statements=_statements(clustering, models),
+        statements=_statements(clustering),
     )
 
 
-def _statements(clustering: Clustering, models: tuple[str, ...]) -> tuple[str, ...]:
+def _statements(clustering: Clustering) -> tuple[str, ...]:
     """Return what the inputs prove about these programs, and what that says of others by the same models."""
     m = int(clustering.counts.sum())
     if m < 2:
@@ -85,8 +85,7 @@ def _statements(clustering: Clustering, models: tuple[str, ...]) -> tuple[str, .
     disagreement = disagreement_per_input(clustering.on_inputs, clustering.counts)
     subject = f"these {m} programs"
     own = statement(disagreement, input_interval(disagreement, m), subject)
-    whose = models[0] if len(models) == 1 else f"a mixture of these {len(models)} models"
-    return own, _capital(of_the_coder(clustering.on_inputs, clustering.counts, whose))
+    return own, _capital(of_the_coder(clustering.on_inputs, clustering.counts, subject))
 
 
 def _capital(text: str) -> str:

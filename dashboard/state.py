@@ -24,6 +24,16 @@ def spell(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def show_in_url() -> None:
+    """Write the parameters into the address bar again: a link to the page that is open changes only what is read."""
+    st.query_params.from_dict(everything())
+
+
+def everything() -> dict[str, list[str]]:
+    """Return all parameters of the URL."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
 def shared(**changes: Any) -> dict[str, Any]:
     """Return the parameters of a link: those of SHARED that the URL has, and ``changes``; None leaves one out."""
     kept = {name: st.query_params[name] for name in SHARED if name in st.query_params}

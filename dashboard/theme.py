@@ -48,8 +48,9 @@ def for_page(chart: Any) -> Any:
     def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
         spec: dict[str, Any] = written(*words, **options)
         spec.get("config", {}).pop("background", None)
-        if not spec.keys().isdisjoint(("concat", "hconcat", "vconcat")):
-            spec["autosize"] = {"type": "pad"}  # else Vega warns that it cannot fit panels to the page
+        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat"))
+        # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
+        spec["autosize"] = {"type": "pad"} if panels else {"type": "fit-x", "contains": "padding"}
         return _darkened(spec) if dark else spec
 
     object.__setattr__(own, "to_dict", to_dict)  # st.altair_chart takes a chart and asks it for this

@@ -8,7 +8,7 @@ from dashboard.one_task import OneTask
 from difftrust_core.charts import draw_clusters, draw_heat_map
 from difftrust_core.clusters import Cluster, cells
 
-_SHOWN = 40
+_SHOWN = 20
 _ACROSS = 60
 
 

@@ -76,8 +76,8 @@ def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
         panels="model" if faceted else "benchmark",
         with_error=not chosen.blind,
         selection=_selection(how),
-        width=280 if faceted else 700,
-        height=240 if faceted else 420,
+        width=200 if faceted else 700,
+        height=190 if faceted else 420,
     )
     data = tasks.select(pl.exclude(_NEEDS_REFERENCE)) if chosen.blind else tasks
     name = f"tasks-{how}-{layout.split()[0]}"

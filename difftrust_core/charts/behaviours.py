@@ -34,7 +34,6 @@ def draw_clusters(table: pl.DataFrame, *, with_reference: bool = True, width: in
             y=alt.Y("cluster:O", title="cluster"),
             color=colour,
             detail="model:N",
-            order=alt.Order("model:N"),
             tooltip=["cluster:O", "model:N", alt.Tooltip("n_candidates:Q", title="programs")],
         )
         .properties(width=width, height=alt.Step(17))
