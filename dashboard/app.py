@@ -8,12 +8,14 @@ sys.path[:0] = [folder for folder in [str(Path(__file__).resolve().parents[1])] 
 
 import streamlit as st
 
-from dashboard import frame, navigation
+from dashboard import frame, navigation, state, theme
 from difftrust_core.exceptions import DifftrustError
 
 st.set_page_config(page_title="difftrust", layout="wide")
+theme.set_style()
+state.show_in_url()
 page = st.navigation(list(navigation.pages().values()), position="hidden")
-navigation.show_links()
+navigation.show_links(page)
 try:
     page.run()
 except DifftrustError as e:

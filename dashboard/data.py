@@ -108,6 +108,8 @@ class Choice:
     n: int
     equality: str
     validity: str
+    blind: bool
+    """Whether everything that needs the reference is hidden."""
 
     @property
     def held(self) -> Held:

@@ -1,62 +1,66 @@
 """A chart on the page, and beside it the chart as svg and png and its data as csv; and nothing else."""
 
-import io
+import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import altair as alt
 import polars as pl
 import streamlit as st
 
-from dashboard import text
+from dashboard import text, theme
+from difftrust_core.charts import chart_bytes
 
-PNG_SCALE = 2
+_LOCK = threading.RLock()
+"""Altair keeps how data is written in one place for the whole process; every chart is written under this."""
 
 
 def show_chart(
-    chart: alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart,
+    chart: Any,
     table: pl.DataFrame,
     *,
     name: str,
-    select: str | None = None,
-) -> Any:
-    """Draw a chart over the whole width, with a menu to download it; return what is selected in it, if anything.
+    stretch: bool = True,
+    selection: str | None = None,
+    on_select: Callable[[Any], None] | None = None,
+) -> None:
+    """Draw a chart, with a menu to download it.
 
-    ``name``: of the files, unique on the page. ``table``: the chart's data. ``select``: the name of the chart's
-    selection parameter that a click or lasso sets; the answer is then the list of the chosen points' fields.
+    ``name``: of the files, unique on the page. ``table``: the chart's data. ``stretch``: to the width of the page; a
+    chart of panels never is. ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is
+    selected whenever a click or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
-    drawn = _without_background(chart)
-    if select is None:
-        st.altair_chart(drawn, width="stretch", key=f"chart:{name}")
-        picked = None
-    else:
-        event = st.altair_chart(drawn, width="stretch", key=f"chart:{name}", on_select="rerun", selection_mode=[select])
-        picked = event["selection"].get(select)
+    drawn, key = theme.for_page(chart), f"chart:{name}"
+    panels = isinstance(chart, alt.ConcatChart | alt.HConcatChart | alt.VConcatChart)
+    width: Any = "content" if panels or not stretch else "stretch"
+    with _LOCK:
+        if selection is None or on_select is None:
+            st.altair_chart(drawn, width=width, key=key)
+        else:
+            told = partial(_tell, key, selection, on_select)
+            st.altair_chart(drawn, width=width, key=key, on_select=told, selection_mode=[selection])
     show_downloads(chart, table, name=name)
-    return picked
+
+
+def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
+    on_select(st.session_state[key]["selection"].get(selection))
 
 
 def show_downloads(chart: Any, table: pl.DataFrame, *, name: str) -> None:
     """Write the menu: the chart as svg and png, its data as csv. Files are made when they are asked for."""
     with st.popover("Download", icon=":material/download:"):
-        st.download_button("Chart as SVG", lambda: as_svg(chart), f"{name}.svg", "image/svg+xml", on_click="ignore")
-        st.download_button("Chart as PNG", lambda: as_png(chart), f"{name}.png", "image/png", on_click="ignore")
-        st.download_button("Data as CSV", lambda: as_csv(table), f"{name}.csv", "text/csv", on_click="ignore")
+        for words, suffix, kind in (("Chart as SVG", ".svg", "image/svg+xml"), ("Chart as PNG", ".png", "image/png")):
+            made = partial(as_picture, chart, suffix)
+            st.download_button(words, made, f"{name}{suffix}", kind, on_click="ignore", key=f"{name}{suffix}")
+        rows = partial(as_csv, table)
+        st.download_button("Data as CSV", rows, f"{name}.csv", "text/csv", on_click="ignore", key=f"{name}.csv")
 
 
-def as_svg(chart: Any) -> bytes:
-    """Return the chart as SVG on white."""
-    made = io.StringIO()
-    with alt.data_transformers.disable_max_rows():
-        chart.save(made, format="svg")
-    return made.getvalue().encode()
-
-
-def as_png(chart: Any) -> bytes:
-    """Return the chart as PNG on white, twice its size."""
-    made = io.BytesIO()
-    with alt.data_transformers.disable_max_rows():
-        chart.save(made, format="png", scale_factor=PNG_SCALE)
-    return made.getvalue()
+def as_picture(chart: Any, suffix: str) -> bytes:
+    """Return the chart on white as ``.svg`` or ``.png``."""
+    with _LOCK, alt.data_transformers.disable_max_rows():
+        return chart_bytes(chart, suffix)
 
 
 def as_csv(table: pl.DataFrame) -> bytes:
@@ -68,11 +72,3 @@ def as_csv(table: pl.DataFrame) -> bytes:
         *[pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists],
     )
     return spelled.write_csv().encode()
-
-
-def _without_background(chart: Any) -> Any:
-    """Return the chart with the page's own background: white is for files."""
-    if isinstance(chart.config, alt.Config):
-        chart = chart.copy()
-        chart.config = alt.Config(**{k: v for k, v in chart.config.to_dict().items() if k != "background"})
-    return chart

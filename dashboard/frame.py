@@ -13,16 +13,17 @@ _M, _N = 10, 1_000
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 
 
-def open_page(title: str, about: str) -> Choice:
+def open_page(title: str, about: str, *, can_hide_reference: bool = False) -> Choice:
     """Write a page's title and the choices in the sidebar; return what is chosen.
 
-    ``title`` and ``about`` are words of our own, Markdown allowed. Raises NoStore or BadStore, saying what to do.
+    ``title`` and ``about`` are words of our own, Markdown allowed. ``can_hide_reference``: the page knows what to do
+    with ``Choice.blind``, so the switch is there. Raises NoStore or BadStore, saying what to do.
     """
     st.title(title, anchor=False)
     st.markdown(about)
     store, version = data.open_store()
     with st.sidebar:
-        chosen = _choose(store, version)
+        chosen = _choose(store, version, can_hide_reference)
     _show_source(chosen)
     left_out = chosen.left_out()
     if left_out:
@@ -30,7 +31,7 @@ def open_page(title: str, about: str) -> Choice:
     return chosen
 
 
-def _choose(store: Store, version: data.Version) -> Choice:
+def _choose(store: Store, version: data.Version, can_hide_reference: bool) -> Choice:
     names = data.benchmarks(store, version, str(store.root))
     benchmark = state.choose_one("Benchmark", names, name="benchmark", format_func=text.one_line)
     held = data.held(store, version, str(store.root), benchmark)
@@ -47,6 +48,9 @@ def _choose(store: Store, version: data.Version) -> Choice:
         "Outcomes agree", EQUALITIES, name="equality", show=st.radio, format_func=_EQUALITY_WORDS.__getitem__,
         help="`paper`: numbers within 0.1 %, a list and a tuple. `strict`: Python's equality, with types.",
     )  # fmt: skip
+    blind = can_hide_reference and state.choose_switch(
+        "Without a reference", name="blind", help="Hide everything that needs to know what is right."
+    )
     return Choice(
         store=store,
         version=version,
@@ -56,6 +60,7 @@ def _choose(store: Store, version: data.Version) -> Choice:
         n=n,
         equality=equality,
         validity=store.settings().validity,
+        blind=blind,
     )
 
 

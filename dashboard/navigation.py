@@ -21,11 +21,12 @@ def pages() -> dict[str, StreamlitPage]:
     }
 
 
-def show_links() -> None:
-    """Write the links to every page at the top of the sidebar."""
+def show_links(here: StreamlitPage) -> None:
+    """Write the links to every page at the top of the sidebar; the one to the page that is open changes nothing."""
     with st.sidebar:
-        for name in REGISTERED:
-            show_link(name, pages()[name].title)
+        for page in pages().values():
+            parameters = state.everything() if page.title == here.title else state.shared()
+            st.page_link(page, label=page.title, query_params=parameters)
 
 
 def show_link(name: str, label: str, **changes: Any) -> None:

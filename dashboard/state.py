@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-SHARED = ("benchmark", "t", "m", "n", "equality")
+SHARED = ("benchmark", "t", "m", "n", "equality", "blind")
 """Parameters that every page understands, so links carry them."""
 LONGEST = 200
 """Characters of a parameter that is free text."""
@@ -22,6 +22,16 @@ def spell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def show_in_url() -> None:
+    """Write the parameters into the address bar again: a link to the page that is open changes only what is read."""
+    st.query_params.from_dict(everything())
+
+
+def everything() -> dict[str, list[str]]:
+    """Return all parameters of the URL."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def shared(**changes: Any) -> dict[str, Any]:

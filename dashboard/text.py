@@ -6,7 +6,7 @@ than anybody reads is cut, saying by how much.
 
 import html
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -69,12 +69,12 @@ def show_marked(pieces: Iterable[tuple[str, bool]]) -> None:
     )
 
 
-def shown_names(names: Sequence[str]) -> dict[str, str]:
-    """Return name -> how it is shown on one line."""
-    return {name: one_line(name) for name in names}
-
-
 def show_small(text: str) -> None:
     """Write a line in small letters."""
     shown = html.escape(one_line(text, most=LINE))
     st.html(f'<p dir="ltr" style="margin:0;font-size:0.85rem;opacity:0.75;overflow-wrap:anywhere">{shown}</p>')
+
+
+def show_sentence(text: str) -> None:
+    """Write a sentence that may hold names of others."""
+    st.html(f'<p dir="ltr" style="margin:0;overflow-wrap:anywhere">{escaped(text, line=2_000)}</p>')

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from difftrust_core.ablation import Coder, CompactTask, Pool
@@ -168,3 +169,31 @@ def _split(clustering: Clustering, pattern: int) -> Split:
         labels=tuple(labels),
         reference_group=labels.index(truth) if truth in labels else None,
     )
+
+
+def cells(clustering: Clustering, found: Sequence[Split]) -> pl.DataFrame:
+    """Return which outcome each cluster has on each split: a row a (cluster, split), splits in their order.
+
+    Columns: cluster, n_candidates, first and last (the places of its candidates, all of them below each other), place
+    of the split, input_index (its first), n_inputs, rank (0: the outcome of most candidates there).
+    """
+    last = np.cumsum(clustering.counts).tolist()
+    rows = [
+        {
+            "cluster": number,
+            "n_candidates": clustering.clusters[number - 1].n_candidates,
+            "first": last[number - 1] - clustering.clusters[number - 1].n_candidates,
+            "last": last[number - 1],
+            "place": place,
+            "input_index": split.inputs[0],
+            "n_inputs": len(split.inputs),
+            "rank": rank,
+        }
+        for place, split in enumerate(found)
+        for rank, group in enumerate(split.groups)
+        for number in group
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(_CELLS, pl.Int64)).sort("place", "cluster")
+
+
+_CELLS = ("cluster", "n_candidates", "first", "last", "place", "input_index", "n_inputs", "rank")

@@ -59,6 +59,21 @@ def in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
+def tasks_in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> str:
+    """Return how many (model, task) rows disagree, and what the others hide, in a sentence or two."""
+    defined = tasks.filter(pl.col("incoherence").is_not_nan())
+    if defined.is_empty():
+        return "Nothing here can disagree: it takes two programs a task."
+    seen = defined.filter(pl.col("incoherence") > 0).height
+    what = "tasks" if tasks["model"].n_unique() == 1 else "pairs of a model and a task"
+    said = f"On {seen:,} of {defined.height:,} {what}, programs disagree, so some of them are wrong."
+    silent = defined.filter(pl.col("incoherence") == 0, pl.col("error").is_not_nan())
+    if not with_reference or silent.is_empty():
+        return f"{said} On the other {defined.height - seen:,} nothing is seen, which proves nothing."
+    wrong = silent.filter(pl.col("error") > 0).height
+    return f"{said} Of the other {silent.height:,}, {wrong:,} are wrong all the same: all programs share the error."
+
+
 def compare_means(tasks: pl.DataFrame) -> pl.DataFrame:
     """Return Table 4 of these tasks, a row a model, without the means over models."""
     return table_4(tasks).filter(pl.col("model") != MEAN)

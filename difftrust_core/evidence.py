@@ -5,11 +5,15 @@ A results store holds the most telling inputs only (``disagreements``), no descr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from difftrust_core.ablation import Coder
-from difftrust_core.store import PARTITIONS, SCHEMAS, Store, conform, file_name, partition_of
+from difftrust_core.ablation import Coder, Pool
+from difftrust_core.clusters import Clustering, Split
+from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store, conform, file_name, partition_of
+
+_ANSWERS: dict[str, Any] = {"cluster": pl.Int64, "input_index": pl.Int64, "kind": pl.String, "text": pl.String}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,19 @@ class Programs:
     """The programs of one task: a row a candidate, with model, temperature, sample_index, tree_id and code."""
 
     frame: pl.DataFrame
+
+    def smallest(self, members: Mapping[Coder, Sequence[int]]) -> tuple[Coder, int] | None:
+        """Return the candidate with the shortest text among ``members``, of equally short ones the first text's."""
+        wanted = pl.DataFrame(
+            [(*coder, index) for coder, indices in members.items() for index in indices],
+            schema={"model": pl.String, "temperature": pl.Float64, "sample_index": pl.Int64},
+            orient="row",
+        )
+        found = self.frame.join(wanted, on=wanted.columns).sort(pl.col("code").str.len_chars(), "code", *wanted.columns)
+        if found.is_empty():
+            return None
+        model, temperature, index = found.select(wanted.columns).row(0)
+        return (model, temperature), index
 
     def code(self, coder: Coder, sample_index: int) -> str | None:
         """Return a candidate's text as recorded; None where it is not known."""
@@ -100,6 +117,69 @@ def read_outcomes(
     )
     outcomes = _read(store, "outcomes", where, task_id).select("input_index", "outcome_id", "kind", "text")
     return cells.join(outcomes, on=["input_index", "outcome_id"]).drop("outcome_id").sort("tree_id", "input_index")
+
+
+def read_answers(
+    store: Store, pool: Pool, clustering: Clustering, programs: Programs, *, validity: str | None = None
+) -> pl.DataFrame:
+    """Return what each cluster does on each input: cluster, input_index, kind, text; cluster 0 is the reference.
+
+    From the outcomes where the store has them; else from the most telling inputs, what most of all recorded candidates
+    of that class say.
+    """
+    if not store.holds("outcomes"):
+        return _answers_of_results(store, pool, clustering, validity)
+    trees = {REFERENCE: [0]}
+    for cluster in clustering.clusters:
+        coder, indices = next(iter(cluster.members.items()))
+        tree = programs.tree(coder, indices[0])
+        if tree is not None:
+            trees.setdefault(tree, []).append(cluster.number)
+    found = read_outcomes(store, pool.benchmark, clustering.task_id, trees=list(trees), validity=validity)
+    names = pl.DataFrame(
+        [(tree, number) for tree, numbers in trees.items() for number in numbers],
+        schema={"tree_id": pl.String, "cluster": pl.Int64},
+        orient="row",
+    )
+    joined = found.join(names, on="tree_id")
+    return joined.select([pl.col(name).cast(kind) for name, kind in _ANSWERS.items()])
+
+
+def _answers_of_results(store: Store, pool: Pool, clustering: Clustering, validity: str | None) -> pl.DataFrame:
+    shown = read_disagreements(
+        store, pool.benchmark, clustering.task_id, equality=pool.equality, validity=validity
+    ).filter(pl.col("input_index") < clustering.n)
+    rows = []
+    for index, label, is_reference, kind, text in shown.select(
+        "input_index", "label", "reference", "kind", "text"
+    ).iter_rows():
+        column = clustering.labels[:, clustering.pattern_of_input[index]]
+        numbers = [0] * is_reference + [i + 1 for i, own in enumerate(column.tolist()) if own == label]
+        rows += [(number, index, kind, text) for number in numbers]
+    return pl.DataFrame(rows, schema=_ANSWERS, orient="row")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TellingInput:
+    """An input that parts the clusters, for all inputs that part them in the same way."""
+
+    index: int
+    arguments: str
+    split: Split
+
+
+def telling_inputs(found: Sequence[Split], arguments: Mapping[int, str]) -> list[TellingInput]:
+    """Return the shortest known input of each split: most groups first, then the shortest arguments.
+
+    Splits of which no input is known are left out.
+    """
+    telling = []
+    for split in found:
+        known = [index for index in split.inputs if index in arguments]
+        if known:
+            index = min(known, key=lambda i: (len(arguments[i]), i))
+            telling.append(TellingInput(index=index, arguments=arguments[index], split=split))
+    return sorted(telling, key=lambda one: (-len(one.split.groups), len(one.arguments), one.index))
 
 
 def read_disagreements(

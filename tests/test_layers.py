@@ -10,10 +10,11 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
-    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection"},
+    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection", "differences"},
     {"intervals", "planning", "shrinking"},
     {"store", "ablation"},
-    {"results", "clusters", "comparison", "evidence"},
+    {"results", "clusters", "comparison"},
+    {"evidence"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
     {"stubs"},
     {"pipeline"},

@@ -26,6 +26,7 @@ def dashboard(
         raise NoBenchmark("the dashboard's files are not there; install difftrust again")
     if store is not None:
         os.environ["DIFFTRUST_STORE"] = str(store.absolute())
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small products, which threads only slow down
     local = ["localhost", "127.0.0.1", "[::1]"] if host in ("localhost", "127.0.0.1", "::1") else []
     words = ["run", str(app), f"--server.address={host}", f"--server.port={port}"]
     words += [f"--server.allowedHosts={name}" for name in local]
