@@ -15,7 +15,7 @@ from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
 COMMANDS = (
-    "demo", "check", "fetch", "generate", "import", "execute", "table", "sql", "plan", "export", "reproduce",
+    "demo", "check", "fetch", "generate", "import", "execute", "table", "figure", "sql", "plan", "export", "reproduce",
     "doctor", "dashboard",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from difftrust_core.charts.style import colour_of, side_by_side, styled
 
 
 def draw_false_trust(
-    table: pl.DataFrame, *, rows: str = "model", colour: str = "m", width: int = 360, step: int = 15
+    table: pl.DataFrame, *, rows: str = "model", colour: str = "m", width: int = 360, step: int = 11
 ) -> Any:
     """Draw the share of erroneous tasks among those without a disagreement: a row a ``rows``, a panel a benchmark.
 
@@ -36,12 +36,18 @@ def _panel(table: pl.DataFrame, rows: str, colour: tuple[str, list[Any]], step: 
     numeric = table[rows].dtype.is_numeric()
     first = shown.filter(pl.col(column) == pl.col(column).min().over(rows)).sort("p_erroneous", rows)
     order = sorted(set(shown[rows])) if numeric else first[rows].unique(maintain_order=True).to_list()
-    y = alt.Y(f"{rows}:N", sort=order, title=None if rows == "model" else rows, axis=alt.Axis(labelLimit=0))
+    y = alt.Y(
+        f"{rows}:N",
+        scale=alt.Scale(paddingInner=0.12),
+        sort=order,
+        title=None if rows == "model" else rows,
+        axis=alt.Axis(labelLimit=0),
+    )
     texts = [str(kind) for kind in kinds]
     legend = alt.Legend(title=column, orient="bottom") if len(kinds) > 1 else None
     base = alt.Chart(shown).encode(
         y=y,
-        yOffset=alt.YOffset("_colour:N", scale=alt.Scale(domain=texts, paddingOuter=0.35)),
+        yOffset=alt.YOffset("_colour:N", scale=alt.Scale(domain=texts, paddingOuter=0.15)),
         color=colour_of("_colour", texts, legend=legend),
     )
     title = "share of tasks without a disagreement that are erroneous"

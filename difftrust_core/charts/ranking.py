@@ -10,9 +10,9 @@ from difftrust_core.charts.style import GREY, colour_of, side_by_side, styled, t
 
 _BOUNDS = {
     ("mean_incoherence", "mean_error"): (0.5, "E = I / 2: none can lie below"),
-    ("found", "erroneous"): (1.0, "found = erroneous: none can lie below"),
+    ("found", "erroneous"): (1.0, "found = erroneous"),
 }
-"""(x, y) -> slope of the line that no coder can lie below, and what it is called."""
+"""(x, y) -> slope of the line to compare with, and what it is called."""
 _LABEL_SIZE = 10
 
 
@@ -27,7 +27,7 @@ def draw_ranking(
     """Draw measure ``y`` against ``x``, one point a (benchmark, model) of ``benchmark.table_4``, a panel a benchmark.
 
     Every point has its name. Columns <measure>_low and <measure>_high, where there are any, become thin bars. The line
-    is the bound: E = I / 2 (I <= 2E), or equal shares of tasks found and erroneous (``benchmark.coder_measures``).
+    is the bound E = I / 2 (I <= 2E); for found and erroneous (``benchmark.coder_measures``) equal shares.
     """
     coders = table.filter(pl.col("model") != "mean").filter(pl.col(x).is_not_nan(), pl.col(y).is_not_nan())
     names = coders["benchmark"].unique().sort().to_list()
@@ -68,7 +68,7 @@ def _panel(points: pl.DataFrame, frame: Frame, axes: tuple[str, str], names: lis
 
 
 def _bound(frame: Frame, axes: tuple[str, str]) -> list[Any]:
-    """Return the line that no coder can lie below, with its name under it."""
+    """Return the line to compare with, and its name in the corner below it."""
     if axes not in _BOUNDS:
         return []
     x, y = axes

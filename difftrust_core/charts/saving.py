@@ -16,12 +16,17 @@ def save_chart(chart: Any, path: Path) -> None:
 
     HTML holds all that it needs, and keeps tooltips and selections. Raises WrongUsage for another suffix.
     """
+    made = chart_bytes(chart, check_suffix(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(made)
+
+
+def check_suffix(path: Path) -> str:
+    """Return the suffix of a figure's file. Raises WrongUsage unless it is one of SUFFIXES."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise WrongUsage(f"a figure is written as {', '.join(SUFFIXES)}, got {path.name!r}; name it figure.svg")
-    made = chart_bytes(chart, suffix)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(made)
+    return suffix
 
 
 def chart_bytes(chart: Any, suffix: str) -> bytes:

@@ -10,6 +10,7 @@ from difftrust_core import __version__
 from difftrust_core.cli.commands import (
     checking,
     doctor,
+    drawing,
     planning,
     publishing,
     reading,
@@ -37,7 +38,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _module in (starting, checking, sampling, running, reading, showing, planning, publishing, doctor):
+for _module in (starting, checking, sampling, running, reading, drawing, showing, planning, publishing, doctor):
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130
