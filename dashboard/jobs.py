@@ -132,8 +132,8 @@ class Job:
 
     def _steps(self, began: float) -> State:
         is_good = True
-        for self.step, step in enumerate(self.steps):
-            self.done = self.total = 0
+        for position, step in enumerate(self.steps):
+            self.step, self.done, self.total = position, 0, 0
             self.detail = ""
             status = self._take(step, None if self.limit is None else began + self.limit)
             if self._asked_to_stop is not None:

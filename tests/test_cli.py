@@ -15,8 +15,8 @@ from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
 COMMANDS = (
-    "demo", "check", "fetch", "generate", "import", "execute", "table", "figure", "sql", "plan", "export", "reproduce",
-    "doctor", "dashboard",
+    "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
+    "export", "reproduce", "doctor", "dashboard",
 )  # fmt: skip
 
 

@@ -10,11 +10,22 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
-    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection", "differences"},
+    {
+        "tasks",
+        "inputs",
+        "programs",
+        "equality",
+        "estimators",
+        "benchmark",
+        "schemas",
+        "selection",
+        "differences",
+        "structure",
+    },
     {"intervals", "planning", "shrinking"},
     {"store", "ablation"},
     {"results", "clusters", "comparison"},
-    {"evidence"},
+    {"evidence", "signals"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
     {"stubs"},
     {"pipeline"},
@@ -30,6 +41,8 @@ DOORS = {
     "tenacity": {"pipeline"},
     "typer": {"cli"},
     "hypothesis": {"stubs"},
+    "tree_sitter": {"structure"},
+    "sacrebleu": {"structure"},
 }
 PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation", "clusters", "comparison"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
