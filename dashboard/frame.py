@@ -13,11 +13,12 @@ _M, _N = 10, 1_000
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 
 
-def open_page(title: str, about: str, *, can_hide_reference: bool = False) -> Choice:
+def open_page(title: str, about: str, *, can_hide_reference: bool = False, names_left_out: bool = True) -> Choice:
     """Write a page's title and the choices in the sidebar; return what is chosen.
 
     ``title`` and ``about`` are words of our own, Markdown allowed. ``can_hide_reference``: the page knows what to do
-    with ``Choice.blind``, so the switch is there. Raises NoStore or BadStore, saying what to do.
+    with ``Choice.blind``, so the switch is there. ``names_left_out``: say which models were not executed that far;
+    that counts all of them. Raises NoStore or BadStore, saying what to do.
     """
     st.title(title, anchor=False)
     st.markdown(about)
@@ -25,7 +26,7 @@ def open_page(title: str, about: str, *, can_hide_reference: bool = False) -> Ch
     with st.sidebar:
         chosen = _choose(store, version, can_hide_reference)
     _show_source(chosen)
-    left_out = chosen.left_out()
+    left_out = chosen.left_out() if names_left_out else []
     if left_out:
         text.show_line(f"Left out, for not every program was executed on {chosen.n:,} inputs: {', '.join(left_out)}")
     return chosen

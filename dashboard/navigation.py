@@ -8,7 +8,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from dashboard import state
 
-REGISTERED = ("overview", "tasks", "task")
+REGISTERED = ("overview", "tasks", "task", "ablation", "check", "signals")
 """Module in ``views`` = path in the URL; the order of the links."""
 
 

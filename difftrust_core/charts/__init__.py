@@ -3,6 +3,7 @@
 from difftrust_core.charts.ablation import draw_ablation
 from difftrust_core.charts.behaviours import draw_clusters, draw_heat_map
 from difftrust_core.charts.correlations import draw_correlations
+from difftrust_core.charts.costs import draw_costs
 from difftrust_core.charts.error_incoherence import draw_error_incoherence
 from difftrust_core.charts.false_trust import draw_false_trust
 from difftrust_core.charts.mixtures import draw_mixtures
@@ -18,6 +19,7 @@ __all__ = [
     "draw_auroc",
     "draw_clusters",
     "draw_correlations",
+    "draw_costs",
     "draw_error_incoherence",
     "draw_false_trust",
     "draw_heat_map",

@@ -1,0 +1,7 @@
+"""x"""
+
+TITLE = "Check"
+
+
+def draw():
+    pass
