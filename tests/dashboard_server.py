@@ -22,7 +22,7 @@ def _free_port() -> int:
 def dashboard(store: Path | None, log: Path, **environment: str) -> Iterator[tuple[str, int]]:
     """Run `difftrust dashboard` until the block ends; yield its address and process id."""
     port = _free_port()
-    words = [sys.executable, "-m", "difftrust_core.cli", "dashboard", "--port", str(port)]
+    words = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", "--port", str(port)]
     words += [] if store is None else ["--store", str(store)]
     own = {name: value for name, value in os.environ.items() if not name.startswith(("DIFFTRUST_", "STREAMLIT_"))}
     with log.open("wb") as handle:

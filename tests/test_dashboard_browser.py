@@ -19,7 +19,7 @@ pytestmark = [
 ]
 PROBES = re.compile(r"/(overview|tasks|task)/_stcore/(health|host-config)$")
 """Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
-PATIENCE = 120_000
+PATIENCE = 90_000
 
 
 @pytest.fixture(scope="module")
