@@ -137,7 +137,7 @@ def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str)
     begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"benchmark,model"}
     for words, start in begins.items():
         with page.expect_download() as found:
-            page.get_by_role("button", name=words).first.click()
+            page.get_by_test_id("stDownloadButton").filter(has_text=words).first.get_by_role("button").click()
         assert Path(found.value.path()).read_bytes().startswith(start), words
 
 
