@@ -32,7 +32,11 @@ def dashboard(store: Path | None, log: Path, **environment: str) -> Iterator[tup
             yield f"http://127.0.0.1:{port}", process.pid
         finally:
             process.terminate()
-            process.wait(20)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:  # it waits for browsers that still listen
+                process.kill()
+                process.wait(10)
 
 
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
