@@ -1,5 +1,6 @@
 """What Streamlit runs: the page asked for, or what to do where the store has none of it."""
 
+import importlib
 import logging
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import streamlit as st
 from dashboard import frame, navigation, state, theme
 from difftrust_core.exceptions import DifftrustError
 
+# Whole, before any page: while another session is loading it, Altair trips over the half that is there.
+importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide")
 theme.set_style()
 state.show_in_url()

@@ -25,7 +25,7 @@ def show_chart(
     selection: str | None = None,
     on_select: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw a chart, with a menu to download it.
+    """Draw a chart, with buttons to download it.
 
     ``name``: of the files, unique on the page. ``table``: the chart's data. ``stretch``: to the width of the page; a
     chart of panels never is. ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is
@@ -48,13 +48,25 @@ def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
 
 
 def show_downloads(chart: Any, table: pl.DataFrame, *, name: str) -> None:
-    """Write the menu: the chart as svg and png, its data as csv. Files are made when they are asked for."""
-    with st.popover("Download", icon=":material/download:"):
-        for words, suffix, kind in (("Chart as SVG", ".svg", "image/svg+xml"), ("Chart as PNG", ".png", "image/png")):
-            made = partial(as_picture, chart, suffix)
-            st.download_button(words, made, f"{name}{suffix}", kind, on_click="ignore", key=f"{name}{suffix}")
-        rows = partial(as_csv, table)
-        st.download_button("Data as CSV", rows, f"{name}.csv", "text/csv", on_click="ignore", key=f"{name}.csv")
+    """Write the buttons: the chart as svg and png, its data as csv. Files are made when they are asked for."""
+    made: tuple[tuple[str, Callable[[], bytes], str], ...] = (
+        ("svg", partial(as_picture, chart, ".svg"), "image/svg+xml"),
+        ("png", partial(as_picture, chart, ".png"), "image/png"),
+        ("csv", partial(as_csv, table), "text/csv"),
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for suffix, data, kind in made:
+            st.download_button(
+                suffix.upper(),
+                data,
+                f"{name}.{suffix}",
+                kind,
+                on_click="ignore",
+                key=f"{name}.{suffix}",
+                type="tertiary",
+                icon=":material/download:",
+                help=f"Download {'the data' if suffix == 'csv' else 'the chart'} as {suffix.upper()}.",
+            )
 
 
 def as_picture(chart: Any, suffix: str) -> bytes:

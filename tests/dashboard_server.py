@@ -22,7 +22,7 @@ def _free_port() -> int:
 def dashboard(store: Path | None, log: Path, **environment: str) -> Iterator[tuple[str, int]]:
     """Run `difftrust dashboard` until the block ends; yield its address and process id."""
     port = _free_port()
-    words = [sys.executable, "-m", "difftrust_core.cli", "dashboard", "--port", str(port)]
+    words = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", "--port", str(port)]
     words += [] if store is None else ["--store", str(store)]
     own = {name: value for name, value in os.environ.items() if not name.startswith(("DIFFTRUST_", "STREAMLIT_"))}
     with log.open("wb") as handle:
@@ -32,7 +32,11 @@ def dashboard(store: Path | None, log: Path, **environment: str) -> Iterator[tup
             yield f"http://127.0.0.1:{port}", process.pid
         finally:
             process.terminate()
-            process.wait(20)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:  # it waits for browsers that still listen
+                process.kill()
+                process.wait(10)
 
 
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -34,7 +34,7 @@ _TASK = Task(
 
 
 def _returning(text: str) -> str:
-    return f"{_COMMENT}\ndef f(x):\n    return {ascii(text)}\n"
+    return f"{_COMMENT}\ndef f(x):\n    return {text!a}\n"
 
 
 PROGRAMS = (
@@ -44,7 +44,7 @@ PROGRAMS = (
     _returning(RIGHT_TO_LEFT + CONTROL),
     f"{_COMMENT}\ndef f(x):\n    return 'L' * {LONG}\n",
     _returning("x") + f"#{'c' * LONG}\n",
-    f"class Script(Exception): pass\nScript.__name__ = {ascii(SCRIPT)}\ndef f(x):\n    raise Script({ascii(IMAGE)})\n",
+    f"class Script(Exception): pass\nScript.__name__ = {SCRIPT!a}\ndef f(x):\n    raise Script({IMAGE!a})\n",
     "\x00" + RIGHT_TO_LEFT,
 )
 

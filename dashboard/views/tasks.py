@@ -93,7 +93,10 @@ def _selection(how: str) -> alt.Parameter:
 
 
 def _pick(chart: Any, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> None:
-    """Write the tasks of the selected points into the URL."""
+    """Write the tasks of the selected points into the URL.
+
+    An empty selection changes nothing: a chart that is drawn again says so too. The button below clears.
+    """
     names = dict(zip(shown["task_id"], tasks["task_id"], strict=True))
     if isinstance(picked, dict):
         within = [pl.col(field).is_between(*ends) for field, ends in picked.items() if field in ("at_x", "at_y")]
@@ -102,7 +105,8 @@ def _pick(chart: Any, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> 
     else:
         found = [point["task_id"] for point in picked or []]
     chosen = sorted({names[name] for name in found if name in names})
-    state.put("picked", chosen[:_MOST_PICKED], [])
+    if chosen:
+        state.put("picked", chosen[:_MOST_PICKED])
 
 
 def _show_table(tasks: pl.DataFrame, chosen: Choice) -> None:
