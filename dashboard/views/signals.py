@@ -62,7 +62,7 @@ def draw() -> None:
     st.subheader("Which ones say the same", anchor=False)
     st.markdown("Pearson's correlation over pairs of model and task.")
     table = _correlations(rows, *place)
-    downloads.show_chart(draw_correlations(table), table, name="correlations", stretch=False)
+    downloads.show_chart(draw_correlations(table), table, name="correlations")
 
 
 def _where(chosen: Choice) -> Where:
@@ -149,7 +149,7 @@ def _show_added(rows: pl.DataFrame, place: tuple[Version, str, tuple[object, ...
     table = _added(rows, *place).sort("gain", descending=True)
     st.markdown(
         "Both joined in a regression that has not seen the task. **gain**: its AUROC less that of incoherence alone; "
-        "an interval that holds 0 shows no gain. Length is there as a control: what is no better adds nothing of its own."
+        "an interval that holds 0 shows no gain. Length is the control: what is no better adds nothing of its own."
     )
     numbers = {n: st.column_config.NumberColumn(format="%.3f") for n in ("auroc", "gain", "low", "high")}
     st.dataframe(table.drop("base"), hide_index=True, column_config=numbers)
