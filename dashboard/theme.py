@@ -48,7 +48,7 @@ def for_page(chart: Any) -> Any:
     def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
         spec: dict[str, Any] = written(*words, **options)
         spec.get("config", {}).pop("background", None)
-        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat"))
+        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat", "facet"))
         # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
         spec["autosize"] = {"type": "pad"} if panels else {"type": "fit-x", "contains": "padding"}
         return _darkened(spec) if dark else spec

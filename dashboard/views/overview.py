@@ -40,23 +40,26 @@ def draw() -> None:
     if tasks.is_empty():
         st.info("No model was executed on so many inputs; choose fewer in the sidebar.")
         return
-    for sentence in in_words(tasks, with_reference=not chosen.blind):
+    table, sentences = _compare(chosen)
+    for sentence in sentences:
         text.show_sentence(sentence)
-    table = _table(chosen)
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
 
 
-def _table(chosen: Choice) -> pl.DataFrame:
-    where = (chosen.benchmark, chosen.temperature, chosen.m, chosen.n, chosen.equality)
+def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
+    where = (chosen.benchmark, chosen.temperature, chosen.m, chosen.n, chosen.equality, chosen.blind)
     return _compared(chosen, chosen.version, str(chosen.store.root), where)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _compared(_chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str]) -> pl.DataFrame:
+def _compared(
+    _chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str, bool]
+) -> tuple[pl.DataFrame, list[str]]:
     del version, root, where
-    return compare(_chosen.estimates())
+    tasks = _chosen.estimates()
+    return compare(tasks), in_words(tasks, with_reference=not _chosen.blind)
 
 
 def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
