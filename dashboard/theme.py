@@ -17,6 +17,7 @@ _IN_DARK: Mapping[str, str] = {
     "#BBBBBB": "#4A4F5C",
     "#E2E2E2": "#2A2E39",
     "#EFEFEF": "#262A34",
+    "#DCE3EA": "#2A3140",
 }
 _LETTERS = "#FAFAFA"
 

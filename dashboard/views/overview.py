@@ -25,7 +25,7 @@ _COLUMNS = {
     "mean_error": ("error", "How often a program's result differs from the reference's, on average over tasks."),
     "mean_incoherence": ("incoherence", "How often two programs of the model disagree, on average over tasks."),
     "detection_rate": ("detected", "Of the tasks on which the model errs, the share that disagreement points out."),
-    "undetected_mean_error": ("undetected error", "Mean error of the tasks on which no disagreement is seen."),
+    "undetected_mean_error": ("undetected", "Mean error of the tasks on which no disagreement is seen."),
     "pass_at_1": ("pass@1", "Share of programs that are right on every input, on average over tasks."),
     "cost_usd": ("cost", "Dollars for all these programs, where the price is known."),
     "completion_tokens": ("tokens", "Tokens of all these programs."),
