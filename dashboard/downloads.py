@@ -32,7 +32,7 @@ def show_chart(
     selected whenever a click or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
     drawn, key = theme.for_page(chart), f"chart:{name}"
-    panels = isinstance(chart, alt.ConcatChart | alt.HConcatChart | alt.VConcatChart)
+    panels = isinstance(chart, alt.ConcatChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart)
     width: Any = "content" if panels or not stretch else "stretch"
     with _LOCK:
         if selection is None or on_select is None:

@@ -17,6 +17,7 @@ _IN_DARK: Mapping[str, str] = {
     "#BBBBBB": "#4A4F5C",
     "#E2E2E2": "#2A2E39",
     "#EFEFEF": "#262A34",
+    "#DCE3EA": "#2A3140",
 }
 _LETTERS = "#FAFAFA"
 
@@ -48,7 +49,7 @@ def for_page(chart: Any) -> Any:
     def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
         spec: dict[str, Any] = written(*words, **options)
         spec.get("config", {}).pop("background", None)
-        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat"))
+        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat", "facet"))
         # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
         spec["autosize"] = {"type": "pad"} if panels else {"type": "fit-x", "contains": "padding"}
         return _darkened(spec) if dark else spec

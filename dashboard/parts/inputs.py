@@ -24,8 +24,9 @@ def show_inputs(task: OneTask, *, blind: bool) -> None:
         st.markdown("No input does: all of these programs agree on all of them.")
         return
     n_inputs = sum(len(split.inputs) for split in task.splits)
+    ways = "always in the same way" if len(task.splits) == 1 else f"in {len(task.splits):,} different ways"
     st.markdown(
-        f"On {n_inputs:,} of {task.clustering.n:,} inputs programs disagree, in {len(task.splits):,} different ways. "
+        f"On {n_inputs:,} of {task.clustering.n:,} inputs programs disagree, {ways}. "
         "One input of each way, those first that part most clusters, then the shortest."
     )
     _say_what_is_missing(task)

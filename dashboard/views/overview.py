@@ -25,7 +25,7 @@ _COLUMNS = {
     "mean_error": ("error", "How often a program's result differs from the reference's, on average over tasks."),
     "mean_incoherence": ("incoherence", "How often two programs of the model disagree, on average over tasks."),
     "detection_rate": ("detected", "Of the tasks on which the model errs, the share that disagreement points out."),
-    "undetected_mean_error": ("undetected error", "Mean error of the tasks on which no disagreement is seen."),
+    "undetected_mean_error": ("undetected", "Mean error of the tasks on which no disagreement is seen."),
     "pass_at_1": ("pass@1", "Share of programs that are right on every input, on average over tasks."),
     "cost_usd": ("cost", "Dollars for all these programs, where the price is known."),
     "completion_tokens": ("tokens", "Tokens of all these programs."),
@@ -40,23 +40,26 @@ def draw() -> None:
     if tasks.is_empty():
         st.info("No model was executed on so many inputs; choose fewer in the sidebar.")
         return
-    for sentence in in_words(tasks, with_reference=not chosen.blind):
+    table, sentences = _compare(chosen)
+    for sentence in sentences:
         text.show_sentence(sentence)
-    table = _table(chosen)
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
 
 
-def _table(chosen: Choice) -> pl.DataFrame:
-    where = (chosen.benchmark, chosen.temperature, chosen.m, chosen.n, chosen.equality)
+def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
+    where = (chosen.benchmark, chosen.temperature, chosen.m, chosen.n, chosen.equality, chosen.blind)
     return _compared(chosen, chosen.version, str(chosen.store.root), where)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _compared(_chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str]) -> pl.DataFrame:
+def _compared(
+    _chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str, bool]
+) -> tuple[pl.DataFrame, list[str]]:
     del version, root, where
-    return compare(_chosen.estimates())
+    tasks = _chosen.estimates()
+    return compare(tasks), in_words(tasks, with_reference=not _chosen.blind)
 
 
 def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
