@@ -143,9 +143,10 @@ def _spelled(estimate: Estimate, setting: Setting, n_tasks: int) -> str:
     if estimate.usd is None or estimate.most_usd is None:
         price = "its price is **not known**"
     else:
-        price = f"about **${estimate.usd:.2f}** at 300 tokens a reply, at most **${estimate.most_usd:.2f}**"
+        price = f"about **\\${estimate.usd:.2f}** at 300 tokens a reply, at most **\\${estimate.most_usd:.2f}**"
     sampling = (
-        f"**{estimate.n_requests:,} requests** for {n_tasks:,} tasks ({estimate.n_at_hand:,} programs are there): {price}."
+        f"**{estimate.n_requests:,} requests** for {n_tasks:,} tasks "
+        f"({estimate.n_at_hand:,} programs are there): {price}."
         if estimate.n_requests
         else f"All {estimate.n_at_hand:,} programs are there; nothing is asked."
     )
@@ -162,7 +163,10 @@ def _start(chosen: Choice, setting: Setting, limit: float | None) -> None:
         ),
         Step(label="Executing tasks", words=setting.execute(root)),
     ]
-    what = f"{setting.model} on {setting.benchmark}, temperature {setting.temperature:g}, m = {setting.m}, n = {setting.n:,}"
+    what = (
+        f"{setting.model} on {setting.benchmark}, temperature {setting.temperature:g}, "
+        f"m = {setting.m}, n = {setting.n:,}"
+    )
     st.session_state.pop(_ASKED, None)
     try:
         JOBS.start(_job_name(chosen), Job(steps=steps, grace=_GRACE, about={"what": what}))
