@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile check lint types bench-sandbox calibrate lab notebooks reproduce clean
+.PHONY: help demo test test-hostile check lint types bench-sandbox bench-dashboard calibrate dashboard lab notebooks \
+	reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -43,8 +44,14 @@ check: lint types  ## Lint, format and types
 bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same programs and inputs
 	$(BIN)/python -m tests.bench.sandbox
 
+bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
+	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
+
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
 	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))
+
+dashboard: $(READY)  ## The dashboard in the browser, on the shipped results or STORE=DIR
+	$(BIN)/difftrust dashboard $(if $(STORE),--store $(STORE))
 
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks

@@ -12,10 +12,13 @@ from difftrust_core.charts import (
     chart_bytes,
     draw_ablation,
     draw_auroc,
+    draw_clusters,
     draw_correlations,
     draw_error_incoherence,
     draw_false_trust,
+    draw_heat_map,
     draw_mixtures,
+    draw_models,
     draw_ranking,
     draw_roc,
     draw_workflow,
@@ -223,3 +226,29 @@ def test_correlations_are_a_cell_each() -> None:
     chart = draw_correlations(table)
     assert [r["r"] for r in shown_in(chart)] == [1.0, -0.5, -0.5, None]
     assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
+
+
+def test_models_have_a_bar_an_interval() -> None:
+    table = pl.DataFrame(
+        {"model": ["a", "b"], "measure": ["mean_error"] * 2, "value": [0.2, 0.3], "low": [0.1, 0.2], "high": [0.3, 0.4]}
+    )
+    shown = [(r["model"], r["measure"], r["low"], r["high"]) for r in rows_of(draw_models(table))]
+    assert shown == [("a", "error", 0.1, 0.3), ("b", "error", 0.2, 0.4)]
+
+
+def test_clusters_do_not_tell_of_the_reference_without_it() -> None:
+    table = pl.DataFrame(
+        {"cluster": [1, 2], "model": ["a", "a"], "n_candidates": [3, 1], "is_reference": [True, False]}
+    )
+    assert [r["behaviour"] for r in rows_of(draw_clusters(table))] == ["as the reference", "otherwise"]
+    assert not {"behaviour", "is_reference"} & set(rows_of(draw_clusters(table, with_reference=False))[0])
+
+
+def test_cells_of_the_heat_map_cover_the_candidates_of_their_cluster() -> None:
+    names = ["cluster", "n_candidates", "first", "last", "place", "input_index", "n_inputs", "rank"]
+    table = pl.DataFrame([(1, 3, 0, 3, 0, 7, 2, 0), (2, 1, 3, 4, 0, 7, 2, 9)], schema=names, orient="row")
+    shown = [r for r in rows_of(draw_heat_map(table)) if "cluster" in r]
+    assert [(r["first"], r["last"], r["place"], r["right"], r["outcome"]) for r in shown] == [
+        (0, 3, 0, 1, "what most do"),
+        (3, 4, 0, 1, "rarer"),
+    ]

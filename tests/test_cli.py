@@ -16,7 +16,7 @@ from difftrust_core.corpora.benchmarks import load_benchmark
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
-    "export", "reproduce", "doctor",
+    "export", "reproduce", "doctor", "dashboard",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from difftrust_core.ablation.measures import KIND_COLUMNS, SUBSET_SCHEMA, TASK_S
 from difftrust_core.ablation.mixtures import MIXTURE_SCHEMA, mixture_summary, mixtures
 from difftrust_core.ablation.pool import Coder, Members, Pool
 from difftrust_core.ablation.prices import SAME_PRICE_SCHEMA, same_price
+from difftrust_core.ablation.settings import SETTING_SCHEMA, recorded, settings_frame, whole_rows
 from difftrust_core.ablation.subsets import OverSubsets, over_models, over_subsets
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "MIXTURE_SCHEMA",
     "NO_KIND",
     "SAME_PRICE_SCHEMA",
+    "SETTING_SCHEMA",
     "SUBSET_SCHEMA",
     "TASK_SCHEMA",
     "Class",
@@ -37,7 +39,10 @@ __all__ = [
     "mixtures",
     "over_models",
     "over_subsets",
+    "recorded",
     "same_price",
+    "settings_frame",
     "shares",
     "summary",
+    "whole_rows",
 ]

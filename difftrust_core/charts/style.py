@@ -49,16 +49,18 @@ def shape_of(column: str, names: list[str], **options: Any) -> alt.Shape:
 
 def styled(chart: Any) -> Any:
     """Return a finished chart in the common look: white ground, letters of 11 pixels, a light grid."""
-    return (
-        chart.configure(background="white")
-        .configure_view(stroke="#BBBBBB")
-        .configure_axis(
+    finished = chart.copy(deep=False)  # each configure_... would copy the whole chart
+    finished.config = alt.Config(
+        background="white",
+        view=alt.ViewConfig(stroke="#BBBBBB"),
+        axis=alt.AxisConfig(
             labelFontSize=FONT_SIZE, titleFontSize=FONT_SIZE, titleFontWeight="normal", gridColor=PALE, labelFlush=False
-        )
-        .configure_legend(labelFontSize=FONT_SIZE, titleFontSize=FONT_SIZE, labelLimit=0, symbolSize=70)
-        .configure_title(fontSize=FONT_SIZE + 1, anchor="start", fontWeight="bold")
-        .configure_concat(spacing=24)
+        ),
+        legend=alt.LegendConfig(labelFontSize=FONT_SIZE, titleFontSize=FONT_SIZE, labelLimit=0, symbolSize=70),
+        title=alt.TitleConfig(fontSize=FONT_SIZE + 1, anchor="start", fontWeight="bold"),
+        concat=alt.CompositionConfig(spacing=24),
     )
+    return finished
 
 
 def side_by_side(panels: list[Any], *, columns: int = 3) -> Any:

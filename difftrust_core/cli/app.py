@@ -17,6 +17,7 @@ from difftrust_core.cli.commands import (
     reading,
     running,
     sampling,
+    showing,
     starting,
 )
 from difftrust_core.cli.reports import printable
@@ -38,7 +39,9 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _module in (starting, checking, sampling, running, comparing, reading, drawing, planning, publishing, doctor):
+for _module in (
+    starting, checking, sampling, running, comparing, reading, drawing, showing, planning, publishing, doctor,
+):  # fmt: skip
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130
