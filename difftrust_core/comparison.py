@@ -49,9 +49,12 @@ def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.
     return joined, mean_absolute_differences(joined)
 
 
-def in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> list[str]:
-    """Return what the numbers of ``tasks`` say, a sentence each, for a reader who knows no measure."""
-    table = compare_means(tasks)
+def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_reference: bool = True) -> list[str]:
+    """Return what the numbers of ``tasks`` say, a sentence each, for a reader who knows no measure.
+
+    ``table``: ``compare`` of them, where it is at hand.
+    """
+    table = compare_means(tasks) if table is None else table
     known = table.filter(pl.col("mean_error").is_not_nan()) if with_reference else table.clear()
     said = [_disagreeing(table)]
     if not known.is_empty():

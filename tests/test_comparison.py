@@ -52,6 +52,7 @@ def test_the_sentences_say_the_numbers() -> None:
         "Of the tasks on which a model errs, disagreement alone points out 58% on average, from 50% (a) to 67% (b); "
         "the rest are errors that all programs share.",
     ]
+    assert in_words(BOTH, table=compare(BOTH, resamples=200)) == in_words(BOTH)
     assert in_words(BOTH, with_reference=False) == [
         "Two programs of a disagree on 13% of the inputs, two of b on 33%; whenever two disagree, one of them is wrong."
     ]

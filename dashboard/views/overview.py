@@ -59,7 +59,8 @@ def _compared(
 ) -> tuple[pl.DataFrame, list[str]]:
     del version, root, where
     tasks = _chosen.estimates()
-    return compare(tasks), in_words(tasks, with_reference=not _chosen.blind)
+    table = compare(tasks)
+    return table, in_words(tasks, table=table, with_reference=not _chosen.blind)
 
 
 def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
