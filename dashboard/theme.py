@@ -47,7 +47,8 @@ def for_page(chart: Any) -> Any:
     written = own.to_dict
 
     def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
-        spec: dict[str, Any] = written(*words, **options)
+        # Not checked against the schema each time: the tests of the charts do.
+        spec: dict[str, Any] = written(*words, **{"validate": False, **options})
         spec.get("config", {}).pop("background", None)
         panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat", "facet"))
         # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.

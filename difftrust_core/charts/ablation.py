@@ -46,7 +46,14 @@ def _panel(table: pl.DataFrame, x: str, measure: str, series: tuple[str, list[st
     colour = colour_of(
         column,
         names,
-        legend=alt.Legend(title=None, orient="bottom", symbolType="circle", symbolOpacity=1, symbolStrokeWidth=0),
+        legend=alt.Legend(
+            title=None,
+            orient="bottom",
+            columns=_across(names),
+            symbolType="circle",
+            symbolOpacity=1,
+            symbolStrokeWidth=0,
+        ),
     )
     tooltip = [c for c in (column, x, measure, f"published_{measure}", "cost_usd") if c in rows.columns]
     base = alt.Chart(rows).encode(x=across, color=colour)
@@ -66,6 +73,11 @@ def _panel(table: pl.DataFrame, x: str, measure: str, series: tuple[str, list[st
         layers.append(published.encode(y=alt.Y(f"published_{measure}:Q", title=title_of(measure)), tooltip=tooltip))
         return alt.layer(*layers).properties(title=alt.Title("diamonds: as published", fontWeight="normal"))
     return alt.layer(*layers)
+
+
+def _across(names: list[str]) -> int:
+    """Return how many names stand beside one another below a narrow panel."""
+    return 1 if len(names) > 1 and sum(map(len, names)) > 32 else 4
 
 
 def _apart(ticks: list[float], x: str) -> list[float]:

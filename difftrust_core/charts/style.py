@@ -1,6 +1,7 @@
 """How every chart looks: colours that all can tell apart, letters large enough, words for columns; nothing else."""
 
 import warnings
+from functools import cache
 from typing import Any, Final
 
 import altair as alt
@@ -50,7 +51,13 @@ def shape_of(column: str, names: list[str], **options: Any) -> alt.Shape:
 def styled(chart: Any) -> Any:
     """Return a finished chart in the common look: white ground, letters of 11 pixels, a light grid."""
     finished = chart.copy(deep=False)  # each configure_... would copy the whole chart
-    finished.config = alt.Config(
+    finished.config = _look().copy()
+    return finished
+
+
+@cache
+def _look() -> alt.Config:
+    return alt.Config(
         background="white",
         view=alt.ViewConfig(stroke="#BBBBBB"),
         axis=alt.AxisConfig(
@@ -60,7 +67,6 @@ def styled(chart: Any) -> Any:
         title=alt.TitleConfig(fontSize=FONT_SIZE + 1, anchor="start", fontWeight="bold"),
         concat=alt.CompositionConfig(spacing=24),
     )
-    return finished
 
 
 def side_by_side(panels: list[Any], *, columns: int = 3) -> Any:
