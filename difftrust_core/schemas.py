@@ -9,6 +9,10 @@ from typing import Any
 
 import polars as pl
 
+STABILITY_MEASURES = (
+    *("exact_match", "bleu", "jsd_structural", "jsd", "sce_structural", "sce", "gibbs_structural", "gibbs", "tsed"),
+)
+"""How alike the programs of one coder for one task are (``structure.MEASURES``)."""
 _WHERE: dict[str, Any] = {"benchmark": pl.String, "validity": pl.String}
 
 RESULT_PARTITIONS: dict[str, dict[str, Any]] = {
@@ -17,6 +21,7 @@ RESULT_PARTITIONS: dict[str, dict[str, Any]] = {
     "members": _WHERE,
     "disagreements": {**_WHERE, "equality": pl.String},
     "tokens": {"benchmark": pl.String},
+    "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
 }
 RESULT_SCHEMAS: dict[str, dict[str, Any]] = {
     "patterns": {"task_id": pl.String, "pattern_of_input": pl.List(pl.UInt16)},
@@ -52,6 +57,22 @@ RESULT_SCHEMAS: dict[str, dict[str, Any]] = {
         "text": pl.String,
     },
     "tokens": {"program_id": pl.String, "n_tokens": pl.UInt32},
+    "stability": {
+        "model": pl.String,
+        "temperature": pl.Float64,
+        "task_id": pl.String,
+        "m": pl.UInt32,
+        "n_programs": pl.UInt32,
+        "n_parse_errors": pl.UInt32,
+        "n_left_out": pl.UInt32,
+        "mean_length": pl.Float64,
+        "mean_nodes": pl.Float64,
+        **dict.fromkeys(STABILITY_MEASURES, pl.Float64),
+        "language": pl.String,
+        "epsilon": pl.Float64,
+        "base": pl.String,
+        "candidates": pl.String,
+    },
 }
 SCHEMAS: dict[str, dict[str, Any]] = {
     "tasks": {
@@ -160,11 +181,12 @@ KEYS: dict[str, tuple[str, ...]] = {
     "members": ("model", "temperature", "task_id", "sample_index"),
     "disagreements": ("task_id", "rank", "label"),
     "tokens": ("program_id",),
+    "stability": ("model", "temperature", "task_id"),
 }
 """Columns that are together unique within a partition."""
 CHUNK_TABLES = ("inputs", "outcomes", "behaviours", "executions")
 """One file a task and range of inputs each; every one speaks of those before it."""
-RESULT_TABLES = ("patterns", "classes", "members", "disagreements", "estimates")
+RESULT_TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stability")
 """What a results store holds."""
 
 REMEDIES = {
@@ -176,5 +198,6 @@ REMEDIES = {
         ("inputs", "outcomes", "behaviours", "executions", "program_texts"),
         "make them with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR`, DIR a new folder",
     ),
+    "stability": "make it with `difftrust structure --store DIR`, DIR a store that holds the programs",
 }
 """Table that a results store does not hold -> which commands make a store that does."""

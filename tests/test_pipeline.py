@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust_core.coders import sample_simulated
 from difftrust_core.corpora.candidates import Recorded
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.pipeline import add_candidates, compute_estimates, execute, refresh_estimates
@@ -323,3 +324,27 @@ def test_switching_equality_needs_no_execution(tmp_path: Path) -> None:
         for policy in ("paper", "strict")
     }
     assert by_policy == {"paper": 0.0, "strict": 0.5}
+
+
+@pytest.mark.parametrize(("n_jobs", "patience"), [(2, 0.0), (3, 0.05)])
+def test_a_task_in_pieces_gives_the_same_bytes(tmp_path: Path, n_jobs: int, patience: float) -> None:
+    def rows(store: Store) -> pl.DataFrame:
+        return store.read("executions").drop("cpu_seconds", "peak_kb")
+
+    def grown(root: Path) -> Store:
+        """Executed with one set of programs and then with more, so that outcomes are known before."""
+        store = filled(root, WRONG, OTHER)
+        execute(store, n=40, say=silent)
+        for model in ("simulated/weak", "simulated/medium"):
+            more = [sample_simulated(task, model, temperature=1.0, m=8) for task in TASKS]
+            recorded = Recorded(candidates=pl.DataFrame([vars(one) for of_task in more for one in of_task]))
+            add_candidates(store, recorded, BENCHMARK, n_jobs=1)
+        return store
+
+    whole, pieces = grown(tmp_path / "whole"), grown(tmp_path / "pieces")
+    execute(whole, n=60, say=silent)
+    assert execute(pieces, n=60, n_jobs=n_jobs, patience=patience, say=silent).n_tasks == len(TASKS)
+    tables = ("inputs", "outcomes", "behaviours")
+    assert contents(pieces, *tables) == contents(whole, *tables)
+    assert rows(pieces).equals(rows(whole))
+    assert execute(pieces, n=60, say=silent).n_tasks == 0

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust_core.inputs import MAX_ATTEMPTS, sample_input
-from difftrust_core.pipeline.chunks import Program
+from difftrust_core.pipeline.jobs import Program
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import OutcomeTable, Sandbox
 from difftrust_core.tasks import Task
@@ -59,7 +59,7 @@ class Jury:
 def sample_inputs(task: Task, *, n: int, seed: int, accepts: Accepts, jury: Jury) -> tuple[list[str], int]:
     """Return the n inputs of a check, and for how many of them an unchanged seed input stands in, unjudged.
 
-    As in ``chunks.sample_valid_inputs``, each position tries up to 100 draws; one outside the types is a try as well.
+    As in ``sample_valid_inputs``, each position tries up to 100 draws; one outside the types is a try as well.
     """
     seeds = task.arguments()
     texts, attempts = [""] * n, [0] * n

@@ -15,8 +15,8 @@ from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.pipeline.certainty import input_interval, of_the_coder, statement
 from difftrust_core.pipeline.check_inputs import Accepts, Jury, sample_inputs
 from difftrust_core.pipeline.check_records import CheckReport, Cluster, Disagreement, Interval, Verdict
-from difftrust_core.pipeline.chunks import Program
 from difftrust_core.pipeline.disagreeing import Duel, unified_diff
+from difftrust_core.pipeline.jobs import Program
 from difftrust_core.programs import tree_id
 from difftrust_core.records import Candidate, Kind
 from difftrust_core.sandbox import Limits, OutcomeTable, Sandbox

@@ -1,18 +1,17 @@
 """Execute what is missing of a store, task by task; resumable at any moment."""
 
-import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import polars as pl
-from tqdm import tqdm
 
 from difftrust_core.corpora.candidates import Selection
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
-from difftrust_core.pipeline.chunks import ChunkJob, Program, TaskJob, TaskReport, close_sandbox, run_task
-from difftrust_core.pipeline.workers import in_parallel
+from difftrust_core.pipeline.chunks import close_sandbox
+from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Program
+from difftrust_core.pipeline.spreading import PATIENCE, run_chunks, spread_over
 from difftrust_core.sandbox import Limits, Sandbox, describe_layers
 from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
 from difftrust_core.tasks import Task
@@ -29,14 +28,14 @@ class Execution:
     n_programs: int = 0
     n_executions: int = 0
     seconds: float = 0.0
-    failures: tuple[TaskReport, ...] = ()
+    failures: tuple[ChunkReport, ...] = ()
     without_seeds: tuple[str, ...] = ()
     """Tasks that cannot be fuzzed, for they have no seed input."""
 
 
 @dataclass(kw_only=True)
 class _Plan:
-    jobs: list[TaskJob] = field(default_factory=list)
+    jobs: list[ChunkJob] = field(default_factory=list)
     n_at_hand: int = 0
     without_seeds: list[str] = field(default_factory=list)
 
@@ -51,11 +50,16 @@ def execute(
     validity: str | None = None,
     limits: Limits | None = None,
     allow_weak: bool = False,
+    scheduler: str = "",
+    patience: float = PATIENCE,
     say: Callable[[str], None] = print,
 ) -> Execution:
     """Run every program of the store on its task's first ``n`` inputs, each pair once, and only what is missing.
 
     ``selection``: only the programs of these candidates; estimates go as far as all programs of a coder have gone.
+    ``scheduler``: the address of a dask cluster whose workers reach the store's folder under the same path; else
+    ``n_jobs`` processes of this machine run it.
+    ``patience``: seconds after which a task is shared among the workers; it changes no outcome.
     ``seed`` and ``validity`` are fixed when a store is first executed. Raises WrongUsage if they are given and differ,
     if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach files or network.
     """
@@ -64,24 +68,29 @@ def execute(
     store.files("candidates")  # a results store has none and says so
     with store.writing():
         settings = _settle(store, seed, validity)
-        template = TaskJob(
+        template = ChunkJob(
             root=store.root,
             task=_PLACEHOLDER,
             settings=settings,
-            chunks=(),
+            start=0,
+            stop=0,
+            programs=(),
             limits=limits or Limits(),
             allow_weak=allow_weak,
         )
         plan = _plan(store, template, n, selection or Selection())
         done = Execution(
-            n_tasks=len(plan.jobs), n_tasks_at_hand=plan.n_at_hand, without_seeds=tuple(plan.without_seeds)
+            n_tasks=len({_task_key(job) for job in plan.jobs}),
+            n_tasks_at_hand=plan.n_at_hand,
+            without_seeds=tuple(plan.without_seeds),
         )
         if not plan.jobs:
             return done
         with Sandbox(template.limits, allow_weak=allow_weak) as sandbox:
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
-            return _run(plan.jobs, n_jobs, done)
+            with spread_over(n_jobs, scheduler) as (spread, n_workers):
+                return _run(run_chunks(plan.jobs, spread, n_workers, patience=patience), done)
         finally:
             close_sandbox()
 
@@ -105,7 +114,7 @@ def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
     return wanted
 
 
-def _plan(store: Store, template: TaskJob, n: int, selection: Selection) -> _Plan:
+def _plan(store: Store, template: ChunkJob, n: int, selection: Selection) -> _Plan:
     candidates = store.read("candidates")
     if candidates.is_empty():
         raise NoStore(f"the store {store.root} holds no candidates; bring some with `difftrust import`")
@@ -125,18 +134,15 @@ def _plan(store: Store, template: TaskJob, n: int, selection: Selection) -> _Pla
                 continue
             jury = everyone[task.task_id] if template.settings.validity == "quorum" else ()
             template_of_task = replace(template, task=task, jury=jury)
-            job = _job(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
-            if job.chunks:
-                plan.jobs.append(job)
-            else:
-                plan.n_at_hand += 1
-    plan.jobs.sort(key=_work, reverse=True)
+            jobs = _jobs(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
+            plan.jobs += jobs
+            plan.n_at_hand += not jobs
+    plan.jobs.sort(key=lambda job: len(job.programs) * job.n, reverse=True)  # no core idles at the end
     return plan
 
 
-def _work(job: TaskJob) -> int:
-    """Return a guess at a job's length: slow tasks first, so that no core idles at the end."""
-    return sum(len(chunk.programs) * (chunk.stop - chunk.start) for chunk in job.chunks)
+def _task_key(job: ChunkJob) -> tuple[str, str]:
+    return job.task.benchmark, job.task.task_id
 
 
 def load_tasks(store: Store, benchmark: str) -> list[Task]:
@@ -176,49 +182,51 @@ def _done(store: Store, benchmark: str, validity: str) -> dict[str, _Done]:
     return found
 
 
-def _job(template: TaskJob, programs: tuple[Program, ...], done: _Done, n: int) -> TaskJob:
+def _jobs(template: ChunkJob, programs: tuple[Program, ...], done: _Done, n: int) -> list[ChunkJob]:
     settings, task = template.settings, template.task
     if settings.validity == "reference" and task.reference is None:
         raise WrongUsage(
             f"validity `reference` needs a reference program, {task.task_id} has none; use --validity quorum or all"
         )
-    chunks = []
+    jobs = []
     for start, stop in chunk_starts(sorted(done), n):
         finished = done.get((start, stop), set())
         missing = tuple(program for program in programs if program.tree_id not in finished)
         if missing or (task.reference is not None and REFERENCE not in finished):
-            chunks.append(ChunkJob(start=start, stop=stop, programs=missing))
-    return replace(template, chunks=tuple(chunks))
+            jobs.append(replace(template, start=start, stop=stop, programs=missing))
+    return jobs
 
 
-def _run(jobs: list[TaskJob], n_jobs: int, done: Execution) -> Execution:
+def _run(reports: Iterator[ChunkReport], done: Execution) -> Execution:
     began = time.monotonic()
-    reports: list[TaskReport] = []
-    results = in_parallel(run_task, jobs, n_jobs=min(n_jobs, len(jobs)))
-    with tqdm(total=len(jobs), unit="task", desc="execute", disable=None, file=sys.stderr, smoothing=0.05) as bar:
-        for report in _until_the_end(results, reports):
-            reports.append(report)
-            n_programs = sum(r.n_programs for r in reports)
-            rate = sum(r.n_executions for r in reports) / (time.monotonic() - began)
-            bar.set_postfix_str(f"{n_programs} programs, {rate:,.0f} executions/s", refresh=False)
-            bar.update()
+    trees: dict[tuple[str, str], set[str]] = defaultdict(set)
+    n_executions, failures = 0, []
+    for report in _until_the_end(reports):
+        if report.failure:
+            failures.append(report)
+            continue
+        trees[_task_key(report.chunk)].update(program.tree_id for program in report.chunk.programs)
+        n_executions += len(report.chunk.programs) * report.chunk.n
     return replace(
         done,
-        n_programs=sum(r.n_programs for r in reports),
-        n_executions=sum(r.n_executions for r in reports),
+        n_programs=sum(map(len, trees.values())),
+        n_executions=n_executions,
         seconds=time.monotonic() - began,
-        failures=tuple(r for r in reports if r.failure),
+        failures=tuple(failures),
     )
 
 
-def _until_the_end(results: Iterable[TaskReport], reports: list[TaskReport]) -> Iterable[TaskReport]:
+def _until_the_end(reports: Iterable[ChunkReport]) -> Iterator[ChunkReport]:
     """Yield the reports; a worker that dies ends the run with what is finished kept."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+    count = 0
     try:
-        yield from results
+        for report in reports:
+            yield report
+            count += 1
     except TerminatedWorkerError:
         raise DifftrustError(
-            f"a worker process was killed after {len(reports)} tasks (out of memory?); what is finished is kept, "
+            f"a worker process was killed after {count} tasks (out of memory?); what is finished is kept, "
             "run the command again, with fewer --jobs"
         ) from None

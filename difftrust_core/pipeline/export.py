@@ -27,7 +27,7 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
         for table in RESULT_TABLES:
             for path in store.files(table):
                 where = partition_of(path, table)
-                if where.get("validity") == store.settings().validity:
+                if where.get("validity", store.settings().validity) == store.settings().validity:
                     frame = store.read_file(table, path)
                     assert frame is not None
                     made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)

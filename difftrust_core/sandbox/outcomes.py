@@ -50,6 +50,16 @@ class OutcomeTable:
             row.append(said[line])
         return found.astype(np.uint16)
 
+    def ids_at(self, rows: Sequence[int], outcomes: Sequence[Outcome]) -> list[int]:
+        """Return the id of each outcome on the input beside it in ``rows``; a new one where it was not seen there."""
+        found = []
+        for row, outcome in zip(rows, outcomes, strict=True):
+            ids = self._ids[row]
+            found.append(ids.setdefault(line_of(outcome), len(ids)))
+            if found[-1] == len(self.rows[row]):
+                self.rows[row].append(outcome)
+        return found
+
 
 def line_of(outcome: Outcome) -> str:
     """Return the line that says an outcome: the letter of its kind, and its text."""

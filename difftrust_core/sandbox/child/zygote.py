@@ -214,6 +214,8 @@ class Zygote:
 
     def serve(self) -> Never:
         """Serve task after task, each in a fork of its own: its programs meet the same memory whatever ran before."""
+        gc.collect()
+        gc.freeze()  # here, so that no task's collection writes into what all of them share
         while True:
             kind, request = self.channel.receive()
             if kind != TASK:
