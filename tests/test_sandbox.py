@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -430,15 +431,38 @@ def test_the_zygote_ends_with_its_host():
     assert not zygote.exists() or "zombie" in (zygote / "status").read_text()
 
 
-def test_a_killed_zygote_is_replaced_and_the_program_called_forged():
+def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes():
     with Sandbox(LIMITS) as started:
         table = OutcomeTable.empty(N)
         started.load("", INPUTS, table)
         for pid in children_of(started._process.pid):
             os.kill(pid, signal.SIGKILL)
         first, second = (started.run("def f(x): return x * x", "f") for _ in range(2))
-    assert [row[k] for row, k in zip(table.rows, first.outcome_ids, strict=True)] == [(Kind.FORGED, "")] * N
-    assert [row[k] for row, k in zip(table.rows, second.outcome_ids, strict=True)] == SQUARES
+    for run in (first, second):
+        assert [row[k] for row, k in zip(table.rows, run.outcome_ids, strict=True)] == SQUARES
+
+
+def test_a_program_whose_zygote_is_killed_each_time_is_called_forged():
+    killed = []
+
+    def kill_whatever_runs():
+        while len(killed) < 2:
+            time.sleep(0.5)
+            found = [pid for pid in children_of(started._process.pid) if pid not in killed]
+            if found:
+                killed.append(found[0])
+                os.kill(found[0], signal.SIGKILL)
+
+    with Sandbox(Limits(call_cpu=60, program_cpu=60)) as started:
+        table = OutcomeTable.empty(N)
+        started.load("", INPUTS, table)
+        killer = threading.Thread(target=kill_whatever_runs)
+        killer.start()
+        hanging = started.run("def f(x):\n    while True: pass", "f")
+        killer.join()
+        after = started.run("def f(x): return x * x", "f")
+    assert [row[k] for row, k in zip(table.rows, hanging.outcome_ids, strict=True)] == [(Kind.FORGED, "")] * N
+    assert [row[k] for row, k in zip(table.rows, after.outcome_ids, strict=True)] == SQUARES
 
 
 WANTED = [{"bubblewrap", "landlock", "seccomp"}, {"landlock", "seccomp"}]

@@ -114,7 +114,7 @@ def test_what_was_compared_before_a_stop_is_kept(store: Store, monkeypatch: pyte
 
 
 def test_a_store_in_use_or_empty_is_refused(store: Store, tmp_path: Path) -> None:
-    with store.writing(), pytest.raises(StoreInUse):
+    with Store.open(store.root).writing(), pytest.raises(StoreInUse):
         compare_store(store, StabilityRequest())
     with pytest.raises(NoStore, match="no candidates of this selection"):
         compare_store(store, StabilityRequest(selection=Selection(models=frozenset({"c"}))))
