@@ -35,6 +35,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "reference": pl.String,
         "seed_inputs": pl.List(pl.String),
         "ambiguous": pl.Boolean,
+        "language": pl.String,
     },
     "candidates": {
         "task_id": pl.String,
@@ -112,7 +113,8 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     **RESULT_PARTITIONS,
 }
 MAY_BE_MISSING = {
-    "candidates": ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
+    "candidates": ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction"),
+    "tasks": ("language",),
 }
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"

@@ -8,6 +8,7 @@ from pathlib import Path
 from difftrust_core.corpora.humaneval import load_humaneval
 from difftrust_core.corpora.mbpp import load_mbpp
 from difftrust_core.corpora.places import find_file, find_starter
+from difftrust_core.corpora.spider import load_spider
 from difftrust_core.corpora.starter import load_starter
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 from difftrust_core.tasks import Task
@@ -16,6 +17,7 @@ _LOADERS: dict[str, Callable[[Path], list[Task]]] = {
     "HumanEval": load_humaneval,
     "MBPP": load_mbpp,
     "starter": load_starter,
+    "Spider": load_spider,
 }
 BENCHMARKS = tuple(_LOADERS)
 """Canonical names, as in ``Task.benchmark``."""

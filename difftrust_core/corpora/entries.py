@@ -2,9 +2,10 @@
 
 import ast
 import gzip
+import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,19 @@ def load_bytes(path: Path, *, remedy: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise BadBenchmark(f"{path}: expected at most {MAX_BYTES} bytes, found more; {remedy}")
     return data
+
+
+def load_lines(path: Path, *, remedy: str) -> Iterator[Entry]:
+    """Yield the JSON objects of ``path``, one a line. Raises BadBenchmark naming file and line."""
+    for number, line in enumerate(load_bytes(path, remedy=remedy).splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as e:
+            raise BadBenchmark(f"{where}: expected a JSON object, found: {e}; {remedy}") from None
+        yield as_entry(value, where=where, remedy=remedy)
 
 
 def natural_order(task: Task) -> list[str | int]:

@@ -11,6 +11,8 @@ from difftrust_core.exceptions import NoBenchmark
 LAYOUT = {
     "humaneval": Path("humaneval/HumanEval.jsonl.gz"),
     "mbpp": Path("mbpp/sanitized-mbpp.json"),
+    "spider": Path("spider/dev_questions.jsonl"),
+    "spider-tables": Path("spider/tables.json"),
     "difftrust": Path("difftrust/candidates.parquet"),
 }
 """Name for `difftrust fetch` -> place below DIFFTRUST_DATA and, alike, below the cache."""

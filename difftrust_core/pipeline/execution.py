@@ -144,7 +144,10 @@ def _task_key(job: ChunkJob) -> tuple[str, str]:
 def load_tasks(store: Store, benchmark: str) -> list[Task]:
     """Return the tasks of one benchmark as the store holds them."""
     rows = store.read("tasks", {"benchmark": benchmark}).iter_rows(named=True)
-    return [Task(**{**row, "seed_inputs": tuple(row["seed_inputs"])}) for row in rows]
+    return [
+        Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": row["language"] or "python"})
+        for row in rows
+    ]
 
 
 def _programs(store: Store, benchmark: str, candidates: pl.DataFrame) -> dict[str, tuple[Program, ...]]:
