@@ -65,6 +65,8 @@ def _schema(fields: Any) -> Schema:
         kinds[child] = kinds[parent]  # a few are text on one side and number on the other
     tables = []
     for at, name in enumerate(names):
+        if name.startswith("sqlite_"):
+            continue  # SQLite's own
         own = [i for i, (table, _) in enumerate(columns) if table == at]
         foreign = {c: p for c, p in fields["foreign_keys"] if c in own and columns[p][0] != at}
         key = [i for i in fields["primary_keys"] if i in own]

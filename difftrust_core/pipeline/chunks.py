@@ -12,27 +12,29 @@ from numpy.typing import NDArray
 from difftrust_core.equality import PAPER, STRICT, Forms, classify
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Piece, PieceJob
+from difftrust_core.pipeline.languages import preamble_of, source_of
 from difftrust_core.pipeline.valid_inputs import sample_valid_inputs
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import Limits, OutcomeTable, ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import Outcome
 from difftrust_core.store import REFERENCE, Store, file_name
 
-_started: list[tuple[Limits, bool, Sandbox]] = []
+_started: list[tuple[tuple[Limits, bool, str], Sandbox]] = []
 
 
-def _sandbox(limits: Limits, allow_weak: bool) -> Sandbox:
+def _sandbox(job: ChunkJob) -> Sandbox:
     """Return this process's sandbox, started at its first task: each task runs in a fork of its own inside it."""
-    if not _started or _started[0][:2] != (limits, allow_weak):
+    wanted = (job.limits, job.allow_weak, job.task.language)
+    if not _started or _started[0][0] != wanted:
         close_sandbox()
-        _started.append((limits, allow_weak, Sandbox(limits, allow_weak=allow_weak)))
-    return _started[0][2]
+        _started.append((wanted, Sandbox(job.limits, allow_weak=job.allow_weak, language=job.task.language)))
+    return _started[0][1]
 
 
 def close_sandbox() -> None:
     """End this process's sandbox, if it has one."""
     while _started:
-        _started.pop()[2].close()
+        _started.pop()[1].close()
 
 
 def run_chunk(job: ChunkJob, patience: float) -> ChunkReport:
@@ -86,14 +88,14 @@ class _Chunk:
         """Run the programs ``first`` to ``last`` of those that are missing, and at least one, ``until`` a time."""
         distinct, _ = _distinct(self._inputs()["arguments"].to_list())
         missing = self._missing(self._read("executions"))
-        sandbox = _sandbox(self.job.limits, self.job.allow_weak)
+        sandbox, task = _sandbox(self.job), self.job.task
         table = OutcomeTable.empty(len(distinct))
-        sandbox.load(self.job.task.preamble, distinct, table)
+        sandbox.load(preamble_of(task), distinct, table)
         runs: list[ProgramRun] = []
         for _, code in missing[first:last]:
             if runs and time.monotonic() > until:
                 break
-            runs.append(sandbox.run(code, self.job.task.entry_point))
+            runs.append(sandbox.run(source_of(task, code), task.entry_point))
         return Piece(first=first, of=len(missing), runs=tuple(runs), outcomes=tuple(map(tuple, table.rows)))
 
     def write(self, pieces: Sequence[Piece]) -> None:
@@ -130,7 +132,7 @@ class _Chunk:
     def _inputs(self) -> pl.DataFrame:
         found = self._read("inputs")
         if found is None:
-            arguments, attempts = sample_valid_inputs(self.job, _sandbox(self.job.limits, self.job.allow_weak))
+            arguments, attempts = sample_valid_inputs(self.job, _sandbox(self.job))
             found = pl.DataFrame(
                 {
                     "task_id": [self.job.task.task_id] * self.job.n,

@@ -11,6 +11,7 @@ from difftrust_core.corpora.candidates import Selection
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.pipeline.chunks import close_sandbox
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Program
+from difftrust_core.pipeline.languages import LIMITS
 from difftrust_core.pipeline.spreading import PATIENCE, run_chunks
 from difftrust_core.sandbox import Limits, Sandbox, describe_layers
 from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
@@ -72,10 +73,9 @@ def execute(
             start=0,
             stop=0,
             programs=(),
-            limits=limits or Limits(),
             allow_weak=allow_weak,
         )
-        plan = _plan(store, template, n, selection or Selection())
+        plan = _plan(store, template, n, selection=selection or Selection(), limits=limits)
         done = Execution(
             n_tasks=len({_task_key(job) for job in plan.jobs}),
             n_tasks_at_hand=plan.n_at_hand,
@@ -83,7 +83,8 @@ def execute(
         )
         if not plan.jobs:
             return done
-        with Sandbox(template.limits, allow_weak=allow_weak) as sandbox:
+        first = plan.jobs[0]
+        with Sandbox(first.limits, language=first.task.language, allow_weak=allow_weak) as sandbox:
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
             return _run(plan.jobs, n_jobs, patience, done)
@@ -110,7 +111,7 @@ def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
     return wanted
 
 
-def _plan(store: Store, template: ChunkJob, n: int, selection: Selection) -> _Plan:
+def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, limits: Limits | None) -> _Plan:
     candidates = store.read("candidates")
     if candidates.is_empty():
         raise NoStore(f"the store {store.root} holds no candidates; bring some with `difftrust import`")
@@ -129,7 +130,7 @@ def _plan(store: Store, template: ChunkJob, n: int, selection: Selection) -> _Pl
                 plan.without_seeds.append(task.task_id)
                 continue
             jury = everyone[task.task_id] if template.settings.validity == "quorum" else ()
-            template_of_task = replace(template, task=task, jury=jury)
+            template_of_task = replace(template, task=task, jury=jury, limits=limits or LIMITS[task.language])
             jobs = _jobs(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
             plan.jobs += jobs
             plan.n_at_hand += not jobs

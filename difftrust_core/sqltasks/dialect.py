@@ -25,8 +25,7 @@ def for_duckdb(text: str, schema: Schema) -> tuple[str, bool]:
     """Return DuckDB's spelling of a query and whether it orders its rows. Raises NotAQuery."""
     query = parse_query(text)
     names = Names(query, schema)
-    for node in list(query.find_all(exp.Column)):
-        _take_as_text(node, names)
+    take_as_texts(query, names)
     for node in list(query.walk()):
         _adapt(node, names)
     for select in list(query.find_all(exp.Select)):
@@ -37,11 +36,12 @@ def for_duckdb(text: str, schema: Schema) -> tuple[str, bool]:
     return query.sql(dialect="duckdb", comments=False), ordered
 
 
-def _take_as_text(column: exp.Column, names: Names) -> None:
+def take_as_texts(query: exp.Query, names: Names) -> None:
     """Make ``"France"`` the text 'France' where no column is called so."""
-    is_quoted = isinstance(column.this, exp.Identifier) and column.this.args.get("quoted")
-    if is_quoted and not column.table and column.name.lower() not in names.aliases and names.resolve(column) is None:
-        column.replace(exp.Literal.string(column.name))
+    for column in list(query.find_all(exp.Column)):
+        is_quoted = isinstance(column.this, exp.Identifier) and column.this.args.get("quoted") and not column.table
+        if is_quoted and column.name.lower() not in names.aliases and names.resolve(column) is None:
+            column.replace(exp.Literal.string(column.name))
 
 
 def kind_of(node: exp.Expression | None, names: Names) -> str | None:
@@ -54,6 +54,8 @@ def kind_of(node: exp.Expression | None, names: Names) -> str | None:
             return "text" if node.is_string else "number" if node.this.isdigit() else "real"
         case exp.Paren() | exp.Neg() | exp.Min() | exp.Max() | exp.Sum() | exp.Distinct():
             return kind_of(node.this, names)
+        case exp.Subquery() | exp.Select():
+            return kind_of(node.unnest().selects[0].unalias(), names) if node.unnest().selects else None
         case exp.Count() | exp.Length():
             return "number"
         case exp.Avg():
