@@ -6,10 +6,12 @@ import re
 
 from difftrust_core.inputs import sample_input
 from difftrust_core.sandbox import Limits
+from difftrust_core.shrinking import Around
 from difftrust_core.sqltasks.dialect import for_duckdb
 from difftrust_core.sqltasks.fuzz import sample_database
 from difftrust_core.sqltasks.parsing import NotAQuery, is_ordered, parse_query
 from difftrust_core.sqltasks.schema import read_schema
+from difftrust_core.sqltasks.smaller import smaller_databases
 from difftrust_core.tasks import Task
 
 LIMITS = {"python": Limits(), "sql": Limits(program_cpu=10.0)}
@@ -46,6 +48,11 @@ def source_of(task: Task, code: str) -> str:
         return json.dumps({"sql": "", "ordered": "bag"})
     ordered = "bag" if not order_counts(task) else "list" if is_list else "open"
     return json.dumps({"sql": sql, "ordered": ordered})
+
+
+def around_of(task: Task) -> Around | None:
+    """Return what smaller inputs a shrinking walks along; None: those of ``shrinking`` itself."""
+    return smaller_databases(read_schema(task.preamble)) if task.language == "sql" else None
 
 
 @functools.lru_cache(maxsize=64)
