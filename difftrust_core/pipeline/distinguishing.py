@@ -1,7 +1,7 @@
 """For each of a SQL task's queries: a small database on which it differs from the reference; and nothing else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from difftrust_core.equality import PAPER, Forms, Policy, classify
 from difftrust_core.pipeline.check_inputs import Jury
@@ -56,13 +56,22 @@ def distinguish(
         left = [query for query in left if not shown[query]]
         if not left:
             break
-    known: dict[str, None] = {}
-    found = []
-    for query in queries:
-        if shown[query]:
-            duel = Duel(task, (task.reference or "", query), sandbox, equality=equality, jury=Jury(task, (), sandbox))
-            smallest = duel.smallest(shown[query], tuple(known), lambda text: True)
-            if smallest is not None:
-                known[smallest.arguments] = None
-                found.append(Found(query=query, smallest=smallest))
-    return found
+    return _shrunk(task, shown, sandbox, equality)
+
+
+def _shrunk(task: Task, shown: dict[str, list[str]], sandbox: Sandbox, equality: Policy) -> list[Found]:
+    """Shrink for one query after the other; a database that shows others too is taken for them as it is."""
+    found: dict[str, Shrunk] = {}
+    for query, starts in shown.items():
+        if query in found or not starts:
+            continue
+        duel = Duel(task, (task.reference or "", query), sandbox, equality=equality, jury=Jury(task, (), sandbox))
+        smallest = duel.smallest(starts, (), lambda text: True)
+        if smallest is None:
+            continue
+        found[query] = smallest
+        others = [q for q, s in shown.items() if s and q not in found]
+        for other, where in differing(task, others, sandbox, inputs=[smallest.arguments], equality=equality).items():
+            if where:
+                found[other] = replace(smallest, minimal=False)
+    return [Found(query=query, smallest=found[query]) for query in shown if query in found]

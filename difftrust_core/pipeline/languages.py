@@ -9,6 +9,7 @@ from difftrust_core.sandbox import Limits
 from difftrust_core.shrinking import Around
 from difftrust_core.sqltasks.dialect import for_duckdb
 from difftrust_core.sqltasks.fuzz import sample_database
+from difftrust_core.sqltasks.hints import hints_of
 from difftrust_core.sqltasks.parsing import NotAQuery, is_ordered, parse_query
 from difftrust_core.sqltasks.schema import read_schema
 from difftrust_core.sqltasks.smaller import smaller_databases
@@ -42,17 +43,24 @@ def source_of(task: Task, code: str) -> str:
     """Return what the sandbox runs for a candidate's text; a text that is no query becomes one that does not load."""
     if task.language == "python":
         return code
-    try:
-        sql, is_list = for_duckdb(code, read_schema(task.preamble))
-    except (NotAQuery, RecursionError):
-        return json.dumps({"sql": "", "ordered": "bag"})
+    sql, is_list = _translated(code, task.preamble)
     ordered = "bag" if not order_counts(task) else "list" if is_list else "open"
     return json.dumps({"sql": sql, "ordered": ordered})
 
 
+@functools.lru_cache(maxsize=1024)
+def _translated(code: str, schema: str) -> tuple[str, bool]:
+    try:
+        return for_duckdb(code, read_schema(schema))
+    except (NotAQuery, RecursionError):
+        return "", False
+
+
 def around_of(task: Task) -> Around | None:
     """Return what smaller inputs a shrinking walks along; None: those of ``shrinking`` itself."""
-    return smaller_databases(read_schema(task.preamble)) if task.language == "sql" else None
+    if task.language == "python":
+        return None
+    return smaller_databases(read_schema(task.preamble), hints_of(task).used)
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,14 +7,17 @@ from difftrust_core.sqltasks.fuzz import Database, Row
 from difftrust_core.sqltasks.schema import Schema
 
 
-def smaller_databases(schema: Schema) -> Callable[..., Iterator[tuple[Any, ...]]]:
+def smaller_databases(schema: Schema, used: frozenset[str]) -> Callable[..., Iterator[tuple[Any, ...]]]:
     """Return ``around(arguments, *, coarse)`` for ``shrinking.shrink``: databases without some of the rows.
 
-    Rows that point at one that is left out go with it. ``coarse``: whole tables, halves, quarters; else single rows.
+    Rows that point at one that is left out go with it. ``coarse``: all tables but ``used`` ones (names in lower case),
+    whole tables, halves, quarters; else single rows.
     """
 
     def around(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
         database: Database = arguments[0]
+        if coarse and any(rows and name.lower() not in used for name, rows in database.items()):
+            yield (_consistent({t: rows if t.lower() in used else [] for t, rows in database.items()}, schema),)
         for name, rows in database.items():
             size = len(rows) if coarse else min(len(rows), 1)
             while size:

@@ -26,7 +26,7 @@ from difftrust_core.sqltasks.schema import read_schema
 from difftrust_core.sqltasks.smaller import most_rows
 from difftrust_core.tasks import Task
 
-STEPS = (20, 60)
+STEPS = (10, 20, 50)
 """Databases that all mutants meet, and how many more those that are left."""
 TRUTH_SEED = 1_000_003
 

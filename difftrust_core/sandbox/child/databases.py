@@ -30,6 +30,7 @@ _CONFIGURATION = {
     "allow_community_extensions": False,
     "python_enable_replacements": False,
 }
+_opened = duckdb.connect(":memory:", config=_CONFIGURATION)  # once, in the zygote; it takes long, and has no thread
 _AT_HAND = "difftrust_database"
 """The variable that says which database the views show, and the column that says which one a row is of."""
 _ALL = "difftrust_databases"
@@ -51,7 +52,7 @@ class Databases(Inputs):
 
     def __init__(self, shape: str, texts: list[str]):
         self._n = len(texts)
-        self._connection = duckdb.connect(":memory:", config=_CONFIGURATION)
+        self._connection = _opened
         self._connection.execute(f"CREATE SCHEMA {_ALL}")
         databases = [read_literal(text)[0] for text in texts]
         for table, columns in json.loads(shape).items():
