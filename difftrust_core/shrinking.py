@@ -31,7 +31,6 @@ class Around(Protocol):
         ...
 
 
-
 MAX_TRIED = 30_000
 _FIRST_BATCH, _BATCH = 50, 1000
 """Inputs tried at once, simplest first: a few, for among them one often does; then many."""
