@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile check lint types bench-sandbox calibrate lab reproduce clean
+.PHONY: help demo test test-hostile check lint types bench-sandbox bench-sql calibrate lab reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -42,6 +42,9 @@ check: lint types  ## Lint, format and types
 
 bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same programs and inputs
 	$(BIN)/python -m tests.bench.sandbox
+
+bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
+	$(BIN)/python -m tests.bench.sql
 
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
 	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))

@@ -110,7 +110,7 @@ def beliefs(task: Task, model: str, *, seed: int = 0) -> list[Belief]:
     """
     _check(task, model)
     draws, strength = random_of("beliefs", seed, model, task), STRENGTHS[model]
-    right = ast.parse(task.reference)
+    right = ast.parse(task.reference or "")
     is_blind = draws.random() < strength.blind
     knows = 0.0 if is_blind else snapped(draws.betavariate(*strength.knows))
     n_bugs = 1 if is_blind else draws.randint(1, MOST_BUGS)

@@ -52,7 +52,7 @@ def distinguish(
     for step in steps:
         inputs = [source.draw(position, 0) for position in range(drawn, drawn + step)]
         drawn += step
-        shown |= {q: starts for q, starts in differing(task, left, sandbox, inputs=inputs, equality=equality).items()}
+        shown |= differing(task, left, sandbox, inputs=inputs, equality=equality)
         left = [query for query in left if not shown[query]]
         if not left:
             break

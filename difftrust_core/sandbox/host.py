@@ -150,7 +150,7 @@ class Sandbox:
             )
 
     def _last_words(self) -> str:
-        self._socket.close()  # at which the zygote leaves: killed alone, bubblewrap would leave it behind, and us waiting
+        self._socket.close()  # at which the zygote leaves; killed alone, bubblewrap would leave it behind
         try:
             _, said = self._process.communicate(timeout=10)
         except subprocess.TimeoutExpired:

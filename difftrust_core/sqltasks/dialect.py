@@ -44,7 +44,7 @@ def take_as_texts(query: exp.Query, names: Names) -> None:
             column.replace(exp.Literal.string(column.name))
 
 
-def kind_of(node: exp.Expression | None, names: Names) -> str | None:
+def kind_of(node: exp.Expr | None, names: Names) -> str | None:
     """Return the kind of a value, None where it is not known."""
     match node:
         case exp.Column():
@@ -55,7 +55,9 @@ def kind_of(node: exp.Expression | None, names: Names) -> str | None:
         case exp.Paren() | exp.Neg() | exp.Min() | exp.Max() | exp.Sum() | exp.Distinct():
             return kind_of(node.this, names)
         case exp.Subquery() | exp.Select():
-            return kind_of(node.unnest().selects[0].unalias(), names) if node.unnest().selects else None
+            inner = node.unnest()
+            chosen = inner.selects if isinstance(inner, exp.Query) else []
+            return kind_of(chosen[0].unalias(), names) if chosen else None
         case exp.Count() | exp.Length():
             return "number"
         case exp.Avg():
@@ -66,7 +68,7 @@ def kind_of(node: exp.Expression | None, names: Names) -> str | None:
     return None
 
 
-def _adapt(node: exp.Expression, names: Names) -> None:
+def _adapt(node: exp.Expr, names: Names) -> None:
     if isinstance(node, exp.Like):
         node.replace(exp.ILike(this=node.this, expression=node.expression))
     elif isinstance(node, _COMPARISONS):
@@ -86,7 +88,7 @@ def _adapt(node: exp.Expression, names: Names) -> None:
             node.replace(exp.IntDiv(this=node.this.copy(), expression=zero_is_null))
 
 
-def _alike(one: exp.Expression, others: list[exp.Expression], names: Names) -> None:
+def _alike(one: exp.Expr, others: list[exp.Expr], names: Names) -> None:
     """Give both sides of a comparison one type, by SQLite's rules of affinity."""
     for other in others:
         for here, there in ((one, other), (other, one)):
@@ -103,7 +105,7 @@ def _alike(one: exp.Expression, others: list[exp.Expression], names: Names) -> N
                 return
 
 
-def _to_number(node: exp.Expression, names: Names) -> None:
+def _to_number(node: exp.Expr, names: Names) -> None:
     if isinstance(node, exp.Column) and kind_of(node, names) in _TEXTUAL:
         node.replace(exp.maybe_parse(_AS_NUMBER.format(node.sql(dialect="duckdb")), dialect="duckdb"))
 
@@ -140,12 +142,12 @@ def _positions(group: exp.Group | None, select: exp.Select) -> list[exp.Literal]
     return [e for e in found if 1 <= int(e.this) <= len(select.expressions)]
 
 
-def _is_of(node: exp.Expression, select: exp.Select) -> bool:
+def _is_of(node: exp.Expr, select: exp.Select) -> bool:
     """Tell whether a node is of the SELECT itself, not of a subquery in it."""
     return node.find_ancestor(exp.Select) is select
 
 
-def _inside_call(node: exp.Expression, select: exp.Select) -> bool:
+def _inside_call(node: exp.Expr, select: exp.Select) -> bool:
     above = node.parent
     while above is not None and above is not select:
         if isinstance(above, exp.AggFunc):
@@ -154,7 +156,7 @@ def _inside_call(node: exp.Expression, select: exp.Select) -> bool:
     return False
 
 
-def _key(node: exp.Expression, names: Names) -> str:
+def _key(node: exp.Expr, names: Names) -> str:
     if isinstance(node, exp.Alias):
         node = node.this
     if isinstance(node, exp.Column):

@@ -1,4 +1,4 @@
-"""Which values matter to a task: literals of its reference by column, words and numbers of its question; nothing else."""
+"""Which values matter to a task: literals of its reference by column, words and numbers of its question."""
 
 import functools
 import re
@@ -71,13 +71,13 @@ def _spoken(text: str) -> tuple[Value, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _operands(node: exp.Expression, names: Names) -> list[exp.Expression]:
+def _operands(node: exp.Expr, names: Names) -> list[exp.Expr]:
     """Return the literals on either side of a comparison, texts in double quotes among them."""
     if isinstance(node, exp.Between):
         sides = [node.args["low"], node.args["high"]]
     else:
         sides = node.expressions if isinstance(node, exp.In) else [node.this, node.expression]
-    literals = []
+    literals: list[exp.Expr] = []
     for side in sides:
         if isinstance(side, exp.Column) and side.this.args.get("quoted") and names.resolve(side) is None:
             side = exp.Literal.string(side.name)
@@ -86,15 +86,15 @@ def _operands(node: exp.Expression, names: Names) -> list[exp.Expression]:
     return literals
 
 
-def _columns(node: exp.Expression, names: Names) -> list[tuple[str, str]]:
+def _columns(node: exp.Expr, names: Names) -> list[tuple[str, str]]:
     """Return the columns on either side, not those of subqueries."""
-    sides = [side for side in (node.this, node.args.get("expression")) if isinstance(side, exp.Expression)]
+    sides = [side for side in (node.this, node.args.get("expression")) if isinstance(side, exp.Expr)]
     columns = [c for side in sides if not isinstance(side, exp.Subquery) for c in side.find_all(exp.Column)]
     resolved = [found for column in columns if (found := names.resolve(column)) is not None]
     return [(table.name.lower(), column.name.lower()) for table, column in resolved]
 
 
-def _value(node: exp.Expression) -> Value | None:
+def _value(node: exp.Expr) -> Value | None:
     if isinstance(node, exp.Neg):
         inner = _value(node.this)
         return -inner if isinstance(inner, int | float) else None

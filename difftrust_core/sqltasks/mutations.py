@@ -1,17 +1,18 @@
 """The mistakes that break a query, as SQL coders make them: operators on its syntax tree, and nothing else.
 
-An operator gets one node of a copy of the query and returns what could wrongly stand in its place; ``GONE`` takes the
-node out. Operators whose mistake needs the schema ask ``Names``.
+An operator gets one node of a copy of the query and returns the changes that would be mistakes there. Those that need
+the schema ask ``Names``.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
 
 from difftrust_core.sqltasks.dialect import take_as_texts
-from difftrust_core.sqltasks.parsing import NotAQuery, Names, parse_query
+from difftrust_core.sqltasks.parsing import Names, NotAQuery, parse_query
 from difftrust_core.sqltasks.schema import Schema
 
 Change = Callable[[Any], None]
@@ -30,15 +31,27 @@ _AGGREGATES: dict[type, type] = {exp.Sum: exp.Avg, exp.Avg: exp.Sum, exp.Min: ex
 _COMBINATIONS: dict[type, type] = {exp.Intersect: exp.Union, exp.Except: exp.Intersect, exp.Union: exp.Intersect}
 
 
-def wrong_comparison(node: exp.Expression, names: Names) -> Iterator[Change]:
+def _put(node: Any, wrong: type) -> None:
+    node.replace(wrong(this=node.this, expression=node.expression))
+
+
+def _rename(column: Any, other: str) -> None:
+    column.set("this", exp.to_identifier(other))
+
+
+def _join_on(join: Any, other: str) -> None:
+    _rename(join.args["on"].expression, other)
+
+
+def wrong_comparison(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``a > 1`` becomes ``a >= 1`` or ``a < 1``; not in the conditions of joins."""
     in_join = node.find_ancestor(exp.Join, exp.Select)
     if not isinstance(in_join, exp.Join):
         for wrong in _COMPARISONS.get(type(node), ()):
-            yield lambda n, wrong=wrong: n.replace(wrong(this=n.this, expression=n.expression))
+            yield partial(_put, wrong=wrong)
 
 
-def missing_predicate(node: exp.Expression, names: Names) -> Iterator[Change]:
+def missing_predicate(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``a AND b`` becomes ``a`` or ``b``; a WHERE or HAVING with one condition goes."""
     if isinstance(node, exp.And | exp.Or):
         yield lambda n: n.replace(n.this)
@@ -47,21 +60,21 @@ def missing_predicate(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.pop()
 
 
-def and_or(node: exp.Expression, names: Names) -> Iterator[Change]:
+def and_or(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``a AND b`` becomes ``a OR b``, and back."""
     if isinstance(node, exp.And | exp.Or):
         wrong = exp.Or if isinstance(node, exp.And) else exp.And
         yield lambda n: n.replace(wrong(this=n.this, expression=n.expression))
 
 
-def wrong_aggregate(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_aggregate(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``SUM`` becomes ``AVG``, ``MIN`` becomes ``MAX``, and back."""
     wrong = _AGGREGATES.get(type(node))
     if wrong is not None:
         yield lambda n: n.replace(wrong(this=n.this))
 
 
-def toggled_distinct(node: exp.Expression, names: Names) -> Iterator[Change]:
+def toggled_distinct(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``SELECT DISTINCT`` becomes ``SELECT``, and back; likewise ``COUNT(DISTINCT a)``."""
     if isinstance(node, exp.Select):
         has = node.args.get("distinct") is not None
@@ -72,7 +85,7 @@ def toggled_distinct(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.set("this", exp.Distinct(expressions=[n.this]))
 
 
-def wrong_order(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_order(node: exp.Expr, names: Names) -> Iterator[Change]:
     """Descending becomes ascending, and back; an ORDER BY is forgotten."""
     if isinstance(node, exp.Ordered):
         yield lambda n: n.set("desc", not n.args.get("desc"))
@@ -81,7 +94,7 @@ def wrong_order(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.pop()
 
 
-def wrong_limit(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_limit(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``LIMIT 3`` becomes ``LIMIT 4``, or is forgotten."""
     if isinstance(node, exp.Limit):
         if isinstance(node.expression, exp.Literal) and node.expression.is_int:
@@ -89,7 +102,7 @@ def wrong_limit(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.pop()
 
 
-def wrong_literal(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_literal(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``5`` becomes ``6``; a text loses its capitals; a pattern loses its wildcards."""
     if not isinstance(node, exp.Literal) or isinstance(node.parent, exp.Limit):
         return
@@ -101,7 +114,7 @@ def wrong_literal(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.replace(exp.Literal.string(n.this.lower()))
 
 
-def wrong_column(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_column(node: exp.Expr, names: Names) -> Iterator[Change]:
     """Another column of the same table and kind; not in the conditions of joins."""
     if not isinstance(node, exp.Column) or isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
         return
@@ -111,10 +124,10 @@ def wrong_column(node: exp.Expression, names: Names) -> Iterator[Change]:
     table, column = found
     others = [c.name for c in table.columns if c.kind == column.kind and c.name != column.name]
     for other in others[:2]:
-        yield lambda n, other=other: n.set("this", exp.to_identifier(other))
+        yield partial(_rename, other=other)
 
 
-def wrong_join(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_join(node: exp.Expr, names: Names) -> Iterator[Change]:
     """An inner join becomes a left one; its condition takes another column of the same kind."""
     if not isinstance(node, exp.Join) or node.args.get("on") is None:
         return
@@ -125,10 +138,10 @@ def wrong_join(node: exp.Expression, names: Names) -> Iterator[Change]:
         found = names.resolve(condition.expression)
         others = [c.name for c in found[0].columns if c.kind == found[1].kind and c != found[1]] if found else []
         for other in others[:1]:
-            yield lambda n, other=other: n.args["on"].expression.set("this", exp.to_identifier(other))
+            yield partial(_join_on, other=other)
 
 
-def wrong_group(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_group(node: exp.Expr, names: Names) -> Iterator[Change]:
     """A GROUP BY is forgotten, or loses all but its first column."""
     if isinstance(node, exp.Group):
         yield lambda n: n.pop()
@@ -136,7 +149,7 @@ def wrong_group(node: exp.Expression, names: Names) -> Iterator[Change]:
             yield lambda n: n.set("expressions", n.expressions[:1])
 
 
-def wrong_combination(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_combination(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``INTERSECT`` becomes ``UNION``, ``EXCEPT`` ``INTERSECT``; a UNION keeps duplicates, or the left side only."""
     wrong = _COMBINATIONS.get(type(node))
     if wrong is not None:
@@ -146,7 +159,7 @@ def wrong_combination(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.set("distinct", False)
 
 
-def negated_membership(node: exp.Expression, names: Names) -> Iterator[Change]:
+def negated_membership(node: exp.Expr, names: Names) -> Iterator[Change]:
     """``NOT IN`` becomes ``IN``, and back."""
     if isinstance(node, exp.Not):
         yield lambda n: n.replace(n.this)
@@ -154,7 +167,7 @@ def negated_membership(node: exp.Expression, names: Names) -> Iterator[Change]:
         yield lambda n: n.replace(exp.Not(this=n.copy()))
 
 
-def wrong_projection(node: exp.Expression, names: Names) -> Iterator[Change]:
+def wrong_projection(node: exp.Expr, names: Names) -> Iterator[Change]:
     """Two columns of the answer change places, or the last one is forgotten."""
     if isinstance(node, exp.Select) and len(node.expressions) > 1:
         yield lambda n: n.set("expressions", [n.expressions[1], n.expressions[0], *n.expressions[2:]])

@@ -65,11 +65,11 @@ class Names:
             tables = [sources.get(qualifier)] if qualifier else list(sources.values())
             for table in tables:
                 for known in table.columns if table is not None else ():
-                    if known.name.lower() == name:
+                    if table is not None and known.name.lower() == name:
                         return table, known
         return None
 
-    def width(self, query: exp.Expression) -> int | None:
+    def width(self, query: exp.Expr) -> int | None:
         """Return how many columns a query gives; None where a star hides it."""
         while not isinstance(query, exp.Select):
             query = query.this
@@ -90,7 +90,7 @@ class Names:
         return total
 
 
-def _selects_above(node: exp.Expression) -> Iterator[exp.Select]:
+def _selects_above(node: exp.Expr) -> Iterator[exp.Select]:
     found = node.find_ancestor(exp.Select)
     while found is not None:
         yield found

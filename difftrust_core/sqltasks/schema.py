@@ -1,4 +1,4 @@
-"""The tables of a text-to-SQL task: columns, kinds of value, keys; read from CREATE TABLE statements and written as such.
+"""The tables of a text-to-SQL task: columns, kinds of value, keys; read from and written as CREATE TABLE statements.
 
 Types are SQLite's in the text and one of five kinds here; a table without a declared key may hold a row twice.
 """
@@ -108,11 +108,12 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if not name.isidentifier() or name.lower() in _WORDS else name
 
 
-_WORDS = frozenset(
+_RESERVED = (
     "all and as by case check column create cross default desc distinct drop else end except exists from full group"
     " having in index inner insert intersect into is join key left like limit natural not null on or order outer"
-    " primary references right select set share table then to union unique update values when where".split()
+    " primary references right select set share table then to union unique update values when where"
 )
+_WORDS = frozenset(_RESERVED.split())
 
 
 @functools.lru_cache(maxsize=64)

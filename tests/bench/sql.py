@@ -1,4 +1,4 @@
-"""How well fuzzed databases tell wrong queries from right ones: `make bench-sql` (or `python -m tests.bench.sql --help`).
+"""How well fuzzed databases tell wrong queries from right ones: `make bench-sql` (`python -m tests.bench.sql --help`).
 
 For each Spider question: queries with one mistake each (all that the operators offer, or a seeded choice of them), and
 for each a database on which it differs from the gold query, shrunk. The truth about the others: ten times as many

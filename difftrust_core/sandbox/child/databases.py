@@ -19,7 +19,7 @@ from program import Inputs, Loaded, NotLoaded
 
 MAX_ROWS = 10_000
 """A longer result is not a value."""
-_CONFIGURATION = {
+_CONFIGURATION: Any = {
     "threads": 1,
     "async_threads": 0,
     "memory_limit": "256MB",

@@ -46,7 +46,7 @@ class NotLoaded(Exception):
 class Inputs:
     """The argument tuples of a batch, read once in the zygote and handed out fresh for every call."""
 
-    def __init__(self, texts: list[str]):
+    def __init__(self, preamble: str, texts: list[str]):
         self._values = [read_literal(text) for text in texts]
         self._blobs = [_marshalled(v, text) for v, text in zip(self._values, texts, strict=True)]
 

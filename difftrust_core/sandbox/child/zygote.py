@@ -16,7 +16,6 @@ from typing import Any, Never
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _HARNESS = ("canonical", "confine", "program", "channel", "watch", "plain")
 _BUILTINS = dict(vars(builtins))
-_make_inputs: Callable[[str, list[str]], "Inputs"] = lambda preamble, texts: Inputs(texts)
 
 
 def _load_harness(name: str, path: str) -> None:
@@ -47,6 +46,7 @@ from plain import kind_of_child  # noqa: E402
 from watch import Child, Task  # noqa: E402
 
 sys.path.append(sys.argv[2])  # where NumPy or DuckDB lies; the layers keep the rest of it shut
+_make_inputs: Callable[[str, list[str]], Inputs] = Inputs
 if sys.argv[6] == "sql":
     _load_harness("databases", os.path.join(_HERE, "databases.py"))
     _make_inputs = sys.modules.pop("databases").Databases
