@@ -252,7 +252,7 @@ def test_sql_tasks_go_all_the_way_to_estimates(tmp_path: Path) -> None:
     assert not done.failures
     estimates = compute_estimates(store)["paper"].sort("task_id")
     assert estimates["n_load_errors"].to_list() == [20] * len(TASKS)
-    assert estimates["error"].min() == pytest.approx(0.25) or estimates["error"].min() > 0.25
+    assert (estimates["error"] >= 0.25).all()  # one of four does not load
     assert (estimates["incoherence"] <= 2 * estimates["error"]).all()
     assert (estimates["error"] > 0.25).sum() >= 4  # the mutants differ from the reference somewhere
     inputs = store.read("inputs")["arguments"]
