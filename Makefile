@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile check lint types bench-sandbox bench-sql calibrate lab reproduce clean
+.PHONY: help demo test test-hostile check lint types bench-sandbox bench-dashboard bench-sql calibrate dashboard lab notebooks \
+	reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -46,11 +47,20 @@ bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same
 bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
 	$(BIN)/python -m tests.bench.sql
 
+bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
+	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
+
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
 	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))
 
+dashboard: $(READY)  ## The dashboard in the browser, on the shipped results or STORE=DIR
+	$(BIN)/difftrust dashboard $(if $(STORE),--store $(STORE))
+
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
+
+notebooks: $(READY)  ## Execute the notebooks in place; the same bytes unless data or code changed
+	$(BIN)/python -m tests.notebooks
 
 # Everything recorded (565,676 candidates, see data/README.md) on n = 1,000 inputs, GPT-4o at t = 0.6 on n = 10,000.
 # Needs the recorded candidates: `difftrust fetch`, or DIFFTRUST_DATA. Stop it whenever you like; it resumes.

@@ -26,6 +26,7 @@ __all__ = [
     "MEASURES",
     "Detection",
     "beside_published",
+    "coder_measures",
     "detection_rate",
     "mean_absolute_differences",
     "mean_error",
@@ -140,16 +141,7 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) ->
     ``detection``), between mean incoherence and mean error (rho_error), and mean incoherence and 1 - pass@1
     (rho_failure). NaN with fewer than three coders or where one of the two is the same for all.
     """
-    coders = _per_coder(
-        estimates,
-        {
-            "incoherence": mean_incoherence,
-            "error": mean_error,
-            "failure": lambda tasks: 1 - pass_at_1(tasks),
-            "found": lambda tasks: _share(tasks, "p_detected", "incoherence", detection),
-            "erroneous": lambda tasks: _share(tasks, "p_erroneous", "error", detection),
-        },
-    )
+    coders = coder_measures(estimates, detection=detection)
     keys = [column for column in ("benchmark", "temperature") if column in coders.columns]
     rows = [
         group.select(keys).row(0, named=True)
@@ -160,6 +152,24 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) ->
     schema: dict[str, pl.DataType] = {key: coders.schema[key] for key in keys}
     schema |= {"coders": pl.Int64()} | dict.fromkeys(_RANKINGS, pl.Float64())
     return pl.DataFrame(rows, schema=schema)
+
+
+def coder_measures(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) -> pl.DataFrame:
+    """Return what ``rankings`` ranks, one row a coder.
+
+    Columns: benchmark, model, temperature (where some model has several), tasks, incoherence and error (means), failure
+    (1 - pass@1), found and erroneous (shares of tasks, by ``detection``).
+    """
+    return _per_coder(
+        estimates,
+        {
+            "incoherence": mean_incoherence,
+            "error": mean_error,
+            "failure": lambda tasks: 1 - pass_at_1(tasks),
+            "found": lambda tasks: _share(tasks, "p_detected", "incoherence", detection),
+            "erroneous": lambda tasks: _share(tasks, "p_erroneous", "error", detection),
+        },
+    )
 
 
 def beside_published(table: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:

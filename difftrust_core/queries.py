@@ -1,6 +1,7 @@
 """A store as DuckDB views, and questions to them; the only place that imports duckdb."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ _SQL_TYPES = {
     pl.Boolean: "BOOLEAN",
 }
 _BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
-_RESULTS = ("patterns", "classes", "members", "disagreements")
+_RESULTS = ("patterns", "classes", "members", "disagreements", "stability")
 VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_estimates")
 MACROS = ("ablation", "ablation_summary")
 _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
@@ -40,7 +41,8 @@ def connect(store: Store, *, equality: str = "paper", validity: str | None = Non
     a results store does not hold are left out.
     """
     connection = duckdb.connect(":memory:")
-    connection.execute("SET enable_progress_bar = false")
+    with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
+        connection.execute("SET enable_progress_bar = false")
     chosen = {"validity": validity or store.settings().validity, "equality": equality}
     for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
         if store.holds(table):

@@ -9,6 +9,10 @@ from typing import Any
 
 import polars as pl
 
+STABILITY_MEASURES = (
+    *("exact_match", "bleu", "jsd_structural", "jsd", "sce_structural", "sce", "gibbs_structural", "gibbs", "tsed"),
+)
+"""How alike the programs of one coder for one task are (``structure.MEASURES``)."""
 _WHERE: dict[str, Any] = {"benchmark": pl.String, "validity": pl.String}
 
 RESULT_PARTITIONS: dict[str, dict[str, Any]] = {
@@ -17,6 +21,7 @@ RESULT_PARTITIONS: dict[str, dict[str, Any]] = {
     "members": _WHERE,
     "disagreements": {**_WHERE, "equality": pl.String},
     "tokens": {"benchmark": pl.String},
+    "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
 }
 RESULT_SCHEMAS: dict[str, dict[str, Any]] = {
     "patterns": {"task_id": pl.String, "pattern_of_input": pl.List(pl.UInt16)},
@@ -52,8 +57,24 @@ RESULT_SCHEMAS: dict[str, dict[str, Any]] = {
         "text": pl.String,
     },
     "tokens": {"program_id": pl.String, "n_tokens": pl.UInt32},
+    "stability": {
+        "model": pl.String,
+        "temperature": pl.Float64,
+        "task_id": pl.String,
+        "m": pl.UInt32,
+        "n_programs": pl.UInt32,
+        "n_parse_errors": pl.UInt32,
+        "n_left_out": pl.UInt32,
+        "mean_length": pl.Float64,
+        "mean_nodes": pl.Float64,
+        **dict.fromkeys(STABILITY_MEASURES, pl.Float64),
+        "language": pl.String,
+        "epsilon": pl.Float64,
+        "base": pl.String,
+        "candidates": pl.String,
+    },
 }
-RESULT_TABLES = ("patterns", "classes", "members", "disagreements", "estimates")
+RESULT_TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stability")
 """What a results store holds."""
 
 REMEDIES = {
@@ -65,5 +86,6 @@ REMEDIES = {
         ("inputs", "outcomes", "behaviours", "executions", "program_texts"),
         "make them with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR`, DIR a new folder",
     ),
+    "stability": "make it with `difftrust structure --store DIR`, DIR a store that holds the programs",
 }
 """Table that a results store does not hold -> which commands make a store that does."""

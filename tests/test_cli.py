@@ -15,7 +15,8 @@ from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
 
 COMMANDS = (
-    "demo", "check", "fetch", "generate", "import", "execute", "table", "sql", "plan", "export", "reproduce", "doctor",
+    "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
+    "export", "reproduce", "doctor", "dashboard",
 )  # fmt: skip
 
 
@@ -110,6 +111,45 @@ def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert "no choice above detects 1 of the erroneous tasks; the best detects 1.000" in err  # 1 - 3^-30
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("1", "rho = nan"),
+        ("2", "drew"),
+        ("3", "drew"),
+        ("ranking", "with I > 2E: 0"),
+        ("ablation", "m1; n = 30"),
+        ("false-trust", "Clopper-Pearson"),
+        ("mixtures", "m = 3 programs a task, n = 30"),
+    ],
+)
+def test_figures_of_any_store(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path, name: str, said: str
+) -> None:
+    words = ("--store", store, "--jobs", "1", *(("-m", "3") if name != "ablation" else ()))
+    status, out, err = run(capsys, "figure", name, *words, "--out", tmp_path / "figure.svg")
+    assert (status, err) == (0, "")
+    assert said in out
+    assert (tmp_path / "figure.svg").read_text().startswith("<svg")
+
+
+def test_figures_that_cannot_be_drawn_are_refused(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "figure.svg"
+    for words, said in (
+        (("5", "--out", out), "figure is one of 1, 2, 3, ranking, ablation, false-trust, mixtures, got '5'"),
+        (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
+        (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
+        (("3", "--benchmark", "b", "--out", out), "no benchmark 'b'; there are: starter"),
+        (("ablation", "--vary", "k", "--out", out), "one of m, temperature, n, got 'k'"),
+    ):
+        status, _, err = run(capsys, "figure", *words, "--store", store)
+        assert status == 2
+        assert said in err
+    assert not out.exists()
+
+
 def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     one, other = load_benchmark("starter")[:2]
     loop = f"def {one.entry_point}(*args):\n    while True:\n        pass\n"
@@ -161,9 +201,9 @@ BAD_WORDS = [
     (["import", "nothing.parquet", "--store", "{store}"], 1, "nothing.parquet"),
     (["import", "{samples}", "--store", "{store}"], 2, "give one --model and one --temperature"),
     (["plan", "--epsilon", "0"], 2, "epsilon lies between 0 and 1, got 0.0"),
-    (["plan", "--detection-rate", "0.8"], 2, "name their store with --store DIR"),
+    (["plan", "--detection-rate", "0.8"], 1, "one benchmark, the store holds HumanEval, MBPP; choose with --benchmark"),
     (["plan", "--detection-rate", "2", "--store", "{store}", "--jobs", "1"], 2, "lies in (0, 1], got 2.0"),
-    (["plan", "--detection-rate", "0.8", "--store", "{store}", "-m", "9"], 2, "holds 3 programs a task"),
+    (["plan", "--detection-rate", "0.8", "--store", "{store}", "-m", "9"], 2, "3 programs a task are recorded"),
     (["plan", "--detection-rate", "0.8", "--store", "{store}", "--model", "x"], 1, "one model, the store holds none"),
     (["frobnicate"], 2, "frobnicate"),
     (["fetch", "nonsense"], 2, "nonsense"),

@@ -1,12 +1,14 @@
 """A published file is installed whole and checked, or not at all; the server here is a real one."""
 
 import hashlib
+import json
 import pickle
 import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 import pytest
@@ -23,17 +25,19 @@ ROW = ("MBPP", "Mbpp/2", "a", 0.6, 0, "x")
 
 class _Handler(BaseHTTPRequestHandler):
     asked = 0
+    bodies: ClassVar[dict[str, bytes]] = {}
 
     def do_GET(self) -> None:
         type(self).asked += 1
         if self.path == "/absent":
             self.send_error(404)
             return
+        body = self.bodies.get(self.path, CONTENT)
         self.send_response(200)
         if self.path != "/unannounced":
-            self.send_header("Content-Length", str(len(CONTENT)))
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(CONTENT[: 70_000 if self.path == "/cut" else None])
+        self.wfile.write(body[: 70_000 if self.path == "/cut" else None])
 
     def log_message(self, format: str, *args: object) -> None:
         """Keep the test output clean."""
@@ -175,12 +179,12 @@ def test_a_destination_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(WrongUsage, match="'apps'; the known names are humaneval, mbpp, difftrust"):
+    with pytest.raises(WrongUsage, match="'apps'; the known names are humaneval, mbpp, bigcodebench, spider"):
         fetch("apps")
 
 
 def test_the_copies_at_hand_have_the_pinned_hashes(tmp_path: Path, shared_data: Path) -> None:
-    assert sorted(ORIGINS) == ["humaneval", "mbpp"]
+    assert sorted(ORIGINS) == ["bigcodebench", "humaneval", "mbpp", "spider", "spider-tables"]
     for name, its_origin in ORIGINS.items():
         assert its_origin.url.startswith("https://raw.githubusercontent.com/")
         path = fetch(name, source=shared_data / LAYOUT[name], destination=tmp_path)
@@ -221,3 +225,56 @@ def test_a_clone_that_cannot_be_used_whole_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"found 0 and 1 that .*print; not run\); `difftrust import"):
         fetch("difftrust", source=tmp_path, destination=tmp_path / "d")
     assert files(tmp_path / "d") == []
+
+
+SPIDER = [
+    {"db_id": "pets", "question": "Who’s first?", "query": "SELECT 1", "sql": {"select": []}},
+    {"db_id": "pets", "question": "All?", "query": "SELECT * FROM t", "sql": {}},
+]
+KEPT = (
+    '{"db_id": "pets", "question": "Who’s first?", "query": "SELECT 1"}\n'
+    '{"db_id": "pets", "question": "All?", "query": "SELECT * FROM t"}\n'
+).encode()
+
+
+def spider_origins(url: str) -> dict[str, Origin]:
+    return {
+        "spider": Origin(
+            url=f"{url}/dev.json",
+            sha256=hashlib.sha256(KEPT).hexdigest(),
+            convert=ORIGINS["spider"].convert,
+            also="spider-tables",
+        ),
+        "spider-tables": Origin(url=f"{url}/tables.json", sha256=hashlib.sha256(b"[]").hexdigest()),
+    }
+
+
+def test_spider_is_two_files_the_questions_without_their_parses(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Handler, "bodies", {"/dev.json": json.dumps(SPIDER).encode(), "/tables.json": b"[]"})
+    for _ in range(2):
+        path = fetch("spider", destination=tmp_path, origins=spider_origins(server))
+        assert path.read_bytes() == KEPT
+    assert _Handler.asked == 2
+    assert files(tmp_path) == ["dev_questions.jsonl", "tables.json"]
+
+
+def test_spider_comes_from_a_folder_too_published_or_converted(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "tables.json").write_bytes(b"[]")
+    for name, content in (("dev.json", json.dumps(SPIDER).encode()), ("dev_questions.jsonl", KEPT)):
+        (source / name).write_bytes(content)
+        path = fetch("spider", source=source, destination=tmp_path / "d", origins=spider_origins("unused"))
+        assert path.read_bytes() == KEPT
+        (source / name).unlink()
+    with pytest.raises(NoBenchmark, match=r"dev_questions\.jsonl: expected a readable file"):
+        fetch("spider", source=source, destination=tmp_path / "d", origins=spider_origins("unused"))
+
+
+def test_another_file_in_spiders_place_is_refused(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Handler, "bodies", {"/dev.json": b"<html>", "/tables.json": b"[]"})
+    with pytest.raises(BadBenchmark, match="expected the published file, found another"):
+        fetch("spider", destination=tmp_path, origins=spider_origins(server))
+    assert files(tmp_path) == ["tables.json"]

@@ -10,10 +10,22 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
-    {"tasks", "inputs", "programs", "equality", "estimators", "benchmark", "schemas", "selection"},
+    {
+        "tasks",
+        "inputs",
+        "programs",
+        "equality",
+        "estimators",
+        "benchmark",
+        "schemas",
+        "selection",
+        "differences",
+        "structure",
+    },
     {"intervals", "planning", "shrinking", "sqltasks"},
     {"store", "ablation"},
-    {"results"},
+    {"results", "clusters", "comparison"},
+    {"evidence", "signals"},
     {"coders", "corpora", "sandbox", "queries", "charts"},
     {"stubs"},
     {"pipeline"},
@@ -26,12 +38,15 @@ DOORS = {
     "litellm": {"coders"},
     "markdown_it": {"coders"},
     "tiktoken": {"coders"},
+    "distributed": {"pipeline"},
     "tenacity": {"pipeline"},
     "typer": {"cli"},
     "hypothesis": {"stubs"},
     "sqlglot": {"sqltasks", "programs", "coders"},
+    "tree_sitter": {"structure"},
+    "sacrebleu": {"structure"},
 }
-PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation"}
+PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation", "clusters", "comparison"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "child" not in p.parts)
 

@@ -40,7 +40,7 @@ def test_commands_run_as_written(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(command)[1:]
-    if words[0] == "fetch" or "paper" in words or (words[0] == "check" and "--model" in words):
+    if words[0] in ("fetch", "dashboard") or "paper" in words or (words[0] == "check" and "--model" in words):
         with pytest.raises(SystemExit) as ended:
             main([words[0], "--help"])
         assert ended.value.code == 0

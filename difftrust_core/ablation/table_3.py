@@ -8,6 +8,7 @@ import polars as pl
 from difftrust_core.ablation.measures import ablation, summary
 from difftrust_core.ablation.pool import Pool
 from difftrust_core.benchmark import ALL_PAIRS, AS_PUBLISHED, Detection
+from difftrust_core.intervals.tasks import bootstrap_tasks, statistic_of
 
 M: Final = 10
 TEMPERATURE: Final = 0.6
@@ -20,6 +21,7 @@ PARTS: Final = {
 }
 """Part of the table -> what varies, and its values."""
 MODEL: Final = "gpt_4o"
+_ENDS = ("detection_rate_low", "detection_rate_high")
 
 Filter = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -31,6 +33,7 @@ def table_3(
     model: str = MODEL,
     detection: Detection = AS_PUBLISHED,
     tasks: Filter = lambda frame: frame,
+    resamples: int = 0,
 ) -> pl.DataFrame:
     """Return Table 3 or one part of it: ``varied``, ``value``, and three columns a benchmark.
 
@@ -38,22 +41,27 @@ def table_3(
     ``detection``; <benchmark>_over_subsets: all pairs, expected over every choice of m of the recorded candidates.
     One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. NaN where
     the candidates of a setting are not all here, or were not all executed on n inputs. ``tasks`` takes the rows of
-    ``ablation`` that count.
+    ``ablation`` that count. ``resamples`` > 0: <benchmark>_detection_rate_low and _high, 95 % over tasks.
     """
+
+    def cell(pool: Pool, varied: str, value: float) -> list[tuple[str, float]]:
+        return _cell(pool, model, (varied, value), detection, (tasks, resamples))
+
     rows = []
     for varied, values in (PARTS[part],) if part in PARTS else PARTS.values():
         for value in values:
             row: dict[str, object] = {"varied": varied, "value": float(value)}
             for name, pool in sorted(pools.items(), reverse=True):
-                row |= {f"{name.lower()}_{key}": x for key, x in _cell(pool, model, varied, value, detection, tasks)}
+                row |= {f"{name.lower()}_{key}": x for key, x in cell(pool, varied, value)}
             rows.append(row)
     return pl.DataFrame(rows)
 
 
 def _cell(
-    pool: Pool, model: str, varied: str, value: float, detection: Detection, tasks: Filter
+    pool: Pool, model: str, setting: tuple[str, float], detection: Detection, sample: tuple[Filter, int]
 ) -> list[tuple[str, float]]:
-    names = ("expenses_usd", "detection_rate", "over_subsets")
+    (varied, value), (tasks, resamples) = setting, sample
+    names = ("expenses_usd", "detection_rate", *(_ENDS if resamples else ()), "over_subsets")
     m = int(value) if varied == "query_budget_m" else M
     n = int(value) if varied == "test_inputs_n" else N
     coder = (model, value if varied == "temperature_t" else TEMPERATURE)
@@ -67,7 +75,11 @@ def _cell(
     whole = summary(found)
     rate = whole["detection_rate_all_pairs" if detection == ALL_PAIRS else "detection_rate"]
     rates = (0.0, 0.0) if m == 1 else (rate, whole["detection_rate_subsets"])
-    return list(zip(names, (whole["cost_usd"], *rates), strict=True))
+    ends: tuple[float, ...] = ()
+    if resamples:
+        over_tasks = bootstrap_tasks(found, statistic_of("detection_rate", detection=detection), resamples=resamples)
+        ends = (0.0, 0.0) if m == 1 else (over_tasks.low, over_tasks.high)
+    return list(zip(names, (whole["cost_usd"], rates[0], *ends, rates[1]), strict=True))
 
 
 def _most(values: pl.Series) -> int:

@@ -1,48 +1,93 @@
-"""Mean error against mean incoherence, a point a model (Figure 1)."""
+"""Coders by two measures, a point a model: mean error against mean incoherence (Figure 1)."""
+
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-_COLOURS = ["#0072B2", "#D55E00"]  # Okabe and Ito's blue and vermillion: told apart by everyone
+from difftrust_core.charts.labels import Frame, place_labels
+from difftrust_core.charts.style import GREY, colour_of, side_by_side, styled, title_of
+
+_BOUNDS = {
+    ("mean_incoherence", "mean_error"): (0.5, "E = I / 2: none can lie below"),
+    ("found", "erroneous"): (1.0, "found = erroneous"),
+}
+"""(x, y) -> slope of the line to compare with, and what it is called."""
+_LABEL_SIZE = 10
 
 
-def _apart(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the points whose names can be written without covering the name of another, outermost first."""
-    wide, high = (float(points[name].max() or 0) for name in ("mean_incoherence", "mean_error"))  # type: ignore[arg-type]
-    kept: list[dict[str, float]] = []
-    for row in points.sort("mean_incoherence", "model", descending=True).iter_rows(named=True):
-        x, y = row["mean_incoherence"], row["mean_error"]
-        if all(abs(x - k["mean_incoherence"]) > wide / 4.5 or abs(y - k["mean_error"]) > high / 28 for k in kept):
-            kept.append(row)
-    return pl.DataFrame(kept, schema=points.schema)
+def draw_ranking(
+    table: pl.DataFrame,
+    *,
+    x: str = "mean_incoherence",
+    y: str = "mean_error",
+    width: int = 430,
+    height: int = 380,
+) -> Any:
+    """Draw measure ``y`` against ``x``, one point a (benchmark, model) of ``benchmark.table_4``, a panel a benchmark.
 
-
-def draw_ranking(table: pl.DataFrame) -> alt.LayerChart:
-    """Draw mean error against mean incoherence, one point a (benchmark, model) of ``benchmark.table_4``.
-
-    The line is E = I / 2: no coder can lie below it (I <= 2E).
+    Every point has its name. Columns <measure>_low and <measure>_high, where there are any, become thin bars. The line
+    is the bound E = I / 2 (I <= 2E); for found and erroneous (``benchmark.coder_measures``) equal shares.
     """
-    points = table.filter(pl.col("model") != "mean")
-    highest = max(float(points["mean_incoherence"].max()), 0.01)  # type: ignore[arg-type]
-    bound = pl.DataFrame({"mean_incoherence": [0.0, highest], "mean_error": [0.0, highest / 2]})
-    incoherence = alt.X("mean_incoherence:Q", title="mean incoherence (no reference needed)")
-    error = alt.Y("mean_error:Q", title="mean error (against the reference)")
-    dots = alt.Chart(points).mark_point(filled=True, size=70, opacity=0.9)
-    names = alt.Chart(_apart(points)).mark_text(align="left", dx=7, dy=3, fontSize=9)
-    line = alt.Chart(bound).mark_line(color="#888", strokeDash=[4, 4]).encode(x=incoherence, y=error)
-    chart: alt.LayerChart = (
-        alt.layer(
-            line,
-            dots.encode(
-                x=incoherence,
-                y=error,
-                color=alt.Color("benchmark:N", scale=alt.Scale(range=_COLOURS)),
-                shape=alt.Shape("benchmark:N"),
-                tooltip=["benchmark", "model", "mean_error", "mean_incoherence", "detection_rate"],
-            ),
-            names.encode(x=incoherence, y=error, text="model:N"),
-        )
-        .properties(width=620, height=360)
-        .configure(background="white")
+    coders = table.filter(pl.col("model") != "mean").filter(pl.col(x).is_not_nan(), pl.col(y).is_not_nan())
+    names = coders["benchmark"].unique().sort().to_list()
+    panels = []
+    for name in names:
+        points = coders.filter(pl.col("benchmark") == name)
+        frame = Frame(width=width, height=height, x=_domain(points, x), y=_domain(points, y))
+        panels.append(_panel(points, frame, (x, y), names).properties(title=name, width=width, height=height))
+    return styled(side_by_side(panels))
+
+
+def _domain(points: pl.DataFrame, measure: str) -> tuple[float, float]:
+    """Return the values at the ends of an axis: from 0, with room for the names."""
+    ends = [name for name in (measure, f"{measure}_high") if name in points.columns]
+    highest = max((float(points[name].fill_nan(None).max() or 0) for name in ends), default=0)  # type: ignore[arg-type]
+    return 0.0, max(highest, 0.01) * 1.06
+
+
+def _panel(points: pl.DataFrame, frame: Frame, axes: tuple[str, str], names: list[str]) -> Any:
+    x, y = axes
+    across = alt.X(f"{x}:Q", title=title_of(x), scale=alt.Scale(domain=frame.x, nice=False))
+    up = alt.Y(f"{y}:Q", title=title_of(y), scale=alt.Scale(domain=frame.y, nice=False))
+    placed = place_labels(points, frame, x=x, y=y, font_size=_LABEL_SIZE)
+    tooltip = [name for name in ("benchmark", "model", x, y, "detection_rate") if name in points.columns]
+    dots = alt.Chart(points).mark_point(filled=True, size=60, opacity=1)
+    leaders = alt.Chart(placed.drop_nulls("line_x")).mark_rule(color=GREY, strokeWidth=0.7)
+    halo = alt.Chart(placed).mark_text(
+        align="left", baseline="middle", fontSize=_LABEL_SIZE, stroke="white", strokeWidth=3, strokeJoin="round"
     )
-    return chart
+    texts = alt.Chart(placed).mark_text(align="left", baseline="middle", fontSize=_LABEL_SIZE)
+    layers: list[Any] = [*_bound(frame, axes), *_bars(points, axes)]
+    layers += [
+        leaders.encode(x=across, y=up, x2="line_x:Q", y2="line_y:Q"),
+        *[each.encode(x="label_x:Q", y="label_y:Q", text="model:N") for each in (halo, texts)],
+        dots.encode(x=across, y=up, color=colour_of("benchmark", names, legend=None), tooltip=tooltip),
+    ]
+    return alt.layer(*layers)
+
+
+def _bound(frame: Frame, axes: tuple[str, str]) -> list[Any]:
+    """Return the line to compare with, and its name in the corner below it."""
+    if axes not in _BOUNDS:
+        return []
+    x, y = axes
+    slope, name = _BOUNDS[axes]
+    end = min(frame.x[1], frame.y[1] / slope)
+    line = pl.DataFrame({x: [0.0, end], y: [0.0, end * slope]})
+    place = pl.DataFrame({x: [frame.x[1] * 0.985], y: [frame.y[1] * 0.02], "name": [name]})
+    return [
+        alt.Chart(line).mark_line(color=GREY, strokeDash=[4, 4], clip=True).encode(x=f"{x}:Q", y=f"{y}:Q"),
+        alt.Chart(place)
+        .mark_text(align="right", baseline="bottom", color=GREY, fontSize=_LABEL_SIZE)
+        .encode(x=f"{x}:Q", y=f"{y}:Q", text="name:N"),
+    ]
+
+
+def _bars(points: pl.DataFrame, axes: tuple[str, str]) -> list[Any]:
+    """Return the intervals, where the table has them."""
+    x, y = axes
+    pale = alt.Chart(points).mark_rule(color=GREY, opacity=0.35, strokeWidth=1.2)
+    across = [pale.encode(x=f"{x}_low:Q", x2=f"{x}_high:Q", y=f"{y}:Q")] if f"{x}_low" in points.columns else []
+    up = [pale.encode(x=f"{x}:Q", y=f"{y}_low:Q", y2=f"{y}_high:Q")] if f"{y}_low" in points.columns else []
+    return [*across, *up]

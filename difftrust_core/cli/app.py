@@ -9,12 +9,15 @@ import typer
 from difftrust_core import __version__
 from difftrust_core.cli.commands import (
     checking,
+    comparing,
     doctor,
+    drawing,
     planning,
     publishing,
     reading,
     running,
     sampling,
+    showing,
     starting,
 )
 from difftrust_core.cli.reports import printable
@@ -36,7 +39,9 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
         raise typer.Exit
 
 
-for _module in (starting, checking, sampling, running, reading, planning, publishing, doctor):
+for _module in (
+    starting, checking, sampling, running, comparing, reading, drawing, showing, planning, publishing, doctor,
+):  # fmt: skip
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130

@@ -25,6 +25,13 @@ class Validity(StrEnum):
     ALL = "all"
 
 
+class Backend(StrEnum):
+    """Where programs run."""
+
+    LOCAL = "local"
+    DASK = "dask"
+
+
 class Equality(StrEnum):
     """When two outcomes agree."""
 

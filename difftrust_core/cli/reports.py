@@ -11,6 +11,7 @@ from difftrust_core.exceptions import DifftrustError
 
 if TYPE_CHECKING:
     from difftrust_core.pipeline import Estimate, Execution, Generation, Import
+    from difftrust_core.pipeline.stability import Compared
     from difftrust_core.store import Store
 
 
@@ -82,6 +83,18 @@ def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
         f"executed {done.n_tasks} tasks in {done.seconds:.0f} s: {done.n_programs:,} programs, "
         f"{done.n_executions:,} program-input pairs ({done.n_executions / done.seconds:,.0f} a second); "
         f"{done.n_tasks_at_hand} tasks needed nothing; estimates written"
+    )
+
+
+def report_comparison(done: "Compared", options: str) -> None:
+    """Say what was compared, and of which programs no whole tree could be made."""
+    if not done.n_rows:
+        typer.echo(f"nothing to do: all {done.n_at_hand} (coder, task) pairs are compared (options: {options})")
+        return
+    typer.echo(
+        f"compared the programs of {done.n_rows:,} (coder, task) pairs in {done.seconds:.0f} s; {done.n_at_hand:,} "
+        f"needed nothing; {done.n_parse_errors:,} programs do not parse whole, {done.n_left_out:,} left out "
+        f"(options: {options})"
     )
 
 

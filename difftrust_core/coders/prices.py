@@ -47,6 +47,11 @@ def price_of(model: str, *, api_base: str | None, environment: Mapping[str, str]
     return _table().get(_full_name(model))
 
 
+def models_with_key(environment: Mapping[str, str]) -> list[str]:
+    """Return the models with a list price whose provider's key is in the environment, as litellm names them."""
+    return [name for name in _table() if environment.get(f"{name.partition('/')[0].upper()}_API_KEY")]
+
+
 def _full_name(model: str) -> str:
     """Return the name with its provider: litellm takes a few bare names for OpenAI's and Anthropic's."""
     if "/" in model:

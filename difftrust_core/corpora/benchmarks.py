@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from difftrust_core.corpora.bigcodebench import load_bigcodebench
 from difftrust_core.corpora.humaneval import load_humaneval
 from difftrust_core.corpora.mbpp import load_mbpp
 from difftrust_core.corpora.places import find_file, find_starter
@@ -18,6 +19,7 @@ _LOADERS: dict[str, Callable[[Path], list[Task]]] = {
     "MBPP": load_mbpp,
     "starter": load_starter,
     "starter-sql": load_starter_queries,
+    "BigCodeBench": load_bigcodebench,
     "Spider": load_spider,
 }
 BENCHMARKS = tuple(_LOADERS)

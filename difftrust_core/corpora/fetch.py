@@ -7,6 +7,7 @@ published as a repository of many small pickles, without a release or a hash to 
 
 import hashlib
 import http.client
+import io
 import os
 import shutil
 import urllib.error
@@ -22,6 +23,7 @@ from tqdm import tqdm
 
 from difftrust_core.corpora.artifact import read_artifact
 from difftrust_core.corpora.places import LAYOUT, cache_root
+from difftrust_core.corpora.spider import questions_of
 from difftrust_core.corpora.tabular import read_parquet
 from difftrust_core.exceptions import BadBenchmark, BadSource, NoBenchmark, WrongUsage
 
@@ -34,9 +36,18 @@ class Origin:
 
     url: str
     sha256: str
+    """Of what is installed."""
     max_bytes: int = 16 * 2**20
+    convert: Callable[[bytes], bytes] | None = None
+    """From the published file to what is installed; None: as it is."""
+    also: str | None = None
+    """Another of the ORIGINS, fetched along; its local copy lies beside this one's."""
 
 
+_SPIDER = (
+    "https://raw.githubusercontent.com/taoyds/spider/"
+    "7036cf422b1da08a907acbdc062e598bb0761bf7/evaluation_examples/examples"
+)
 ORIGINS: Mapping[str, Origin] = MappingProxyType(
     {
         "humaneval": Origin(
@@ -48,6 +59,20 @@ ORIGINS: Mapping[str, Origin] = MappingProxyType(
         "mbpp": Origin(
             url="https://raw.githubusercontent.com/google-research/google-research/master/mbpp/sanitized-mbpp.json",
             sha256="ca95deaa9a01ef0a6f439f88bcf0dd3db3563d22f22aad6cae04ebb9a8d8c8e9",
+        ),
+        "bigcodebench": Origin(
+            url="https://raw.githubusercontent.com/bigcode-project/bigcodebench-annotation/main/data/BigCodeBench.jsonl.gz",
+            sha256="720f1378fa4bed69a67432b0e5aa14684e60cd7e7a69fa12ebac1d1a592d6e2a",
+        ),
+        "spider": Origin(
+            url=f"{_SPIDER}/dev.json",
+            sha256="10418d740bebf3f17833bbcca07688aa77d573d14cd62b264dd351f0e3dac404",
+            convert=questions_of,
+            also="spider-tables",
+        ),
+        "spider-tables": Origin(
+            url=f"{_SPIDER}/tables.json",
+            sha256="61bb20aa401f03164e2d7f3b16509b7b5f79cc9c943ca7bd159046df1159e2ed",
         ),
     }
 )
@@ -61,7 +86,7 @@ def fetch(
     origins: Mapping[str, Origin] = ORIGINS,
     timeout: float = 30.0,
 ) -> Path:
-    """Install "humaneval", "mbpp" or "difftrust" below ``destination`` (the cache) and return its path.
+    """Install what ``name`` (of LAYOUT) stands for below ``destination`` (the cache) and return its path.
 
     ``source`` is a local copy to take instead of a download; for "difftrust" it is needed: a clone of the
     artifact or a ``candidates.parquet``. A file that is there already and has the pinned hash is left alone.
@@ -77,10 +102,15 @@ def fetch(
     if key == "difftrust":
         return _install_candidates(source, target)
     origin = origins[key]
+    if origin.also is not None and (source is None or source.is_dir()):
+        _ = fetch(origin.also, source=source, destination=destination, origins=origins, timeout=timeout)
     if source is None and _has_hash(target, origin.sha256):
         return target
+    if source is not None and source.is_dir():
+        names = (LAYOUT[key].name, origin.url.rpartition("/")[2])
+        source = next((source / name for name in names if (source / name).is_file()), source / names[0])
     with _installed(target) as stream:
-        digest = _copied(source, stream, origin) if source else _downloaded(key, stream, origin, timeout)
+        digest = _fill(key, stream, origin, source, timeout)
         if digest != origin.sha256:
             came = source if source is not None else origin.url
             raise BadBenchmark(
@@ -88,6 +118,24 @@ def fetch(
                 f"{_remedy(key) if source is None else f'take the file from {origin.url}'}"
             )
     return target
+
+
+def _fill(key: str, stream: BinaryIO, origin: Origin, source: Path | None, timeout: float) -> str:
+    """Write what is to be installed to ``stream`` and return its hash."""
+    if origin.convert is None:
+        return _copied(source, stream, origin) if source else _downloaded(key, stream, origin, timeout)
+    raw = io.BytesIO()
+    digest = _copied(source, raw, origin) if source else _downloaded(key, raw, origin, timeout)
+    made = raw.getvalue()
+    if digest != origin.sha256:  # not converted yet
+        try:
+            made = origin.convert(made)
+        except (ValueError, KeyError, TypeError, RecursionError) as e:
+            raise BadBenchmark(
+                f"{source or origin.url}: expected the published file, found another ({e}); {_remedy(key)}"
+            ) from None
+    stream.write(made)
+    return hashlib.sha256(made).hexdigest()
 
 
 def _remedy(key: str) -> str:

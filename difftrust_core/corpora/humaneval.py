@@ -1,13 +1,10 @@
 """HumanEval's file (one JSON object a line, gzip or plain) as tasks, and nothing else."""
 
 import ast
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
-from difftrust_core.corpora.entries import Entry, as_entry, load_bytes, natural_order, signature_of
+from difftrust_core.corpora.entries import Entry, load_lines, natural_order, signature_of
 from difftrust_core.corpora.seeds import seeds_in_examples, seeds_in_tests
-from difftrust_core.exceptions import BadBenchmark
 from difftrust_core.tasks import Task
 
 _REMEDY = "get the file again with `difftrust fetch humaneval`"
@@ -15,19 +12,7 @@ _REMEDY = "get the file again with `difftrust fetch humaneval`"
 
 def load_humaneval(path: Path) -> list[Task]:
     """Return the tasks of ``path`` in natural order. Raises BadBenchmark naming file, line and field."""
-    return sorted((_task(entry) for entry in _entries(path)), key=natural_order)
-
-
-def _entries(path: Path) -> Iterator[Entry]:
-    for number, line in enumerate(load_bytes(path, remedy=_REMEDY).splitlines(), 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as e:
-            raise BadBenchmark(f"{where}: expected a JSON object, found: {e}; {_REMEDY}") from None
-        yield as_entry(value, where=where, remedy=_REMEDY)
+    return sorted((_task(entry) for entry in load_lines(path, remedy=_REMEDY)), key=natural_order)
 
 
 def _task(entry: Entry) -> Task:

@@ -11,6 +11,7 @@ from difftrust_core.exceptions import NoBenchmark
 LAYOUT = {
     "humaneval": Path("humaneval/HumanEval.jsonl.gz"),
     "mbpp": Path("mbpp/sanitized-mbpp.json"),
+    "bigcodebench": Path("bigcodebench/BigCodeBench.jsonl.gz"),
     "spider": Path("spider/dev_questions.jsonl"),
     "spider-tables": Path("spider/tables.json"),
     "difftrust": Path("difftrust/candidates.parquet"),

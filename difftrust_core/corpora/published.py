@@ -25,7 +25,9 @@ def in_published_set(frame: pl.DataFrame) -> pl.DataFrame:
 
 def find_results() -> Path:
     """Return the folder of the results store that comes with the project. Raises NoBenchmark if it is not here."""
-    folder = Path(difftrust_core.__file__).parent.parent / "data" / "results"
+    package = Path(difftrust_core.__file__).parent
+    inside, beside = package / "data" / "results", package.parent / "data" / "results"
+    folder = inside if inside.is_dir() else beside
     if not folder.is_dir():
         raise NoBenchmark(f"no results in {folder}; `make reproduce` makes them from the recorded candidates")
     return folder

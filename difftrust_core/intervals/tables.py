@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+from scipy.special import stdtr
 from scipy.stats import rankdata
 
 from difftrust_core.benchmark import AS_PUBLISHED, MEAN, MEASURES, Detection, rankings
@@ -25,6 +26,7 @@ from difftrust_core.intervals.tasks import (
 LOW: Final = "_low"
 HIGH: Final = "_high"
 _FEWEST_CODERS = 3
+_RHOS = ("rho_found", "rho_error", "rho_failure")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,36 +95,80 @@ def with_intervals(
     return pl.concat(parts).sort("_row").select(names)
 
 
-def ranking_intervals(
-    estimates: pl.DataFrame, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
-) -> pl.DataFrame:
-    """Return ``benchmark.rankings`` with rho_error_low, rho_error_high, rho_failure_low and rho_failure_high.
+def differences(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a table that have a published value, the largest difference first.
 
-    The coders are those there are; the tasks are resampled. NaN where rho is. Raises WrongUsage for another confidence.
+    ``table``: ``with_intervals``, published values beside. Columns: those of text and ``value``, measure, ours,
+    published, difference, half_width of the interval, and beyond: whether the difference is larger than that.
     """
-    found = rankings(estimates)
+    names = [name for name in table.columns if {f"published_{name}", f"{name}{LOW}"} <= set(table.columns)]
+    keys = [name for name, kind in table.schema.items() if kind == pl.String or name == "value"]
+    half = {name: (pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2 for name in names}
+    cells = [
+        table.select(
+            *keys,
+            measure=pl.lit(name),
+            ours=pl.col(name),
+            published=pl.col(f"published_{name}"),
+            difference=pl.col(name) - pl.col(f"published_{name}"),
+            half_width=half[name],
+            beyond=(pl.col(name) - pl.col(f"published_{name}")).abs() > half[name],
+        )
+        for name in names
+    ]
+    size = pl.col("difference").abs()
+    return pl.concat(cells).filter(size.is_not_nan()).sort(size, *keys, descending=[True, *[False] * len(keys)])
+
+
+def ranking_intervals(
+    estimates: pl.DataFrame,
+    *,
+    detection: Detection = AS_PUBLISHED,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Return ``benchmark.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its three rhos.
+
+    The coders are those there are; the tasks are resampled. NaN where rho is. <rho>_p: how likely coders whose two
+    rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t. Raises
+    WrongUsage for another confidence.
+    """
+    found = rankings(estimates, detection=detection)
     keys = [name for name in ("benchmark", "temperature") if name in found.columns]
     rows = []
     for row in found.select(keys).iter_rows(named=True):
         own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
         resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
         ends = {}
-        for name, values in _rhos(own, resampling).items():
+        n_coders = own["model"].n_unique()
+        for name, values in _rhos(own, resampling, detection).items():
             ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values, checked_confidence(confidence))
+            ends[f"{name}_p"] = _p_value(float(values[0]), n_coders)
         rows.append(row | ends)
-    schema = {name: pl.Float64() for rho in ("rho_error", "rho_failure") for name in (f"{rho}{LOW}", f"{rho}{HIGH}")}
+    schema = {f"{rho}{end}": pl.Float64() for rho in _RHOS for end in (LOW, HIGH, "_p")}
     return found.hstack(pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema}).drop(keys))
 
 
-def _rhos(estimates: pl.DataFrame, resampling: _Resampling) -> dict[str, Floats]:
+def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection) -> dict[str, Floats]:
     """Return the rank correlations of the coders under each row of weights."""
     frames = resampling.coders(estimates).values()
     of = {
-        name: np.column_stack([statistic_of(name)(frame, resampling.weights) for frame in frames])
-        for name in ("mean_incoherence", "mean_error", "pass_at_1")
+        name: np.column_stack([statistic_of(name, detection=detection)(frame, resampling.weights) for frame in frames])
+        for name in ("mean_incoherence", "mean_error", "pass_at_1", "found", "erroneous")
     }
-    others = {"rho_error": of["mean_error"], "rho_failure": 1 - of["pass_at_1"]}
-    return {name: _rank_correlations(of["mean_incoherence"], other) for name, other in others.items()}
+    return {
+        "rho_found": _rank_correlations(of["found"], of["erroneous"]),
+        "rho_error": _rank_correlations(of["mean_incoherence"], of["mean_error"]),
+        "rho_failure": _rank_correlations(of["mean_incoherence"], 1 - of["pass_at_1"]),
+    }
+
+
+def _p_value(rho: float, n_coders: int) -> float:
+    if math.isnan(rho):
+        return math.nan
+    freedom = n_coders - 2
+    return 0.0 if abs(rho) >= 1 else float(2 * stdtr(freedom, -abs(rho) * math.sqrt(freedom / (1 - rho**2))))
 
 
 def _rank_correlations(a: Floats, b: Floats) -> Floats:

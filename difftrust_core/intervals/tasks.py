@@ -25,17 +25,18 @@ RESAMPLES: Final = 2000
 _TIE: Final = 1e-12
 _ROUNDING: Final = 1e-6
 _FEWEST: Final = 3
+_WEIGHTED: Final = (*MEASURES, "pass_at_1", "found", "erroneous")
 
 
 def statistic_of(measure: str, *, detection: Detection = AS_PUBLISHED) -> Statistic:
-    """Return the weighted form of a measure of ``benchmark``: one of MEASURES or pass_at_1.
+    """Return the weighted form of a measure of ``benchmark``: one of MEASURES, pass_at_1, found or erroneous.
 
     Raises WrongUsage for another measure.
     """
     if measure == "spearman":
         return _spearman
-    if measure not in (*MEASURES, "pass_at_1"):
-        raise WrongUsage(f"a measure is one of {', '.join((*MEASURES, 'pass_at_1'))}, got {measure!r}")
+    if measure not in _WEIGHTED:
+        raise WrongUsage(f"a measure is one of {', '.join(_WEIGHTED)}, got {measure!r}")
     return lambda tasks, weights: _ratio(*_terms(tasks, measure, detection), weights)
 
 
@@ -136,6 +137,10 @@ def _terms(tasks: pl.DataFrame, measure: str, detection: Detection) -> tuple[Flo
         return _defined(error, np.ones(len(error)))
     if measure == "mean_incoherence":
         return _defined(incoherence, np.ones(len(error)))
+    if measure in ("found", "erroneous"):
+        exact, sampled = (incoherence, found) if measure == "found" else (error, erroneous)
+        share = sampled if detection == AS_PUBLISHED else np.where(np.isnan(exact), np.nan, exact > 0)
+        return _defined(share, np.ones(len(error)))
     if detection != AS_PUBLISHED:
         both = ~np.isnan(error) & ~np.isnan(incoherence)
         chosen = both & ((error > 0) if measure == "detection_rate" else (incoherence == 0))

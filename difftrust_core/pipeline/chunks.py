@@ -1,6 +1,7 @@
 """One task's programs on one range of its inputs, in a worker: inputs, outcomes, behaviours, executions."""
 
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,22 +20,32 @@ from difftrust_core.sandbox import Limits, OutcomeTable, ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import Outcome
 from difftrust_core.store import REFERENCE, Store, file_name
 
-_started: list[tuple[tuple[Limits, bool, str], Sandbox]] = []
+
+class _Started(threading.local):
+    """The sandbox of this thread (workers of a cluster have several), and what it was started for."""
+
+    sandbox: Sandbox | None = None
+    wanted: tuple[Limits, bool, str] | None = None
+
+
+_started = _Started()
 
 
 def _sandbox(job: ChunkJob) -> Sandbox:
-    """Return this process's sandbox, started at its first task: each task runs in a fork of its own inside it."""
+    """Return this worker's sandbox, started at its first task: each task runs in a fork of its own inside it."""
     wanted = (job.limits, job.allow_weak, job.task.language)
-    if not _started or _started[0][0] != wanted:
+    if _started.sandbox is None or _started.wanted != wanted:
         close_sandbox()
-        _started.append((wanted, Sandbox(job.limits, allow_weak=job.allow_weak, language=job.task.language)))
-    return _started[0][1]
+        _started.sandbox = Sandbox(job.limits, allow_weak=job.allow_weak, language=job.task.language)
+        _started.wanted = wanted
+    return _started.sandbox
 
 
 def close_sandbox() -> None:
-    """End this process's sandbox, if it has one."""
-    while _started:
-        _started.pop()[1].close()
+    """End this worker's sandbox, if it has one."""
+    if _started.sandbox is not None:
+        _started.sandbox.close()
+    _started.sandbox = None
 
 
 def run_chunk(job: ChunkJob, patience: float) -> ChunkReport:

@@ -12,7 +12,7 @@ from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.pipeline.chunks import close_sandbox
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Program
 from difftrust_core.pipeline.languages import LIMITS
-from difftrust_core.pipeline.spreading import PATIENCE, run_chunks
+from difftrust_core.pipeline.spreading import PATIENCE, run_chunks, spread_over
 from difftrust_core.sandbox import Limits, Sandbox, describe_layers
 from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
 from difftrust_core.tasks import Task
@@ -51,12 +51,15 @@ def execute(
     validity: str | None = None,
     limits: Limits | None = None,
     allow_weak: bool = False,
+    scheduler: str = "",
     patience: float = PATIENCE,
     say: Callable[[str], None] = print,
 ) -> Execution:
     """Run every program of the store on its task's first ``n`` inputs, each pair once, and only what is missing.
 
     ``selection``: only the programs of these candidates; estimates go as far as all programs of a coder have gone.
+    ``scheduler``: the address of a dask cluster whose workers reach the store's folder under the same path; else
+    ``n_jobs`` processes of this machine run it.
     ``patience``: seconds after which a task is shared among the workers; it changes no outcome.
     ``seed`` and ``validity`` are fixed when a store is first executed. Raises WrongUsage if they are given and differ,
     if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach files or network.
@@ -87,7 +90,8 @@ def execute(
         with Sandbox(first.limits, language=first.task.language, allow_weak=allow_weak) as sandbox:
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
-            return _run(plan.jobs, n_jobs, patience, done)
+            with spread_over(n_jobs, scheduler) as (spread, n_workers):
+                return _run(run_chunks(plan.jobs, spread, n_workers, patience=patience), done)
         finally:
             close_sandbox()
 
@@ -197,11 +201,11 @@ def _jobs(template: ChunkJob, programs: tuple[Program, ...], done: _Done, n: int
     return jobs
 
 
-def _run(jobs: list[ChunkJob], n_jobs: int, patience: float, done: Execution) -> Execution:
+def _run(reports: Iterator[ChunkReport], done: Execution) -> Execution:
     began = time.monotonic()
     trees: dict[tuple[str, str], set[str]] = defaultdict(set)
     n_executions, failures = 0, []
-    for report in _until_the_end(run_chunks(jobs, n_jobs=n_jobs, patience=patience)):
+    for report in _until_the_end(reports):
         if report.failure:
             failures.append(report)
             continue

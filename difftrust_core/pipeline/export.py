@@ -29,7 +29,7 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
             frame = store.read_file(table, path)
             assert frame is not None
             where = partition_of(path, table)
-            if where.get("validity") == store.settings().validity:
+            if where.get("validity", store.settings().validity) == store.settings().validity:
                 made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)
     return made
 

@@ -52,7 +52,9 @@ def import_source(
     Store.refuse_what_is_none(root)
     if str(source) in LAYOUT and not source.exists():
         source = find_file(str(source))
-    benchmarks = _benchmarks_at_hand(selection)
+    # Only JSONL leaves it to its tasks to say whose it is; the others name their benchmark.
+    is_named = selection.benchmarks is None and not source.name.endswith((".jsonl", ".jsonl.gz"))
+    benchmarks = {} if is_named else _benchmarks_at_hand(selection)
     tasks = {task.task_id: task for known in benchmarks.values() for task in known}
     recorded = read_source(source, selection, tasks=tasks, model=model, temperature=temperature)
     for name in sorted(set(recorded.candidates["benchmark"].unique()) - set(benchmarks)):

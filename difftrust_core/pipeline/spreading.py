@@ -1,15 +1,18 @@
-"""Chunks over worker processes, those that take long in pieces, so that no core idles while another one works."""
+"""Chunks over processes or a cluster, those that take long in pieces, so that no core idles while another one works."""
 
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from tqdm import tqdm
 
 from difftrust_core.pipeline.chunks import run_chunk, run_piece, write_pieces
+from difftrust_core.pipeline.cluster import connected
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, PieceJob
 from difftrust_core.pipeline.workers import in_parallel
 
@@ -17,7 +20,27 @@ PATIENCE = 10.0
 """Seconds in one worker after which the rest of a chunk is shared out."""
 
 
-def run_chunks(jobs: list[ChunkJob], *, n_jobs: int, patience: float = PATIENCE) -> Iterator[ChunkReport]:
+Spread = Callable[[Callable[[Any], ChunkReport], Sequence[Any]], Iterable[ChunkReport]]
+"""What runs a function on each job and yields what it returns, in any order."""
+
+
+@contextmanager
+def spread_over(n_jobs: int, scheduler: str = "") -> Iterator[tuple[Spread, int]]:
+    """Give a way to spread jobs, and over how many: ``n_jobs`` processes here, or what a dask scheduler has."""
+    if not scheduler:
+        yield lambda function, jobs: in_parallel(function, jobs, n_jobs=min(n_jobs, len(jobs))), n_jobs
+        return
+    with connected(scheduler) as cluster:
+        yield partial(cluster.in_parallel, lost=_lost), cluster.n_workers
+
+
+def _lost(job: ChunkJob | PieceJob, why: str) -> ChunkReport:
+    return ChunkReport(chunk=job.chunk if isinstance(job, PieceJob) else job, failure=why)
+
+
+def run_chunks(
+    jobs: list[ChunkJob], spread: Spread, n_workers: int, *, patience: float = PATIENCE
+) -> Iterator[ChunkReport]:
     """Execute and write chunks, and yield a report for each once it is written, or has failed.
 
     ``patience`` decides who does what, and no outcome: pieces are put together in their order.
@@ -31,14 +54,14 @@ def run_chunks(jobs: list[ChunkJob], *, n_jobs: int, patience: float = PATIENCE)
         file=sys.stderr,
         smoothing=0.05,
     ) as bar:
-        for report in _reports(jobs, n_jobs, patience if n_jobs > 1 else math.inf, bar):
+        for report in _reports(jobs, spread, patience if n_workers > 1 else math.inf, bar):
             bar.set_postfix_str(f"{bar.n / (time.monotonic() - began):,.0f} programs/s", refresh=False)
             yield report
 
 
-def _reports(jobs: list[ChunkJob], n_jobs: int, patience: float, bar: "tqdm[None]") -> Iterator[ChunkReport]:
+def _reports(jobs: list[ChunkJob], spread: Spread, patience: float, bar: "tqdm[None]") -> Iterator[ChunkReport]:
     begun: list[ChunkReport] = []
-    for report in in_parallel(partial(run_chunk, patience=patience), jobs, n_jobs=min(n_jobs, len(jobs))):
+    for report in spread(partial(run_chunk, patience=patience), jobs):
         if report.piece is None:
             bar.update(len(report.chunk.programs))
             yield report
@@ -46,15 +69,15 @@ def _reports(jobs: list[ChunkJob], n_jobs: int, patience: float, bar: "tqdm[None
             bar.update(len(report.piece.runs))
             begun.append(report)
     if begun:
-        yield from _rest(begun, n_jobs, bar)
+        yield from _rest(begun, spread, bar)
 
 
-def _rest(begun: list[ChunkReport], n_jobs: int, bar: "tqdm[None]") -> Iterator[ChunkReport]:
+def _rest(begun: list[ChunkReport], spread: Spread, bar: "tqdm[None]") -> Iterator[ChunkReport]:
     """Run what is left of the chunks that were begun, half as long a piece, and write each once it is whole."""
     pieces = {_key(report.chunk): [report.piece] for report in begun if report.piece is not None}
     jobs = [job for report in begun for job in _shares(report)]
     failed = set()
-    for report in in_parallel(run_piece, jobs, n_jobs=n_jobs):
+    for report in spread(run_piece, jobs):
         key = _key(report.chunk)
         if report.piece is not None:
             bar.update(len(report.piece.runs))

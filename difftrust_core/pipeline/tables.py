@@ -44,7 +44,7 @@ class TableRequest:
     model: str = MODEL
     """For Table 3."""
     intervals: bool = False
-    """For Tables 2 and 4: over tasks."""
+    """Over tasks."""
     resamples: int = 2000
     seed: int = 0
     n_jobs: int = 1
@@ -151,12 +151,15 @@ def make_table_3(request: TableRequest, *, part: str = "3") -> MadeTable:
     if not any(model == request.model for pool in pools.values() for model, _ in pool.members):
         raise NoStore(f"the store {request.store} holds no behaviours of {request.model}; name another --model")
     kept = in_published_set if request.published else pl.DataFrame.clone
-    frame = table_3(pools, part=part, model=request.model, detection=request.detection, tasks=kept)
+    resamples = request.resamples if request.intervals else 0
+    frame = table_3(pools, part=part, model=request.model, detection=request.detection, tasks=kept, resamples=resamples)
     notes = [
         f"{request.model}; fixed while another varies: m = {M}, t = {TEMPERATURE}, n = {N}; "
         f"equality {request.equality}, detection {request.detection}; m = 1: one program can disagree with nothing",
         "over_subsets: by all pairs, expected over every choice of m of the recorded candidates",
     ]
+    if request.intervals:
+        notes.append(f"in brackets: 95 % intervals over tasks (BCa, {resamples} resamples, seed 0)")
     absent = frame.filter(pl.any_horizontal(pl.selectors.ends_with("_detection_rate").is_nan()))
     if not absent.is_empty():
         spelled = ", ".join(f"{varied} = {value:g}" for varied, value in absent.select("varied", "value").iter_rows())

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust_core.cli.options import Equality, EqualityOption, Format, FormatOption, JobsOption
-from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
-    from difftrust_core.pipeline.planning import Coder, Prices
+    from difftrust_core.pipeline.planning import Prices, Recorded
 
 commands = typer.Typer()
 _MS = (2, 3, 5, 7, 10, 25, 50)
@@ -21,9 +20,11 @@ def plan(
     epsilon: Annotated[float, typer.Option(help="How far an estimate may be off.")] = 0.05,
     delta: Annotated[float, typer.Option(help="How often it may be off by more.")] = 0.05,
     detection_rate: Annotated[
-        float | None, typer.Option("--detection-rate", help="Share of the erroneous tasks to detect; needs --store.")
+        float | None, typer.Option("--detection-rate", help="Share of the erroneous tasks to detect.")
     ] = None,
-    store: Annotated[Path | None, typer.Option("--store", help="The folder of the store.", metavar="DIR")] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Learn from this store; else the published results.", metavar="DIR")
+    ] = None,
     benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.")] = None,
     model: Annotated[str | None, typer.Option(help="Learn from this model.")] = None,
     temperature: Annotated[float | None, typer.Option(help="Learn from this temperature.")] = None,
@@ -39,13 +40,20 @@ def plan(
     if detection_rate is None:
         _say_inputs(epsilon, delta)
         return
-    if store is None:
-        raise WrongUsage("a detection rate is planned from recorded programs; name their store with --store DIR")
-    from difftrust_core.pipeline.planning import Coder, Prices
+    from difftrust_core.corpora.published import find_results
+    from difftrust_core.pipeline.planning import Prices, choose_recorded
+    from difftrust_core.store import Store
 
-    coder = Coder(benchmark=benchmark, model=model, temperature=temperature)
+    recorded = choose_recorded(
+        Store.open(store or find_results()),
+        benchmark=benchmark,
+        model=model,
+        temperature=temperature,
+        equality=equality.value,
+        n_jobs=jobs,
+    )
     prices = Prices(prompt=prompt_price, completion=completion_price)
-    _say_choice(store, coder, prices, detection_rate, m=m, n=n, equality=equality.value, style=format_, jobs=jobs)
+    _say_choice(recorded, prices, detection_rate, m=m, n=n, style=format_)
 
 
 def _say_inputs(epsilon: float, delta: float) -> None:
@@ -59,30 +67,21 @@ def _say_inputs(epsilon: float, delta: float) -> None:
 
 
 def _say_choice(
-    folder: Path,
-    coder: "Coder",
+    recorded: "Recorded",
     prices: "Prices",
     wanted: float,
     *,
     m: list[int] | None,
     n: list[int] | None,
-    equality: str,
     style: Format,
-    jobs: int,
 ) -> None:
     from difftrust_core.cli.rendering import render
-    from difftrust_core.pipeline.planning import detection_grid, executed_inputs
+    from difftrust_core.pipeline.planning import detection_grid
     from difftrust_core.planning import cheapest
-    from difftrust_core.store import Store
 
-    store = Store.open(folder)
-    recorded = int(coder.of(store.read("candidates"))["sample_index"].max()) + 1  # type: ignore[arg-type]
-    reached = executed_inputs(store)
-    ms = m or [size for size in _MS if size <= recorded]
-    ns = n or [size for size in _NS if size < reached] + [reached]
-    if max(ms, default=0) > recorded or not ms:
-        raise WrongUsage(f"the store holds {recorded} programs a task, got -m {m or 'none'}; import or generate more")
-    grid = detection_grid(store, coder, ms=ms, ns=ns, prices=prices, equality=equality, n_jobs=jobs)
+    ms = m or [size for size in _MS if size <= recorded.m]
+    ns = n or [size for size in _NS if size < recorded.n] + [recorded.n]
+    grid = detection_grid(recorded, ms=ms, ns=ns, prices=prices)
     typer.echo(render(grid, style.value))
     chosen = cheapest(grid, detection_rate=wanted)
     err = style is not Format.TABLE

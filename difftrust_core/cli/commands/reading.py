@@ -41,7 +41,7 @@ def table(
     ] = None,
     model: Annotated[str, typer.Option(help="Table 3: whose.")] = "gpt_4o",
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Tables 2 and 4: 95 % intervals over tasks (bootstrap).")
+        bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,

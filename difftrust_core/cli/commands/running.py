@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.cli.options import JobsOption, StoreOption, Validity, WeakOption
+from difftrust_core.cli.options import Backend, JobsOption, StoreOption, Validity, WeakOption
 from difftrust_core.cli.reports import report_doubts, report_execution, report_import
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
@@ -54,6 +54,12 @@ def execute(
         Validity | None,
         typer.Option(help="Inputs kept: on which the reference returns, half of the candidates do, or all."),
     ] = None,
+    backend: Annotated[Backend, typer.Option(help="Processes of this machine, or the workers of a cluster.")] = (
+        Backend.LOCAL
+    ),
+    scheduler: Annotated[
+        str, typer.Option(help="With dask: tcp://host:port; workers see --store under one path.")
+    ] = "",
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """Run every program of a store on every input of its task, in the sandbox, once. Resumes where it was stopped."""
@@ -61,6 +67,8 @@ def execute(
     from difftrust_core.pipeline import refresh_estimates, selection_of
     from difftrust_core.store import Store
 
+    if (backend is Backend.DASK) != bool(scheduler):
+        raise WrongUsage("--backend dask and --scheduler tcp://host:port go together; give both, or neither")
     opened = Store.open(store)
     done = run(
         opened,
@@ -70,6 +78,7 @@ def execute(
         seed=seed,
         validity=validity.value if validity else None,
         allow_weak=allow_weak_sandbox,
+        scheduler=scheduler,
         say=lambda line: typer.echo(line, err=True),
     )
     refreshed = refresh_estimates(opened, n_jobs=jobs)

@@ -26,7 +26,9 @@ def demo(
 
 @commands.command(epilog="Example: difftrust fetch humaneval")
 def fetch(
-    name: Annotated[str, typer.Argument(help="humaneval, mbpp or difftrust (the published candidates).")],
+    name: Annotated[
+        str, typer.Argument(help="humaneval, mbpp, bigcodebench, spider or difftrust (the published candidates).")
+    ],
     source: Annotated[Path | None, typer.Option("--from", help="A local copy to take instead.", metavar="PATH")] = None,
 ) -> None:
     """Bring a benchmark or the recorded candidates to this machine, checked against a pinned sha256."""

@@ -1,0 +1,28 @@
+"""What Streamlit runs: the page asked for, or what to do where the store has none of it."""
+
+import importlib
+import logging
+import sys
+from pathlib import Path
+
+sys.path[:0] = [folder for folder in [str(Path(__file__).resolve().parents[1])] if folder not in sys.path]
+
+import streamlit as st
+
+from dashboard import frame, navigation, state, theme
+from difftrust_core.exceptions import DifftrustError
+
+# Whole, before any page: while another session is loading it, Altair trips over the half that is there.
+importlib.import_module("pandas")
+st.set_page_config(page_title="difftrust", layout="wide")
+theme.set_style()
+state.show_in_url()
+page = st.navigation(list(navigation.pages().values()), position="hidden")
+navigation.show_links(page)
+try:
+    page.run()
+except DifftrustError as e:
+    frame.show_refusal(e)
+except (OSError, MemoryError) as e:  # a store that goes away or is damaged under our hands
+    logging.getLogger(__name__).exception("a page could not be drawn")
+    frame.show_refusal(e)

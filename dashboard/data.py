@@ -1,0 +1,155 @@
+"""The store that the app shows, opened once a process, and what was asked of it, kept; and nothing else.
+
+What is kept is kept under the time at which the store's files were written, so a store that grows is read again.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import streamlit as st
+
+from difftrust_core.ablation import Pool, ablation
+from difftrust_core.corpora.published import find_results
+from difftrust_core.exceptions import NoStore
+from difftrust_core.results import load_pool, pool_names
+from difftrust_core.store import SETTINGS_FILE, Store
+
+Version = tuple[int, ...]
+"""When the store's results were written, in nanoseconds."""
+_KEPT = 64
+"""Answers of each kind that are kept at most."""
+
+
+def store_path() -> Path:
+    """Return the folder of the store: DIFFTRUST_STORE, else the results that come with difftrust.
+
+    Raises NoBenchmark if it is not set and there are none.
+    """
+    named = os.environ.get("DIFFTRUST_STORE")
+    return Path(named) if named else find_results()
+
+
+def open_store() -> tuple[Store, Version]:
+    """Return the store and its version. Raises NoStore or BadStore, saying what to do."""
+    store = Store.open(store_path())
+    return store, _version(store)
+
+
+def _version(store: Store) -> Version:
+    files = [store.root / SETTINGS_FILE]
+    for table in ("classes", "members"):
+        files += store.files(table)
+    return tuple(path.stat().st_mtime_ns for path in files)
+
+
+def written(version: Version) -> datetime:
+    """Return when the newest file of the results was written."""
+    return datetime.fromtimestamp(max(version) / 1e9, tz=UTC)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def benchmarks(_store: Store, version: Version, root: str) -> list[str]:
+    """Return the benchmarks that the store holds results of. Raises NoStore if there are none."""
+    del version
+    names = pool_names(_store)
+    if not names:
+        raise NoStore(f"{root} holds no results yet; run `difftrust execute --store {root}`")
+    return names
+
+
+def pool(store: Store, benchmark: str, equality: str = "paper") -> Pool:
+    """Return the behaviours of a benchmark; kept while the files are the same, for every session of the process."""
+    return load_pool(store, benchmark, equality=equality)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What a store holds of one benchmark."""
+
+    temperatures: tuple[float, ...]
+    models: dict[float, tuple[str, ...]]
+    """Temperature -> models sampled at it."""
+    most_candidates: dict[float, int]
+    """Temperature -> candidates of the coder with most a task."""
+    most_inputs: int
+    """Inputs that some program was executed on."""
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the store …")
+def held(_store: Store, version: Version, root: str, benchmark: str) -> Held:
+    """Return what the store holds of one benchmark."""
+    del version, root
+    found = pool(_store, benchmark)
+    temperatures = tuple(sorted({temperature for _, temperature in found.members}))
+    return Held(
+        temperatures=temperatures,
+        models={t: tuple(sorted(model for model, own in found.members if own == t)) for t in temperatures},
+        most_candidates={
+            t: max(int(members.sample_index.max()) + 1 for (_, own), members in found.members.items() if own == t)
+            for t in temperatures
+        },
+        most_inputs=max(found.reach(coder) for coder in found.members),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What every page shows a part of: which store, which benchmark, how much of it, under which policy."""
+
+    store: Store
+    version: Version
+    benchmark: str
+    temperature: float
+    m: int
+    n: int
+    equality: str
+    validity: str
+    blind: bool
+    """Whether everything that needs the reference is hidden."""
+
+    @property
+    def held(self) -> Held:
+        """Return what the store holds of the benchmark."""
+        return held(self.store, self.version, str(self.store.root), self.benchmark)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Return the models sampled at the temperature."""
+        return self.held.models[self.temperature]
+
+    @property
+    def pool(self) -> Pool:
+        """Return the behaviours of the benchmark."""
+        return pool(self.store, self.benchmark, self.equality)
+
+    def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return a row a (model, task), all models unless named: the columns of ``ablation.TASK_SCHEMA``.
+
+        Models of which a program was not executed on n inputs are left out, for a mean over some of their tasks would
+        mislead; ``left_out`` names them.
+        """
+        return pl.concat([self._of(model) for model in (self.models if models is None else models)])
+
+    def left_out(self) -> list[str]:
+        """Return the models that ``estimates`` leaves out."""
+        return [model for model in self.models if self._of(model).is_empty()]
+
+    def _of(self, model: str) -> pl.DataFrame:
+        where = (self.benchmark, model, self.temperature, self.m, self.n, self.equality)
+        return _estimates(self.store, self.version, str(self.store.root), where)
+
+
+@st.cache_resource(max_entries=_KEPT * 16, show_spinner=False)
+def _estimates(
+    _store: Store, version: Version, root: str, where: tuple[str, str, float, int, int, str]
+) -> pl.DataFrame:
+    del version, root
+    benchmark, model, temperature, m, n, equality = where
+    found = pool(_store, benchmark, equality)
+    rows = ablation(found, [(model, temperature)], m=m, n=n, subsets=False)
+    whole = rows.height == len(found.tasks_of((model, temperature), m=m))
+    return rows if whole else rows.clear()

@@ -1,0 +1,90 @@
+"""Part of a task's page: its behaviour clusters, and on which inputs they part."""
+
+import polars as pl
+import streamlit as st
+
+from dashboard import downloads, text
+from dashboard.one_task import OneTask
+from difftrust_core.charts import draw_clusters, draw_heat_map
+from difftrust_core.clusters import Cluster, cells
+
+_SHOWN = 20
+_ACROSS = 60
+
+
+def show_clusters(task: OneTask, *, blind: bool) -> None:
+    """Write the clusters as bars and as a table."""
+    clusters = task.clustering.clusters
+    st.subheader("Behaviours", anchor=False)
+    many = "one behaviour: they agree on every input" if len(clusters) == 1 else f"{len(clusters)} behaviours"
+    st.markdown(
+        f"The {int(task.clustering.counts.sum())} programs show {many}. A cluster does the same on every input."
+    )
+    if not blind and task.clustering.reference_labels is not None:
+        _say_reference(clusters)
+    bars = _bars(clusters[:_SHOWN])
+    names = bars.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    with_reference = not blind and task.clustering.reference_labels is not None
+    downloads.show_chart(
+        draw_clusters(names, with_reference=with_reference),
+        bars.drop("is_reference") if blind else bars,
+        name="clusters",
+    )
+    table = pl.DataFrame([_row(cluster, task.clustering.n) for cluster in clusters])
+    hidden = ["as the reference", "wrong on"] if not with_reference else []
+    st.dataframe(table.drop(hidden), hide_index=True, column_config=_COLUMNS, height=38 + 35 * min(len(clusters), 8))
+    if len(clusters) > _SHOWN:
+        text.show_small(f"The bars show the {_SHOWN} largest clusters, the table all {len(clusters)}.")
+
+
+def _say_reference(clusters: tuple[Cluster, ...]) -> None:
+    right = next((cluster for cluster in clusters if cluster.is_reference), None)
+    if right is None:
+        st.markdown("No program does what the reference does on every input.")
+    else:
+        st.markdown(f"The reference does what **cluster {right.number}** does.")
+
+
+def _bars(clusters: tuple[Cluster, ...]) -> pl.DataFrame:
+    rows = [
+        (cluster.number, model, len(indices), cluster.is_reference)
+        for cluster in clusters
+        for (model, _), indices in cluster.members.items()
+    ]
+    return pl.DataFrame(rows, schema=["cluster", "model", "n_candidates", "is_reference"], orient="row")
+
+
+def _row(cluster: Cluster, n: int) -> dict[str, object]:
+    members = "; ".join(f"{model} {', '.join(map(str, indices))}" for (model, _), indices in cluster.members.items())
+    return {
+        "cluster": cluster.number,
+        "programs": cluster.n_candidates,
+        "models": len(cluster.members),
+        "as the reference": cluster.is_reference,
+        "wrong on": None if cluster.n_wrong is None else cluster.n_wrong / n,
+        "model and samples": text.one_line(members, most=600),
+    }
+
+
+_COLUMNS = {
+    "as the reference": st.column_config.CheckboxColumn(help="Does what the reference does on every input."),
+    "wrong on": st.column_config.NumberColumn(format="percent", help="Share of inputs on which the reference differs."),
+    "model and samples": st.column_config.TextColumn(help="Which of the programs sampled, by model.", width="large"),
+}
+
+
+def show_heat_map(task: OneTask) -> None:
+    """Draw which program does what on which input."""
+    if not task.splits:
+        return
+    st.subheader("Who differs where", anchor=False)
+    shown = task.splits[:_ACROSS]
+    rest = len(task.splits) - len(shown)
+    more = f" {rest} more kinds of inputs part them in other ways." if rest else ""
+    st.markdown(
+        "A row is a program, a column a kind of input. Pale: the program does what most programs do there." + more
+    )
+    table = cells(task.clustering, shown)
+    n_programs = int(task.clustering.counts.sum())
+    chart = draw_heat_map(table, height=max(120, min(420, 12 * n_programs)))
+    downloads.show_chart(chart, table, name="heat-map")

@@ -1,0 +1,116 @@
+"""Part of a task's page: the inputs on which its programs disagree, and what each cluster says there."""
+
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from dashboard import state, text
+from dashboard.one_task import OneTask
+from difftrust_core.differences import marked_difference
+from difftrust_core.evidence import TellingInput
+from difftrust_core.schemas import REMEDIES
+
+_ROWS = 200
+_GROUPS = 12
+_ACROSS = 3
+_TEXT = 2_000
+
+
+def show_inputs(task: OneTask, *, blind: bool) -> None:
+    """Write the table of inputs, and side by side what the clusters say on the chosen one."""
+    st.subheader("Inputs that part them", anchor=False)
+    if not task.splits:
+        st.markdown("No input does: all of these programs agree on all of them.")
+        return
+    n_inputs = sum(len(split.inputs) for split in task.splits)
+    ways = "always in the same way" if len(task.splits) == 1 else f"in {len(task.splits):,} different ways"
+    st.markdown(
+        f"On {n_inputs:,} of {task.clustering.n:,} inputs programs disagree, {ways}. "
+        "One input of each way, those first that part most clusters, then the shortest."
+    )
+    _say_what_is_missing(task)
+    if not task.telling:
+        return
+    chosen = _choose(task.telling)
+    _show_answers(task, chosen, blind=blind)
+
+
+def _say_what_is_missing(task: OneTask) -> None:
+    if len(task.telling) < len(task.splits):
+        text.show_small(
+            f"This store knows the input of {len(task.telling):,} of them; for all of them "
+            f"{REMEDIES['inputs'].removeprefix('make them with')}".replace("`", "")
+        )
+
+
+def _choose(telling: list[TellingInput]) -> TellingInput:
+    indices = [one.index for one in telling[:_ROWS]]
+    place = {one.index: i for i, one in enumerate(telling[:_ROWS])}
+    rows = pl.DataFrame(
+        {
+            "input": indices,
+            "arguments": [text.one_line(one.arguments, most=300) for one in telling[:_ROWS]],
+            "answers": [len(one.split.groups) for one in telling[:_ROWS]],
+            "inputs alike": [len(one.split.inputs) for one in telling[:_ROWS]],
+        }
+    )
+    columns: dict[str, Any] = {
+        "arguments": st.column_config.TextColumn("arguments", width="large"),
+        "answers": st.column_config.NumberColumn("answers", help="Different outcomes among the programs."),
+        "inputs alike": st.column_config.NumberColumn("inputs alike", help="Inputs that part them in this very way."),
+    }
+    st.dataframe(rows, hide_index=True, column_config=columns, height=38 + 35 * min(rows.height, 6))
+    index = state.choose_one(
+        "Show the answers on",
+        indices,
+        name="input",
+        format_func=lambda i: text.one_line(f"input {i}: {telling[place[i]].arguments}"),
+    )
+    return telling[place[index]]
+
+
+def _show_answers(task: OneTask, chosen: TellingInput, *, blind: bool) -> None:
+    name = task.description.entry_point if task.description else "f"
+    text.show_code(f"{name}{chosen.arguments}" if chosen.arguments.startswith("(") else chosen.arguments)
+    groups = list(zip(chosen.split.groups, _texts(task, chosen), strict=True))[:_GROUPS]
+    first = groups[0][1]
+    for start in range(0, len(groups), _ACROSS):
+        for place, column in zip(range(start, len(groups)), st.columns(_ACROSS), strict=False):
+            numbers, answer = groups[place]
+            with column, st.container(border=True):
+                _show_group(task, numbers)
+                text.show_marked(marked_difference(answer, first))
+                if not blind and chosen.split.reference_group == place:
+                    st.markdown(":material/check: as the reference")
+    if len(chosen.split.groups) > _GROUPS:
+        text.show_small(f"and {len(chosen.split.groups) - _GROUPS} more answers, each of fewer programs")
+    if not blind and chosen.split.reference_group is None:
+        _show_truth(task, chosen)
+
+
+def _show_group(task: OneTask, numbers: tuple[int, ...]) -> None:
+    n_programs = sum(task.clustering.clusters[number - 1].n_candidates for number in numbers)
+    shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+    noun = "program" if n_programs == 1 else "programs"
+    st.markdown(f"**{n_programs} {noun}**, cluster {shown}")
+
+
+def _texts(task: OneTask, chosen: TellingInput) -> list[str]:
+    of_input = task.answers.filter(input_index=chosen.index)
+    said = {cluster: _spelled(kind, what) for cluster, kind, what in of_input.drop("input_index").iter_rows()}
+    return [next((said[number] for number in group if number in said), "not recorded") for group in chosen.split.groups]
+
+
+def _show_truth(task: OneTask, chosen: TellingInput) -> None:
+    rows = task.answers.filter(input_index=chosen.index, cluster=0)
+    if not rows.is_empty():
+        st.markdown("No program says what the reference says:")
+        text.show_code(_spelled(*rows.select("kind", "text").row(0)), language=None)
+
+
+def _spelled(kind: str, what: str) -> str:
+    if kind == "value":
+        return text.cut(what, line=_TEXT)
+    words = kind.replace("_", " ")
+    return f"{words}: {text.cut(what, line=_TEXT)}" if what else words

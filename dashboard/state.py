@@ -1,0 +1,120 @@
+"""The whole state of a page is its URL: read, checked and written here, and nowhere else.
+
+A widget is bound to one query parameter: each run shows what the URL says (its default where the URL says nothing, or
+nothing that makes sense), and a change writes the URL before the page is drawn again. Defaults are left out of the URL.
+Names and values in a URL come from anybody: only what a widget could have written itself is believed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+SHARED = ("benchmark", "t", "m", "n", "equality", "blind")
+"""Parameters that every page understands, so links carry them."""
+LONGEST = 200
+"""Characters of a parameter that is free text."""
+T = TypeVar("T")
+
+
+def spell(value: object) -> str:
+    """Return a value as the URL spells it: 0.6, 10, gpt_4o, yes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def show_in_url() -> None:
+    """Write the parameters into the address bar again: a link to the page that is open changes only what is read."""
+    st.query_params.from_dict(everything())
+
+
+def everything() -> dict[str, list[str]]:
+    """Return all parameters of the URL."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def shared(**changes: Any) -> dict[str, Any]:
+    """Return the parameters of a link: those of SHARED that the URL has, and ``changes``; None leaves one out."""
+    kept = {name: st.query_params[name] for name in SHARED if name in st.query_params}
+    return {name: _spelled(value) for name, value in {**kept, **changes}.items() if value is not None}
+
+
+def put(name: str, value: Any, default: Any = None) -> None:
+    """Write one parameter; what is None or the default is left out."""
+    if value is None or value == default:
+        st.query_params.pop(name, None)
+    else:
+        st.query_params[name] = _spelled(value)
+
+
+def read_one(name: str, options: Sequence[T], default: T) -> T:
+    """Return the option that the URL names, else the default."""
+    return _by_spelling(options).get(st.query_params.get(name, ""), default)
+
+
+def read_several(name: str, options: Sequence[T], default: Sequence[T]) -> list[T]:
+    """Return the options that the URL names, in their order, else the defaults."""
+    named = set(st.query_params.get_all(name))
+    return [option for option in options if spell(option) in named] or list(default)
+
+
+def read_text(name: str, default: str = "") -> str:
+    """Return free text; cut, for a URL may hold anything. Show it with ``text`` only."""
+    return st.query_params.get(name, default)[:LONGEST]
+
+
+def choose_one(
+    label: str,
+    options: Sequence[T],
+    *,
+    name: str,
+    default: T | None = None,
+    show: Callable[..., Any] = st.selectbox,
+    **drawn: Any,
+) -> T:
+    """Return one of the options, shown by ``show``: st.selectbox, st.select_slider, or st.radio and the like.
+
+    A radio's options are Markdown to Streamlit: give it words of our own only. ``default``: the first unless named.
+    """
+    fallback = options[0] if default is None else default
+    key = _bind(name, read_one(name, options, fallback))
+    return show(label, options, key=key, on_change=_write, args=(name, fallback), **drawn)  # type: ignore[no-any-return]
+
+
+def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequence[T] = (), **drawn: Any) -> list[T]:
+    """Return some of the options; in the URL as a repeated parameter."""
+    key = _bind(name, read_several(name, options, default))
+    found = st.multiselect(label, options, key=key, on_change=_write, args=(name, list(default)), **drawn)
+    return list(found)
+
+
+def choose_switch(label: str, *, name: str, default: bool = False, **drawn: Any) -> bool:
+    """Return whether a switch is on."""
+    key = _bind(name, read_one(name, (False, True), default))
+    return st.toggle(label, key=key, on_change=_write, args=(name, default), **drawn)
+
+
+def type_text(label: str, *, name: str, default: str = "", **drawn: Any) -> str:
+    """Return a line of free text, at most LONGEST characters."""
+    key = _bind(name, read_text(name, default))
+    return st.text_input(label, key=key, max_chars=LONGEST, on_change=_write, args=(name, default), **drawn) or ""
+
+
+def _bind(name: str, value: object) -> str:
+    """Make the widget of a parameter show ``value``; return the widget's key."""
+    key = f"url:{name}"
+    st.session_state[key] = value
+    return key
+
+
+def _write(name: str, default: Any) -> None:
+    put(name, st.session_state[f"url:{name}"], default)
+
+
+def _spelled(value: Any) -> str | list[str]:
+    return [spell(each) for each in value] if isinstance(value, list | tuple) else spell(value)
+
+
+def _by_spelling(options: Sequence[T]) -> Mapping[str, T]:
+    return {spell(option): option for option in options}

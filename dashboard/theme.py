@@ -1,0 +1,75 @@
+"""Charts made for white paper, on a dark page: the colours that would vanish, exchanged; and nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+_IN_DARK: Mapping[str, str] = {
+    "white": "#0E1117",
+    "#FFFFFF": "#0E1117",
+    "black": "#FAFAFA",
+    "#000000": "#FAFAFA",
+    "#0072B2": "#3C9FDE",
+    "#8C6D31": "#C9A75A",
+    "#444444": "#C8C8C8",
+    "#767676": "#A0A0A0",
+    "#BBBBBB": "#4A4F5C",
+    "#E2E2E2": "#2A2E39",
+    "#EFEFEF": "#262A34",
+    "#DCE3EA": "#2A3140",
+}
+_LETTERS = "#FAFAFA"
+
+
+_STYLE = """
+<style>
+[data-testid="stMainBlockContainer"] { padding: 3.2rem clamp(1rem, 3vw, 3rem) 3rem; }
+[data-testid="stVegaLiteChart"] { overflow-x: auto; }
+mark { background: #F0E442; color: #000; padding: 0 1px; text-decoration: underline; }
+</style>
+"""
+
+
+def set_style() -> None:
+    """Make room: narrow margins, charts that scroll where they are wider than the page."""
+    st.html(_STYLE)
+
+
+def is_dark() -> bool:
+    """Tell whether the page is dark; light until the browser has said so."""
+    return st.context.theme.type == "dark"
+
+
+def for_page(chart: Any) -> Any:
+    """Return a chart without a ground of its own, on a dark page in colours that can be seen there."""
+    own, dark = chart.copy(deep=False), is_dark()
+    written = own.to_dict
+
+    def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
+        # Not checked against the schema each time: the tests of the charts do.
+        spec: dict[str, Any] = written(*words, **{"validate": False, **options})
+        spec.get("config", {}).pop("background", None)
+        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat", "facet"))
+        # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
+        spec["autosize"] = {"type": "pad"} if panels else {"type": "fit-x", "contains": "padding"}
+        return _darkened(spec) if dark else spec
+
+    object.__setattr__(own, "to_dict", to_dict)  # st.altair_chart takes a chart and asks it for this
+    return own
+
+
+def _darkened(spec: dict[str, Any]) -> dict[str, Any]:
+    data = {name: spec.pop(name) for name in ("datasets", "data") if name in spec}
+    exchanged = _exchanged(spec)
+    config = exchanged.setdefault("config", {})
+    config["text"] = {"color": _LETTERS, **config.get("text", {})}
+    return {**exchanged, **data}
+
+
+def _exchanged(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: value if key in ("data", "datasets") else _exchanged(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_exchanged(each) for each in part]
+    return _IN_DARK.get(part, part) if isinstance(part, str) else part

@@ -1,0 +1,145 @@
+"""The models of a benchmark beside one another."""
+
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from dashboard import downloads, frame, state, text
+from dashboard.data import Choice, Version
+from difftrust_core.benchmark import MEAN
+from difftrust_core.charts import draw_models, draw_ranking
+from difftrust_core.comparison import NEEDS_REFERENCE, against_published, compare, in_words, long_intervals
+from difftrust_core.corpora.published import in_published_set, load_published
+from difftrust_core.intervals.tables import HIGH, LOW
+
+TITLE = "Overview"
+_ABOUT = (
+    "Each model wrote several programs for each task. All of them ran on the same inputs. **Error**: how often a "
+    "program's result differs from the reference's. **Incoherence**: how often two programs of one model disagree; "
+    "it needs no reference, and error is never below half of it."
+)
+_COLUMNS = {
+    "model": ("model", None),
+    "tasks": ("tasks", "Tasks measured."),
+    "mean_error": ("error", "How often a program's result differs from the reference's, on average over tasks."),
+    "mean_incoherence": ("incoherence", "How often two programs of the model disagree, on average over tasks."),
+    "detection_rate": ("detected", "Of the tasks on which the model errs, the share that disagreement points out."),
+    "undetected_mean_error": ("undetected", "Mean error of the tasks on which no disagreement is seen."),
+    "pass_at_1": ("pass@1", "Share of programs that are right on every input, on average over tasks."),
+    "cost_usd": ("cost", "Dollars for all these programs, where the price is known."),
+    "completion_tokens": ("tokens", "Tokens of all these programs."),
+}
+_BARS = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error", "pass_at_1")
+
+
+def draw() -> None:
+    """Draw the page."""
+    chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
+    tasks = chosen.estimates()
+    if tasks.is_empty():
+        st.info("No model was executed on so many inputs; choose fewer in the sidebar.")
+        return
+    table, sentences = _compare(chosen)
+    for sentence in sentences:
+        text.show_sentence(sentence)
+    _show_table(table, chosen)
+    _show_ranking(tasks, table, chosen)
+    _show_intervals(table, chosen)
+
+
+def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
+    where = (chosen.benchmark, chosen.temperature, chosen.m, chosen.n, chosen.equality, chosen.blind)
+    return _compared(chosen, chosen.version, str(chosen.store.root), where)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _compared(
+    _chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str, bool]
+) -> tuple[pl.DataFrame, list[str]]:
+    del version, root, where
+    tasks = _chosen.estimates()
+    table = compare(tasks)
+    return table, in_words(tasks, table=table, with_reference=not _chosen.blind)
+
+
+def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
+    hidden = set(NEEDS_REFERENCE) if chosen.blind else set()
+    names = [name for name in _COLUMNS if name not in hidden and table[name].null_count() < table.height]
+    shown = table.select(names).with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    config = {name: _column(name, shown) for name in names}
+    st.dataframe(
+        shown, hide_index=True, column_config=config, placeholder="unknown", height=38 + 35 * min(shown.height, 17)
+    )
+    text.show_small("Click a column's name to sort by it. 95 % intervals are drawn further down.")
+
+
+def _column(name: str, shown: pl.DataFrame) -> Any:
+    title, about = _COLUMNS[name]
+    if name in _BARS:
+        highest = shown[name].fill_nan(None).max()
+        top = max(float(highest), 0.01) if isinstance(highest, int | float) else 1.0
+        return st.column_config.ProgressColumn(
+            title, help=about, format="%.3f", min_value=0.0, max_value=top, width=104
+        )
+    if name == "cost_usd":
+        return st.column_config.NumberColumn(title, help=about, format="$%.2f", width=70)
+    if name in ("tasks", "completion_tokens"):
+        return st.column_config.NumberColumn(title, help=about, format="localized", width=75)
+    return st.column_config.TextColumn(title, help=about, pinned=True, width=165)
+
+
+def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> None:
+    if chosen.blind or table["mean_error"].is_nan().all():
+        return
+    st.subheader("Models by error and incoherence", anchor=False)
+    published = load_published("table_4").filter(benchmark=chosen.benchmark)
+    has_published = not published.join(tasks, on="model", how="semi").is_empty()
+    beside = has_published and state.choose_switch("The paper's numbers beside these", name="published")
+    if not beside:
+        points = table.select(pl.exclude(f"^.*({LOW}|{HIGH})$"))
+        downloads.show_chart(draw_ranking(points, width=700, height=400), points, name="ranking", stretch=False)
+        return
+    joined, differences = against_published(in_published_set(tasks), published.drop("model_in_paper"))
+    both = _stacked(joined, chosen.benchmark)
+    downloads.show_chart(draw_ranking(both, width=330, height=330), both, name="ranking-published")
+    spelled = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in differences.items())
+    st.markdown(
+        "The paper measured with m = 10, n = 1,000 and temperature 0.6, on the tasks that both tables have here. "
+        f"Mean absolute difference: {spelled}."
+    )
+    shown = joined.filter(pl.col("model") != MEAN).drop("benchmark", "tasks")
+    shown = shown.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    st.dataframe(shown, hide_index=True, column_config={name: _side(name) for name in shown.columns})
+
+
+def _side(name: str) -> Any:
+    if name == "model":
+        return st.column_config.TextColumn("model", pinned=True)
+    words = name.removeprefix("published_").replace("_", " ")
+    return st.column_config.NumberColumn(f"{words}, paper" if name.startswith("published_") else words, format="%.3f")
+
+
+def _stacked(joined: pl.DataFrame, benchmark: str) -> pl.DataFrame:
+    """Return here's and the paper's numbers below each other, told apart by the column benchmark."""
+    measures = ["mean_error", "mean_incoherence", "detection_rate"]
+    rows = joined.filter(pl.col("model") != MEAN)
+    here = rows.select(pl.lit(benchmark).alias("benchmark"), "model", *measures)
+    theirs = rows.select(
+        pl.lit(f"{benchmark}, paper").alias("benchmark"),
+        "model",
+        *[pl.col(f"published_{name}").alias(name) for name in measures],
+    )
+    return pl.concat([here, theirs.drop_nulls()])
+
+
+def _show_intervals(table: pl.DataFrame, chosen: Choice) -> None:
+    st.subheader("How sure one may be", anchor=False)
+    st.markdown(
+        "A bar is a 95 % interval over tasks: what other tasks of the same kind would give. It does not speak of other "
+        "programs or other inputs."
+    )
+    intervals = long_intervals(table)
+    if chosen.blind:
+        intervals = intervals.filter(~pl.col("measure").is_in(NEEDS_REFERENCE))
+    downloads.show_chart(draw_models(intervals), intervals, name="models")

@@ -1,0 +1,73 @@
+"""One task: how its programs behave, where they part, and what that proves."""
+
+import streamlit as st
+
+from dashboard import frame, navigation, state, text
+from dashboard.data import Choice
+from dashboard.one_task import read_task, task_names
+from dashboard.parts.clusters import show_clusters, show_heat_map
+from dashboard.parts.inputs import show_inputs
+from dashboard.parts.programs import show_description, show_programs
+from difftrust_core.clusters import Cluster
+from difftrust_core.exceptions import TooFewCandidates, WrongUsage
+
+TITLE = "Task"
+_ABOUT = "How the programs for one task behave, on which inputs they part, and what that proves."
+
+
+def draw() -> None:
+    """Draw the page."""
+    chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
+    names = task_names(chosen)
+    task_id, models = _choose(chosen, names)
+    _show_neighbours(names, task_id)
+    try:
+        task = read_task(chosen, task_id, models)
+    except (WrongUsage, TooFewCandidates) as e:
+        st.info("Nothing to show with these choices.")
+        text.show_sentence(str(e))
+        return
+    show_description(task, blind=chosen.blind)
+    st.subheader("What is proved", anchor=False)
+    for sentence in task.statements:
+        text.show_sentence(sentence)
+    if not chosen.blind:
+        _say_error(task.clustering.clusters, task.clustering.n)
+    show_clusters(task, blind=chosen.blind)
+    show_inputs(task, blind=chosen.blind)
+    show_heat_map(task)
+    show_programs(task, blind=chosen.blind)
+
+
+def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:
+    left, right = st.columns((2, 3))
+    with left:
+        task_id = state.choose_one("Task", names, name="task", format_func=text.one_line)
+    with right:
+        models = state.choose_several(
+            "Models", chosen.models, name="model", format_func=text.one_line, placeholder="all models"
+        )
+    return task_id, tuple(models) or chosen.models
+
+
+def _show_neighbours(names: list[str], task_id: str) -> None:
+    here = names.index(task_id)
+    models = st.query_params.get_all("model") or None
+    with st.container(horizontal=True):
+        if here:
+            navigation.show_link("task", "Previous task", task=names[here - 1], model=models)
+        if here + 1 < len(names):
+            navigation.show_link("task", "Next task", task=names[here + 1], model=models)
+        navigation.show_link("tasks", "All tasks", model=models)
+
+
+def _say_error(clusters: tuple[Cluster, ...], n: int) -> None:
+    """Say how wrong the programs are, where the reference tells."""
+    wrong = [(cluster.n_wrong, cluster.n_candidates) for cluster in clusters]
+    m = sum(count for _, count in wrong)
+    if any(inputs is None for inputs, _ in wrong):
+        st.markdown("There is no reference, so how often they are wrong is not known.")
+        return
+    error = sum((inputs or 0) * count for inputs, count in wrong) / (m * n)
+    right = sum(count for inputs, count in wrong if inputs == 0)
+    st.markdown(f"The reference tells: their error is {error:.4f}; {right} of {m} programs are right on every input.")

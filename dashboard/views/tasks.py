@@ -1,0 +1,163 @@
+"""Every task of a benchmark as a point, to find those worth a look."""
+
+from functools import partial
+from typing import Any
+
+import altair as alt
+import polars as pl
+import streamlit as st
+
+from dashboard import downloads, frame, navigation, state, text
+from dashboard.data import Choice
+from difftrust_core.ablation.measures import KIND_COLUMNS
+from difftrust_core.charts import draw_error_incoherence
+from difftrust_core.charts.error_incoherence import Scale
+from difftrust_core.comparison import tasks_in_words
+
+TITLE = "Tasks"
+_ABOUT = (
+    "Each point is a task as one model solves it. Click a point, or draw a box, to see it in the table below; select a "
+    "row there to open the task. Right: its programs disagree often. Up: they are often wrong. Points at the left edge "
+    "and above the bottom are errors that no disagreement shows."
+)
+_USUAL = "gpt_4o"
+_MOST_PICKED = 60
+_MOST_LINKS = 8
+_KINDS = {name.removeprefix("n_").replace("_", " "): name for name in KIND_COLUMNS}
+_NEEDS_REFERENCE = ("error", "functional_error", "p_erroneous")
+
+
+def draw() -> None:
+    """Draw the page."""
+    chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
+    tasks = _filtered(chosen)
+    if tasks.is_empty():
+        st.info("No task is left; widen the search or choose fewer inputs.")
+        return
+    text.show_sentence(tasks_in_words(tasks, with_reference=not chosen.blind))
+    _show_chart(tasks, chosen)
+    _show_table(tasks, chosen)
+
+
+def _filtered(chosen: Choice) -> pl.DataFrame:
+    usual = [_USUAL] if _USUAL in chosen.models else list(chosen.models[:1])
+    left, middle, right = st.columns((2, 1, 1))
+    with left:
+        models = state.choose_several("Models", chosen.models, name="model", default=usual, format_func=text.one_line)
+    with middle:
+        words = state.type_text("Search in the names of tasks", name="search")
+    with right:
+        kinds = state.choose_several("With outcomes of", list(_KINDS), name="kind", placeholder="any kind")
+    tasks = chosen.estimates(models or usual)
+    if words:
+        tasks = tasks.filter(pl.col("task_id").str.to_lowercase().str.contains(words.lower(), literal=True))
+    if kinds:
+        tasks = tasks.filter(pl.any_horizontal(pl.col(_KINDS[kind]) > 0 for kind in kinds))
+    return tasks
+
+
+def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
+    scales: tuple[Scale, ...] = ("log", "linear")
+    layouts = ("overlaid", "a panel a model")
+    left, middle, right = st.columns(3)
+    with left:
+        scale = state.choose_one("Scale", scales, name="scale", show=st.radio, horizontal=True)
+    with middle:
+        layout = state.choose_one("Models", layouts, name="layout", show=st.radio, horizontal=True)
+    with right:
+        how = state.choose_one("Select by", ("click", "box"), name="select", show=st.radio, horizontal=True)
+    faceted = layout == layouts[1] and tasks["model"].n_unique() > 1
+    shown = tasks.with_columns(
+        pl.col("task_id", "model", "benchmark").map_elements(text.one_line, return_dtype=pl.String)
+    )
+    chart = draw_error_incoherence(
+        shown,
+        scale=scale,
+        panels="model" if faceted else "benchmark",
+        with_error=not chosen.blind,
+        selection=_selection(how),
+        width=200 if faceted else 700,
+        height=190 if faceted else 420,
+    )
+    data = tasks.select(pl.exclude(_NEEDS_REFERENCE)) if chosen.blind else tasks
+    name = f"tasks-{how}-{layout.split()[0]}"
+    downloads.show_chart(
+        chart, data, name=name, stretch=False, selection="picked", on_select=partial(_pick, chart, shown, tasks)
+    )
+
+
+def _selection(how: str) -> alt.Parameter:
+    if how == "box":
+        return alt.selection_interval(name="picked")
+    return alt.selection_point(name="picked", fields=["task_id", "model"])
+
+
+def _pick(chart: Any, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> None:
+    """Write the tasks of the selected points into the URL.
+
+    An empty selection changes nothing: a chart that is drawn again says so too. The button below clears.
+    """
+    names = dict(zip(shown["task_id"], tasks["task_id"], strict=True))
+    if isinstance(picked, dict):
+        within = [pl.col(field).is_between(*ends) for field, ends in picked.items() if field in ("at_x", "at_y")]
+        points = pl.concat([panel.layer[-1].data for panel in getattr(chart, "concat", [chart])])
+        found = points.filter(within)["task_id"].to_list() if within else []
+    else:
+        found = [point["task_id"] for point in picked or []]
+    chosen = sorted({names[name] for name in found if name in names})
+    if chosen:
+        state.put("picked", chosen[:_MOST_PICKED])
+
+
+def _show_table(tasks: pl.DataFrame, chosen: Choice) -> None:
+    picked = state.read_several("picked", sorted(set(tasks["task_id"])), [])
+    if picked:
+        tasks = tasks.filter(pl.col("task_id").is_in(picked))
+        left, right = st.columns((4, 1), vertical_alignment="bottom")
+        left.subheader("Selected tasks", anchor=False)
+        right.button("Clear the selection", on_click=partial(state.put, "picked", None))
+        _show_links(picked)
+    else:
+        st.subheader("All these tasks", anchor=False)
+    rows = tasks.sort(["incoherence", "task_id", "model"], descending=[True, False, False])
+    hidden = _NEEDS_REFERENCE if chosen.blind else ()
+    names = [name for name in _COLUMNS if name not in hidden]
+    shown = rows.select(names).with_columns(
+        pl.col("task_id", "model").map_elements(text.one_line, return_dtype=pl.String)
+    )
+    event: Any = st.dataframe(
+        shown,
+        hide_index=True,
+        column_config={name: _COLUMNS[name] for name in names},
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"rows:{','.join(picked)}",
+    )
+    if event["selection"]["rows"]:
+        row = rows.row(event["selection"]["rows"][0], named=True)
+        navigation.go("task", task=row["task_id"], model=row["model"])
+
+
+def _show_links(picked: list[str]) -> None:
+    for name in picked[:_MOST_LINKS]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            navigation.show_link("task", "Open", task=name, model=st.query_params.get_all("model") or None)
+            text.show_line(name)
+    if len(picked) > _MOST_LINKS:
+        text.show_small(f"and {len(picked) - _MOST_LINKS} more in the table")
+
+
+_COLUMNS: dict[str, Any] = {
+    "task_id": st.column_config.TextColumn("task", pinned=True),
+    "model": st.column_config.TextColumn("model"),
+    "incoherence": st.column_config.ProgressColumn("incoherence", format="%.4f", min_value=0, max_value=1),
+    "error": st.column_config.ProgressColumn("error", format="%.4f", min_value=0, max_value=1),
+    "functional_error": st.column_config.NumberColumn(
+        "wrong programs", format="percent", help="Share of programs that are wrong on some input."
+    ),
+    "n_classes": st.column_config.NumberColumn("behaviours", help="Kinds of programs that do the same on every input."),
+    "n_exceptions": st.column_config.NumberColumn("exceptions", format="localized"),
+    "n_timeouts": st.column_config.NumberColumn("timeouts", format="localized"),
+    "m": st.column_config.NumberColumn("m"),
+    "n": st.column_config.NumberColumn("n", format="localized"),
+}

@@ -1,0 +1,27 @@
+"""Pearson's correlation of every two measures, as a heat map (Figure 1 of Song et al.)."""
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from difftrust_core.charts.style import styled
+
+
+def draw_correlations(table: pl.DataFrame) -> Any:
+    """Draw ``signals.correlation_table``: orange together, blue against each other, white not at all."""
+    order = table["a"].unique(maintain_order=True).to_list()
+    size = 34 * len(order)
+    base = alt.Chart(table.with_columns(pl.col("r").fill_nan(None))).encode(
+        x=alt.X("b:N", sort=order, title=None, axis=alt.Axis(labelAngle=-45, labelLimit=200)),
+        y=alt.Y("a:N", sort=order, title=None, axis=alt.Axis(labelLimit=200)),
+    )
+    scale = alt.Scale(domain=[-1, 0, 1], range=["#0072B2", "#FFFFFF", "#D55E00"], interpolate="rgb")
+    cells = base.mark_rect().encode(
+        color=alt.Color("r:Q", scale=scale, title="Pearson's r"), tooltip=["a", "b", alt.Tooltip("r:Q", format=".3f")]
+    )
+    is_dark = "abs(datum.r) > 0.75"
+    numbers = base.mark_text(fontSize=10).encode(
+        text=alt.Text("r:Q", format=".2f"), color=alt.condition(is_dark, alt.value("white"), alt.value("black"))
+    )
+    return styled(alt.layer(cells, numbers).properties(width=size, height=size))

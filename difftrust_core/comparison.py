@@ -1,0 +1,140 @@
+"""The coders of one benchmark beside one another: a table, the published values, what it means; and nothing else."""
+
+import math
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from difftrust_core.ablation.measures import summary
+from difftrust_core.benchmark import MEAN, beside_published, mean_absolute_differences, rankings, table_4
+from difftrust_core.intervals.tables import HIGH, LOW, with_intervals
+
+WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
+NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1")
+"""Columns that are NaN without a reference, and hidden from a user who is to see what can be seen without one."""
+
+
+def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.DataFrame:
+    """Return a row a model: tasks, WITH_INTERVALS with their 95 % intervals over tasks, pass_at_1, cost_usd, tokens.
+
+    ``tasks``: ``ablation`` of several models of one benchmark at one temperature. ``cost_usd`` and
+    ``completion_tokens`` are sums over all candidates, null where one is not known. Sorted by error, then incoherence.
+    """
+    table = table_4(tasks).filter(pl.col("model") != MEAN).drop("spearman")
+    table = with_intervals(table, tasks, resamples=resamples, seed=seed)
+    rows = []
+    for (model,), own in tasks.group_by("model", maintain_order=True):
+        measures = summary(own)
+        tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()
+        cost = None if math.isnan(measures["cost_usd"]) else measures["cost_usd"]
+        rows.append((model, measures["pass_at_1"], cost, tokens))
+    schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64, "completion_tokens": pl.Int64}
+    more = pl.DataFrame(rows, schema=schema, orient="row")
+    return table.join(more, on="model").sort("mean_error", "mean_incoherence", "model")
+
+
+def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
+    """Return ``compare`` as a row a (model, measure): value, low, high; NaN left out."""
+    parts = [
+        table.select("model", pl.lit(name).alias("measure"), value=name, low=f"{name}{LOW}", high=f"{name}{HIGH}")
+        for name in WITH_INTERVALS
+    ]
+    return pl.concat(parts).filter(pl.col("value").is_not_nan())
+
+
+def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
+    """Return Table 4 of these tasks beside the published one, and the mean absolute differences by measure."""
+    joined = beside_published(table_4(tasks), published)
+    return joined, mean_absolute_differences(joined)
+
+
+def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_reference: bool = True) -> list[str]:
+    """Return what the numbers of ``tasks`` say, a sentence each, for a reader who knows no measure.
+
+    ``table``: ``compare`` of them, where it is at hand.
+    """
+    table = compare_means(tasks) if table is None else table
+    known = table.filter(pl.col("mean_error").is_not_nan()) if with_reference else table.clear()
+    said = [_disagreeing(table)]
+    if not known.is_empty():
+        said = [_erring(known), *_ranked(tasks), *_found(known)]
+    return [sentence for sentence in said if sentence]
+
+
+def tasks_in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> str:
+    """Return how many (model, task) rows disagree, and what the others hide, in a sentence or two."""
+    defined = tasks.filter(pl.col("incoherence").is_not_nan())
+    if defined.is_empty():
+        return "Nothing here can disagree: it takes two programs a task."
+    seen = defined.filter(pl.col("incoherence") > 0).height
+    what = "tasks" if tasks["model"].n_unique() == 1 else "pairs of a model and a task"
+    said = f"On {seen:,} of {defined.height:,} {what}, programs disagree, so some of them are wrong."
+    silent = defined.filter(pl.col("incoherence") == 0, pl.col("error").is_not_nan())
+    if not with_reference or silent.is_empty():
+        return f"{said} On the other {defined.height - seen:,} nothing is seen, which proves nothing."
+    wrong = silent.filter(pl.col("error") > 0).height
+    return f"{said} Of the other {silent.height:,}, {wrong:,} are wrong all the same: all programs share the error."
+
+
+def compare_means(tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return Table 4 of these tasks, a row a model, without the means over models."""
+    return table_4(tasks).filter(pl.col("model") != MEAN)
+
+
+def _disagreeing(table: pl.DataFrame) -> str:
+    table = table.filter(pl.col("mean_incoherence").is_not_nan()).sort("mean_incoherence", "model")
+    if table.is_empty():
+        return ""
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    if table.height == 1:
+        return f"Two programs of {most['model']} disagree on {_percent(most['mean_incoherence'])} of the inputs."
+    return (
+        f"Two programs of {least['model']} disagree on {_percent(least['mean_incoherence'])} of the inputs, two of "
+        f"{most['model']} on {_percent(most['mean_incoherence'])}; whenever two disagree, one of them is wrong."
+    )
+
+
+def _erring(table: pl.DataFrame) -> str:
+    table = table.sort("mean_error", "model")
+    best, worst = table.row(0, named=True), table.row(-1, named=True)
+    if table.height == 1:
+        return f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs."
+    return (
+        f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs, the fewest of these "
+        f"{table.height} models; one of {worst['model']} on {_percent(worst['mean_error'])}, the most."
+    )
+
+
+def _ranked(tasks: pl.DataFrame) -> list[str]:
+    rho = float(rankings(tasks)["rho_error"][0])
+    if math.isnan(rho):
+        return []
+    close = "nearly the same" if rho >= 0.9 else "a similar" if rho >= 0.7 else "a somewhat similar"
+    close = close if rho >= 0.4 else "another"
+    return [
+        f"Ordering the models by how often their programs disagree, which needs no reference, gives {close} order as "
+        f"ordering them by error (rank correlation {rho:.2f})."
+    ]
+
+
+def _found(table: pl.DataFrame) -> list[str]:
+    table = table.filter(pl.col("detection_rate").is_not_nan()).sort("detection_rate", "model")
+    if table.is_empty():
+        return []
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    mean = float(np.mean(table["detection_rate"].to_numpy()))
+    spread = ""
+    if table.height > 1:
+        spread = (
+            f", from {_percent(least['detection_rate'])} ({least['model']}) "
+            f"to {_percent(most['detection_rate'])} ({most['model']})"
+        )
+    return [
+        f"Of the tasks on which a model errs, disagreement alone points out {_percent(mean)} on average{spread}; the "
+        "rest are errors that all programs share."
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"

@@ -1,0 +1,107 @@
+"""Work spread over the workers of a dask cluster, as ``workers`` spreads it over processes of this machine.
+
+Not through joblib's dask backend: with that one, a job that ends every worker it meets is waited for without end, and
+the scheduler's word on it does not come back. A future says it.
+"""
+
+import importlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """A connected scheduler; ``n_workers`` counts the threads of its workers at the start."""
+
+    client: Any
+    n_workers: int
+    patience: float = 30.0
+    """Seconds without any worker after which the run ends."""
+
+    def in_parallel(
+        self, function: Callable[[Job], Result], jobs: Iterable[Job], *, lost: Callable[[Job, str], Result]
+    ) -> Iterator[Result]:
+        """Yield ``function(job)`` for each job, in the order in which they end.
+
+        A job whose worker is lost runs again elsewhere, so jobs must be repeatable; one that was lost with every
+        worker it met, four by default (``distributed.scheduler.allowed-failures``), yields ``lost(job, why)``.
+        Once no worker is left, the jobs that ended the last ones are ``lost`` too, and DifftrustError is raised.
+        """
+        waiting = iter(jobs)
+        running = {self._submit(function, job): job for job in islice(waiting, self.n_workers)}
+        while running:
+            ended = self._ended(list(running))
+            if not ended:
+                yield from (
+                    lost(running[future], "given up: it ended the last worker") for future in self._suspects(running)
+                )
+                raise DifftrustError(
+                    f"no worker is left at {self.client.scheduler.address}; what is finished is kept, start workers "
+                    "and run the command again"
+                )
+            for future in ended:
+                job = running.pop(future)
+                for following in islice(waiting, 1):  # one job a thread: no other job is under suspicion with it
+                    running[self._submit(function, following)] = following
+                yield self._result(future, job, lost)
+
+    def _submit(self, function: Callable[[Any], Any], job: Any) -> Any:
+        return self.client.submit(function, job, pure=False)
+
+    def _ended(self, futures: list[Any]) -> tuple[Any, ...]:
+        """Wait for some of the futures to end; return none if there was no worker for ``patience`` seconds."""
+        wait: Any = importlib.import_module("distributed").wait  # it has no types
+
+        began = time.monotonic()
+        while time.monotonic() - began < self.patience:
+            try:
+                with self.client.as_current():
+                    return tuple(wait(futures, timeout=min(1.0, self.patience), return_when="FIRST_COMPLETED").done)
+            except TimeoutError:
+                if self.client.scheduler_info()["workers"]:
+                    began = time.monotonic()
+        return ()
+
+    def _suspects(self, futures: Iterable[Any]) -> Iterator[Any]:
+        def count(dask_scheduler: Any) -> dict[Any, int]:
+            return {key: task.suspicious for key, task in dask_scheduler.tasks.items()}
+
+        counts = self.client.run_on_scheduler(count)
+        return (future for future in futures if counts.get(future.key))
+
+    @staticmethod
+    def _result(future: Any, job: Job, lost: Callable[[Job, str], Result]) -> Result:
+        from distributed import KilledWorker
+
+        try:
+            result: Result = future.result()
+        except KilledWorker as e:
+            return lost(job, f"given up: {e.allowed_failures + 1} workers ended while they ran it")
+        return result
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Cluster]:
+    """Connect to the scheduler at ``address`` (tcp://host:port). Raises WrongUsage if none with workers answers."""
+    try:
+        client_of: Any = importlib.import_module("distributed").Client  # it has no types
+    except ImportError:
+        raise WrongUsage("--backend dask needs dask; install it with `pip install 'difftrust[cluster]'`") from None
+    try:
+        client = client_of(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as e:
+        raise WrongUsage(f"no dask scheduler answers at {address} ({e}); start one with `dask scheduler`") from None
+    with client:
+        threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+        if not threads:
+            raise WrongUsage(f"the scheduler at {address} has no workers; start some with `dask worker {address}`")
+        yield Cluster(client=client, n_workers=threads)

@@ -1,0 +1,162 @@
+"""How long the dashboard takes: `make bench-dashboard` (STORE=DIR for another store than the shipped results).
+
+Wall time is from the key or click to the page that shows the change and stands still, in a real headless browser on
+this machine; CPU time is the server's own in that span, which a busy machine stretches less.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.dashboard_server import dashboard
+
+SESSIONS = 20
+STILL = (
+    "() => !document.querySelector('[data-testid=stStatusWidget]') && !document.querySelector('[data-stale=true]')"
+    " && document.querySelector('h1')"
+)
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / _TICK
+
+
+def peak_megabytes(pid: int) -> float:
+    """Return the most memory that a process ever held."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+class Bench:
+    """One server, one browser, and the times taken so far."""
+
+    def __init__(self, url: str, pid: int):
+        self.url, self.pid = url, pid
+        self.taken: dict[str, list[tuple[float, float]]] = {}
+
+    def time(self, name: str, page: Page, act: Callable[[], Any], shows: str) -> None:
+        """Act, wait until the page says ``shows`` and stands still, and note how long that took."""
+        wall, cpu = time.perf_counter(), cpu_seconds(self.pid)
+        act()
+        page.wait_for_function("words => document.body.innerText.includes(words)", arg=shows, polling=10)
+        page.wait_for_function(STILL, polling=10)
+        taken = (time.perf_counter() - wall, cpu_seconds(self.pid) - cpu)
+        self.taken.setdefault(name, []).append(taken)
+
+    def report(self) -> None:
+        """Print a line an interaction, and one for all of them."""
+        print(f"{'what':<34} {'times':>5} {'median':>8} {'p95':>8} {'server CPU, median':>20} {'p95':>8}")
+        every = [pair for name, pairs in self.taken.items() for pair in pairs if not name.startswith("open")]
+        for name, pairs in [*self.taken.items(), ("every interaction", every)]:
+            walls, cpus = ([pair[i] * 1000 for pair in pairs] for i in (0, 1))
+            print(
+                f"{name:<34} {len(pairs):>5} {statistics.median(walls):>6.0f}ms {_p95(walls):>6.0f}ms "
+                f"{statistics.median(cpus):>18.0f}ms {_p95(cpus):>6.0f}ms"
+            )
+
+
+def _p95(values: list[float]) -> float:
+    return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
+
+
+def interact(bench: Bench, page: Page, rounds: int) -> None:
+    """Do what users do, each thing ``rounds`` times."""
+    bench.time("open the first page", page, lambda: page.goto(bench.url), "How sure one may be")
+    slider = page.get_by_role("slider", name="Programs a task (m)")
+    for i in range(rounds):
+        slider.focus()
+        key = "ArrowRight" if i < rounds / 2 else "ArrowLeft"
+        m = 11 + i if i < rounds / 2 else 9 + 2 * -(-rounds // 2) - i
+        bench.time("overview: move m", page, lambda key=key: page.keyboard.press(key), f"m = {m} programs")
+    for i in range(rounds):
+        word = ("strictly", "as in the paper")[i % 2]
+        shown = ("equality strict", "equality paper")[i % 2]
+        label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
+        bench.time("overview: equality", page, label.click, shown)
+    page.goto(f"{bench.url}/tasks?model=gpt_4o&model=gpt_4")
+    page.locator("svg.marks").first.wait_for()
+    page.wait_for_function(STILL)
+    for i in range(rounds):
+        word = ("linear", "log")[i % 2]
+        label = page.get_by_test_id("stMain").get_by_text(word, exact=True)
+        bench.time("tasks: scale", page, label.click, "All these tasks")
+    points = page.locator("svg.marks .mark-symbol path[aria-label*=task_id]")
+    for i in range(rounds):
+        point = points.nth(3 + 2 * i)
+        bench.time("tasks: click a point", page, lambda point=point: point.click(force=True), "Selected tasks")
+    page.goto(f"{bench.url}/task?task=HumanEval/20")
+    page.wait_for_function(STILL)
+    for _ in range(rounds):
+        link = page.get_by_role("link", name="Next task")
+        bench.time("task: next task (new)", page, lambda link=link: _follow(page, link), "What is proved")
+    for _ in range(rounds):
+        link = page.get_by_role("link", name="Previous task")
+        bench.time("task: previous task (seen)", page, lambda link=link: _follow(page, link), "What is proved")
+
+
+def _follow(page: Page, link: Any) -> None:
+    before = page.url
+    link.click()
+    page.wait_for_url(lambda url: url != before)
+
+
+def many_sessions(bench: Bench, browser: Any) -> tuple[int, float]:
+    """Open SESSIONS pages at once; return how many show an error, and how long all took."""
+    paths = ("", "tasks", "task?task=HumanEval/1", "?benchmark=MBPP", "tasks?benchmark=MBPP&m=7")
+    pages = [browser.new_context().new_page() for _ in range(SESSIONS)]
+    began = time.perf_counter()
+    for i, page in enumerate(pages):
+        page.set_default_timeout(60_000)
+        page.goto(f"{bench.url}/{paths[i % len(paths)]}", wait_until="commit")
+    wrong = 0
+    for page in pages:
+        page.wait_for_selector("h1")
+        page.wait_for_function(STILL)
+        words = page.inner_text("body")
+        wrong += "encountered an error" in words or "cannot be shown" in words
+    return wrong, time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, default=None)
+    parser.add_argument("--rounds", type=int, default=10)
+    chosen = parser.parse_args()
+    chromium = shutil.which("chromium") or "/usr/bin/chromium"
+    with tempfile.TemporaryDirectory() as folder, dashboard(chosen.store, Path(folder) / "log") as (url, pid):
+        bench = Bench(url, pid)
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            for name in ("open: cold", "open: warm", "open: warm"):
+                page = browser.new_context().new_page()
+                page.set_default_timeout(60_000)
+                bench.time(name, page, lambda page=page: page.goto(url), "How sure one may be")
+                page.context.close()
+            page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
+            page.set_default_timeout(60_000)
+            interact(bench, page, chosen.rounds)
+            page.context.close()
+            wrong, seconds = many_sessions(bench, browser)
+            browser.close()
+        bench.report()
+        print(f"{SESSIONS} sessions at once: {wrong} with an error, all there after {seconds:.1f} s")
+        print(f"server memory at most {peak_megabytes(pid):.0f} MB, CPU {cpu_seconds(pid):.0f} s in all")
+        print(
+            "log holds a traceback" if "Traceback" in (Path(folder) / "log").read_text() else "log without a traceback"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""The dashboard's pages and parts without a browser: what they show, what they believe, what they refuse."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from dashboard import downloads, sharing, text
+from dashboard.navigation import REGISTERED
+from difftrust_core.charts import draw_ranking
+from difftrust_core.corpora.published import find_results
+from difftrust_core.store import Settings, Store
+
+APP = Path(__file__).parents[1] / "dashboard" / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def _own_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
+    monkeypatch.delenv("DIFFTRUST_READONLY", raising=False)
+
+
+def opened(page: str = "overview", **parameters: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    if page != REGISTERED[0]:
+        at._page_hash = calc_hash(page)  # switch_page() knows pages that are files only
+    for name, value in parameters.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def shown(at: AppTest) -> str:
+    """Return every word of the page."""
+    kinds = ("title", "subheader", "markdown", "code", "info", "error")
+    words = [str(element.value) for kind in kinds for element in at.get(kind)]
+    return "\n".join(words + [element.proto.body for element in at.get("html")])
+
+
+@pytest.mark.parametrize("page", [page for page in REGISTERED if page != "check"])  # which reads no store
+@pytest.mark.parametrize("more", [{}, {"benchmark": "MBPP", "equality": "strict", "t": "1"}, {"blind": "yes"}])
+def test_each_page_opens_and_says_where_its_numbers_come_from(page: str, more: dict[str, str]) -> None:
+    at = opened(page, **more)
+    assert at.title[0].value == page.capitalize()
+    words = shown(at)
+    benchmark, temperature = more.get("benchmark", "HumanEval"), more.get("t", "0.6")
+    assert f"results · {benchmark} · temperature {temperature} · m = 10 programs · n = 1,000 inputs" in words
+    assert "inputs kept by reference · results of 20" in words
+
+
+def test_a_url_is_believed_only_where_a_widget_could_have_written_it() -> None:
+    at = opened(m="100000", n="-5", t="<b>", benchmark="../../etc", equality="drop table", nonsense="1")
+    assert "HumanEval · temperature 0.6 · m = 10 programs · n = 1,000 inputs · equality paper" in shown(at)
+
+
+def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
+    for page in ("overview", "tasks", "task"):
+        words = shown(opened(page, blind="yes")).lower()
+        words = words.split("· results of")[1]
+        for needs in ("is wrong on", "the reference tells", "share the error", "the reference does", "pass@1"):
+            assert needs not in words, (page, needs)
+    tables = [set(table.value.columns) for table in opened("overview", blind="yes").dataframe]
+    assert tables == [{"model", "tasks", "mean_incoherence", "cost_usd", "completion_tokens"}]
+    (table,) = opened("tasks", blind="yes").dataframe
+    assert not {"error", "functional_error"} & set(table.value.columns)
+
+
+def test_the_overview_has_the_numbers_of_table_4() -> None:
+    table = opened().dataframe[0].value
+    row = table[table["model"] == "gpt_4o"].iloc[0]
+    assert row["mean_error"] == pytest.approx(0.1052, abs=5e-4)
+    assert row["mean_incoherence"] == pytest.approx(0.0500, abs=5e-4)
+    assert row["detection_rate"] == pytest.approx(0.710, abs=5e-3)
+
+
+def test_the_published_numbers_stand_beside() -> None:
+    at = opened(published="yes")
+    table = at.dataframe[1].value
+    assert table[table["model"] == "gpt_4o"].iloc[0]["published_detection_rate"] == pytest.approx(0.70, abs=0.03)
+    assert "Mean absolute difference: mean error 0.011" in shown(at)
+
+
+def test_tasks_are_searched_and_filtered() -> None:
+    (table,) = opened("tasks", search="humaneval/12").dataframe
+    names = set(table.value["task_id"])
+    assert names == {"HumanEval/12", *(f"HumanEval/12{i}" for i in range(10))}
+    (table,) = opened("tasks", kind="timeouts").dataframe
+    assert (table.value["n_timeouts"] > 0).all()
+    assert "No task is left" in shown(opened("tasks", search="%' or 1=1 --"))
+
+
+def test_a_task_says_what_is_proved_and_shows_its_clusters() -> None:
+    at = opened("task", task="HumanEval/0", model="gpt_4o")
+    words = shown(at)
+    assert "A disagreement proves an error" in words or "No disagreement in 1000 inputs" in words
+    assert "of 10 programs are right on every input" in words
+    assert at.dataframe[0].value["programs"].sum() == 10
+    assert "This store holds no program texts" in words
+    assert "difftrust import difftrust --store DIR" in words
+
+
+def test_more_inputs_than_were_executed_are_refused_with_what_to_do() -> None:
+    words = shown(opened("task", task="HumanEval/0", n="10000"))
+    assert "was executed on 1,000 inputs by all these programs, not 10,000; choose fewer" in words
+    assert "Left out, for not every program was executed on 10,000 inputs" in words
+
+
+def _empty(root: Path) -> Path:
+    return Store.create(root).root
+
+
+def _results_without_rows(root: Path) -> Path:
+    store = Store.create(root)
+    store.write_settings(Settings(tables=("patterns", "classes", "members", "disagreements", "estimates")))
+    return store.root
+
+
+def _damaged(root: Path) -> Path:
+    import shutil
+
+    shutil.copytree(find_results(), root)
+    path = next(root.rglob("classes.parquet"))
+    path.write_bytes(path.read_bytes()[:1000])
+    return root
+
+
+def _strange(root: Path) -> Path:
+    root.mkdir()
+    (root / "difftrust-store.json").write_text("{]")
+    return root
+
+
+STORES = {
+    "missing": (lambda root: root, "no difftrust store in"),
+    "empty": (_empty, "holds no results yet; run `difftrust execute"),
+    "results of nothing": (_results_without_rows, "holds no results yet"),
+    "damaged": (_damaged, "classes.parquet is damaged"),
+    "of another format": (_strange, "is not a store of format 1"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), STORES.values(), ids=STORES)
+@pytest.mark.parametrize("page", ["overview", "task"])
+def test_a_store_that_cannot_be_shown_gives_a_page_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any, message: str, page: str
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_STORE", str(make(tmp_path / "store")))
+    words = shown(opened(page))
+    assert "This page cannot be shown." in words
+    assert message in words
+    assert "difftrust demo" in words
+
+
+@pytest.mark.parametrize(
+    ("said", "address", "may"),
+    [
+        ("", "127.0.0.1", True),
+        ("", "localhost", True),
+        ("", "::1", True),
+        ("", "0.0.0.0", False),
+        ("", "192.168.1.4", False),
+        ("", "example.org", False),
+        ("", None, False),
+        ("1", "127.0.0.1", False),
+        ("yes", "127.0.0.1", False),
+        ("0", "0.0.0.0", True),
+    ],
+)
+def test_who_listens_beyond_this_machine_only_reads(
+    monkeypatch: pytest.MonkeyPatch, said: str, address: str | None, may: bool
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_READONLY", said)
+    monkeypatch.setattr("streamlit.get_option", lambda name: address)
+    assert sharing.may_execute() is may
+
+
+def test_a_reader_from_elsewhere_is_not_told_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIFFTRUST_READONLY", "1")
+    words = shown(opened())
+    assert "Store results · HumanEval" in words
+    assert str(find_results()) not in words
+
+
+def test_what_could_hide_or_reorder_is_made_visible() -> None:
+    assert text.visible("a\u202eb\x1b[2J\u200b") == "a⟨U+202E⟩b⟨U+001B⟩[2J⟨U+200B⟩"
+    assert text.visible("é 漢 ok\n\t") == "é 漢 ok\n\t"
+    assert text.one_line("a\nb") == "a⏎b"
+    assert text.one_line("x" * 200, most=10) == "xxxxxxxxx…"
+    assert text.escaped('<b>&"') == "&lt;b&gt;&amp;&quot;"
+
+
+def test_long_lines_and_long_texts_are_cut_and_say_so() -> None:
+    assert text.cut("x" * 1_000_000, line=5) == "xxxxx… (999,995 more characters)"
+    assert text.cut("a\nb\nc\nd", lines=2) == "a\nb\n… (2 more lines)"
+    assert text.cut("a\nb", lines=2) == "a\nb"
+
+
+def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:
+    table = pl.DataFrame({"model": ["a\x1b[2J"], "value": [0.5], "of": [[1, 2]]})
+    assert downloads.as_csv(table).decode() == "model,value,of\na⟨U+001B⟩[2J,0.5,1 2\n"
+
+
+def test_more_points_than_altair_allows_become_a_picture() -> None:
+    names = [f"m{i}" for i in range(5_001)]
+    table = pl.DataFrame({"benchmark": "x", "model": names, "mean_error": 0.1, "mean_incoherence": 0.1})
+    chart = draw_ranking(table.head(2))
+    chart.layer[-1].data = table
+    assert downloads.as_picture(chart, ".svg").startswith(b"<svg")

@@ -1,0 +1,183 @@
+"""The dashboard in a real headless browser: points are clicked, URLs reloaded, charts downloaded, attacks shown."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dashboard_server import dashboard
+from tests.hostile_store import BENCHMARK, LONG, NAME, make_hostile_store
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = [
+    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no chromium here (apt-get install chromium)"),
+    pytest.mark.xdist_group("browser"),
+]
+PROBES = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
+"""Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
+PATIENCE = 90_000
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with dashboard(None, tmp_path_factory.mktemp("dashboard") / "log") as (url, _):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Watched:
+    """A page, and what it did that it should not."""
+
+    def __init__(self, browser: Any, url: str, **options: Any):
+        self.host = url.split("/")[2]
+        self.page = browser.new_context(viewport={"width": 1280, "height": 1000}, **options).new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.errors: list[str] = []
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", self._see)
+
+    def _hear(self, message: Any) -> None:
+        if message.type == "error" and not PROBES.search(message.location.get("url", "")):
+            self.errors.append(f"{message.text} {message.location}")
+
+    def _see(self, request: Any) -> None:
+        if not request.url.startswith(("data:", "blob:")) and request.url.split("/")[2] != self.host:
+            self.errors.append(f"asked {request.url}")
+
+    def settle(self) -> None:
+        """Wait until the script has run, nothing is pale, and the words have stayed the same for a second."""
+        self.page.wait_for_selector("h1")
+        self.page.wait_for_function(
+            "() => { const now = document.querySelector('[data-testid=stMain]').innerText;"
+            " const busy = document.querySelector('[data-testid=stStatusWidget], [data-stale=true]');"
+            " if (busy || window.words !== now) { window.words = now; window.since = Date.now(); }"
+            " return Date.now() - window.since > 1000; }",
+            polling=100,
+        )
+
+    def close(self) -> None:
+        assert self.errors == []
+        self.page.context.close()
+
+
+@pytest.fixture
+def watched(browser: Any, server: str) -> Iterator[Watched]:
+    found = Watched(browser, server)
+    yield found
+    found.close()
+
+
+def words_of(page: Any) -> list[str]:
+    """Return the lines of words on the page."""
+    return [line for line in page.get_by_test_id("stMain").inner_text().splitlines() if line.strip()]
+
+
+def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/?m=5")
+    page.get_by_role("link", name="Tasks", exact=True).click()
+    page.wait_for_url("**/tasks?m=5")
+    points = page.locator("svg.marks .mark-symbol path[aria-label*=task_id]")
+    points.first.wait_for()
+    name = re.search(r"task_id: (HumanEval/\d+)", points.nth(5).get_attribute("aria-label"))
+    assert name is not None
+    points.nth(5).click()
+    page.wait_for_url("**picked=**")
+    page.get_by_role("link", name="Open", exact=True).click()
+    page.wait_for_url("**/task?**")
+    assert f"task={name[1].replace('/', '%2F')}" in page.url
+    assert "m=5" in page.url
+    page.get_by_text("What is proved").wait_for()
+    watched.settle()
+    before, shown = page.url, words_of(page)
+    page.reload()
+    page.get_by_text("What is proved").wait_for()
+    watched.settle()
+    assert page.url == before
+    assert words_of(page) == shown
+    page.get_by_role("link", name="Next task").click()
+    page.wait_for_url(lambda url: url != before)
+    assert "m=5" in page.url
+    page.go_back()
+    page.wait_for_url(before)
+
+
+def test_a_box_picks_the_points_within(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/tasks?select=box&scale=linear")
+    page.locator("svg.marks .mark-symbol path").first.wait_for()
+    watched.settle()
+    box = page.locator("svg.marks").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.98, box["y"] + box["height"] * 0.6, steps=4)
+    page.mouse.up()
+    page.wait_for_url("**picked=**")
+    page.get_by_text("Selected tasks").wait_for()
+
+
+def test_a_slider_moves_by_key_and_the_url_with_it(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(server)
+    watched.settle()
+    page.get_by_role("slider", name="Programs a task (m)").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**m=9**")
+    page.get_by_text("m = 9 programs").wait_for()
+
+
+def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(server)
+    watched.settle()
+    begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"benchmark,model"}
+    for words, start in begins.items():
+        with page.expect_download() as found:
+            page.get_by_test_id("stDownloadButton").filter(has_text=words).first.get_by_role("button").click()
+        assert Path(found.value.path()).read_bytes().startswith(start), words
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_page_is_wider_than_the_screen(browser: Any, server: str, width: int) -> None:
+    watched = Watched(browser, server)
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    for path in ("", "tasks", "task?task=HumanEval/1"):
+        watched.page.goto(f"{server}/{path}")
+        watched.settle()
+        wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth"
+        assert watched.page.evaluate(wide) <= width, path
+    watched.close()
+
+
+def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
+    store = make_hostile_store(tmp_path / "store")
+    with dashboard(store.root, tmp_path / "log") as (url, _):
+        watched = Watched(browser, url)
+        page = watched.page
+        for path in ("", "tasks", "task?left=2&right=4"):
+            page.goto(f"{url}/{path}")
+            watched.settle()
+            assert page.get_by_text("Store ").first.inner_text().count(BENCHMARK) == 1, path
+            injected = "img[src=x], [data-hostile], main a[href^=javascript], .katex, script:not([src]):not([type])"
+            main = page.get_by_test_id("stMain")
+            assert main.locator(injected).count() == 0, path
+            assert page.evaluate("() => window.owned") is None
+            assert not re.search("[\u202e\u2066\u200b\x07\x1b]", main.inner_text()), path
+            assert len(page.content()) < LONG
+        for words in ("⟨U+202E⟩", "⟨U+0007⟩", '<img src="x" onerror="window.owned = 1">', "999,600 more characters"):
+            page.wait_for_function("words => document.body.innerText.includes(words)", arg=words)
+        assert NAME not in page.title()
+        assert page.get_by_text("This page cannot be shown").count() == 0
+        watched.close()
