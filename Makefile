@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard calibrate \
+.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard bench-sql calibrate \
 	dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
@@ -46,6 +46,9 @@ check: lint types  ## Lint, format and types
 
 bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same programs and inputs
 	$(BIN)/python -m tests.bench.sandbox
+
+bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
+	$(BIN)/python -m tests.bench.sql
 
 bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))

@@ -13,6 +13,9 @@ import warnings
 
 MAX_PARSED = 1 << 20
 """Longer texts are not parsed; they are one program only where they are equal."""
+MAX_QUERY = 20_000
+"""The same for queries, in characters."""
+_OPENS_A_QUERY = re.compile(r"[\s(]*(select|with)\b", re.IGNORECASE)
 _LOOKS_AT_ITSELF = re.compile(
     r"__doc__|__annotations__|get_type_hints|get_annotations|inspect|doctest|singledispatch|signature|validate|"
     r"dataclass_transform|__code__|__globals__|_getframe|currentframe|traceback|locals|globals|exec|eval|vars|dir\("
@@ -31,7 +34,7 @@ def program_id(text: str) -> str:
 def tree_id(text: str) -> str:
     """Return the id of the program behind ``text``: equal ids mean equal behaviour on every input.
 
-    Text that Python cannot parse is a program of its own.
+    Text that Python cannot parse is a query if it opens as one; else it is a program of its own.
     """
     if len(text) > MAX_PARSED:
         return f"x{program_id(text)}"
@@ -46,8 +49,26 @@ def tree_id(text: str) -> str:
                 _rename_locals(nodes)
         spelled = ast.dump(tree, annotate_fields=False)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return f"x{program_id(text)}"
+        query = _plain_query(text) if _OPENS_A_QUERY.match(text) else None
+        return f"x{program_id(text)}" if query is None else f"q{program_id(query)}"
     return f"t{program_id(spelled)}"
+
+
+def _plain_query(text: str) -> str | None:
+    """Return a query without layout, comments, and capitals of unquoted names; None for what sqlglot cannot read."""
+    import sqlglot  # takes long to load, and most texts are Python
+    from sqlglot import exp
+
+    if len(text) > MAX_QUERY:
+        return None
+    try:
+        tree = sqlglot.parse_one(text, read="sqlite")
+    except (sqlglot.errors.SqlglotError, RecursionError, ValueError, AttributeError, TypeError):
+        return None
+    for name in tree.find_all(exp.Identifier):
+        if not name.args.get("quoted"):
+            name.set("this", name.this.lower())
+    return str(tree.sql(dialect="sqlite", comments=False))
 
 
 _Nodes = list[list[ast.AST]]

@@ -85,6 +85,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "reference": pl.String,
         "seed_inputs": pl.List(pl.String),
         "ambiguous": pl.Boolean,
+        "language": pl.String,
     },
     "candidates": {
         "task_id": pl.String,
@@ -161,9 +162,8 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "estimates": {"benchmark": pl.String, "validity": pl.String, "equality": pl.String},
     **RESULT_PARTITIONS,
 }
-MAY_BE_MISSING = {
-    "candidates": ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
-}
+_OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
+MAY_BE_MISSING: dict[str, tuple[str, ...]] = {"candidates": _OF_REPLIES, "tasks": ("language",)}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""

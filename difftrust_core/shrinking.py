@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from difftrust_core.inputs import children, rebuild
 from difftrust_core.literals import read_literal, write_literal
@@ -21,6 +21,15 @@ __all__ = ["Shrunk", "neighbours", "shrink", "simplicity"]
 Shows = Callable[[Sequence[str]], Sequence[bool | None]]
 """Whether each input still shows what is to be kept; None where that could not be found out."""
 Simplicity = tuple[int, int, int, float]
+
+
+class Around(Protocol):
+    """What iterates over simpler argument tuples, as ``neighbours`` does."""
+
+    def __call__(self, arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+        """Iterate over argument tuples that are simpler than ``arguments``."""
+        ...
+
 
 MAX_TRIED = 30_000
 _FIRST_BATCH, _BATCH = 50, 1000
@@ -87,19 +96,27 @@ def neighbours(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[
                 yield (*arguments[:position], simpler, *arguments[position + 1 :])
 
 
-def shrink(arguments: str, shows: Shows, *, accepts: Callable[[str], bool], max_tried: int = MAX_TRIED) -> Shrunk:
+def shrink(
+    arguments: str,
+    shows: Shows,
+    *,
+    accepts: Callable[[str], bool],
+    around: Around | None = None,
+    max_tried: int = MAX_TRIED,
+) -> Shrunk:
     """Return the smallest input found that still ``shows`` what ``arguments`` does: downhill while any neighbour does.
 
-    Neighbours that ``accepts`` refuses are not tried, none is tried twice, and about ``max_tried`` are at most.
+    Neighbours (``around`` an input; None: ``neighbours``) that ``accepts`` refuses are not tried, none is tried twice,
+    and about ``max_tried`` are at most.
     """
-    return _Search(shows, accepts, max_tried).down_from(arguments)
+    return _Search(shows, accepts, around or neighbours, max_tried).down_from(arguments)
 
 
 class _Search:
     """One walk downhill, and the answers it has met."""
 
-    def __init__(self, shows: Shows, accepts: Callable[[str], bool], max_tried: int):
-        self._shows, self._accepts, self._max_tried = shows, accepts, max_tried
+    def __init__(self, shows: Shows, accepts: Callable[[str], bool], around: "Around", max_tried: int):
+        self._shows, self._accepts, self._around, self._max_tried = shows, accepts, around, max_tried
         self._answers: dict[str, bool | None] = {}
 
     def down_from(self, arguments: str) -> Shrunk:
@@ -115,7 +132,7 @@ class _Search:
 
     def _pool(self, current: str, coarse: bool) -> list[str]:
         """Return the neighbours, simplest first; at most ``max_tried``."""
-        made = neighbours(read_literal(current), coarse=coarse)
+        made = self._around(read_literal(current), coarse=coarse)
         by_text = {write_literal(arguments): arguments for arguments in itertools.islice(made, self._max_tried)}
         return sorted(by_text, key=lambda text: simplicity(by_text[text]))
 

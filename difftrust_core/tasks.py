@@ -10,6 +10,7 @@ from typing import Any
 from difftrust_core.exceptions import BadTask
 from difftrust_core.literals import BadText, read_literal
 
+LANGUAGES = ("python", "sql")
 _TASK_ID = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)*")
 
 
@@ -37,6 +38,8 @@ class Task:
     """Source that the task itself gives (imports, classes, helpers); it runs before every program."""
     prompt: str = ""
     """The text that a recorded *completion* continues; empty where the benchmark has none."""
+    language: str = "python"
+    """Of its programs: "python", or "sql", whose inputs are databases. ``preamble`` then creates their tables."""
     ambiguous: bool = False
     """The description admits more than one right answer on purpose."""
 
@@ -46,7 +49,10 @@ class Task:
             raise BadTask(f"a task needs a benchmark and a plain id, got {found}")
         if not self.entry_point.isidentifier() or keyword.iskeyword(self.entry_point):
             raise self._refusal(f"the entry point must be a function name, got {self.entry_point!r}")
-        if self.reference is not None and not _defines(self.reference, self.entry_point):
+        if self.language not in LANGUAGES:
+            raise self._refusal(f"the language must be one of {', '.join(LANGUAGES)}, got {self.language!r}")
+        is_python = self.language == "python"
+        if is_python and self.reference is not None and not _defines(self.reference, self.entry_point):
             raise self._refusal(f"the reference must define {self.entry_point} at its top level")
         for seed in self.seed_inputs:
             _ = self._arguments(seed)

@@ -22,7 +22,7 @@ LAYERS = (
         "differences",
         "structure",
     },
-    {"intervals", "planning", "shrinking"},
+    {"intervals", "planning", "shrinking", "sqltasks"},
     {"seals", "locking"},
     {"settings"},
     {"store", "ablation"},
@@ -44,6 +44,7 @@ DOORS = {
     "tenacity": {"pipeline"},
     "typer": {"cli"},
     "hypothesis": {"stubs"},
+    "sqlglot": {"sqltasks", "programs", "coders"},
     "tree_sitter": {"structure"},
     "sacrebleu": {"structure"},
 }
@@ -100,6 +101,8 @@ def test_the_child_side_imports_the_standard_library_only() -> None:
     own = {path.stem for path in (PACKAGE / "sandbox" / "child").glob("*.py")} | {"literals"}
     for path in (*(PACKAGE / "sandbox" / "child").glob("*.py"), PACKAGE / "literals.py"):
         for name in imported_by(path):
+            if (path.name, name) == ("databases.py", "_duckdb"):
+                continue  # only in the zygote that serves queries
             assert name.split(".")[0] in sys.stdlib_module_names | own, f"{path.name} imports {name}"
 
 

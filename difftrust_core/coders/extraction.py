@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from difftrust_core.programs import MAX_PARSED
 
+_QUERY = re.compile(r"\s*\(*\s*(select|with)\b", re.IGNORECASE)
 ENTRY_POINT_BLOCK = "block with the entry point"
 FIRST_BLOCK = "first block that parses"
 WHOLE_REPLY = "whole reply"
@@ -45,6 +46,18 @@ def program_of(reply: str, entry_point: str) -> Extracted:
         return Extracted(code=parsed[0][0], how=FIRST_BLOCK)
     if _program(said) is not None:
         return Extracted(code=said, how=WHOLE_REPLY)
+    return Extracted(code="", how=NO_PROGRAM)
+
+
+def query_of(reply: str) -> Extracted:
+    """Return the first fenced block that opens with SELECT or WITH, else the whole reply if it does so."""
+    said = _THOUGHTS.sub("", reply, count=1)
+    if len(said) <= MAX_PARSED:
+        for block in _blocks(said):
+            if _QUERY.match(block):
+                return Extracted(code=block, how=FIRST_BLOCK)
+        if _QUERY.match(said):
+            return Extracted(code=said, how=WHOLE_REPLY)
     return Extracted(code="", how=NO_PROGRAM)
 
 

@@ -258,7 +258,7 @@ def _add_simulated(litellm: Any) -> None:
         async def acompletion(self, *_: Any, model_response: Any, litellm_params: Any = None, **__: Any) -> Any:
             ask: Ask = litellm_params["metadata"][_SIMULATED]
             code = _simulated(ask)[ask.sample_index].code
-            model_response.choices[0].message.content = f"```python\n{code.rstrip()}\n```\n"
+            model_response.choices[0].message.content = f"```{ask.task.language}\n{code.rstrip()}\n```\n"
             model_response.choices[0].finish_reason = "stop"
             return model_response
 

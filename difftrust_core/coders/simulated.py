@@ -39,17 +39,17 @@ class _Strength:
 
 
 # Chosen so that at temperature 0.6 about 0.12, 0.30 and 0.50 of the samples hold a mistake.
-_STRENGTHS = {
+STRENGTHS = {
     "simulated/strong": _Strength(blind=0.03, knows=(2.0, 0.31), truncated=0.001),
     "simulated/medium": _Strength(blind=0.08, knows=(0.9, 0.37), truncated=0.004),
     "simulated/weak": _Strength(blind=0.15, knows=(0.55, 0.44), truncated=0.015),
 }
 _CERTAIN = 0.03
 """A weight this near to 0 or 1 counts as 0 or 1: the coder is never, or always, right."""
-_MOST_BUGS = 4
-_BUG_CONCENTRATION = 0.8
+MOST_BUGS = 4
+BUG_CONCENTRATION = 0.8
 """Dirichlet parameter of the weights of a task's bugs: below 1, so one bug tends to dominate."""
-_DOUBLE_MISTAKES = 0.2
+DOUBLE_MISTAKES = 0.2
 """Share of bugs that are two mistakes in one program."""
 _MUTATION_ATTEMPTS = 20
 
@@ -74,21 +74,27 @@ def sample_simulated(task: Task, model: str, *, temperature: float, m: int, seed
     Raises WrongUsage for a model not in SIMULATED, a temperature that is negative or not finite, m < 1, and a
     task without a reference.
     """
-    held = beliefs(task, model, seed=seed)
+    _check(task, model)
     if not (math.isfinite(temperature) and temperature >= 0):
         raise WrongUsage(f"the temperature must be a finite number >= 0, got {temperature}; typical are 0 to 1")
     if m < 1:
         raise WrongUsage(f"sampling needs m >= 1 programs, got {m} for {task.task_id}; ask for more with -m")
-    habits = _habits(task, model, seed)
+    if task.language == "sql":
+        from difftrust_core.coders.simulated_queries import sample_queries  # which needs what is below
+
+        texts = sample_queries(task, model, temperature=temperature, m=m, seed=seed)
+        facts = {"task": task, "model": model, "temperature": float(temperature)}
+        return [_candidate(**facts, code=text, sample_index=i) for i, text in enumerate(texts)]  # type: ignore[arg-type]
+    held, habits = beliefs(task, model, seed=seed), _habits(task, model, seed)
     sampled = []
     for index in range(m):
         # Each sample has a source of its own, so that the first ones do not depend on m.
-        draws = _random("sample", seed, model, task, temperature=float(temperature), index=index)
-        tree = _drawn(held, [belief.weight for belief in held], temperature, draws).tree
+        draws = random_of("sample", seed, model, task, temperature=float(temperature), index=index)
+        tree = drawn(held, [belief.weight for belief in held], temperature, draws).tree
         for variation, share in habits:
-            tree = variation(tree, task.preamble) if _happens(share, temperature, draws) else tree
+            tree = variation(tree, task.preamble) if happens(share, temperature, draws) else tree
         code = program_text(tree)
-        if _happens(_STRENGTHS[model].truncated, temperature, draws):
+        if happens(STRENGTHS[model].truncated, temperature, draws):
             code = _truncated(code, draws)
         sampled.append(_candidate(task, model, code=code, temperature=float(temperature), sample_index=index))
     return sampled
@@ -102,19 +108,13 @@ def beliefs(task: Task, model: str, *, seed: int = 0) -> list[Belief]:
 
     Raises WrongUsage for a model not in SIMULATED and for a task without a reference.
     """
-    if model not in SIMULATED:
-        raise WrongUsage(f"a simulated coder is one of {', '.join(SIMULATED)}, got {model!r}; name one of these")
-    if task.reference is None:
-        raise WrongUsage(
-            f"a simulated coder needs a task with a reference to break, got {task.task_id} without one;"
-            " give it a reference or use an LLM"
-        )
-    draws, strength = _random("beliefs", seed, model, task), _STRENGTHS[model]
-    right = ast.parse(task.reference)
+    _check(task, model)
+    draws, strength = random_of("beliefs", seed, model, task), STRENGTHS[model]
+    right = ast.parse(task.reference or "")
     is_blind = draws.random() < strength.blind
-    knows = 0.0 if is_blind else _snapped(draws.betavariate(*strength.knows))
-    n_bugs = 1 if is_blind else draws.randint(1, _MOST_BUGS)
-    shares = [draws.gammavariate(_BUG_CONCENTRATION, 1.0) for _ in range(n_bugs)]
+    knows = 0.0 if is_blind else snapped(draws.betavariate(*strength.knows))
+    n_bugs = 1 if is_blind else draws.randint(1, MOST_BUGS)
+    shares = [draws.gammavariate(BUG_CONCENTRATION, 1.0) for _ in range(n_bugs)]
     wrong = _broken_copies(right, n_bugs, draws) if knows < 1 else []
     if not wrong:
         return [Belief(tree=right, mistakes=(), weight=1.0)]
@@ -125,7 +125,18 @@ def beliefs(task: Task, model: str, *, seed: int = 0) -> list[Belief]:
     ]
 
 
-def _snapped(weight: float) -> float:
+def _check(task: Task, model: str) -> None:
+    if model not in SIMULATED:
+        raise WrongUsage(f"a simulated coder is one of {', '.join(SIMULATED)}, got {model!r}; name one of these")
+    if task.reference is None:
+        raise WrongUsage(
+            f"a simulated coder needs a task with a reference to break, got {task.task_id} without one;"
+            " give it a reference or use an LLM"
+        )
+
+
+def snapped(weight: float) -> float:
+    """Return 0 or 1 for a weight that is near to it."""
     return 0.0 if weight < _CERTAIN else 1.0 if weight > 1 - _CERTAIN else weight
 
 
@@ -137,7 +148,7 @@ def _broken_copies(right: ast.Module, n: int, draws: random.Random) -> list[tupl
         if len(found) == n:
             break
         tree, mistakes = right, tuple[str, ...]()
-        for _ in range(2 if draws.random() < _DOUBLE_MISTAKES else 1):
+        for _ in range(2 if draws.random() < DOUBLE_MISTAKES else 1):
             tree, mistakes = _broken_once(tree, mistakes, draws)
         if not any(same_program(tree, known) for known in [unbroken, *(broken for broken, _ in found)]):
             found.append((tree, mistakes))
@@ -157,7 +168,7 @@ def _broken_once(
 
 def _habits(task: Task, model: str, seed: int) -> list[tuple[Variation, float]]:
     """Return every harmless variation with the share of this coder's programs for this task that have it."""
-    draws = _random("habits", seed, model, task)
+    draws = random_of("habits", seed, model, task)
     return [(variation, draws.random()) for variation in VARIATIONS.values()]
 
 
@@ -172,12 +183,14 @@ def _tempered(weights: Sequence[float], temperature: float) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-def _drawn(options: Sequence[T], weights: Sequence[float], temperature: float, draws: random.Random) -> T:
+def drawn(options: Sequence[T], weights: Sequence[float], temperature: float, draws: random.Random) -> T:
+    """Draw one of ``options`` by weight at a temperature."""
     return draws.choices(options, weights=_tempered(weights, temperature))[0]
 
 
-def _happens(share: float, temperature: float, draws: random.Random) -> bool:
-    return _drawn((False, True), (1 - share, share), temperature, draws)
+def happens(share: float, temperature: float, draws: random.Random) -> bool:
+    """Draw whether something of this share at temperature 1 happens at a temperature."""
+    return drawn((False, True), (1 - share, share), temperature, draws)
 
 
 def _truncated(code: str, draws: random.Random) -> str:
@@ -190,7 +203,7 @@ def _truncated(code: str, draws: random.Random) -> str:
     return code[: len("def")]
 
 
-def _random(
+def random_of(
     purpose: str,
     seed: int,
     model: str,

@@ -10,7 +10,7 @@ from difftrust_core.corpora.humaneval import load_humaneval
 from difftrust_core.corpora.mbpp import load_mbpp
 from difftrust_core.corpora.places import find_file, find_starter
 from difftrust_core.corpora.spider import load_spider
-from difftrust_core.corpora.starter import load_starter
+from difftrust_core.corpora.starter import load_starter, load_starter_queries
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 from difftrust_core.tasks import Task
 
@@ -18,6 +18,7 @@ _LOADERS: dict[str, Callable[[Path], list[Task]]] = {
     "HumanEval": load_humaneval,
     "MBPP": load_mbpp,
     "starter": load_starter,
+    "starter-sql": load_starter_queries,
     "BigCodeBench": load_bigcodebench,
     "Spider": load_spider,
 }
@@ -40,7 +41,7 @@ def find_benchmark(name: str) -> Path:
     Raises NoBenchmark, saying how to get it.
     """
     known = canonical_name(name)
-    return find_starter() if known == "starter" else find_file(known.lower())
+    return find_starter(known) if known.startswith("starter") else find_file(known.lower())
 
 
 def load_benchmark(name: str, *, path: Path | None = None) -> list[Task]:

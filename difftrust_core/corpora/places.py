@@ -45,10 +45,10 @@ def find_file(name: str) -> Path:
     )
 
 
-def find_starter() -> Path:
-    """Return the folder of the starter tasks: in a wheel inside the package, in a checkout beside it."""
+def find_starter(name: str = "starter") -> Path:
+    """Return the folder of starter tasks ``name``: in a wheel inside the package, in a checkout beside it."""
     package = Path(difftrust_core.__file__).parent
-    inside, beside = package / "data" / "starter", package.parent / "data" / "starter"
+    inside, beside = package / "data" / name, package.parent / "data" / name
     folder = inside if inside.is_dir() else beside
     if any(folder.glob("*.toml")):
         return folder

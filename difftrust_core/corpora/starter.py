@@ -16,6 +16,29 @@ def load_starter(path: Path) -> list[Task]:
     return sorted((_task(entry) for file in files for entry in _entries(file)), key=natural_order)
 
 
+def load_starter_queries(path: Path) -> list[Task]:
+    """Return the text-to-SQL tasks of the TOML file ``path``, or of all TOML files in the folder ``path``.
+
+    The tasks of a file share its ``schema``.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    return sorted((_query(entry, file) for file in files for entry in _entries(file)), key=natural_order)
+
+
+def _query(entry: Entry, file: Path) -> Task:
+    return entry.task(
+        benchmark="starter-sql",
+        task_id=entry.text("task_id"),
+        language="sql",
+        entry_point="query",
+        signature=f"({file.stem})",
+        description=entry.text("question"),
+        preamble=tomllib.loads(file.read_text(encoding="utf-8"))["schema"],
+        reference=entry.text("query"),
+        seed_inputs=("({},)",),
+    )
+
+
 def _entries(path: Path) -> list[Entry]:
     try:
         tables = tomllib.loads(load_bytes(path, remedy=_REMEDY).decode()).get("task")

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from difftrust_core.inputs import MAX_ATTEMPTS, sample_input
 from difftrust_core.pipeline.jobs import Program
+from difftrust_core.pipeline.languages import preamble_of, source_of
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import OutcomeTable, Sandbox
 from difftrust_core.tasks import Task
@@ -36,10 +37,10 @@ class Jury:
         if not self._voters or not inputs:
             return 2 * votes >= self._n_candidates
         table = OutcomeTable.empty(len(inputs))
-        self._sandbox.load(self._task.preamble, inputs, table)
+        self._sandbox.load(preamble_of(self._task), inputs, table)
         slowest = 0.0
         for program in tuple(self._voters):
-            run = self._sandbox.run(program.code, self._task.entry_point)
+            run = self._sandbox.run(source_of(self._task, program.code), self._task.entry_point)
             slowest = max(slowest, run.cpu)
             kinds = np.array([table.rows[i][code][0] for i, code in enumerate(run.outcome_ids.tolist())])
             votes += program.n_candidates * (kinds == Kind.VALUE)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from difftrust_core.equality import PAPER, STRICT, Forms, classify
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Piece, PieceJob
+from difftrust_core.pipeline.languages import preamble_of, source_of
 from difftrust_core.pipeline.valid_inputs import sample_valid_inputs
 from difftrust_core.pipeline.workers import end_if_orphaned
 from difftrust_core.records import Kind
@@ -25,17 +26,19 @@ class _Started(threading.local):
     """The sandbox of this thread (workers of a cluster have several), and what it was started for."""
 
     sandbox: Sandbox | None = None
-    wanted: tuple[Limits, bool] | None = None
+    wanted: tuple[Limits, bool, str] | None = None
 
 
 _started = _Started()
 
 
-def _sandbox(limits: Limits, allow_weak: bool) -> Sandbox:
+def _sandbox(job: ChunkJob) -> Sandbox:
     """Return this worker's sandbox, started at its first task: each task runs in a fork of its own inside it."""
-    if _started.sandbox is None or _started.wanted != (limits, allow_weak):
+    wanted = (job.limits, job.allow_weak, job.task.language)
+    if _started.sandbox is None or _started.wanted != wanted:
         close_sandbox()
-        _started.sandbox, _started.wanted = Sandbox(limits, allow_weak=allow_weak), (limits, allow_weak)
+        _started.sandbox = Sandbox(job.limits, allow_weak=job.allow_weak, language=job.task.language)
+        _started.wanted = wanted
     return _started.sandbox
 
 
@@ -99,14 +102,14 @@ class _Chunk:
         """Run the programs ``first`` to ``last`` of those that are missing, and at least one, ``until`` a time."""
         distinct, _ = _distinct(self._inputs()["arguments"].to_list())
         missing = self._missing(self._read("executions"))
-        sandbox = _sandbox(self.job.limits, self.job.allow_weak)
+        sandbox, task = _sandbox(self.job), self.job.task
         table = OutcomeTable.empty(len(distinct))
-        sandbox.load(self.job.task.preamble, distinct, table)
+        sandbox.load(preamble_of(task), distinct, table)
         runs: list[ProgramRun] = []
         for _, code in missing[first:last]:
             if runs and time.monotonic() > until:
                 break
-            runs.append(sandbox.run(code, self.job.task.entry_point))
+            runs.append(sandbox.run(source_of(task, code), task.entry_point))
         return Piece(first=first, of=len(missing), runs=tuple(runs), outcomes=tuple(map(tuple, table.rows)))
 
     def write(self, pieces: Sequence[Piece]) -> None:
@@ -142,7 +145,7 @@ class _Chunk:
     def _inputs(self) -> pl.DataFrame:
         found = self._read("inputs")
         if found is None:
-            arguments, attempts = sample_valid_inputs(self.job, _sandbox(self.job.limits, self.job.allow_weak))
+            arguments, attempts = sample_valid_inputs(self.job, _sandbox(self.job))
             found = pl.DataFrame(
                 {
                     "task_id": [self.job.task.task_id] * self.job.n,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from difftrust_core.equality import Forms, Policy, classify
 from difftrust_core.pipeline.check_inputs import Accepts, Jury
 from difftrust_core.pipeline.check_records import Outcome
+from difftrust_core.pipeline.languages import around_of, preamble_of, source_of
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import OutcomeTable, Sandbox
 from difftrust_core.shrinking import Shrunk, shrink
@@ -28,8 +29,8 @@ class Duel:
     def outcomes(self, inputs: Sequence[str]) -> list[tuple[Outcome, Outcome]]:
         """Return what the two do on each input."""
         table = OutcomeTable.empty(len(inputs))
-        self._sandbox.load(self._task.preamble, inputs, table)
-        runs = [self._sandbox.run(code, self._task.entry_point) for code in self._programs]
+        self._sandbox.load(preamble_of(self._task), inputs, table)
+        runs = [self._sandbox.run(source_of(self._task, code), self._task.entry_point) for code in self._programs]
         self._cpu += sum(run.cpu for run in runs)
         ids = [run.outcome_ids.tolist() for run in runs]
         return [(row[a], row[b]) for row, a, b in zip(table.rows, *ids, strict=True)]
@@ -59,7 +60,7 @@ class Duel:
         few = sorted([*sorted(starts, key=_length)[:_STARTS], *known], key=_length)
         for start, differs in zip(few, self.differ(few), strict=True):
             if differs:
-                return shrink(start, self.differ, accepts=accepts)
+                return shrink(start, self.differ, accepts=accepts, around=around_of(self._task))
         return None
 
 

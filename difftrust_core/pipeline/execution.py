@@ -11,6 +11,7 @@ from difftrust_core.corpora.candidates import Selection
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.pipeline.chunks import close_sandbox
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Program
+from difftrust_core.pipeline.languages import LIMITS
 from difftrust_core.pipeline.spreading import PATIENCE, run_chunks, spread_over
 from difftrust_core.sandbox import Limits, Sandbox, describe_layers
 from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
@@ -75,10 +76,9 @@ def execute(
             start=0,
             stop=0,
             programs=(),
-            limits=limits or Limits(),
             allow_weak=allow_weak,
         )
-        plan = _plan(store, template, n, selection or Selection())
+        plan = _plan(store, template, n, selection=selection or Selection(), limits=limits)
         done = Execution(
             n_tasks=len({_task_key(job) for job in plan.jobs}),
             n_tasks_at_hand=plan.n_at_hand,
@@ -86,7 +86,8 @@ def execute(
         )
         if not plan.jobs:
             return done
-        with Sandbox(template.limits, allow_weak=allow_weak) as sandbox:
+        first = plan.jobs[0]
+        with Sandbox(first.limits, language=first.task.language, allow_weak=allow_weak) as sandbox:
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
             with spread_over(n_jobs, scheduler) as (spread, n_workers):
@@ -114,7 +115,7 @@ def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
     return wanted
 
 
-def _plan(store: Store, template: ChunkJob, n: int, selection: Selection) -> _Plan:
+def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, limits: Limits | None) -> _Plan:
     candidates = store.read("candidates")
     if candidates.is_empty():
         raise NoStore(f"the store {store.root} holds no candidates; bring some with `difftrust import`")
@@ -133,7 +134,7 @@ def _plan(store: Store, template: ChunkJob, n: int, selection: Selection) -> _Pl
                 plan.without_seeds.append(task.task_id)
                 continue
             jury = everyone[task.task_id] if template.settings.validity == "quorum" else ()
-            template_of_task = replace(template, task=task, jury=jury)
+            template_of_task = replace(template, task=task, jury=jury, limits=limits or LIMITS[task.language])
             jobs = _jobs(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
             plan.jobs += jobs
             plan.n_at_hand += not jobs
@@ -148,7 +149,10 @@ def _task_key(job: ChunkJob) -> tuple[str, str]:
 def load_tasks(store: Store, benchmark: str) -> list[Task]:
     """Return the tasks of one benchmark as the store holds them."""
     rows = store.read("tasks", {"benchmark": benchmark}).iter_rows(named=True)
-    return [Task(**{**row, "seed_inputs": tuple(row["seed_inputs"])}) for row in rows]
+    return [
+        Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": row["language"] or "python"})
+        for row in rows
+    ]
 
 
 def _programs(store: Store, benchmark: str, candidates: pl.DataFrame) -> dict[str, tuple[Program, ...]]:

@@ -145,7 +145,7 @@ def generate(
                 for coder in coders:  # what another command has brought since the plan was made
                     coder.drop_known()
                 n_lacking = sum(len(coder.wanted) for coder in coders)
-                _ask_all(coders, _limits(options, request), options, tally=tally, say=say)
+                _ask_all(coders, _limits(options, request, tasks[0].language), options, tally=tally, say=say)
     finally:  # also after Ctrl-C: what has arrived can be executed
         n_no_program = add_replies(store, tasks, files, n_jobs=options.n_jobs)
     return Generation(
@@ -198,9 +198,9 @@ def _price(model: str, options: GenerationOptions) -> Price | None:
     return options.price or price_of(model, api_base=options.api_base, environment=os.environ)
 
 
-def _limits(options: GenerationOptions, request: PlanRequest) -> Limits:
+def _limits(options: GenerationOptions, request: PlanRequest, language: str) -> Limits:
     shared = {f.name: getattr(options, f.name) for f in fields(Limits) if hasattr(options, f.name)}
-    return Limits(temperature=request.temperature, m=request.m, prompt_hash=prompt_hash(), **shared)
+    return Limits(temperature=request.temperature, m=request.m, prompt_hash=prompt_hash(language), **shared)
 
 
 def _ask_all(

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from difftrust_core.coders.extraction import NO_PROGRAM, program_of
+from difftrust_core.coders.extraction import NO_PROGRAM, program_of, query_of
 from difftrust_core.corpora.candidates import Recorded
 from difftrust_core.pipeline.execution import load_tasks
 from difftrust_core.pipeline.recorded import add_candidates
@@ -40,7 +40,8 @@ def add_replies(store: Store, tasks: Sequence[Task], files: Sequence[ReplyFile],
 
 
 def _row(record: Record, task: Task) -> dict[str, Any]:
-    extracted = program_of(record.text, task.entry_point)
+    is_query = task.language == "sql"
+    extracted = query_of(record.text) if is_query else program_of(record.text, task.entry_point)
     return {
         "task_id": record.task_id,
         "sample_index": record.sample_index,

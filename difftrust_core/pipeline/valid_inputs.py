@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.inputs import MAX_ATTEMPTS, sample_input
+from difftrust_core.inputs import MAX_ATTEMPTS
 from difftrust_core.pipeline.jobs import ChunkJob, Program
+from difftrust_core.pipeline.languages import InputSource, preamble_of, source_of
 from difftrust_core.records import Kind
 from difftrust_core.sandbox import OutcomeTable, Sandbox
 from difftrust_core.store import REFERENCE
@@ -64,24 +65,23 @@ class _Judge:
 
     def __init__(self, job: ChunkJob, sandbox: Sandbox):
         self.job, self.sandbox = job, sandbox
-        self.seeds = job.task.arguments()
+        self._source = InputSource(job.task, job.settings.seed)
         self.jury = job.jury
         if job.settings.validity == "reference":
             self.jury = (Program(tree_id=REFERENCE, code=job.task.reference or ""),)
 
     def draw(self, position: int, attempt: int) -> str:
         """Return the input of one position of the chunk and one attempt."""
-        seed, task_id = self.job.settings.seed, self.job.task.task_id
-        return sample_input(task_id, self.seeds, seed=seed, position=self.job.start + position, attempt=attempt)
+        return self._source.draw(self.job.start + position, attempt)
 
     def judge(self, inputs: Sequence[str]) -> _Verdict:
         """Run the jury: an input is valid if at least half of its candidates return a value."""
         task = self.job.task
         table = OutcomeTable.empty(len(inputs))
-        self.sandbox.load(task.preamble, inputs, table)
+        self.sandbox.load(preamble_of(task), inputs, table)
         votes, slowest, restarts = np.zeros(len(inputs)), 0.0, 0
         for program in self.jury:
-            run = self.sandbox.run(program.code, task.entry_point)
+            run = self.sandbox.run(source_of(task, program.code), task.entry_point)
             slowest, restarts = max(slowest, run.cpu), restarts + run.restarts
             values = [table.rows[i][code][0] is Kind.VALUE for i, code in enumerate(run.outcome_ids.tolist())]
             votes += program.n_candidates * np.array(values)

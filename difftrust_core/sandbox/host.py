@@ -67,12 +67,20 @@ class ProgramRun:
 class Sandbox:
     """A zygote at work: ``load`` a task's inputs, then ``run`` its programs one by one. Use it in ``with``.
 
+    ``language``: "python", or "sql", whose inputs are databases and whose programs are queries (``databases``).
     Raises WeakSandbox if files or network stay open to candidates and ``allow_weak`` is not set, SandboxFailed if
     it cannot be started.
     """
 
-    def __init__(self, limits: Limits, *, allow_weak: bool = False, wanted: frozenset[str] = ALL_LAYERS):
-        self.limits, self._allow_weak, self._wanted = limits, allow_weak, wanted
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        language: str = "python",
+        allow_weak: bool = False,
+        wanted: frozenset[str] = ALL_LAYERS,
+    ):
+        self.limits, self.language, self._allow_weak, self._wanted = limits, language, allow_weak, wanted
         self.active: frozenset[str] = frozenset()
         self.missing: dict[str, str] = {}
         """Each layer that is not active, and why."""
@@ -101,7 +109,7 @@ class Sandbox:
         try:
             shared = (theirs.fileno(), self._pages.request, self._pages.reply)
             self._pages.write(b"")
-            self._process = layers.start_zygote(shared, wanted=self._wanted)
+            self._process = layers.start_zygote(shared, wanted=self._wanted, language=self.language)
         except OSError as e:
             raise SandboxFailed(f"the sandbox could not be started: {e}") from None
         finally:
@@ -120,16 +128,17 @@ class Sandbox:
         self._refuse_if_weak()
 
     def _note_layers(self, ready: dict[str, Any]) -> None:
-        why_not = layers.probe_bubblewrap().why_not if "bubblewrap" in self._wanted else "not wanted"
+        why_not = layers.probe_bubblewrap(self.language).why_not if "bubblewrap" in self._wanted else "not wanted"
         self.active = frozenset({*ready["layers"], *(() if why_not else ("bubblewrap",))})
         self.missing = {**({"bubblewrap": why_not} if why_not else {}), **ready["missing"]}
         self.still_open = tuple(ready["open"])
         self.landlock_abi, self.has_cpu_clock = int(ready["landlock_abi"]), bool(ready["cpu_clock"])
 
     def _readable(self) -> list[str]:
-        harness = [str(layers.CHILD)] if not layers.bubblewrap() or "bubblewrap" not in self._wanted else []
-        libraries = f"{layers.library_folder()}/"  # the slash: names only
-        return [*layers.readable_paths(), *harness, libraries, "/harness", "/dev/null", "/dev/urandom"]
+        outside = not layers.bubblewrap(self.language) or "bubblewrap" not in self._wanted
+        harness = [str(layers.CHILD)] if outside else []
+        libraries = f"{layers.library_folder(self.language)}/"  # the slash: names only
+        return [*layers.readable_paths(self.language), *harness, libraries, "/harness", "/dev/null", "/dev/urandom"]
 
     def _refuse_if_weak(self) -> None:
         reach = ", ".join(word for word in self.still_open if word not in MAY_STAY_OPEN)
@@ -142,8 +151,12 @@ class Sandbox:
             )
 
     def _last_words(self) -> str:
-        self._process.kill()
-        _, said = self._process.communicate()
+        self._socket.close()  # at which the zygote leaves; killed alone, bubblewrap would leave it behind
+        try:
+            _, said = self._process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return "it did not come to an end"
         lines = said.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"no message, exit status {self._process.returncode}"
 

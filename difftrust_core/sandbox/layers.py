@@ -17,8 +17,8 @@ from difftrust_core import literals
 NO_BWRAP = "no bwrap in PATH"
 CHILD = Path(__file__).parent / "child"
 _HARNESS = "/harness"
-LIBRARIES = ("numpy", "numpy.libs")
-"""What candidates may import beyond the standard library: about 1 % of recorded programs use NumPy."""
+LIBRARIES = {"python": ("numpy", "numpy.libs"), "sql": ("_duckdb",)}
+"""What may be imported beyond the standard library: about 1 % of recorded programs use NumPy; queries run in DuckDB."""
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
 _PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
 _NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--new-session", "--clearenv")
@@ -29,23 +29,29 @@ def python_binary() -> str:
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
-def library_folder() -> str:
+def library_folder(language: str = "python") -> str:
     """Return the folder of third-party packages, of which candidates see ``LIBRARIES`` only."""
-    found = importlib.util.find_spec(LIBRARIES[0])
+    return str(_places(language)[0].parent)
+
+
+def _places(language: str) -> list[Path]:
+    """Return where the libraries of a language lie: folders, or a file where the library is one."""
+    found = importlib.util.find_spec(LIBRARIES[language][0])
     assert found is not None
     assert found.origin is not None
-    return str(Path(found.origin).parent.parent)
+    first = Path(found.origin)
+    first = first.parent if found.submodule_search_locations else first
+    return [first, *(first.parent / name for name in LIBRARIES[language][1:])]
 
 
-def readable_paths() -> list[str]:
+def readable_paths(language: str = "python") -> list[str]:
     """Return the only paths that a candidate may read: Python, its libraries, NumPy, the system's libraries."""
     names = ("base", "installed_base", "platbase", "installed_platbase")
     base = {name: sys.base_exec_prefix if "plat" in name else sys.base_prefix for name in names}
     stdlib = [sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")]
     python_libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*"))
     system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
-    packages = [os.path.join(library_folder(), name) for name in LIBRARIES]
-    wanted = [python_binary(), *stdlib, *python_libraries, *system, *packages]
+    wanted = [python_binary(), *stdlib, *python_libraries, *system, *map(str, _places(language))]
     return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
 
 
@@ -58,9 +64,9 @@ class Probe(NamedTuple):
     """The reason, in the program's own words where it has any; empty where it works."""
 
 
-def bubblewrap() -> tuple[str, ...]:
+def bubblewrap(language: str = "python") -> tuple[str, ...]:
     """Return the working start of a bubblewrap command, empty where there is none."""
-    return probe_bubblewrap().command
+    return probe_bubblewrap(language).command
 
 
 def fixed_addresses() -> tuple[str, ...]:
@@ -69,13 +75,13 @@ def fixed_addresses() -> tuple[str, ...]:
 
 
 @functools.cache
-def probe_bubblewrap() -> Probe:
+def probe_bubblewrap(language: str = "python") -> Probe:
     """Start a Python behind bubblewrap; one too old for ``--disable-userns`` is used without it."""
     binary, why_not = shutil.which("bwrap"), NO_BWRAP
     if platform.system() != "Linux":
         return Probe((), "namespaces are there on Linux only")
     for more in (("--disable-userns",), ()) if binary else ():
-        command = (str(binary), *_NAMESPACES, *more, *_binds())
+        command = (str(binary), *_NAMESPACES, *more, *_binds(language))
         why_not = _why_it_fails((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", ""))
         if not why_not:
             return Probe(command)
@@ -109,9 +115,9 @@ def _why_it_fails(command: tuple[str, ...]) -> str:
     return said[0] if said else f"{name} ended with status {ended.returncode} and no word"
 
 
-def _binds() -> tuple[str, ...]:
+def _binds(language: str) -> tuple[str, ...]:
     parts: list[str] = []
-    for path in readable_paths():
+    for path in readable_paths(language):
         parts += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     for file in (*CHILD.glob("*.py"), Path(literals.__file__)):
         parts += ["--ro-bind", str(file), f"{_HARNESS}/{file.name}"]
@@ -120,16 +126,18 @@ def _binds() -> tuple[str, ...]:
     return (*parts, "--remount-ro", "/")
 
 
-def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str]) -> "subprocess.Popen[bytes]":
+def start_zygote(
+    shared: tuple[int, int, int], *, wanted: frozenset[str], language: str = "python"
+) -> "subprocess.Popen[bytes]":
     """Start a zygote behind the ``wanted`` layers; it inherits its control socket, requests and replies."""
     descriptors = [str(descriptor) for descriptor in shared]
-    prefix = bubblewrap() if "bubblewrap" in wanted else ()
+    prefix = bubblewrap(language) if "bubblewrap" in wanted else ()
     if prefix:
         prefix = (*prefix, "--")
-        harness = [f"{_HARNESS}/zygote.py", f"{_HARNESS}/literals.py", library_folder()]
+        harness = [f"{_HARNESS}/zygote.py", f"{_HARNESS}/literals.py", library_folder(language)]
     else:
-        harness = [str(CHILD / "zygote.py"), literals.__file__, library_folder()]
-    command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
+        harness = [str(CHILD / "zygote.py"), literals.__file__, library_folder(language)]
+    command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors, language]
     return subprocess.Popen(
         command,
         pass_fds=shared,

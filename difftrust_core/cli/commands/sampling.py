@@ -16,7 +16,7 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust generate --benchmark humaneval --model gpt-4o -m 10 --store DIR --dry-run")
 def generate(
-    benchmark: Annotated[str, typer.Option(help="starter, humaneval or mbpp.")],
+    benchmark: Annotated[str, typer.Option(help="starter, starter-sql, humaneval, mbpp or spider.")],
     model: Annotated[list[str], typer.Option(help="As litellm names it, or simulated/strong; may be repeated.")],
     store: StoreOption,
     temperature: Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature.")] = 0.6,

@@ -46,12 +46,16 @@ class NotLoaded(Exception):
 class Inputs:
     """The argument tuples of a batch, read once in the zygote and handed out fresh for every call."""
 
-    def __init__(self, texts: list[str]):
+    def __init__(self, preamble: str, texts: list[str]):
         self._values = [read_literal(text) for text in texts]
         self._blobs = [_marshalled(v, text) for v, text in zip(self._values, texts, strict=True)]
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def load(self, program: dict[str, Any]) -> Loaded:
+        """Return the entry point and the namespace of a program. Raises NotLoaded, or whatever its text raises."""
+        return load(program["preamble"], program["source"], program["entry_point"], program["trim"])
 
     def fresh(self, index: int, namespace: Namespace) -> Any:
         """Return arguments that no earlier call has seen, objects being of the program's own classes."""
@@ -150,7 +154,7 @@ def run(program: dict[str, Any], inputs: Inputs, reply: mmap, start: int) -> Nev
     head = memoryview(reply)[:HEADER_BYTES].cast("Q")
     _seed(0)  # the module random took a new seed when this process was forked
     try:
-        loaded = load(program["preamble"], program["source"], program["entry_point"], program["trim"])
+        loaded = inputs.load(program)
     except NotLoaded as e:
         _not_loaded(reply, head, str(e))
     except BaseException as e:

@@ -25,7 +25,7 @@ class Task:
 
     def __init__(self, confinement: Confinement, request: int, reply: mmap.mmap):
         self.confinement, self.request, self.reply = confinement, request, reply
-        self.inputs, self.preamble = Inputs([]), ""
+        self.inputs, self.preamble = Inputs("", []), ""
 
     def program(self) -> dict[str, Any]:
         """Return the program at hand; for the child that is to run it only."""

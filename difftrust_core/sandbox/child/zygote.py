@@ -10,6 +10,7 @@ import json
 import mmap
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Never
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -44,7 +45,11 @@ from program import (  # noqa: E402
 from plain import kind_of_child  # noqa: E402
 from watch import Child, Task  # noqa: E402
 
-sys.path.append(sys.argv[2])  # where NumPy lies; the layers keep the rest of it shut
+sys.path.append(sys.argv[2])  # where NumPy or DuckDB lies; the layers keep the rest of it shut
+_make_inputs: Callable[[str, list[str]], Inputs] = Inputs
+if sys.argv[6] == "sql":
+    _load_harness("databases", os.path.join(_HERE, "databases.py"))
+    _make_inputs = sys.modules.pop("databases").Databases
 for _name in ("literals", *_HARNESS):
     del sys.modules[_name]  # no candidate meets the harness under these names
 
@@ -229,7 +234,8 @@ class Zygote:
 
     def _serve_task(self, request: dict[str, Any]) -> Never:
         self.confinement.limit_memory(int(self.limits["memory_bytes"]) + len(self.task.reply))
-        self.task.inputs, self.task.preamble = Inputs(request["inputs"]), request["preamble"]
+        self.task.preamble = request["preamble"]
+        self.task.inputs = _make_inputs(request["preamble"], request["inputs"])
         gc.collect()
         gc.freeze()
         self.channel.send(LOADED, {"n": len(self.task.inputs)})
