@@ -71,12 +71,15 @@ class Cluster:
                     began = time.monotonic()
         return ()
 
-    def _suspects(self, futures: Iterable[Any]) -> Iterator[Any]:
+    def _suspects(self, futures: Iterable[Any]) -> list[Any]:
+        """Return those that were on most of the workers that ended: another one may have been on the last by chance."""
+
         def count(dask_scheduler: Any) -> dict[Any, int]:
             return {key: task.suspicious for key, task in dask_scheduler.tasks.items()}
 
         counts = self.client.run_on_scheduler(count)
-        return (future for future in futures if counts.get(future.key))
+        most = max(counts.values(), default=0)
+        return [future for future in futures if most and counts.get(future.key) == most]
 
     @staticmethod
     def _result(future: Any, job: Job, lost: Callable[[Job, str], Result]) -> Result:
