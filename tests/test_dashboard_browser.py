@@ -153,7 +153,7 @@ def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str)
 def test_no_page_is_wider_than_the_screen(browser: Any, server: str, width: int) -> None:
     watched = Watched(browser, server)
     watched.page.set_viewport_size({"width": width, "height": 900})
-    for path in ("", "tasks", "task?task=HumanEval/1"):
+    for path in ("", "tasks", "task?task=HumanEval/1", "ablation", "check", "signals"):
         watched.page.goto(f"{server}/{path}")
         watched.settle()
         wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth"
