@@ -28,17 +28,17 @@ def draw_ablation(
     published_<measure> diamonds. ``chosen``: the value of x that is marked.
     """
     names = table[series].unique().sort().to_list()
-    panels = [
-        _panel(table, (x, measure), (series, names), chosen, width=width, height=height)
+    panels: list[Any] = [
+        _panel(table, (x, measure), (series, names), chosen)
         for measure in measures
         if table[measure].is_not_nan().any()
     ]
+    for panel in panels:
+        panel.width, panel.height = width, height
     return styled(side_by_side(panels))
 
 
-def _panel(
-    table: pl.DataFrame, axes: tuple[str, str], series: tuple[str, list[str]], chosen: float | None, **size: int
-) -> Any:
+def _panel(table: pl.DataFrame, axes: tuple[str, str], series: tuple[str, list[str]], chosen: float | None) -> Any:
     (x, measure), (column, names) = axes, series
     rows = table.filter(pl.col(measure).is_not_nan())
     ticks = sorted(set(rows[x].to_list()))
@@ -75,9 +75,10 @@ def _panel(
         published = base.mark_point(shape="diamond", size=80, filled=False, strokeWidth=1.5, opacity=1)
         beside = alt.Y(f"published_{measure}:Q", title=title_of(measure))
         layers.append(published.encode(y=beside, color=colour, tooltip=tooltip))
-        words = alt.Title("diamonds: as published", fontWeight="normal")
-        return alt.LayerChart(layer=layers, title=words, encoding=alt.Encoding(x=across), **size)
-    return alt.LayerChart(layer=layers, encoding=alt.Encoding(x=across), **size)
+    made = alt.LayerChart(layer=layers, encoding=alt.Encoding(x=across))
+    if f"published_{measure}" in rows.columns:
+        made.title = alt.Title("diamonds: as published", fontWeight="normal")
+    return made
 
 
 def _across(names: list[str]) -> int:
