@@ -25,7 +25,7 @@ _LETTERS = "#FAFAFA"
 _STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 3.2rem clamp(1rem, 3vw, 3rem) 3rem; }
-[data-testid="stVegaLiteChart"] { overflow-x: auto; }
+[data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 mark { background: #F0E442; color: #000; padding: 0 1px; text-decoration: underline; }
 </style>
 """

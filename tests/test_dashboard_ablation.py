@@ -73,6 +73,14 @@ def test_a_setting_is_one_row_and_none_where_it_is_not_recorded() -> None:
     assert whole_rows(pool, mixture, m=10, n=10_000) is None
 
 
+def test_a_mixture_of_unknown_price_is_named_beside_the_dollars() -> None:
+    at = opened("ablation", model=["gpt_4o", "gpt_4"])
+    (said,) = [e.proto.body for e in at.get("html") if "price is not known" in e.proto.body]
+    assert "not known: gpt_4+gpt_4o, gpt_4<" in said
+    at = opened("ablation")
+    assert not any("price is not known" in e.proto.body for e in at.get("html"))
+
+
 def test_the_sliders_move_the_point() -> None:
     at = opened("ablation")
     assert metrics(at)["Mean error"] == "0.105"

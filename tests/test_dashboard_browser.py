@@ -20,6 +20,11 @@ pytestmark = [
 PROBES = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
 """Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
 PATIENCE = 90_000
+CHECKED = (
+    'def middle(numbers: list[int]) -> str:\n    """Return the middle.\n\n    >>> middle([3, 1, 2])\n    2\n    """\n'
+)
+MIDDLE = "def middle(numbers):\n    return sorted(numbers)[len(numbers) // 2]\n"
+HOSTILE = "def middle(numbers):\n    return \"<img src=x data-hostile onerror='window.owned = 1'> $x^2$\"\n"
 
 
 @pytest.fixture(scope="module")
@@ -153,12 +158,66 @@ def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str)
 def test_no_page_is_wider_than_the_screen(browser: Any, server: str, width: int) -> None:
     watched = Watched(browser, server)
     watched.page.set_viewport_size({"width": width, "height": 900})
-    for path in ("", "tasks", "task?task=HumanEval/1"):
+    for path in ("", "tasks", "task?task=HumanEval/1", "ablation", "check", "signals"):
         watched.page.goto(f"{server}/{path}")
         watched.settle()
         wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth"
         assert watched.page.evaluate(wide) <= width, path
     watched.close()
+
+
+def test_ablation_moves_by_key_and_its_url_gives_the_same_page(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/ablation")
+    page.get_by_text("Detection rate against dollars").wait_for()
+    watched.settle()
+    for label, value, said in (
+        ("Programs a task (m)", "m=9", "m = 9 programs"),
+        ("Inputs a program (n)", "n=500", "n = 500 inputs"),
+    ):
+        page.get_by_role("slider", name=label).focus()
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url(f"**{value}**")
+        page.get_by_text(said).wait_for()
+    page.get_by_text("With 9 programs a task on 500 inputs").wait_for()
+    watched.settle()
+    # sorted, for a chart that moved writes its axis in another order than a new one
+    before, shown = page.url, sorted(words_of(page))
+    page.reload()
+    page.get_by_text("With 9 programs a task on 500 inputs").wait_for()
+    watched.settle()
+    assert (page.url, sorted(words_of(page))) == (before, shown)
+
+
+def test_a_check_of_hostile_programs_gives_a_verdict_and_text_only(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/check?check_n=10")
+    watched.settle()
+    typed = {"The function": CHECKED, "Program 1": MIDDLE, "Program 2": HOSTILE}
+    for label, code in typed.items():
+        page.get_by_label(label, exact=True).fill(code)
+        page.keyboard.press("Control+Enter")
+        watched.settle()
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_text("They disagree").wait_for()
+    watched.settle()
+    assert re.search(r"[?&]check=", page.url)
+    main = page.get_by_test_id("stMain")
+    assert main.locator("img[src=x], [data-hostile], .katex, main script").count() == 0
+    assert page.evaluate("() => window.owned") is None
+    assert "<img src=x data-hostile onerror='window.owned = 1'>" in main.inner_text()
+
+
+def test_signals_say_which_one_finds_errors(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/signals")
+    page.get_by_text("Which ones say the same").wait_for()
+    watched.settle()
+    said = re.search(r"AUROC (0\.\d{3}) \[(0\.\d{3}), (0\.\d{3})\]", page.get_by_test_id("stMain").inner_text())
+    assert said is not None
+    value, low, high = map(float, said.groups())
+    assert 0.5 < low < value < high < 1
+    assert page.locator("svg.marks").count() >= 3
 
 
 def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:

@@ -194,8 +194,12 @@ def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str) ->
     table = pl.concat([_curve(chosen, models, "m") for models in series])
     table = table.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
     st.subheader("Detection rate against dollars", anchor=False)
-    if table.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(rate).is_not_nan()).is_empty():
+    priced = pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0)
+    if table.filter(priced & pl.col(rate).is_not_nan()).is_empty():
         st.markdown("The price of these programs is not known.")
         return
+    unpriced = table.group_by("model", maintain_order=True).agg(priced.any()).filter(~pl.col("cost_usd"))
+    if not unpriced.is_empty():
+        text.show_line(f"Not drawn, for the price is not known: {', '.join(unpriced['model'])}")
     st.markdown("The number at each point is m.")
     downloads.show_chart(draw_costs(table, measure=rate, chosen=chosen.m), table, name="detection-against-dollars")

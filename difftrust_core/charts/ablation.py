@@ -28,16 +28,18 @@ def draw_ablation(
     published_<measure> diamonds. ``chosen``: the value of x that is marked.
     """
     names = table[series].unique().sort().to_list()
-    panels = [
-        _panel(table, x, measure, (series, names), chosen).properties(width=width, height=height)
+    panels: list[Any] = [
+        _panel(table, (x, measure), (series, names), chosen)
         for measure in measures
         if table[measure].is_not_nan().any()
     ]
+    for panel in panels:
+        panel.width, panel.height = width, height
     return styled(side_by_side(panels))
 
 
-def _panel(table: pl.DataFrame, x: str, measure: str, series: tuple[str, list[str]], chosen: float | None) -> Any:
-    column, names = series
+def _panel(table: pl.DataFrame, axes: tuple[str, str], series: tuple[str, list[str]], chosen: float | None) -> Any:
+    (x, measure), (column, names) = axes, series
     rows = table.filter(pl.col(measure).is_not_nan())
     ticks = sorted(set(rows[x].to_list()))
     scale = alt.Scale(type="log", nice=False) if x in _LOGARITHMIC else alt.Scale(zero=False, padding=12)
@@ -55,24 +57,28 @@ def _panel(table: pl.DataFrame, x: str, measure: str, series: tuple[str, list[st
             symbolStrokeWidth=0,
         ),
     )
-    tooltip = [c for c in (column, x, measure, f"published_{measure}", "cost_usd") if c in rows.columns]
-    base = alt.Chart(rows).encode(x=across, color=colour)
+    told = [c for c in (column, x, measure, f"published_{measure}", "cost_usd") if c in rows.columns]
+    tooltip = [alt.Tooltip(c) for c in told]  # a plain word costs Altair ten times as long
+    base = alt.Chart(rows)
     layers: list[Any] = []
     if f"{measure}_low" in rows.columns:
-        band = base.mark_area(opacity=0.15, line=False)
-        layers.append(band.encode(y=alt.Y(f"{measure}_low:Q", title=title_of(measure)), y2=f"{measure}_high:Q"))
+        low, high = alt.Y(f"{measure}_low:Q", title=title_of(measure)), alt.Y2(f"{measure}_high:Q")
+        layers.append(base.mark_area(opacity=0.15, line=False).encode(y=low, y2=high, color=colour))
     if chosen is not None:
         rule = alt.Chart(pl.DataFrame({x: [float(chosen)]})).mark_rule(color=GREY, strokeDash=[4, 4])
-        layers.append(rule.encode(x=across))
+        layers.append(rule)
         marked = alt.Chart(rows.filter(pl.col(x) == chosen)).mark_point(size=190, strokeWidth=2, filled=False)
-        layers.append(marked.encode(x=across, y=up, color=colour))
-    layers.append(base.mark_line(strokeWidth=2).encode(y=up))
-    layers.append(base.mark_point(filled=True, size=55, opacity=1).encode(y=up, tooltip=tooltip))
+        layers.append(marked.encode(y=up, color=colour))
+    layers.append(base.mark_line(strokeWidth=2).encode(y=up, color=colour))
+    layers.append(base.mark_point(filled=True, size=55, opacity=1).encode(y=up, color=colour, tooltip=tooltip))
     if f"published_{measure}" in rows.columns:
         published = base.mark_point(shape="diamond", size=80, filled=False, strokeWidth=1.5, opacity=1)
-        layers.append(published.encode(y=alt.Y(f"published_{measure}:Q", title=title_of(measure)), tooltip=tooltip))
-        return alt.layer(*layers).properties(title=alt.Title("diamonds: as published", fontWeight="normal"))
-    return alt.layer(*layers)
+        beside = alt.Y(f"published_{measure}:Q", title=title_of(measure))
+        layers.append(published.encode(y=beside, color=colour, tooltip=tooltip))
+    made = alt.LayerChart(layer=layers, encoding=alt.Encoding(x=across))
+    if f"published_{measure}" in rows.columns:
+        made.title = alt.Title("diamonds: as published", fontWeight="normal")
+    return made
 
 
 def _across(names: list[str]) -> int:

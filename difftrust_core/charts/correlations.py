@@ -13,7 +13,7 @@ def draw_correlations(table: pl.DataFrame) -> Any:
     order = table["a"].unique(maintain_order=True).to_list()
     size = 34 * len(order)
     base = alt.Chart(table.with_columns(pl.col("r").fill_nan(None))).encode(
-        x=alt.X("b:N", sort=order, title=None, axis=alt.Axis(labelAngle=-45, labelLimit=200)),
+        x=alt.X("b:N", sort=order, title=None, axis=alt.Axis(labelAngle=-45, labelLimit=200, labelOverlap=False)),
         y=alt.Y("a:N", sort=order, title=None, axis=alt.Axis(labelLimit=200)),
     )
     scale = alt.Scale(domain=[-1, 0, 1], range=["#0072B2", "#FFFFFF", "#D55E00"], interpolate="rgb")

@@ -24,7 +24,8 @@ def draw_costs(
     rows = table.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_nan())
     names = rows["model"].unique().sort().to_list()
     legend = alt.Legend(title=None, orient="bottom", columns=1, symbolOpacity=1)
-    base = alt.Chart(rows.sort("model", "m")).encode(
+    base = alt.Chart(rows.sort("model", "m"))
+    shared = alt.Encoding(
         x=alt.X(
             "cost_usd:Q",
             title="dollars for all programs of all tasks",
@@ -34,13 +35,17 @@ def draw_costs(
         y=alt.Y(f"{measure}:Q", title=title_of(measure), scale=alt.Scale(zero=True, nice=True)),
         color=colour_of("model", names, legend=legend),
     )
-    tooltip = ["model", "m", alt.Tooltip("cost_usd:Q", format="$.2f"), alt.Tooltip(f"{measure}:Q", format=".3f")]
+    tooltip = [
+        *(alt.Tooltip(name) for name in ("model", "m")),
+        alt.Tooltip("cost_usd:Q", format="$.2f"),
+        alt.Tooltip(f"{measure}:Q", format=".3f"),
+    ]
     layers: list[Any] = [
-        base.mark_line(strokeWidth=2).encode(order="m:Q"),
+        base.mark_line(strokeWidth=2).encode(order=alt.Order("m:Q")),
         base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tooltip),
         base.mark_text(dy=-11, fontSize=10).encode(text=alt.Text("m:Q")),
     ]
     if chosen is not None:
         marked = base.transform_filter(alt.datum.m == chosen)
         layers.append(marked.mark_point(size=190, strokeWidth=2, filled=False))
-    return styled(alt.layer(*layers).properties(width=width, height=height))
+    return styled(alt.LayerChart(layer=layers, encoding=shared, width=width, height=height))

@@ -51,7 +51,7 @@ def place_labels(
     for row, (across, down) in zip(rows, at, strict=True):
         size = len(row[text]) * font_size * _LETTER, font_size * 1.1
         places = list(_places(across, down, size))
-        best = min(range(len(places)), key=lambda i: (round(_cost(places[i], taken, frame)), i))
+        best = _best(places, taken, frame)
         box = places[best]
         taken.append(box)
         ends = frame.values(min(max(across, box[0]), box[2]), min(max(down, box[1]), box[3]))
@@ -80,6 +80,16 @@ def _places(across: float, down: float, size: tuple[float, float]) -> Iterator[B
             for step in range(-10, 11):
                 top = down - height / 2 + step * height * 0.6
                 yield left, top, left + width, top + height
+
+
+def _best(places: list[Box], taken: list[Box], frame: Frame) -> int:
+    """Return the number of the place that costs least, the first of equals."""
+    costs: list[int] = []
+    for place in places:
+        costs.append(round(_cost(place, taken, frame)))
+        if costs[-1] <= 0:  # none costs less
+            break
+    return costs.index(min(costs))
 
 
 def _cost(box: Box, taken: list[Box], frame: Frame) -> float:

@@ -22,13 +22,16 @@ def draw_models(table: pl.DataFrame, *, width: int = 150) -> Any:
     models = table["model"].unique(maintain_order=True).to_list()
     measures = [title for name, title in TITLES.items() if name in set(table["measure"])]
     shown = table.with_columns(pl.col("measure").replace_strict(TITLES))
-    tooltip: list[Any] = ["model:N", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high"))]
+    tooltip: list[Any] = [
+        alt.Tooltip("model:N"),
+        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")),
+    ]
     base = alt.Chart(shown).encode(
         y=alt.Y("model:N", sort=models, axis=alt.Axis(title=None, labelLimit=180)), tooltip=tooltip
     )
     across = alt.X("low:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".2~f"))
-    bar = base.mark_bar(height=6, opacity=0.35, color=COLOURS[0]).encode(x=across, x2="high:Q")
-    dot = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0]).encode(x="value:Q")
+    bar = base.mark_bar(height=6, opacity=0.35, color=COLOURS[0]).encode(x=across, x2=alt.X2("high:Q"))
+    dot = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0]).encode(x=alt.X("value:Q"))
     panels = alt.layer(bar, dot).properties(width=width, height=alt.Step(20))
     header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold", labelAnchor="start")
     faceted = panels.facet(column=alt.Column("measure:N", sort=measures, header=header), spacing=14)

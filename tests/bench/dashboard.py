@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,17 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     for _ in range(rounds):
         link = page.get_by_role("link", name="Previous task")
         bench.time("task: previous task (seen)", page, lambda link=link: _follow(page, link), "What is proved")
+
+    page.goto(f"{bench.url}/ablation")
+    page.get_by_text("Detection rate against dollars").wait_for()
+    page.wait_for_function(STILL)
+    slider = page.get_by_role("slider", name="Programs a task (m)")
+    for name, key, sign in (("new", "ArrowRight", 1), ("seen", "ArrowLeft", -1)):
+        for i in range(rounds):
+            m = 10 + i + 1 if sign > 0 else 10 + rounds - i - 1
+            slider.focus()
+            press = partial(page.keyboard.press, key)
+            bench.time(f"ablation: move m ({name})", page, press, f"With {m} programs")
 
 
 def _follow(page: Page, link: Any) -> None:
