@@ -58,7 +58,7 @@ def copy_store(source: Store, target: Path, tasks: Sequence[tuple[str, str]], *,
             for path in source.files(table):
                 partition = partition_of(path, table)
                 own = frame.filter(**partition).drop(partition)
-                copied = [own.with_columns(pl.col("task_id") + f"~{k}") for k in range(copies)]
+                copied = [own.with_columns(pl.col("task_id") + f".{k}") for k in range(copies)]
                 made.write(table, pl.concat(copied), partition, path.stem)
     return made
 
