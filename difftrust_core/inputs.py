@@ -63,7 +63,7 @@ class _Sequence:
     __slots__ = ("kind", "parts", "size")
 
     def __init__(self, value: Collection[Any]):
-        self.kind: Callable[[list[Any]], Any] = type(value)  # type: ignore[assignment]
+        self.kind: Callable[[list[Any]], Any] = type(value)
         self.parts = [_Sequence(part) if type(part) in (list, tuple) else part for part in value]
         self.size = 1 + sum([_size_of_part(part) for part in self.parts])
 
