@@ -115,7 +115,10 @@ def test_simulated_programs_do_what_a_plain_executor_sees(tmp_path: Path) -> Non
 
 
 @needs_bubblewrap
-def test_recorded_programs_of_200_tasks_do_what_a_plain_executor_sees(tmp_path: Path, shared_data: Path) -> None:
+def test_recorded_programs_of_200_tasks_do_what_a_plain_executor_sees(
+    tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
     source = tmp_path / "source"
     chosen = Selection(models=frozenset({"gpt_3_5", "llama_3_1_8b_instruct"}), temperatures=frozenset({0.6}), m=3)
     import_source(source, shared_data / "difftrust" / "candidates.parquet", chosen, n_jobs=2)
