@@ -110,26 +110,23 @@ def _some_tasks(source: Store, seed: int) -> list[tuple[str, str]]:
 
 def _lines(what: str, points: Sequence[Point]) -> list[Figure]:
     work, seconds = (np.array([getattr(p, name) for p in points], dtype=float) for name in ("executions", "seconds"))
-    each, start = _line(work, seconds)
+    start = _start_up(work, seconds)
     memory = [p.largest_mb for p in points]
     rates = [s * 1e6 / w for s, w in zip(seconds - start, work, strict=True)]
     return [
         figure_of("e", f"{what}: slope of log seconds, start-up taken off", [_slope(work, seconds - start)]),
-        figure_of("e", f"{what}: slope of log CPU seconds", [_slope(work, np.array([p.cpu for p in points]))]),
-        figure_of("e", f"{what}: microseconds an execution, start-up taken off", rates, "us"),
-        figure_of("e", f"{what}: start-up, and seconds per million executions", [start, each * 1e6], "s"),
+        figure_of("e", f"{what}: start-up", [start], "s"),
+        figure_of("e", f"{what}: an execution, start-up taken off", rates, "us"),
+        figure_of("e", f"{what}: CPU time of an execution", [p.cpu * 1e6 / p.executions for p in points], "us"),
         figure_of("e", f"{what}: memory of the largest process, most over least", [max(memory) / min(memory)]),
     ]
 
 
-def _line(work: NDArray[np.float64], seconds: NDArray[np.float64]) -> tuple[float, float]:
-    """Return slope and intercept (at least 0) of the line with the least relative squares."""
-    weights = 1 / seconds
-    columns = np.stack([work, np.ones_like(work)], axis=1) * weights[:, None]
-    (slope, start), *_ = np.linalg.lstsq(columns, np.ones_like(work), rcond=None)
-    if start < 0:
-        slope, start = float((work * weights).sum() / ((work * weights) ** 2).sum()), 0.0
-    return float(slope), float(start)
+def _start_up(work: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
+    """Return where the line with the least relative squares meets no work, at least 0."""
+    columns = np.stack([work, np.ones_like(work)], axis=1) / seconds[:, None]
+    _, start = np.linalg.lstsq(columns, np.ones_like(work), rcond=None)[0]
+    return max(0.0, float(start))
 
 
 def _slope(work: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
