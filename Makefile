@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard bench-sql calibrate \
+.PHONY: help demo test test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql calibrate \
 	dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
@@ -43,6 +43,9 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: lint types  ## Lint, format and types
+
+bench: $(READY)  ## Everything that docs/performance.md says, in one run; half an hour
+	$(BIN)/python -m tests.bench.performance
 
 bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same programs and inputs
 	$(BIN)/python -m tests.bench.sandbox

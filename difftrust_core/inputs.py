@@ -43,10 +43,83 @@ def _mutate_argument(argument: Any, generator: random.Random) -> Any:
         for _ in range(n_mutations):
             argument = _mutate_value(argument, generator)
         return argument
+    if type(argument) in (list, tuple):
+        sequence = _Sequence(argument)
+        for _ in range(n_mutations):
+            sequence.mutate(_below(sequence.size, generator) if sequence.size > 1 else 0, generator)
+        return sequence.value()
     for _ in range(n_mutations):
         size = _size(argument)
         argument = _mutate_node(argument, _below(size, generator) if size > 1 else 0, generator)
     return argument
+
+
+class _Sequence:
+    """A list or tuple that counts its nodes as it changes: ``mutate`` is ``_mutate_node`` in place.
+
+    Lists and tuples in it are sequences too, all else is a value; nothing in them is a key or an element of a set.
+    """
+
+    __slots__ = ("kind", "parts", "size")
+
+    def __init__(self, value: Collection[Any]):
+        self.kind: Callable[[list[Any]], Any] = type(value)
+        self.parts = [_Sequence(part) if type(part) in (list, tuple) else part for part in value]
+        self.size = 1 + sum([_size_of_part(part) for part in self.parts])
+
+    def value(self) -> Any:
+        """Return the list or tuple as it is now."""
+        return self.kind([part.value() if type(part) is _Sequence else part for part in self.parts])
+
+    def mutate(self, target: int, generator: random.Random) -> int:
+        """Mutate the node number ``target`` (in preorder); return by how many nodes this grew."""
+        grown = self._mutate_parts(generator) if target == 0 else self._mutate_below(target - 1, generator)
+        self.size += grown
+        return grown
+
+    def _mutate_below(self, target: int, generator: random.Random) -> int:
+        parts = self.parts
+        if self.size == 1 + len(parts) and type(parts[target]) is not _Sequence:
+            return self._replace(target, _mutate_value(parts[target], generator))
+        for position, part in enumerate(parts):
+            size = _size_of_part(part)
+            if target < size:
+                if type(part) is _Sequence:
+                    return part.mutate(target, generator)
+                return self._replace(position, _mutate_node(part, target, generator))
+            target -= size
+        raise AssertionError("a node number within the value's size")
+
+    def _replace(self, position: int, part: Any) -> int:
+        before, self.parts[position] = self.parts[position], part
+        return _size_of_part(part) - _size_of_part(before)
+
+    def _mutate_parts(self, generator: random.Random) -> int:
+        """Do to the parts what ``_mutate_sequence`` does to a value's."""
+        parts = self.parts
+        operation = _below(4, generator) if parts else 0
+        at = _below(len(parts) + (operation == 0), generator)
+        if operation == 0:
+            dummy = _dummy(_DUMMIES, generator)
+            parts.insert(at, _Sequence(dummy) if type(dummy) is list else dummy)
+            return 1
+        if operation == 1:
+            other = _below(len(parts), generator)
+            parts[at], parts[other] = parts[other], parts[at]
+            return 0
+        part = parts[at]
+        if operation == 2:
+            parts.insert(at, _Sequence(part.value()) if type(part) is _Sequence else part)
+            return _size_of_part(part)
+        del parts[at]
+        return -_size_of_part(part)
+
+
+def _size_of_part(part: Any) -> int:
+    kind = type(part)
+    if kind is _Sequence:
+        return int(part.size)
+    return _size(part) if kind in _CONTAINERS else 1
 
 
 def children(value: Any) -> Iterator[Any]:

@@ -225,9 +225,37 @@ def test_a_mutation_that_breaks_a_hash_leaves_the_value():
 
 
 def test_an_argument_is_mutated_one_ten_or_thirty_times_equally_often(monkeypatch):
-    monkeypatch.setattr(inputs, "_mutate_node", lambda value, target, generator: [value[0] + 1])
+    monkeypatch.setattr(inputs, "_mutate_node", lambda value, target, generator: {0: value[0] + 1})
     monkeypatch.setattr(inputs, "_mutate_value", lambda value, generator: value + 1)
-    for start, taken in ((0, lambda value: value), ([0], lambda value: value[0])):
+    monkeypatch.setattr(inputs._Sequence, "mutate", lambda self, target, generator: self.parts.append(0))
+    for start, taken in ((0, lambda value: value), ({0: 0}, lambda value: value[0]), ([], len)):
         counts = Counter(taken(_mutate_argument(start, random.Random(i))) for i in range(3_000))
         assert set(counts) == {1, 10, 30}
         assert min(counts.values()) > 900
+
+
+NESTED = [
+    [1, [2, (3, "a"), []], {"k": [4, 5]}, {1, 2}, None, Instance("Point", (), {"x": [1], "y": ()})],
+    ((1, 2), [[], [()]], ""),
+    [[1, 2], [3, 4]],
+    [],
+    ([True, 1.5, b"x"], {(1, 2): [3]}, frozenset({1})),
+]
+
+
+def mutated_by_rebuilding(argument, generator):
+    """Mutate as ``_mutate_argument`` says it does: count the nodes, choose one, build the value again."""
+    for _ in range(inputs.MUTATIONS_PER_ARGUMENT[inputs._below(3, generator)]):
+        size = _size(argument)
+        argument = _mutate_node(argument, inputs._below(size, generator) if size > 1 else 0, generator)
+    return argument
+
+
+@pytest.mark.parametrize("value", NESTED, ids=write_literal)
+def test_a_sequence_mutated_in_place_is_the_one_built_again_after_each_mutation(value):
+    before = write_literal(value)
+    for i in range(1_000):
+        found = _mutate_argument(value, random.Random(i))
+        assert write_literal(found) == write_literal(mutated_by_rebuilding(value, random.Random(i)))
+        assert type(found) is type(value)
+    assert write_literal(value) == before

@@ -219,6 +219,16 @@ def test_every_column_of_the_estimates_is_documented() -> None:
     assert [kind.name.lower() for kind in Kind if f"| `{kind.name.lower()}` |" not in text] == []
 
 
+def test_tasks_written_before_there_was_another_language_are_in_python(tmp_path: Path) -> None:
+    stores = [filled(tmp_path / name, RIGHT, WRONG) for name in ("new", "earlier")]
+    for path in stores[1].files("tasks"):
+        pl.read_parquet(path, hive_partitioning=False).drop("language").write_parquet(path)
+    for store in stores:
+        execute(store, n=20, say=silent)
+        refresh_estimates(store)
+    assert query_estimates(stores[1]).equals(query_estimates(stores[0]))
+
+
 def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT, WRONG)
     execute(store, n=20, say=silent)

@@ -15,7 +15,7 @@ COMMANDS = [
     for block in re.findall(r"```\n(.*?)```", README, re.DOTALL)
     for line in block.splitlines()
     if line.strip().startswith("difftrust ")
-]
+] + re.findall(r"`(difftrust [^`]+)`", README.partition("## And then")[2].partition("\n## ")[0])
 
 
 def test_the_two_commands_are_there() -> None:

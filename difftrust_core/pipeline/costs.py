@@ -6,8 +6,8 @@ import polars as pl
 
 from difftrust_core.coders.tokens import count_tokens, recorded_prompt_tokens
 from difftrust_core.corpora.published import load_published
+from difftrust_core.pipeline.stored_tasks import load_tasks
 from difftrust_core.store import SCHEMAS, Store
-from difftrust_core.tasks import Task
 
 RECORDED = {"prompt_tokens": pl.Int64, "completion_tokens": pl.Int64, "cost_usd": pl.Float64}
 """What a candidate may bring along from where it was sampled; null where it does not."""
@@ -67,7 +67,5 @@ def _counted(store: Store, benchmark: str, known: pl.DataFrame) -> pl.DataFrame:
 
 
 def _prompt_tokens(store: Store, benchmark: str) -> pl.DataFrame:
-    rows = store.read("tasks", {"benchmark": benchmark}).iter_rows(named=True)
-    tasks = [Task(**{**row, "seed_inputs": tuple(row["seed_inputs"])}) for row in rows]
-    counted = [(task.task_id, recorded_prompt_tokens(task)) for task in tasks]
+    counted = [(task.task_id, recorded_prompt_tokens(task)) for task in load_tasks(store, benchmark)]
     return pl.DataFrame(counted, schema={"task_id": pl.String, "counted_prompt": pl.Int64}, orient="row")

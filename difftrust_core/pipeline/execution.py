@@ -13,6 +13,7 @@ from difftrust_core.pipeline.chunks import close_sandbox
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Program
 from difftrust_core.pipeline.languages import LIMITS
 from difftrust_core.pipeline.spreading import PATIENCE, run_chunks, spread_over
+from difftrust_core.pipeline.stored_tasks import load_tasks
 from difftrust_core.sandbox import Limits, Sandbox, describe_layers
 from difftrust_core.store import REFERENCE, Settings, Store, chunk_starts
 from difftrust_core.tasks import Task
@@ -144,15 +145,6 @@ def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, lim
 
 def _task_key(job: ChunkJob) -> tuple[str, str]:
     return job.task.benchmark, job.task.task_id
-
-
-def load_tasks(store: Store, benchmark: str) -> list[Task]:
-    """Return the tasks of one benchmark as the store holds them."""
-    rows = store.read("tasks", {"benchmark": benchmark}).iter_rows(named=True)
-    return [
-        Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": row["language"] or "python"})
-        for row in rows
-    ]
 
 
 def _programs(store: Store, benchmark: str, candidates: pl.DataFrame) -> dict[str, tuple[Program, ...]]:

@@ -7,9 +7,9 @@ import polars as pl
 
 from difftrust_core.coders.extraction import NO_PROGRAM, program_of, query_of
 from difftrust_core.corpora.candidates import Recorded
-from difftrust_core.pipeline.execution import load_tasks
 from difftrust_core.pipeline.recorded import add_candidates
 from difftrust_core.pipeline.replies import Record, ReplyFile
+from difftrust_core.pipeline.stored_tasks import load_tasks
 from difftrust_core.store import Store
 from difftrust_core.tasks import Task
 

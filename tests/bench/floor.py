@@ -21,9 +21,12 @@ def floor(preamble, inputs, entry_point, sources):
     harness = _harness()
     canonical, exception_name = harness["canonical"], harness["exception_name"]
     began = time.process_time()
-    fresh, n = harness["Inputs"](list(inputs)).fresh, len(inputs)
+    fresh, n = harness["Inputs"](preamble, list(inputs)).fresh, len(inputs)
     for source in sources:
-        function, namespace = harness["load"](preamble, source, entry_point, False)
+        try:
+            function, namespace = harness["load"](preamble, source, entry_point, False)
+        except BaseException:  # it fails to load in the executor too
+            continue
         texts = []
         for index in range(n):
             try:

@@ -1,0 +1,13 @@
+"""The tasks of a store, as tasks; and nothing else."""
+
+from difftrust_core.store import Store
+from difftrust_core.tasks import Task
+
+
+def load_tasks(store: Store, benchmark: str) -> list[Task]:
+    """Return the tasks of one benchmark as the store holds them; those that name no language are in Python."""
+    rows = store.read("tasks", {"benchmark": benchmark}).iter_rows(named=True)
+    return [
+        Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": row["language"] or "python"})
+        for row in rows
+    ]

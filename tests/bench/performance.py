@@ -1,0 +1,112 @@
+"""Everything that the documentation says of speed: `make bench` (or `python -m tests.bench.performance --help`).
+
+Works on recorded candidates (DIFFTRUST_DATA), of 16 models at t = 0.6 the first ten; where they are not at hand, on
+simulated coders and the starter benchmark, which says how the figures are made and little of their size.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from difftrust_core.corpora.published import find_results
+from difftrust_core.store import Store
+from tests.bench.figures import Figure, in_markdown, machine, write_figures
+from tests.bench.growth import run_growth
+from tests.bench.latencies import run_latencies, run_starts, table_3_seconds
+from tests.bench.processes import run
+from tests.bench.table_4 import run_as_published, run_bare_loop, run_grid, run_table_4
+
+TITLES = {
+    "a": "Table 4 end to end: every distinct program on 1,000 inputs, once",
+    "b": "Against a bare loop over the same programs and inputs in one process, without isolation",
+    "c": "Against the sampling of the published pipeline, on a random sample of (model, task) pairs",
+    "d": "Table 3's grid of m, temperature and n",
+    "e": "Growth",
+    "f": "Questions to the shipped results",
+    "g": "Start of the command line",
+}
+MODELS_THAT_GROW = ("gpt_4o", "gpt_3_5", "claude_3_haiku", "llama_3_1_8b_instruct")
+_RECORDED = ("import", "difftrust", "--temperature", "0.6")
+_SIMULATED = ("generate", "--benchmark", "starter", *(f"--model=simulated/{name}" for name in ("strong", "weak")))
+
+
+def measure(folder: Path, asked: argparse.Namespace) -> list[Figure]:
+    """Measure the parts that were asked for."""
+    difftrust = str(Path(sys.executable).with_name("difftrust"))
+    recorded = (Path(os.environ.get("DIFFTRUST_DATA", "../shared/data")) / "difftrust").is_dir()
+    figures: list[Figure] = []
+    if set("abcd") & set(asked.parts):
+        fill = (*_RECORDED, "-m", "10") if recorded else (*_SIMULATED, "-m", "10")
+        found, executed = run_table_4(difftrust, folder / "table-4", fill, asked.jobs)
+        figures += _said(found)
+        store = Store.open(folder / "table-4")
+        if "b" in asked.parts:
+            figures += _said(run_bare_loop(store, executed, asked.jobs))
+        if set("cd") & set(asked.parts):
+            found, seconds = run_as_published(
+                store, executed, n_pairs=asked.pairs, n_processes=asked.jobs, seed=asked.seed
+            )
+            figures += _said(found)
+            n_tasks = store.read("inputs").select("benchmark", "task_id").unique().height
+            figures += _said(run_grid(seconds, n_tasks, asked.jobs, table_3_seconds(find_results(), 5)))
+    if "e" in asked.parts:
+        models = [f"--model={name}" for name in MODELS_THAT_GROW]
+        fill = (*_RECORDED, *models, "-m", "50") if recorded else (*_SIMULATED, "-m", "50")
+        source = folder / "growth"
+        run([difftrust, *fill, "--store", str(source)])
+        figures += _said(run_growth(Store.open(source), folder, jobs=asked.jobs, seed=asked.seed))
+    if "f" in asked.parts:
+        figures += _said(run_latencies(find_results(), 5))
+    if "g" in asked.parts:
+        figures += _said(run_starts(10))
+    return figures
+
+
+def _said(figures: list[Figure]) -> list[Figure]:
+    print(f"\n{TITLES[figures[0].part]}\n\n{in_markdown(figures)}", flush=True)
+    return figures
+
+
+def document(figures: Sequence[Figure]) -> str:
+    """Return docs/performance.md."""
+    parts = dict.fromkeys(figure.part for figure in figures)
+    on = ", ".join(f"{name} {value}" for name, value in machine().items())
+    sections = [
+        f"## {TITLES[part]}\n\n{in_markdown([figure for figure in figures if figure.part == part])}" for part in parts
+    ]
+    return "\n".join([_HEAD.format(on=on), *sections])
+
+
+_HEAD = """# Performance
+
+Made by `make bench`: one machine, one run. Compare the ratios; seconds are this machine's.
+Measured on: {on}.
+
+The published sampling is tests/bench/yardstick.py, written from its description: two executions an input for
+incoherence, two for error, in two threads with a time limit, everything again for each m and n, no isolation; a pair
+that takes over 60 s is dropped at 60 s. Programs are loaded once a pair and pairs spread over all cores, both in its
+favour. Slopes of growth are those of a log-log line: 1 means that twice the work takes twice the time; tasks grow by
+copies of the same ten.
+"""
+
+
+def main() -> None:
+    """Measure, print, and write the table and docs/performance.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", default="abcdefg", help="a subset of abcdefg; only all of them are written")
+    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(Path(folder), asked)
+    if set(asked.parts) >= set(TITLES):
+        write_figures(figures, Path("docs/performance.parquet"))
+        Path("docs/performance.md").write_text(document(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""A command run to its end, and what it and everything it started took: wall time, CPU time, memory."""
+
+import contextlib
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import psutil
+
+_LOOK_EVERY = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Took:
+    """Seconds, and megabytes: of the largest process and of all of them together, shared pages counted in each."""
+
+    wall: float
+    cpu: float
+    largest_mb: float
+    together_mb: float
+
+
+class _Watch(threading.Thread):
+    """Look at a tree of processes now and then: workers are killed at the end, and nobody is told what they took."""
+
+    def __init__(self, pid: int):
+        super().__init__(daemon=True)
+        self._root = psutil.Process(pid)
+        self._ended = threading.Event()
+        self.cpu = self.largest = self.together = 0.0
+
+    def run(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY):
+            with contextlib.suppress(psutil.Error):
+                self._look([self._root, *self._root.children(recursive=True)])
+
+    def _look(self, processes: list[psutil.Process]) -> None:
+        cpu, sizes = 0.0, [0.0]
+        for process in processes:
+            with contextlib.suppress(psutil.Error):
+                cpu += sum(process.cpu_times()[:4])  # its own, and that of children it waited for
+                sizes.append(process.memory_info().rss / 1e6)
+        self.cpu = max(self.cpu, cpu)
+        self.largest, self.together = max(self.largest, *sizes), max(self.together, sum(sizes))
+
+    def end(self) -> None:
+        """Look no more."""
+        self._ended.set()
+        self.join()
+
+
+def run(command: Sequence[str]) -> Took:
+    """Run a command. Raises SystemExit with its last words if it fails."""
+    began = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        watch = _Watch(process.pid)
+        watch.start()
+        said, _ = process.communicate()
+        wall = time.perf_counter() - began
+        watch.end()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed: {said.strip()[-500:]}")
+    return Took(wall=wall, cpu=watch.cpu, largest_mb=watch.largest, together_mb=watch.together)
