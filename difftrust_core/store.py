@@ -18,6 +18,7 @@ import polars as pl
 
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.locking import hold, share
+from difftrust_core.mirrors import Mirror
 from difftrust_core.schemas import KEYS, REMEDIES
 from difftrust_core.schemas import MAY_BE_MISSING as MAY_BE_MISSING
 from difftrust_core.schemas import PARTITIONS as PARTITIONS
@@ -42,6 +43,8 @@ class Store:
     def __init__(self, root: Path):
         self.root = root.absolute()  # workers may have another working directory
         self._is_held = False
+        self.mirror: Mirror | None = None
+        """While it is held: what sends its files to the store's URL, if it has one."""
 
     @classmethod
     def open(cls, root: Path) -> "Store":
@@ -94,15 +97,16 @@ class Store:
         if self._is_held:
             yield
             return
-        with hold(self.root):
+        mirror = Mirror.of(self.root)
+        with mirror.held() if mirror else hold(self.root):
             for left_over in self.root.rglob(".*.tmp"):
                 left_over.unlink(missing_ok=True)
             shutil.rmtree(self.root / SCRATCH, ignore_errors=True)
-            self._is_held = True
+            self._is_held, self.mirror = True, mirror
             try:
                 yield
             finally:
-                self._is_held = False
+                self._is_held, self.mirror = False, None
             write_list(self.root, read_list(self.root) | self.names())
 
     @contextlib.contextmanager

@@ -24,7 +24,9 @@ LAYERS = (
     },
     {"intervals", "planning", "shrinking", "sqltasks"},
     {"seals", "locking"},
-    {"settings"},
+    {"settings", "remote"},
+    {"syncing"},
+    {"mirrors"},
     {"store", "ablation"},
     {"results", "clusters", "comparison"},
     {"evidence", "signals"},
@@ -35,6 +37,7 @@ LAYERS = (
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 DOORS = {
+    "fsspec": {"remote"},
     "joblib": {"pipeline"},
     "duckdb": {"queries"},
     "litellm": {"coders"},

@@ -58,8 +58,8 @@ def execute(
     """Run every program of the store on its task's first ``n`` inputs, each pair once, and only what is missing.
 
     ``selection``: only the programs of these candidates; estimates go as far as all programs of a coder have gone.
-    ``scheduler``: the address of a dask cluster whose workers reach the store's folder under the same path; else
-    ``n_jobs`` processes of this machine run it.
+    ``scheduler``: the address of a dask cluster whose workers reach the store's URL, or its folder under the same path;
+    else ``n_jobs`` processes of this machine run it.
     ``patience``: seconds after which a task is shared among the workers; it changes no outcome.
     ``seed`` and ``validity`` are fixed when a store is first executed. Raises WrongUsage if they are given and differ,
     if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach files or network.
@@ -77,6 +77,8 @@ def execute(
             stop=0,
             programs=(),
             allow_weak=allow_weak,
+            holding=store.mirror.holding if store.mirror else None,
+            is_here=not scheduler,
         )
         plan = _plan(store, template, n, selection=selection or Selection(), limits=limits)
         done = Execution(
@@ -91,9 +93,12 @@ def execute(
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
             with spread_over(n_jobs, scheduler) as (spread, n_workers):
-                return _run(run_chunks(plan.jobs, spread, n_workers, patience=patience), done)
+                done = _run(run_chunks(plan.jobs, spread, n_workers, patience=patience), done)
         finally:
             close_sandbox()
+        if store.mirror and scheduler:
+            store.mirror.bring()
+        return done
 
 
 _PLACEHOLDER = Task(benchmark="none", task_id="none", entry_point="none", signature="", description="", seed_inputs=())
