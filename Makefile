@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard bench-sql calibrate \
+.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard bench-sql bench-scaling calibrate \
 	dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
@@ -52,6 +52,9 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 
 bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
+
+bench-scaling: $(READY)  ## How commands grow with the tasks of a store, from 500 to 8,000; takes ten minutes
+	$(BIN)/python -m tests.bench.scaling
 
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
 	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))

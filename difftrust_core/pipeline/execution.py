@@ -129,8 +129,9 @@ def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, lim
     plan = _Plan()
     for benchmark in sorted(candidates["benchmark"].unique()):
         of_benchmark = candidates.filter(pl.col("benchmark") == benchmark)
-        everyone = _programs(store, benchmark, of_benchmark)
         programs = _programs(store, benchmark, of_benchmark.filter(selection.predicate()))
+        has_jury = template.settings.validity == "quorum"
+        everyone = _programs(store, benchmark, of_benchmark) if has_jury else {}
         done = _done(store, benchmark, template.settings.validity)
         for task in load_tasks(store, benchmark):
             if task.task_id not in programs:
@@ -138,7 +139,7 @@ def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, lim
             if not task.seed_inputs:
                 plan.without_seeds.append(task.task_id)
                 continue
-            jury = everyone[task.task_id] if template.settings.validity == "quorum" else ()
+            jury = everyone.get(task.task_id, ())
             template_of_task = replace(template, task=task, jury=jury, limits=limits or LIMITS[task.language])
             jobs = _jobs(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
             plan.jobs += jobs
