@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard bench-sql bench-scaling calibrate \
-	dashboard lab notebooks reproduce clean
+.PHONY: help demo test test-hostile test-recovery check lint types bench-sandbox bench-dashboard bench-sql bench-scaling \
+	calibrate dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16

@@ -53,8 +53,7 @@ class Remote:
     def versions(self, table: str) -> dict[str, str]:
         """Return the files below one folder, each with what changes when it is written; hidden ones are left out."""
         with self._told():
-            system, root = _opened(self.url)
-            system.invalidate_cache()
+            system, root = self._system()
             try:
                 found = system.find(f"{root}/{table}", detail=True)
             except FileNotFoundError:
@@ -65,8 +64,7 @@ class Remote:
     def version(self, name: str) -> str | None:
         """Return what changes when the file is written, None if there is none."""
         with self._told():
-            system, root = _opened(self.url)
-            system.invalidate_cache()
+            system, root = self._system()
             try:
                 found = system.info(f"{root}/{name}")
             except FileNotFoundError:
@@ -76,8 +74,7 @@ class Remote:
     def is_bare(self) -> bool:
         """Tell whether nothing is there, but for a lock."""
         with self._told():
-            system, root = _opened(self.url)
-            system.invalidate_cache()
+            system, root = self._system()
             with suppress(FileNotFoundError):
                 names = {path.rstrip("/").rpartition("/")[2] for path in system.ls(root, detail=False)}
                 return names <= {LOCK_FILE, root.rpartition("/")[2]}  # some list a folder in itself
@@ -86,7 +83,7 @@ class Remote:
     def get(self, names: Iterable[str], folder: Path) -> set[str]:
         """Fetch files to below ``folder``; return the names of those that are not there."""
         with self._told():
-            system, root = _opened(self.url)
+            system, root = self._system()
 
             def fetch(name: str) -> str | None:
                 path = folder / name
@@ -103,7 +100,7 @@ class Remote:
     def put(self, names: Iterable[str], folder: Path) -> dict[str, str]:
         """Put files from below ``folder``, each whole or not at all, and return their versions."""
         with self._told():
-            system, root = _opened(self.url)
+            system, root = self._system()
 
             def send(name: str) -> tuple[str, str]:
                 _put(system, f"{root}/{name}", lambda path: system.put_file(str(folder / name), path))
@@ -114,7 +111,7 @@ class Remote:
     def delete(self, names: Iterable[str]) -> None:
         """Delete files; those that are not there are none's business."""
         with self._told():
-            system, root = _opened(self.url)
+            system, root = self._system()
 
             def remove(name: str) -> None:
                 with suppress(FileNotFoundError):
@@ -125,8 +122,7 @@ class Remote:
     def read(self, name: str) -> bytes | None:
         """Return a small file, None if it is not there."""
         with self._told():
-            system, root = _opened(self.url)
-            system.invalidate_cache()
+            system, root = self._system()
             try:
                 return bytes(system.cat_file(f"{root}/{name}"))
             except FileNotFoundError:
@@ -135,13 +131,13 @@ class Remote:
     def write(self, name: str, content: bytes) -> None:
         """Write a small file, whole or not at all."""
         with self._told():
-            system, root = _opened(self.url)
+            system, root = self._system()
             _put(system, f"{root}/{name}", lambda path: system.pipe_file(path, content))
 
     def create(self, name: str, content: bytes) -> bool:
         """Write a small file if there is none of its name; tell whether it was written."""
         with self._told():
-            system, root = _opened(self.url)
+            system, root = self._system()
             path = f"{root}/{name}"
             try:
                 if _is_object_store(system):
@@ -160,6 +156,12 @@ class Remote:
         """Raise StoreInUse unless the lock is still the one with this token."""
         if lock_of(self).get("token") != token:
             raise StoreInUse(f"{self.url} is no longer held by the command that began this; nothing more is written")
+
+    def _system(self) -> tuple[Any, str]:
+        """Return the file system, knowing nothing of before, and the place of the store in it."""
+        system, root = _opened(self.url)
+        system.invalidate_cache()
+        return system, root
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -86,9 +86,12 @@ class Sync:
                 return left_out
         raise BadStore(f"{self._remote.url} was changed {_ATTEMPTS} times while it was fetched; try again later")
 
-    def _marks(self) -> tuple[bytes | None, str | None, str | None]:
-        """Return what tells that an exchange went on, or has ended, meanwhile."""
-        return self._remote.read(EXCHANGE_FILE), self._remote.version(SETTINGS_FILE), self._remote.version(LIST_FILE)
+    def _marks(self) -> tuple[bytes | None, str | None, object]:
+        """Return what tells that files were exchanged, or results made anew, meanwhile."""
+        results = self._remote.versions("estimates")
+        made = {name: version for name, version in results.items() if name.endswith(".fingerprint")}
+        marks = (self._remote.version(LIST_FILE), made)
+        return self._remote.read(EXCHANGE_FILE), self._remote.version(SETTINGS_FILE), marks
 
     def _pull_nothing(self) -> None:
         """No store is there: one is about to be made from here, or it was removed there."""
