@@ -65,17 +65,15 @@ class Holding:
     url: str
     token: str
 
-    def send(self, names: Iterable[str], root: Path) -> dict[str, str]:
-        """Send files from below ``root``, one after the other; return their versions.
+    def send(self, names: Iterable[str], root: Path) -> None:
+        """Send files from below ``root``, one after the other.
 
         Raises StoreInUse if the command holds the URL no longer.
         """
         remote = Remote(url=self.url)
-        found: dict[str, str] = {}
+        remote.check_held(self.token)
         for name in names:
-            remote.check_held(self.token)
-            found |= remote.put([name], root)
-        return found
+            remote.put([name], root)
 
 
 class Mirror:
@@ -150,9 +148,10 @@ class Mirror:
         self._remote.check_held(holding.token)
         self._sync.push()
 
-    def send(self, names: Iterable[str], holding: Holding) -> None:
+    def send(self, names: list[str], holding: Holding) -> None:
         """Send what a worker has finished here. Raises StoreInUse if the command holds the URL no longer."""
-        self._sync.synced.note(holding.send(names, self.root))
+        holding.send(names, self.root)
+        self._sync.synced.note(self._remote.versions_of(names))
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

@@ -97,16 +97,21 @@ class Remote:
 
             return {name for name in _each(system, fetch, names) if name is not None}
 
-    def put(self, names: Iterable[str], folder: Path) -> dict[str, str]:
-        """Put files from below ``folder``, each whole or not at all, and return their versions."""
+    def put(self, names: Iterable[str], folder: Path) -> None:
+        """Put files from below ``folder``, each whole or not at all."""
         with self._told():
             system, root = self._system()
 
-            def send(name: str) -> tuple[str, str]:
+            def send(name: str) -> None:
                 _put(system, f"{root}/{name}", lambda path: system.put_file(str(folder / name), path))
-                return name, _version(system.info(f"{root}/{name}"))
 
-            return dict(_each(system, send, names))
+            _each(system, send, names)
+
+    def versions_of(self, names: Iterable[str]) -> dict[str, str]:
+        """Return what changes when they are written of files that are there."""
+        with self._told():
+            system, root = self._system()
+            return dict(_each(system, lambda name: (name, _version(system.info(f"{root}/{name}"))), names))
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete files; those that are not there are none's business."""

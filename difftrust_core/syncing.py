@@ -170,13 +170,17 @@ class Sync:
         self._delete([name for name in (*new, *gone) if name.endswith(".fingerprint")])  # before what it speaks of
         if merged:
             self._remote.write(EXCHANGE_FILE, json.dumps(sorted(merged)).encode())
-            self.synced.note(self._remote.put(merged, self._root))
+            self._put(merged)
             self._remote.write(EXCHANGE_FILE, json.dumps(sorted(gone)).encode())
         for part in _parts(name for name in new if name not in merged):
-            self.synced.note(self._remote.put(part, self._root))
+            self._put(part)
         self._delete(gone)
         if merged:
             self._remote.delete([EXCHANGE_FILE])
+
+    def _put(self, names: list[str]) -> None:
+        self._remote.put(names, self._root)
+        self.synced.note(self._remote.versions_of(names))
 
     def _delete(self, names: Iterable[str]) -> None:
         for part in reversed(list(_parts(names))):

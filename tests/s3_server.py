@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +13,10 @@ SECRET = "a-secret-that-no-file-may-hold"
 
 
 class S3:
-    """The server; ``left``: changes (PUT, DELETE) that are still taken before every request is hung up on."""
+    """The server; ``left``: changes (PUT, DELETE) that are still taken before every request is hung up on.
+
+    ``asked``: requests by method.
+    """
 
     def __init__(self) -> None:
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
@@ -22,6 +26,7 @@ class S3:
         self._quiet = type("Quiet", (MotoRequestHandler,), {"log_request": lambda *_: None})
         self._server = make_server("127.0.0.1", 0, self._app, threaded=True, request_handler=self._quiet)
         self.left: int | None = None
+        self.asked: Counter[str] = Counter()
         self._lock = threading.Lock()
         self.environment = {
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self._server.server_port}",
@@ -41,6 +46,7 @@ class S3:
 
     def _app(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         with self._lock:
+            self.asked[environ["REQUEST_METHOD"]] += 1
             if self.left and environ["REQUEST_METHOD"] in ("PUT", "DELETE"):
                 self.left -= 1
             elif self.left == 0:
