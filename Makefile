@@ -53,7 +53,7 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
 
-bench-scaling: $(READY)  ## How commands grow with the tasks of a store, from 500 to 8,000; takes ten minutes
+bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 4,000; takes ten minutes
 	$(BIN)/python -m tests.bench.scaling
 
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour

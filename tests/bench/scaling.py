@@ -20,10 +20,11 @@ import polars as pl
 from difftrust_core.coders import sample_simulated
 from difftrust_core.corpora.benchmarks import load_benchmark
 from difftrust_core.corpora.candidates import Recorded
-from difftrust_core.pipeline import add_candidates, execute
+from difftrust_core.pipeline import add_candidates
 from difftrust_core.pipeline.estimation import refresh_estimates
 from difftrust_core.schemas import CHUNK_TABLES
 from difftrust_core.store import Settings, Store, file_name, partition_of
+from tests.s3_server import BUCKET, S3, put_all
 
 M, N = 10, 1000
 N_EXECUTED = 20
@@ -50,12 +51,18 @@ def run(*words: str | Path) -> Spent:
 
 
 def executed(root: Path) -> Store:
-    """Make a store of a few tasks and execute it."""
+    """Make a store of a few tasks and execute it; say what a task takes."""
     tasks = load_benchmark("starter")[:N_EXECUTED]
     rows = [vars(c) for t in tasks for c in sample_simulated(t, "simulated/medium", temperature=0.6, m=M)]
     store = Store.create(root, Settings())
     add_candidates(store, Recorded(candidates=pl.DataFrame(rows)), {"starter": tasks}, n_jobs=1)
-    execute(store, n=N, say=lambda line: None)
+    spent = run("execute", "--store", root, "-n", str(N), "--jobs", "1")
+    programs = store.read("executions")
+    print(
+        f"{N_EXECUTED} tasks executed, m = {M}, n = {N:,}: {spent.cpu / N_EXECUTED:.2f} s CPU a task with "
+        f"{len(programs) / N_EXECUTED:.1f} programs, which took {programs['cpu_seconds'].sum() / N_EXECUTED:.2f}",
+        flush=True,
+    )
     return store
 
 
@@ -103,17 +110,34 @@ def measure(root: Path) -> dict[str, Spent]:
     return found
 
 
+def measure_url(root: Path, cache: Path) -> dict[str, Spent]:
+    """Run commands on the store at a real S3 of this machine: its mirror is made, found up to date, and sent to."""
+    with S3() as server:
+        os.environ.update({**server.environment, "DIFFTRUST_CACHE": str(cache)})
+        import s3fs
+
+        s3fs.S3FileSystem(skip_instance_cache=True).mkdir(BUCKET)
+        put_all(root, "store")
+        question, url = "select count(*) from estimates", f"s3://{BUCKET}/store"
+        found = {"sql at a URL, the first time": run("sql", question, "--store", url)}
+        found["sql at a URL, again"] = run("sql", question, "--store", url)
+        found["compact at a URL"] = run("compact", "--store", url)
+    shutil.rmtree(cache)
+    return found
+
+
 def main() -> None:
     """Measure stores of several sizes and print the slope a task of each command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, nargs="+", default=[500, 2000, 8000])
+    parser.add_argument("--tasks", type=int, nargs="+", default=[250, 1000, 4000])
+    parser.add_argument("--url-tasks", type=int, nargs="+", default=[60, 250, 1000])
     parser.add_argument("--folder", type=Path, help="where to make the stores; else a temporary folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         few = executed(Path(folder) / "few")
         found: list[dict[str, Spent]] = []
+        root = Path(folder) / "store"
         for n_tasks in given.tasks:
-            root = Path(folder) / "store"
             grown(few, root, n_tasks)
             files, size_of_all = size(root)
             chunks = size(root, CHUNK_TABLES)[1]
@@ -127,6 +151,11 @@ def main() -> None:
             )
             shutil.rmtree(root)
         report(given.tasks, found)
+        found = []
+        for n_tasks in given.url_tasks:
+            found.append(measure_url(grown(few, root, n_tasks).root, Path(folder) / "cache"))
+            shutil.rmtree(root)
+        report(given.url_tasks, found)
 
 
 def report(sizes: list[int], found: list[dict[str, Spent]]) -> None:
