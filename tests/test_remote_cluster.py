@@ -68,8 +68,8 @@ def test_workers_that_share_nothing_but_a_bucket_and_one_of_them_killed(s3: S3, 
         for each in (alone, store):  # chunks that are there, in a merged file, are extended
             merge_files(each)
             add(each, "simulated/weak")
-        execute(alone, n=80, say=silent)
-        assert execute(store, n=80, scheduler=address, say=silent).n_tasks == 6
+        again = execute(alone, n=80, say=silent).n_tasks
+        assert execute(store, n=80, scheduler=address, say=silent).n_tasks == again > 0
     assert all(mine.equals(other) for mine, other in zip(rows(store), rows(alone), strict=True))
     assert not verify(store).findings
     assert not list((tmp_path / "cluster").rglob("chunk"))
