@@ -23,7 +23,7 @@ LAYERS = (
         "structure",
     },
     {"intervals", "planning", "shrinking", "sqltasks"},
-    {"seals", "locking"},
+    {"seals", "locking", "frames"},
     {"settings", "remote"},
     {"syncing"},
     {"mirrors"},

@@ -183,8 +183,8 @@ _Done = dict[tuple[int, int], set[str]]
 def _done(store: Store, benchmark: str, validity: str) -> dict[str, _Done]:
     """Return, for each task and chunk (start, stop), the trees that were executed on it."""
     part = {"benchmark": benchmark, "validity": validity}
-    spans = store.read("inputs", part).group_by("task_id", "start").len().sort("task_id", "start")
-    trees = store.read("executions", part).group_by("task_id", "start").agg("tree_id")
+    spans = store.read("inputs", part, columns=["task_id"]).group_by("task_id", "start").len().sort("task_id", "start")
+    trees = store.read("executions", part, columns=["task_id", "tree_id"]).group_by("task_id", "start").agg("tree_id")
     by_chunk = {(task_id, start): set(ids) for task_id, start, ids in trees.iter_rows()}
     found: dict[str, _Done] = defaultdict(dict)
     for task_id, start, count in spans.iter_rows():
