@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pytest
 
 from difftrust_core import mirrors
 from difftrust_core.cli import main
+from difftrust_core.corpora.benchmarks import load_benchmark
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, StoreUnreachable, WrongUsage
 from difftrust_core.mirrors import folder_of
 from difftrust_core.pipeline import add_candidates, execute, refresh_estimates
@@ -121,21 +124,18 @@ def test_a_file_is_never_seen_half(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [1, 8])
 def test_a_server_that_goes_in_the_middle_costs_nothing(
-    s3: S3, place: str, local: Store, tmp_path: Path, left: int
+    s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(mirrors, "_GRACE", 0.0)
     url = f"s3://{BUCKET}/{place}"
-    filled(folder_of(url))
+    store = filled(folder_of(url))
     s3.left = left
     with pytest.raises(StoreUnreachable, match=rf"{url} cannot be reached: .*; what is finished is kept") as told:
-        executed(Path(mirrors.Mirror.make(next((tmp_path / "first" / "mirrors").iterdir()), "").root))
+        executed(store.root)
     assert "\n" not in str(told.value)
     assert SECRET not in str(told.value)
     s3.left = None
-    mirrors._GRACE, grace = 0.0, mirrors._GRACE
-    try:
-        executed(folder_of(url))
-    finally:
-        mirrors._GRACE = grace
+    executed(folder_of(url))
     assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(local.root)
 
 
@@ -197,7 +197,7 @@ def test_the_second_writer_is_told_who_holds_it(
         filled(folder_of(url))
     assert len(Store.open(folder_of(url)).read("candidates")) == 9  # readers need no lock
     first.kill()
-    first.wait()
+    first.communicate()
     with pytest.raises(StoreInUse, match=refusal):  # nobody can tell from here
         filled(folder_of(url))
     at_machine(monkeypatch, tmp_path, "first")
@@ -277,6 +277,35 @@ def test_urls_that_cannot_be_are_refused_in_a_line_without_their_secret(
     assert err.count("\n") == 1
     assert "pass-word" not in err
     assert WrongUsage.exit_status == 2
+
+
+@pytest.mark.parametrize("page", ["stores", "scaling"])
+def test_the_commands_in_the_docs_are_as_written(
+    page: str, s3: S3, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (Path(__file__).parents[1] / "docs" / f"{page}.md").read_text()
+    commands = [shlex.split(line)[1:] for line in re.findall(rf"^    (difftrust .*{BUCKET}.*)$", text, re.MULTILINE)]
+    assert len(commands) >= 3
+    samples(tmp_path / "samples.jsonl")
+    samples(tmp_path / "part-07.jsonl")
+    monkeypatch.chdir(tmp_path)
+    for words in commands:
+        if "--scheduler" in words:  # tests/test_remote_cluster.py has one
+            words = words[: words.index("--backend")]
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        out, err = capsys.readouterr()
+        assert (ended.value.code, bool(out)) == (0, True), err
+
+
+def samples(path: Path) -> None:
+    """Write samples of a starter task as JSONL."""
+    task = load_benchmark("starter")[0]
+    wrong = f"def {task.entry_point}(*args):\n    return None\n"
+    lines = [
+        json.dumps({"task_id": task.task_id, "solution": code}) for code in (task.reference, wrong, task.reference)
+    ]
+    path.write_text("".join(line + "\n" for line in lines))
 
 
 def test_a_message_names_the_url_not_its_mirror(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
