@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql calibrate \
-	dashboard lab notebooks reproduce clean
+.PHONY: help demo test test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql \
+	bench-scaling calibrate dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -55,6 +55,9 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 
 bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
+
+bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 4,000; takes ten minutes
+	$(BIN)/python -m tests.bench.scaling
 
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
 	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))

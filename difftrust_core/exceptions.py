@@ -44,6 +44,10 @@ class StoreInUse(DifftrustError):
     """Another process writes to the store."""
 
 
+class StoreUnreachable(DifftrustError):
+    """The URL of a store cannot be reached, read or written."""
+
+
 class WeakSandbox(DifftrustError):
     """A layer that keeps candidates from the user's files or network is missing."""
 

@@ -17,7 +17,10 @@ from urllib.parse import quote, unquote
 import polars as pl
 
 from difftrust_core.exceptions import BadStore, NoStore
+from difftrust_core.frames import conform as conform
+from difftrust_core.frames import read_at_once
 from difftrust_core.locking import hold, share
+from difftrust_core.mirrors import Mirror
 from difftrust_core.schemas import KEYS, REMEDIES
 from difftrust_core.schemas import MAY_BE_MISSING as MAY_BE_MISSING
 from difftrust_core.schemas import PARTITIONS as PARTITIONS
@@ -42,6 +45,8 @@ class Store:
     def __init__(self, root: Path):
         self.root = root.absolute()  # workers may have another working directory
         self._is_held = False
+        self.mirror: Mirror | None = None
+        """While it is held: what sends its files to the store's URL, if it has one."""
 
     @classmethod
     def open(cls, root: Path) -> "Store":
@@ -94,15 +99,16 @@ class Store:
         if self._is_held:
             yield
             return
-        with hold(self.root):
+        mirror = Mirror.of(self.root)
+        with mirror.held() if mirror else hold(self.root):
             for left_over in self.root.rglob(".*.tmp"):
                 left_over.unlink(missing_ok=True)
             shutil.rmtree(self.root / SCRATCH, ignore_errors=True)
-            self._is_held = True
+            self._is_held, self.mirror = True, mirror
             try:
                 yield
             finally:
-                self._is_held = False
+                self._is_held, self.mirror = False, None
             write_list(self.root, read_list(self.root) | self.names())
 
     @contextlib.contextmanager
@@ -203,13 +209,21 @@ class Store:
         remedy = f"`difftrust verify --store {self.root}` says what to do"
         return BadStore(f"{path} is damaged ({why}); {remedy}")
 
-    def read(self, table: str, partition: Mapping[str, object] | None = None) -> pl.DataFrame:
-        """Return a table, or the part of it below ``partition``, with its partition columns first."""
+    def read(
+        self, table: str, partition: Mapping[str, object] | None = None, *, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        """Return a table (``columns``: these of it), or what is below ``partition``, its partition columns first."""
+        wanted = list(SCHEMAS[table]) if columns is None else list(columns)
         for _ in range(_ATTEMPTS):
-            frames = [self._with_partition(table, path) for path in self.files(table, partition)]
+            paths = self.files(table, partition)
+            rows = read_at_once(table, paths, wanted)
+            if rows is not None:
+                return rows
+            frames = [self._with_partition(table, path) for path in paths]
             found = [frame for frame in frames if frame is not None]
             if len(found) == len(frames):
-                return pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
+                whole = pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
+                return whole.select(*PARTITIONS[table], *wanted)
         raise _restless(self.root)
 
     def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
@@ -251,20 +265,6 @@ def _merged_file(folder: Path) -> Path | None:
         return folder / (folder / MERGED_NAME).read_text()
     except FileNotFoundError:
         return None
-
-
-def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return ``frame`` with exactly the schema of ``table``. Raises BadStore naming the column that breaks it."""
-    schema = SCHEMAS[table]
-    absent = [name for name in MAY_BE_MISSING.get(table, ()) if name not in frame.columns]
-    frame = frame.with_columns([pl.lit(None, dtype=schema[name]).alias(name) for name in absent])
-    missing = [name for name in schema if name not in frame.columns]
-    if missing:
-        raise BadStore(f"{table} needs the columns {', '.join(schema)}; missing: {', '.join(missing)}")
-    try:
-        return frame.select([pl.col(name).cast(kind) for name, kind in schema.items()])
-    except pl.exceptions.PolarsError as e:
-        raise BadStore(f"{table} breaks its schema: {str(e).splitlines()[0]}") from None
 
 
 def partition_of(path: Path, table: str) -> dict[str, Any]:

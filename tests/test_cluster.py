@@ -37,16 +37,18 @@ def ended_by_its_job(job: tuple[int, str]) -> tuple[int, int]:
 
 @contextmanager
 def cluster(folder: Path, *, nanny: bool) -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
-    """Start a scheduler and two workers of one thread; with ``nanny`` a killed worker is started again."""
+    """Start a scheduler and two workers of one thread, each in its own folder; ``nanny`` starts a killed one again."""
     file, environment = folder / "scheduler.json", {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     dask = [sys.executable, "-m", "dask"]
     told = {"env": environment, "cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     where = ["--scheduler-file", str(file), "--no-dashboard"]
     started = [subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *where], **told)]  # type: ignore[call-overload]
     kind = "--nanny" if nanny else "--no-nanny"
-    worker = [*dask, "worker", *where, "--nthreads", "1", "--host", "127.0.0.1", kind, "--local-directory", str(folder)]
+    worker = [*dask, "worker", *where, "--nthreads", "1", "--host", "127.0.0.1", kind, "--local-directory", "."]
     try:
-        started += [subprocess.Popen(worker, **told) for _ in range(2)]  # type: ignore[call-overload]
+        for own in (folder / "worker-0", folder / "worker-1"):
+            own.mkdir()
+            started.append(subprocess.Popen(worker, **{**told, "cwd": own}))  # type: ignore[call-overload]
         until(file.is_file)
         yield json.loads(file.read_text())["address"], started[1:]
     finally:

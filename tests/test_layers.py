@@ -23,8 +23,10 @@ LAYERS = (
         "structure",
     },
     {"intervals", "planning", "shrinking", "sqltasks"},
-    {"seals", "locking"},
-    {"settings"},
+    {"seals", "locking", "frames"},
+    {"settings", "remote"},
+    {"syncing"},
+    {"mirrors"},
     {"store", "ablation"},
     {"results", "clusters", "comparison"},
     {"evidence", "signals"},
@@ -35,6 +37,7 @@ LAYERS = (
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 DOORS = {
+    "fsspec": {"remote"},
     "joblib": {"pipeline"},
     "duckdb": {"queries"},
     "litellm": {"coders"},

@@ -56,6 +56,12 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(status)
 
 
+def _shown(error: DifftrustError) -> str:
+    from difftrust_core.mirrors import with_urls
+
+    return with_urls(str(error))
+
+
 def _status(run: Callable[[], Any]) -> int:
     try:
         code = run()
@@ -63,7 +69,7 @@ def _status(run: Callable[[], Any]) -> int:
     except typer.Exit as e:
         return e.exit_code
     except DifftrustError as e:
-        typer.echo(f"difftrust: {printable(str(e))}", err=True)
+        typer.echo(f"difftrust: {printable(_shown(e))}", err=True)
         return e.exit_status
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED

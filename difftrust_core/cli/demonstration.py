@@ -11,6 +11,7 @@ from difftrust_core.cli.rendering import render
 from difftrust_core.coders import SIMULATED, sample_simulated
 from difftrust_core.corpora.benchmarks import load_benchmark
 from difftrust_core.corpora.candidates import Recorded
+from difftrust_core.mirrors import with_urls
 from difftrust_core.pipeline import add_candidates, execute, refresh_estimates
 from difftrust_core.queries import query_disagreement, query_estimates
 from difftrust_core.records import Candidate
@@ -37,7 +38,7 @@ def demonstrate(root: Path, *, n: int, seed: int, n_jobs: int, allow_weak: bool)
     _show_disagreement(store)
     typer.echo("\nNext:")
     for command in _next(root):
-        typer.echo(f"  {command}")
+        typer.echo(f"  {with_urls(command)}")
 
 
 def _sample(tasks: list[Task], seed: int) -> pl.DataFrame:

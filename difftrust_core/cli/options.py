@@ -46,7 +46,18 @@ class Detection(StrEnum):
     ALL_PAIRS = "all-pairs"
 
 
-StoreOption = Annotated[Path, typer.Option("--store", help="The folder of the store.", metavar="DIR")]
+def store_folder(place: str | Path) -> Path:
+    """Return the folder of a store, of one at a URL that of its mirror, brought up to date."""
+    if "://" not in str(place):
+        return Path(place)
+    from difftrust_core.mirrors import folder_of
+
+    return folder_of(place)
+
+
+StoreOption = Annotated[
+    Path, typer.Option("--store", help="The folder or URL of the store.", metavar="DIR", parser=store_folder)
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print it.")]
 EqualityOption = Annotated[Equality, typer.Option(help="Numbers within 0.1 % agree (paper), or only equal ones.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")]

@@ -25,11 +25,17 @@ def report_import(found: "Import", store: Path) -> None:
     for what, count in found.skipped.items():
         typer.echo(f"skipped: {count} {what}", err=True)
     typer.echo(
-        f"imported {found.n_candidates} candidates ({found.n_programs} new program texts) into {store}; "
+        f"imported {found.n_candidates} candidates ({found.n_programs} new program texts) into {_place(store)}; "
         f"{found.n_known} were there before; {len(found.bad_rows)} bad rows"
     )
     if not found.n_candidates and not found.n_known:
         raise DifftrustError("nothing in the source could be imported; see the lines above, or widen the selection")
+
+
+def _place(store: Path) -> str:
+    from difftrust_core.mirrors import with_urls
+
+    return with_urls(str(store))
 
 
 def report_estimates(estimates: "Sequence[Estimate]") -> None:
@@ -61,7 +67,8 @@ def report_generation(done: "Generation", store: Path) -> None:
     cost = f"${done.usd:.4f}" + (f" and {done.n_unpriced} replies of unknown cost" if done.n_unpriced else "")
     typer.echo(
         f"{done.n_replies:,} replies ({done.n_no_program} without a program) by {done.n_requests:,} requests "
-        f"({done.n_retries:,} retries) in {done.seconds:.0f} s for {cost}, into {store}; {len(done.failures)} failed"
+        f"({done.n_retries:,} retries) in {done.seconds:.0f} s for {cost}, into {_place(store)}; "
+        f"{len(done.failures)} failed"
     )
     if done.lowest_concurrency is not None:
         typer.echo(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")

@@ -11,7 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from difftrust_core.equality import PAPER, STRICT, Forms, classify
-from difftrust_core.exceptions import DifftrustError
+from difftrust_core.exceptions import DifftrustError, StoreUnreachable
+from difftrust_core.pipeline.afar import at_hand
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Piece, PieceJob
 from difftrust_core.pipeline.languages import preamble_of, source_of
 from difftrust_core.pipeline.valid_inputs import sample_valid_inputs
@@ -64,14 +65,18 @@ def run_piece(job: PieceJob) -> ChunkReport:
 
 def write_pieces(job: ChunkJob, pieces: Sequence[Piece]) -> None:
     """Write a chunk from all its pieces: the same bytes as if one worker had run it."""
-    _Chunk(job).write(sorted(pieces, key=lambda piece: piece.first))
+    with at_hand(job) as here:
+        _Chunk(here).write(sorted(pieces, key=lambda piece: piece.first))
 
 
 def _reported(job: ChunkJob, do: Callable[["_Chunk"], Piece | None]) -> ChunkReport:
     try:
-        with Store(job.root).sharing():
+        with at_hand(job) as here:
             end_if_orphaned()
-            return ChunkReport(chunk=job, piece=do(_Chunk(job)))
+            return ChunkReport(chunk=job, piece=do(_Chunk(here)))
+    except StoreUnreachable:  # nor would the other chunks be kept
+        close_sandbox()
+        raise
     except DifftrustError as e:
         close_sandbox()  # whatever state it is in, the next task gets a new one
         return ChunkReport(chunk=job, failure=str(e))

@@ -70,10 +70,11 @@ def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.Da
 
 def candidate_trees(store: Store, benchmark: str) -> pl.DataFrame:
     """Return the candidates of one benchmark with the tree of each, sorted by coder, task and sample."""
-    trees = store.read("programs", {"benchmark": benchmark}).unique(["task_id", "program_id"])
+    ids = ["task_id", "program_id", "tree_id"]
+    trees = store.read("programs", {"benchmark": benchmark}, columns=ids).unique(ids[:2])
     return (
         store.read("candidates", {"benchmark": benchmark})
-        .join(trees.select("task_id", "program_id", "tree_id"), on=["task_id", "program_id"])
+        .join(trees.select(ids), on=ids[:2])
         .sort("model", "temperature", "task_id", "sample_index")
     )
 
@@ -83,7 +84,7 @@ def _jobs(store: Store, benchmark: str) -> Iterator[_Job]:
     votes = candidate_trees(store, benchmark).group_by("task_id", "tree_id").len()
     by_task = {key[0]: dict(part.select("tree_id", "len").iter_rows()) for key, part in votes.group_by("task_id")}
     # A chunk counts once its executions are written: they come last.
-    chunks = store.read("executions", {"benchmark": benchmark, "validity": validity})
+    chunks = store.read("executions", {"benchmark": benchmark, "validity": validity}, columns=["task_id"])
     starts = chunks.select("task_id", "start").unique().sort("task_id", "start").group_by("task_id").agg("start")
     for task_id, of_task in starts.sort("task_id").iter_rows():
         if task_id in by_task:

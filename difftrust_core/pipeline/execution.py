@@ -59,8 +59,8 @@ def execute(
     """Run every program of the store on its task's first ``n`` inputs, each pair once, and only what is missing.
 
     ``selection``: only the programs of these candidates; estimates go as far as all programs of a coder have gone.
-    ``scheduler``: the address of a dask cluster whose workers reach the store's folder under the same path; else
-    ``n_jobs`` processes of this machine run it.
+    ``scheduler``: the address of a dask cluster whose workers reach the store's URL, or its folder under the same path;
+    else ``n_jobs`` processes of this machine run it.
     ``patience``: seconds after which a task is shared among the workers; it changes no outcome.
     ``seed`` and ``validity`` are fixed when a store is first executed. Raises WrongUsage if they are given and differ,
     if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach files or network.
@@ -78,6 +78,8 @@ def execute(
             stop=0,
             programs=(),
             allow_weak=allow_weak,
+            holding=store.mirror.holding if store.mirror else None,
+            is_here=not scheduler,
         )
         plan = _plan(store, template, n, selection=selection or Selection(), limits=limits)
         done = Execution(
@@ -92,9 +94,12 @@ def execute(
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
             with spread_over(n_jobs, scheduler) as (spread, n_workers):
-                return _run(run_chunks(plan.jobs, spread, n_workers, patience=patience), done)
+                done = _run(run_chunks(plan.jobs, spread, n_workers, patience=patience), done)
         finally:
             close_sandbox()
+        if store.mirror and scheduler:
+            store.mirror.bring()
+        return done
 
 
 _PLACEHOLDER = Task(benchmark="none", task_id="none", entry_point="none", signature="", description="", seed_inputs=())
@@ -125,8 +130,9 @@ def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, lim
     plan = _Plan()
     for benchmark in sorted(candidates["benchmark"].unique()):
         of_benchmark = candidates.filter(pl.col("benchmark") == benchmark)
-        everyone = _programs(store, benchmark, of_benchmark)
         programs = _programs(store, benchmark, of_benchmark.filter(selection.predicate()))
+        has_jury = template.settings.validity == "quorum"
+        everyone = _programs(store, benchmark, of_benchmark) if has_jury else {}
         done = _done(store, benchmark, template.settings.validity)
         for task in load_tasks(store, benchmark):
             if task.task_id not in programs:
@@ -134,7 +140,7 @@ def _plan(store: Store, template: ChunkJob, n: int, *, selection: Selection, lim
             if not task.seed_inputs:
                 plan.without_seeds.append(task.task_id)
                 continue
-            jury = everyone[task.task_id] if template.settings.validity == "quorum" else ()
+            jury = everyone.get(task.task_id, ())
             template_of_task = replace(template, task=task, jury=jury, limits=limits or LIMITS[task.language])
             jobs = _jobs(template_of_task, programs[task.task_id], done.get(task.task_id, {}), n)
             plan.jobs += jobs
@@ -169,8 +175,8 @@ _Done = dict[tuple[int, int], set[str]]
 def _done(store: Store, benchmark: str, validity: str) -> dict[str, _Done]:
     """Return, for each task and chunk (start, stop), the trees that were executed on it."""
     part = {"benchmark": benchmark, "validity": validity}
-    spans = store.read("inputs", part).group_by("task_id", "start").len().sort("task_id", "start")
-    trees = store.read("executions", part).group_by("task_id", "start").agg("tree_id")
+    spans = store.read("inputs", part, columns=["task_id"]).group_by("task_id", "start").len().sort("task_id", "start")
+    trees = store.read("executions", part, columns=["task_id", "tree_id"]).group_by("task_id", "start").agg("tree_id")
     by_chunk = {(task_id, start): set(ids) for task_id, start, ids in trees.iter_rows()}
     found: dict[str, _Done] = defaultdict(dict)
     for task_id, start, count in spans.iter_rows():

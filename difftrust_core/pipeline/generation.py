@@ -12,6 +12,7 @@ from tqdm import tqdm
 from difftrust_core.coders.prices import Price, price_of
 from difftrust_core.coders.prompt import prompt_hash
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.mirrors import Mirror
 from difftrust_core.pipeline.apart import run_apart
 from difftrust_core.pipeline.lacking import PlanRequest, check_coders, plan
 from difftrust_core.pipeline.pacing import Budget
@@ -140,6 +141,8 @@ def generate(
         if n_lacking:
             check_coders(coders, tasks, api_base=options.api_base, max_usd=options.max_usd)
             with ExitStack() as held:
+                if Mirror.of(store.root):  # two machines may not add to the same replies
+                    held.enter_context(store.writing())
                 for reply_file in [f for coder in coders if coder.wanted for f in coder.files.values()]:
                     held.enter_context(reply_file.appending())
                 for coder in coders:  # what another command has brought since the plan was made

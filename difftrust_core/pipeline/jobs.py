@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from difftrust_core.mirrors import Holding
 from difftrust_core.sandbox import Limits, ProgramRun
 from difftrust_core.sandbox.outcomes import Outcome
 from difftrust_core.store import Settings
@@ -22,7 +23,8 @@ class Program:
 class ChunkJob:
     """What is missing of one task on its inputs ``start`` to ``stop``: the programs that have not met them yet.
 
-    ``jury``: the task's programs, for the quorum policy.
+    ``jury``: the task's programs, for the quorum policy. ``holding``: the store's URL, if it has one. ``is_here``:
+    whether workers reach ``root`` as well.
     """
 
     root: Path
@@ -34,6 +36,8 @@ class ChunkJob:
     jury: tuple[Program, ...] = ()
     limits: Limits = field(default_factory=Limits)
     allow_weak: bool = False
+    holding: Holding | None = None
+    is_here: bool = True
 
     @property
     def n(self) -> int:

@@ -144,7 +144,7 @@ def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
 
 
 def _add_programs(store: Store, new: pl.DataFrame, n_jobs: int) -> int:
-    stored = store.read("programs").select("benchmark", "task_id", "program_id")
+    stored = store.read("programs", columns=["task_id", "program_id"])
     key = ["benchmark", "task_id", "program_id"]
     programs = new.select(*key, "code").unique(key, maintain_order=True).join(stored, on=key, how="anti")
     if programs.is_empty():

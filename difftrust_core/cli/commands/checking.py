@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from difftrust_core.cli.options import Equality, EqualityOption, WeakOption
+from difftrust_core.cli.options import Equality, EqualityOption, WeakOption, store_folder
 from difftrust_core.cli.reports import printable
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
@@ -37,7 +37,10 @@ def check(
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: Annotated[float, typer.Option(min=0, help="Of the sampling.")] = 0.6,
     store: Annotated[
-        Path, typer.Option("--store", help="Where replies are kept; none is paid for twice.", metavar="DIR")
+        Path,
+        typer.Option(
+            "--store", help="Where replies are kept; none is paid for twice.", metavar="DIR", parser=store_folder
+        ),
     ] = Path("difftrust-check"),
     api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.cli.options import Detection, Equality, EqualityOption, JobsOption
+from difftrust_core.cli.options import Detection, Equality, EqualityOption, JobsOption, store_folder
 
 commands = typer.Typer()
 
@@ -15,7 +15,13 @@ def figure(
     name: Annotated[str, typer.Argument(help="1, 2, 3 of the paper; ranking, ablation, false-trust, mixtures.")],
     out: Annotated[Path, typer.Option("--out", help="Where to write: .svg, .png, or .html (opens offline).")],
     store: Annotated[
-        Path | None, typer.Option("--store", metavar="DIR", help="The folder of the store; else the shipped results.")
+        Path | None,
+        typer.Option(
+            "--store",
+            metavar="DIR",
+            help="The folder or URL of the store; else the shipped results.",
+            parser=store_folder,
+        ),
     ] = None,
     model: Annotated[list[str] | None, typer.Option(help="2, 3, ablation: whose; 3 takes several.")] = None,
     benchmark: Annotated[str | None, typer.Option(help="Only this benchmark.")] = None,

@@ -24,11 +24,12 @@ def verify(
     jobs: JobsOption = 2,
 ) -> None:
     """Check every file and every row of a store, and say what brings back what is wrong. Exit 1 if anything is."""
+    from difftrust_core.mirrors import with_urls
     from difftrust_core.pipeline.verification import verify as run
     from difftrust_core.store import Store
 
     found = run(Store.open(store), n_jobs=jobs, repair=repair)
-    typer.echo(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair))
+    typer.echo(with_urls(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair)))
     if found.findings:
         raise typer.Exit(1)
 

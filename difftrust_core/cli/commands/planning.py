@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from difftrust_core.cli.options import Equality, EqualityOption, Format, FormatOption, JobsOption
+from difftrust_core.cli.options import Equality, EqualityOption, Format, FormatOption, JobsOption, store_folder
 
 if TYPE_CHECKING:
     from difftrust_core.pipeline.planning import Prices, Recorded
@@ -23,7 +23,10 @@ def plan(
         float | None, typer.Option("--detection-rate", help="Share of the erroneous tasks to detect.")
     ] = None,
     store: Annotated[
-        Path | None, typer.Option("--store", help="Learn from this store; else the published results.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            "--store", help="Learn from this store; else the published results.", metavar="DIR", parser=store_folder
+        ),
     ] = None,
     benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.")] = None,
     model: Annotated[str | None, typer.Option(help="Learn from this model.")] = None,

@@ -58,7 +58,7 @@ def execute(
         Backend.LOCAL
     ),
     scheduler: Annotated[
-        str, typer.Option(help="With dask: tcp://host:port; workers see --store under one path.")
+        str, typer.Option(help="With dask: tcp://host:port; workers reach --store, a URL or one path.")
     ] = "",
     allow_weak_sandbox: WeakOption = False,
 ) -> None:

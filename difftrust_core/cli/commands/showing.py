@@ -7,13 +7,21 @@ from typing import Annotated
 
 import typer
 
+from difftrust_core.cli.options import store_folder
+
 commands = typer.Typer()
 
 
 @commands.command(epilog="Example: difftrust dashboard --store DIR")
 def dashboard(
     store: Annotated[
-        Path | None, typer.Option("--store", help="The folder of the store; else the results that come along.")
+        Path | None,
+        typer.Option(
+            "--store",
+            help="The folder or URL of the store; else the results that come along.",
+            metavar="DIR",
+            parser=store_folder,
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; beyond this machine it only reads.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Which port.")] = 8501,

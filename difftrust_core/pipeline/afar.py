@@ -1,0 +1,92 @@
+"""The few files of a chunk brought from a store's URL to where it is run, and sent back; and nothing else."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from difftrust_core.mirrors import Mirror
+from difftrust_core.pipeline.jobs import ChunkJob
+from difftrust_core.remote import Remote
+from difftrust_core.schemas import CHUNK_TABLES
+from difftrust_core.store import MERGED_NAME, Store, file_name
+
+
+@contextmanager
+def at_hand(job: ChunkJob) -> Iterator[ChunkJob]:
+    """Give the job on a folder that holds its files, and share that folder; then send what is new to the store's URL.
+
+    Where the store is but a folder nothing is brought or sent. Raises StoreUnreachable, and StoreInUse once the command
+    that began the job no longer holds the URL.
+    """
+    if job.holding is None or job.is_here:
+        with _sent(job):
+            yield job
+        return
+    with TemporaryDirectory(prefix="difftrust-", dir=_scratch(), ignore_cleanup_errors=True) as folder:
+        moved = replace(job, root=Path(folder) / "chunk")
+        moved.root.mkdir()
+        _fetch(Remote(url=job.holding.url), moved, keep=_scratch() or Path(folder))
+        with _sent(moved):
+            yield moved
+
+
+@contextmanager
+def _sent(job: ChunkJob) -> Iterator[None]:
+    with Store(job.root).sharing():
+        paths = [job.root / folder / f"{file_name(job.task.task_id)}.parquet" for folder in _folders(job)]
+        before = [_state(path) for path in paths]
+        yield
+        new = [path for path, state in zip(paths, before, strict=True) if _state(path) != state]
+        if job.holding is not None:
+            names, mirror = [path.relative_to(job.root).as_posix() for path in new], Mirror.of(job.root)
+            if mirror:
+                mirror.send(names, job.holding)
+            else:
+                job.holding.send(names, job.root)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    with suppress(FileNotFoundError):
+        found = path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return ()
+
+
+def _folders(job: ChunkJob) -> list[str]:
+    """Return the folders of the chunk's partition, in the order in which their files speak of each other."""
+    where = {"benchmark": job.task.benchmark, "validity": job.settings.validity, "start": f"{job.start:06d}"}
+    store = Store(job.root)
+    return [store.folder(table, where).relative_to(store.root).as_posix() for table in CHUNK_TABLES]
+
+
+def _fetch(remote: Remote, job: ChunkJob, *, keep: Path) -> None:
+    folders = _folders(job)
+    notes = [f"{folder}/{MERGED_NAME}" for folder in folders]
+    gone = remote.get([*notes, *(f"{folder}/{file_name(job.task.task_id)}.parquet" for folder in folders)], job.root)
+    for note in notes:
+        if note not in gone:
+            _fetch_merged(remote, job.root / note, job.root, keep=keep)
+
+
+def _fetch_merged(remote: Remote, note: Path, root: Path, *, keep: Path) -> None:
+    """Fetch a partition's merged file, once a worker: its name changes with its content."""
+    path = note.with_name(note.read_text())
+    kept = keep / path.name
+    with suppress(FileNotFoundError):
+        os.link(kept, path)
+        return
+    remote.get([path.relative_to(root).as_posix()], root)
+    with suppress(FileExistsError):
+        os.link(path, kept)
+
+
+def _scratch() -> Path | None:
+    """Return the folder of this worker of a cluster, None elsewhere: the system's own for passing files."""
+    with suppress(ImportError, ValueError):
+        from distributed import get_worker
+
+        return Path(get_worker().local_directory)
+    return None

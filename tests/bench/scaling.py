@@ -1,0 +1,174 @@
+"""How commands grow with the tasks of a store: `make bench-scaling` (or `python -m tests.bench.scaling --help`).
+
+A few starter tasks are executed, then copied under other names until there are as many as wanted: what is measured is
+all that a command does but running programs. CPU time is that of all processes of the command, memory the most that
+its first one held.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from difftrust_core.coders import sample_simulated
+from difftrust_core.corpora.benchmarks import load_benchmark
+from difftrust_core.corpora.candidates import Recorded
+from difftrust_core.pipeline import add_candidates
+from difftrust_core.pipeline.estimation import refresh_estimates
+from difftrust_core.schemas import CHUNK_TABLES
+from difftrust_core.store import Settings, Store, file_name, partition_of
+from tests.s3_server import BUCKET, S3, put_all
+
+M, N = 10, 1000
+N_EXECUTED = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What one command took."""
+
+    cpu: float
+    megabytes: float
+
+
+def run(*words: str | Path) -> Spent:
+    """Run a command of difftrust and return what it took."""
+    program = [str(Path(sys.executable).with_name("difftrust")), *map(str, words)]
+    process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(program)} failed: {said}")
+    return Spent(cpu=used.ru_utime + used.ru_stime, megabytes=used.ru_maxrss / 1024)
+
+
+def executed(root: Path) -> Store:
+    """Make a store of a few tasks and execute it; say what a task takes."""
+    tasks = load_benchmark("starter")[:N_EXECUTED]
+    rows = [vars(c) for t in tasks for c in sample_simulated(t, "simulated/medium", temperature=0.6, m=M)]
+    store = Store.create(root, Settings())
+    add_candidates(store, Recorded(candidates=pl.DataFrame(rows)), {"starter": tasks}, n_jobs=1)
+    command = ("execute", "--store", root, "-n", str(N), "--jobs", "1")
+    cpu = run(*command).cpu - run(*command).cpu  # the second one only looks
+    programs = store.read("executions")
+    print(
+        f"{N_EXECUTED} tasks executed, m = {M}, n = {N:,}: {cpu / N_EXECUTED:.2f} s CPU a task with "
+        f"{len(programs) / N_EXECUTED:.1f} programs, which took {programs['cpu_seconds'].sum() / N_EXECUTED:.2f}",
+        flush=True,
+    )
+    return store
+
+
+def grown(store: Store, root: Path, n_tasks: int) -> Store:
+    """Make a store of ``n_tasks`` tasks, copies of those of ``store``."""
+    made = Store.create(root, store.settings())
+    times = -(-n_tasks // N_EXECUTED)
+    for table in ("tasks", "programs", "candidates"):
+        for path in store.files(table):
+            frame = store.read_file(table, path)
+            assert frame is not None
+            copies = [frame.with_columns(pl.col("task_id") + f"-{i}") for i in range(times)]
+            made.write(table, pl.concat(copies), partition_of(path, table), path.stem)
+    for table in CHUNK_TABLES:
+        for path in store.files(table):
+            frame = store.read_file(table, path)
+            assert frame is not None
+            where = {**partition_of(path, table), "start": "000000"}
+            for i in range(times):
+                copy = frame.with_columns(pl.col("task_id") + f"-{i}")
+                made.write(table, copy, where, file_name(copy["task_id"][0]))
+    with made.writing():
+        refresh_estimates(made)
+    return made
+
+
+def size(root: Path, tables: tuple[str, ...] = ()) -> tuple[int, int]:
+    """Return files and bytes of a store, or of some of its tables."""
+    paths = [p for p in root.rglob("*") if p.is_file() and (not tables or p.relative_to(root).parts[0] in tables)]
+    return len(paths), sum(p.stat().st_size for p in paths)
+
+
+def measure(root: Path) -> dict[str, Spent]:
+    """Run each command on a store that is up to date and needs nothing."""
+    store = ("--store", root)
+    found = {"execute, nothing to do": run("execute", *store, "-n", str(N), "--jobs", "1")}
+    (root / "estimates" / "reference.fingerprint").unlink()
+    found["execute, estimates anew"] = run("execute", *store, "-n", str(N), "--jobs", "1")
+    found["table 4"] = run("table", "4", *store, "--jobs", "1")
+    found["sql on disagreements"] = run("sql", "select count(*) from disagreements", *store)
+    found["verify"] = run("verify", *store, "--jobs", "1")
+    found["compact"] = run("compact", *store)
+    found["execute, nothing to do, after compact"] = run("execute", *store, "-n", str(N), "--jobs", "1")
+    found["verify, after compact"] = run("verify", *store, "--jobs", "1")
+    return found
+
+
+def measure_url(root: Path, cache: Path) -> dict[str, Spent]:
+    """Run commands on the store at a real S3 of this machine: its mirror is made, found up to date, and sent to."""
+    with S3() as server:
+        os.environ.update({**server.environment, "DIFFTRUST_CACHE": str(cache)})
+        import s3fs
+
+        s3fs.S3FileSystem(skip_instance_cache=True).mkdir(BUCKET)
+        put_all(root, "store")
+        question, url = "select count(*) from estimates", f"s3://{BUCKET}/store"
+        found = {"sql at a URL, the first time": run("sql", question, "--store", url)}
+        found["sql at a URL, again"] = run("sql", question, "--store", url)
+        found["compact at a URL"] = run("compact", "--store", url)
+    shutil.rmtree(cache)
+    return found
+
+
+def main() -> None:
+    """Measure stores of several sizes and print the slope a task of each command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, nargs="+", default=[250, 1000, 4000])
+    parser.add_argument("--url-tasks", type=int, nargs="+", default=[60, 250, 1000])
+    parser.add_argument("--folder", type=Path, help="where to make the stores; else a temporary folder")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        few = executed(Path(folder) / "few")
+        found: list[dict[str, Spent]] = []
+        root = Path(folder) / "store"
+        for n_tasks in given.tasks:
+            grown(few, root, n_tasks)
+            files, size_of_all = size(root)
+            chunks = size(root, CHUNK_TABLES)[1]
+            found.append(measure(root))
+            after = size(root)
+            print(
+                f"{n_tasks:,} tasks: {files:,} files, {size_of_all / n_tasks / 1e3:.1f} kB a task "
+                f"({chunks / n_tasks / 1e3:.1f} of them executed); after compact {after[0]:,} files, "
+                f"{after[1] / n_tasks / 1e3:.1f} kB a task",
+                flush=True,
+            )
+            shutil.rmtree(root)
+        report(given.tasks, found)
+        found = []
+        for n_tasks in given.url_tasks:
+            found.append(measure_url(grown(few, root, n_tasks).root, Path(folder) / "cache"))
+            shutil.rmtree(root)
+        report(given.url_tasks, found)
+
+
+def report(sizes: list[int], found: list[dict[str, Spent]]) -> None:
+    """Print what each command took, and the slopes."""
+    heads = "".join(f"{size:>9,}" for size in sizes)
+    print(f"{'CPU seconds and MB at tasks:':<40}{heads}{'a task':>12}{heads}{'a task':>10}")
+    for name in found[0]:
+        cpu, memory = [one[name].cpu for one in found], [one[name].megabytes for one in found]
+        slope, growth = (float(np.polyfit(sizes, values, 1)[0]) for values in (cpu, memory))
+        seconds, megabytes = "".join(f"{v:9.1f}" for v in cpu), "".join(f"{v:9.0f}" for v in memory)
+        print(f"{name:<40}{seconds}{slope * 1e3:9.2f} ms{megabytes}{growth * 1e3:7.1f} kB")
+
+
+if __name__ == "__main__":
+    main()
