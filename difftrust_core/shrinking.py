@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
-from difftrust_core.inputs import children, rebuild
 from difftrust_core.literals import read_literal, write_literal
+from difftrust_core.mutations import children, rebuild
 
 __all__ = ["Shrunk", "neighbours", "shrink", "simplicity"]
 

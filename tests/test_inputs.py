@@ -9,15 +9,9 @@ from math import isqrt
 import pytest
 
 from difftrust_core import inputs
-from difftrust_core.inputs import (
-    MAX_ATTEMPTS,
-    _mutate_argument,
-    _mutate_node,
-    _mutate_value,
-    _size,
-    sample_input,
-)
+from difftrust_core.inputs import MAX_ATTEMPTS, _mutate_argument, sample_input
 from difftrust_core.literals import Instance, read_literal, write_literal
+from difftrust_core.mutations import below, mutate_node, mutate_value, size_of
 
 SEEDS = [
     (3, 1.5, "abc"),
@@ -33,7 +27,7 @@ def sampled(n, *, seed=0, task_id="Toy/0", seeds=SEEDS):
 
 def reached(value, *, tries=3_000):
     """Return the texts that one mutation of ``value`` itself can lead to."""
-    return {write_literal(_mutate_value(value, random.Random(i))) for i in range(tries)}
+    return {write_literal(mutate_value(value, random.Random(i))) for i in range(tries)}
 
 
 def test_the_first_inputs_are_the_same_however_many_are_drawn():
@@ -123,7 +117,7 @@ def test_one_mutation_of_a_dict_reaches_exactly():
 
 
 def test_floats_move_twice_as_often_by_less_than_one():
-    moves = [_mutate_value(100.0, random.Random(i)) - 100.0 for i in range(3_000)]
+    moves = [mutate_value(100.0, random.Random(i)) - 100.0 for i in range(3_000)]
     assert max(map(abs, moves)) <= 10
     within = sum(abs(move) <= 1 for move in moves) / 3_000
     assert within == pytest.approx(2 / 3 + 1 / 3 * 1 / 10, abs=0.03)
@@ -153,24 +147,24 @@ def operation_of(before, after):
 
 def test_one_mutation_of_a_string_is_one_of_seven():
     before = "\u03b1\u03b2\u03b3\u03b4\u03b5"  # none of them is a character that a mutation inserts
-    seen = Counter(operation_of(before, _mutate_value(before, random.Random(i))) for i in range(3_000))
+    seen = Counter(operation_of(before, mutate_value(before, random.Random(i))) for i in range(3_000))
     assert set(seen) == {"unchanged", "shorter", "replaced", "appended", "inserted", "duplicated"}
     assert min(seen.values()) > 100
 
 
 def test_a_string_loses_or_repeats_any_part_of_it():
-    results = {_mutate_value("abc", random.Random(i)) for i in range(3_000)}
+    results = {mutate_value("abc", random.Random(i)) for i in range(3_000)}
     assert {r for r in results if len(r) < 3 and set(r) <= set("abc")} == {"", "a", "c", "ab", "ac", "bc"}
     assert {r for r in results if len(r) > 3 and set(r) <= set("abc")} >= {"aabc", "abcabc", "abcbc", "ababc"}
 
 
 def test_an_empty_string_only_grows():
-    results = [_mutate_value("", random.Random(i)) for i in range(3_000)]
+    results = [mutate_value("", random.Random(i)) for i in range(3_000)]
     assert {len(r) for r in results} == set(range(11))
 
 
 def test_inserted_characters_are_control_printable_or_extended():
-    results = [_mutate_value("", random.Random(i)) for i in range(20_000)]
+    results = [mutate_value("", random.Random(i)) for i in range(20_000)]
     characters = [ord(c) for r in results for c in r]
     assert set(characters) <= {*range(0x20), *range(0x20, 0x7F), *range(0x80, 0x100)}
     shares = [sum(a <= c < b for c in characters) / len(characters) for a, b in ((0, 32), (32, 127), (128, 256))]
@@ -178,18 +172,18 @@ def test_inserted_characters_are_control_printable_or_extended():
 
 
 def test_bytes_stay_bytes():
-    results = [_mutate_value(b"ab", random.Random(i)) for i in range(500)]
+    results = [mutate_value(b"ab", random.Random(i)) for i in range(500)]
     assert {type(r) for r in results} == {bytes}
     assert {b"", b"a", b"b", b"abab"} <= set(results)
 
 
 def test_every_node_is_chosen_equally_often():
     value = [10, [20, 30], {"k": 40}, Instance("P", (), {"x": 50})]
-    assert _size(value) == 10  # the list, 10, [20, 30] and its two, the dict, its key and its value, the object, 50
+    assert size_of(value) == 10  # the list, 10, [20, 30] and its two, the dict, its key and its value, the object, 50
     draws, changed = 10_000, Counter()
     generator = random.Random(1)
     for _ in range(draws):
-        after = _mutate_node(value, generator.randrange(_size(value)), random.Random(generator.random()))
+        after = mutate_node(value, generator.randrange(size_of(value)), random.Random(generator.random()))
         flat = write_literal(after)
         changed.update([n for n in (10, 20, 30, 40, 50) if str(n) not in flat])
     spread = 4 * isqrt(draws // 10)
@@ -203,14 +197,14 @@ def test_every_node_is_chosen_equally_often():
 )
 def test_nodes_are_numbered_in_preorder_and_the_rest_is_kept(target, start, form):
     value = [10, [20], {"k": 30}]
-    after = {write_literal(_mutate_node(value, target, random.Random(i))) for i in range(200)}
+    after = {write_literal(mutate_node(value, target, random.Random(i))) for i in range(200)}
     assert after == {form.format(start + step) for step in (-10, -1, 1, 10)}
     assert write_literal(value) == "[10, [20], {'k': 30}]"
 
 
 def test_fields_are_mutated_and_the_type_kept():
     point = Instance("Point", (), {"x": 1, "y": 2})
-    results = {write_literal(_mutate_node(point, i % 3, random.Random(i))) for i in range(600)}
+    results = {write_literal(mutate_node(point, i % 3, random.Random(i))) for i in range(600)}
     xs, ys = {f"Point(x={x}, y=2)" for x in (-9, 0, 2, 11)}, {f"Point(x=1, y={y})" for y in (-8, 1, 3, 12)}
     assert results == {"Point(x=1, y=2)"} | xs | ys
 
@@ -218,15 +212,15 @@ def test_fields_are_mutated_and_the_type_kept():
 def test_a_mutation_that_breaks_a_hash_leaves_the_value():
     key = {(1,): "v"}
     for i in range(300):
-        after = _mutate_node(key, 1, random.Random(i))
+        after = mutate_node(key, 1, random.Random(i))
         assert all(type(k) is tuple for k in after)
         assert hash(next(iter(after))) is not None
-    assert any(_mutate_node(key, 1, random.Random(i)) == key for i in range(300))
+    assert any(mutate_node(key, 1, random.Random(i)) == key for i in range(300))
 
 
 def test_an_argument_is_mutated_one_ten_or_thirty_times_equally_often(monkeypatch):
-    monkeypatch.setattr(inputs, "_mutate_node", lambda value, target, generator: {0: value[0] + 1})
-    monkeypatch.setattr(inputs, "_mutate_value", lambda value, generator: value + 1)
+    monkeypatch.setattr(inputs, "mutate_node", lambda value, target, generator: {0: value[0] + 1})
+    monkeypatch.setattr(inputs, "mutate_value", lambda value, generator: value + 1)
     monkeypatch.setattr(inputs._Sequence, "mutate", lambda self, target, generator: self.parts.append(0))
     for start, taken in ((0, lambda value: value), ({0: 0}, lambda value: value[0]), ([], len)):
         counts = Counter(taken(_mutate_argument(start, random.Random(i))) for i in range(3_000))
@@ -245,9 +239,9 @@ NESTED = [
 
 def mutated_by_rebuilding(argument, generator):
     """Mutate as ``_mutate_argument`` says it does: count the nodes, choose one, build the value again."""
-    for _ in range(inputs.MUTATIONS_PER_ARGUMENT[inputs._below(3, generator)]):
-        size = _size(argument)
-        argument = _mutate_node(argument, inputs._below(size, generator) if size > 1 else 0, generator)
+    for _ in range(inputs.MUTATIONS_PER_ARGUMENT[below(3, generator)]):
+        size = size_of(argument)
+        argument = mutate_node(argument, below(size, generator) if size > 1 else 0, generator)
     return argument
 
 

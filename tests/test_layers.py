@@ -10,6 +10,7 @@ import difftrust_core
 PACKAGE = Path(difftrust_core.__file__).parent
 LAYERS = (
     {"records", "exceptions", "literals"},
+    {"mutations"},
     {
         "tasks",
         "inputs",
@@ -51,7 +52,7 @@ DOORS = {
     "tree_sitter": {"structure"},
     "sacrebleu": {"structure"},
 }
-PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | {"ablation", "clusters", "comparison"}
+PURE = LAYERS[0] | LAYERS[1] | LAYERS[2] | LAYERS[3] | {"ablation", "clusters", "comparison"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "child" not in p.parts)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust_core.inputs import _mutate_node, _size
 from difftrust_core.literals import read_literal, write_literal
+from difftrust_core.mutations import mutate_node, size_of
 from difftrust_core.shrinking import neighbours, shrink, simplicity
 
 VALUES = st.recursive(
@@ -49,7 +49,7 @@ def test_whatever_one_mutation_makes_simpler_is_among_the_neighbours(value: Any,
     generator = random.Random(seed)
     known = {write_literal(made) for made in neighbours((value,))}
     for _ in range(40):
-        mutant = _mutate_node(value, generator.randrange(_size(value)), generator)
+        mutant = mutate_node(value, generator.randrange(size_of(value)), generator)
         if simplicity(mutant) < simplicity(value) and not changes_a_float(value, mutant):
             assert write_literal((mutant,)) in known
 
@@ -101,9 +101,9 @@ def test_the_end_is_minimal_by_trying_the_fuzzers_mutations(seed: int) -> None:
     xs, text = read_literal(found.arguments)
     assert test(xs, text)
     for _ in range(5000):
-        mutant = (_mutate_node(xs, generator.randrange(_size(xs)), generator), text)
+        mutant = (mutate_node(xs, generator.randrange(size_of(xs)), generator), text)
         if generator.random() < 0.5:
-            mutant = (xs, _mutate_node(text, 0, generator))
+            mutant = (xs, mutate_node(text, 0, generator))
         if simplicity(mutant) < simplicity((xs, text)):
             assert not test(*mutant)
 
