@@ -1,5 +1,6 @@
 """What is made ready while nobody waits: the other benchmarks, and a heap that is quick to sweep; and nothing else."""
 
+import atexit
 import contextlib
 import gc
 import threading
@@ -17,15 +18,13 @@ _MOST = 4
 
 
 def make_ready() -> None:
-    """Load what pages may be asked for next, in the background; once a process and version of the store."""
-    with contextlib.suppress(DifftrustError, OSError):  # a page that needs the store says so
-        store, version = data.open_store()
-        _started(version, str(store.root))
+    """Load what pages may be asked for next, in the background; once a process and store."""
+    with contextlib.suppress(DifftrustError):  # a page that needs the store says so
+        _started(str(data.store_path()))
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def _started(version: data.Version, root: str) -> threading.Thread:
-    del version
+def _started(root: str) -> threading.Thread:
     thread = threading.Thread(target=_load, args=(Path(root),), name="ahead", daemon=True)
     thread.start()
     return thread
@@ -45,3 +44,6 @@ def _set_aside() -> None:
     """Take what is there out of the sweeps for garbage: one follows each run, and would look at all libraries anew."""
     gc.collect()
     gc.freeze()
+
+
+atexit.register(gc.unfreeze)  # else libraries find leaks when the process ends

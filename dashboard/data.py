@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import polars as pl
@@ -31,7 +31,10 @@ def store_path() -> Path:
     Raises NoBenchmark if it is not set and there are none.
     """
     named = os.environ.get("DIFFTRUST_STORE")
-    return Path(named) if named else find_results()
+    return Path(named) if named else _shipped()
+
+
+_shipped = cache(find_results)
 
 
 def open_store() -> tuple[Store, Version]:

@@ -24,6 +24,10 @@ class Description:
     signature: str
     text: str
     reference: str | None
+    language: str
+    """Of the programs: "python", or "sql"."""
+    preamble: str
+    """What the task itself gives: code before every program, for SQL the tables that its databases have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,8 @@ def read_description(store: Store, benchmark: str, task_id: str) -> Description 
         signature=row["signature"],
         text=row["description"],
         reference=row["reference"] or None,
+        language=row["language"] or "python",
+        preamble=row["preamble"],
     )
 
 

@@ -16,8 +16,8 @@ from difftrust_core.comparison import tasks_in_words
 TITLE = "Tasks"
 _ABOUT = (
     "Each point is a task as one model solves it. Click a point, or draw a box, to see it in the table below; select a "
-    "row there to open the task. Right: its programs disagree often. Up: they are often wrong. Points at the left edge "
-    "and above the bottom are errors that no disagreement shows."
+    "row there to open the task. The table is also the way without a mouse. Right: its programs disagree often. Up: "
+    "they are often wrong. Points at the left edge and above the bottom are errors that no disagreement shows."
 )
 _USUAL = "gpt_4o"
 _MOST_PICKED = 60

@@ -12,6 +12,8 @@ AS_REFERENCE: Final = "as the reference"
 OTHERWISE: Final = "otherwise"
 RANKS: Final = ("what most do", "2nd", "3rd", "4th", "5th", "6th", "rarer")
 """What the colour of a cell says: which outcome of its input it is, the one of most programs first."""
+_MANY: Final = 25
+"""Inputs beyond which the lines between cells are hair-thin."""
 _RANK_COLOURS: Final = ("#DCE3EA", COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[4], "#8A8F98")
 
 
@@ -42,8 +44,12 @@ def _bars(*, with_reference: bool, width: int) -> Any:
             x=alt.X("sum(n_candidates):Q", title="programs", axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("cluster:O", title="cluster"),
             color=colour,
-            detail="model:N",
-            tooltip=["cluster:O", "model:N", alt.Tooltip("n_candidates:Q", title="programs")],
+            detail=alt.Detail("model:N"),
+            tooltip=[
+                alt.Tooltip("cluster:O"),
+                alt.Tooltip("model:N"),
+                alt.Tooltip("n_candidates:Q", title="programs"),
+            ],
         )
         .properties(width=width, height=alt.Step(17))
     )
@@ -61,35 +67,33 @@ def heat_map_drawing(table: pl.DataFrame, *, width: int = 640, height: int = 320
     )
     n_rows, n_columns = (max(shown[name].to_list(), default=0) for name in ("last", "right"))
     edges = shown.select("last").unique().filter(pl.col("last") < n_rows)
-    return drawing(_map, {"cells": shown, "edges": edges}, shown=(n_rows, n_columns), size=(width, height))
+    return drawing(_map, {"cells": shown, "edges": edges}, is_fine=n_columns > _MANY, size=(width, height))
 
 
 draw_heat_map = drawn(heat_map_drawing)
 
 
-def _map(*, shown: tuple[int, int], size: tuple[int, int]) -> Any:
-    n_rows, n_columns = shown
-    down = alt.Scale(domain=[n_rows, 0], nice=False)
-    across = alt.Scale(domain=[0, n_columns], nice=False)
+def _map(*, is_fine: bool, size: tuple[int, int]) -> Any:
+    down, across = alt.Scale(reverse=True, nice=False, padding=0), alt.Scale(nice=False, padding=0)
     cells = (
         alt.Chart(named("cells"))
-        .mark_rect(stroke="white", strokeWidth=0.3 if n_columns > 25 else 0.8)
+        .mark_rect(stroke="white", strokeWidth=0.3 if is_fine else 0.8)
         .encode(
             x=alt.X("place:Q", scale=across, axis=alt.Axis(title="inputs, the most telling first", tickMinStep=1)),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=alt.Y("first:Q", scale=down, axis=alt.Axis(title="programs, by cluster", tickMinStep=1)),
-            y2="last:Q",
+            y2=alt.Y2("last:Q"),
             color=alt.Color(
                 "outcome:N",
                 scale=alt.Scale(domain=list(RANKS), range=list(_RANK_COLOURS)),
                 legend=alt.Legend(title="outcome", orient="bottom", columns=len(RANKS)),
             ),
             tooltip=[
-                "cluster:O",
+                alt.Tooltip("cluster:O"),
                 alt.Tooltip("n_candidates:Q", title="programs"),
                 alt.Tooltip("input_index:Q", title="input"),
                 alt.Tooltip("n_inputs:Q", title="inputs alike"),
-                "outcome:N",
+                alt.Tooltip("outcome:N"),
             ],
         )
     )

@@ -196,7 +196,7 @@ def _dots(data: str, axis: _Axis, models: tuple[str, ...], n_ranked: int | None)
             y=y,
             color=colour_of("model", models, **legend),
             shape=shape_of("model", models, **legend),
-            tooltip=["benchmark:N", "task_id:N", "model:N", *numbers],
+            tooltip=[*(alt.Tooltip(f"{name}:N") for name in ("benchmark", "task_id", "model")), *numbers],
             opacity=alt.value(0.75),
         )
     )
@@ -206,13 +206,13 @@ def _ground(place: int, axis: _Axis, with_error: bool, has_count: bool) -> list[
     layers: list[Any] = []
     if axis.scale == "log":
         strip = alt.Chart(named(f"strip_{place}")).mark_rect(color="#E2E2E2", opacity=0.7)
-        layers.append(strip.encode(x="a:Q", x2="b:Q"))
+        layers.append(strip.encode(x=alt.X("a:Q"), x2=alt.X2("b:Q")))
         if with_error:
-            layers.append(strip.encode(y="a:Q", y2="b:Q"))
+            layers.append(strip.encode(y=alt.Y("a:Q"), y2=alt.Y2("b:Q")))
     if not with_error:
         return layers
     dashes = alt.Chart(named(f"bound_{place}")).mark_line(color=GREY, strokeDash=[4, 4])
-    layers.append(dashes.encode(x="at_x:Q", y="at_y:Q"))
+    layers.append(dashes.encode(x=alt.X("at_x:Q"), y=alt.Y("at_y:Q")))
     layers.append(_text(f"words_{place}", dx=-6))
     if has_count:
         layers.append(_text(f"count_{place}", align="left"))
@@ -221,4 +221,4 @@ def _ground(place: int, axis: _Axis, with_error: bool, has_count: bool) -> list[
 
 def _text(data: str, *, dx: int = 0, align: str = "right") -> Any:
     mark = alt.Chart(named(data)).mark_text(align=align, baseline="middle", dx=dx, color=GREY, fontSize=FONT_SIZE)  # type: ignore[arg-type]
-    return mark.encode(x="at_x:Q", y="at_y:Q", text="text:N")
+    return mark.encode(x=alt.X("at_x:Q"), y=alt.Y("at_y:Q"), text=alt.Text("text:N"))

@@ -22,20 +22,25 @@ def models_drawing(table: pl.DataFrame, *, width: int = 150) -> Drawing:
     """Draw the intervals of ``comparison.long_intervals``: models as rows in the table's order, measures as panels."""
     models = table["model"].unique(maintain_order=True).to_list()
     measures = [title for name, title in TITLES.items() if name in set(table["measure"])]
-    shown = table.with_columns(pl.col("measure").replace_strict(TITLES))
-    return drawing(_shape, {"intervals": shown}, models=tuple(models), measures=tuple(measures), width=width)
+    place = {model: i for i, model in enumerate(models)}
+    shown = table.with_columns(
+        pl.col("measure").replace_strict(TITLES),
+        place=pl.col("model").replace_strict(place, return_dtype=pl.Int64),
+    )
+    return drawing(_shape, {"intervals": shown}, measures=tuple(measures), width=width)
 
 
 draw_models = drawn(models_drawing)
 
 
-def _shape(*, models: tuple[str, ...], measures: tuple[str, ...], width: int) -> Any:
+def _shape(*, measures: tuple[str, ...], width: int) -> Any:
+    order = alt.EncodingSortField(field="place", op="min")
     tooltip: list[Any] = [
         alt.Tooltip("model:N"),
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")),
     ]
     base = alt.Chart(named("intervals")).encode(
-        y=alt.Y("model:N", sort=list(models), axis=alt.Axis(title=None, labelLimit=180)), tooltip=tooltip
+        y=alt.Y("model:N", sort=order, axis=alt.Axis(title=None, labelLimit=180)), tooltip=tooltip
     )
     across = alt.X("low:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".2~f"))
     bar = base.mark_bar(height=6, opacity=0.35, color=COLOURS[0]).encode(x=across, x2=alt.X2("high:Q"))

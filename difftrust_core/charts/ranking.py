@@ -33,28 +33,30 @@ def ranking_drawing(
     coders = table.filter(pl.col("model") != "mean").filter(pl.col(x).is_not_nan(), pl.col(y).is_not_nan())
     names = coders["benchmark"].unique().sort().to_list()
     data: dict[str, pl.DataFrame] = {}
-    frames = []
-    for name in names:
+    for place, name in enumerate(names):
         points = coders.filter(pl.col("benchmark") == name)
         frame = Frame(width=width, height=height, x=_domain(points, x), y=_domain(points, y))
         placed = place_labels(points, frame, x=x, y=y, font_size=_LABEL_SIZE)
-        own = {"points": points, "placed": placed, "leaders": placed.drop_nulls("line_x"), **_bound_data(frame, (x, y))}
-        data |= {f"{part}_{len(frames)}": rows for part, rows in own.items()}
-        frames.append(frame)
-    return drawing(_shape, data, axes=(x, y), names=tuple(names), frames=tuple(frames), columns=tuple(coders.columns))
+        own = {
+            "points": points,
+            "placed": placed,
+            "leaders": placed.drop_nulls("line_x"),
+            "corner": pl.DataFrame({"x_end": [frame.x[1]], "y_end": [frame.y[1]]}),
+            **_bound_data(frame, (x, y)),
+        }
+        data |= {f"{part}_{place}": rows for part, rows in own.items()}
+    return drawing(_shape, data, axes=(x, y), names=tuple(names), columns=tuple(coders.columns), size=(width, height))
 
 
 draw_ranking = drawn(ranking_drawing)
 
 
-def _shape(
-    *, axes: tuple[str, str], names: tuple[str, ...], frames: tuple[Frame, ...], columns: tuple[str, ...]
-) -> Any:
+def _shape(*, axes: tuple[str, str], names: tuple[str, ...], columns: tuple[str, ...], size: tuple[int, int]) -> Any:
+    width, height = size
     panels = []
-    for i, (name, frame) in enumerate(zip(names, frames, strict=True)):
-        colour = colour_of("benchmark", names, legend=None)
-        panel = _panel(str(i), frame, axes, colour, columns)
-        panels.append(panel.properties(title=name, width=frame.width, height=frame.height))
+    for place, name in enumerate(names):
+        panel = _panel(place, axes, colour_of("benchmark", names, legend=None), columns)
+        panels.append(panel.properties(title=name, width=width, height=height))
     return styled(side_by_side(panels))
 
 
@@ -65,10 +67,11 @@ def _domain(points: pl.DataFrame, measure: str) -> tuple[float, float]:
     return 0.0, max(highest, 0.01) * 1.06
 
 
-def _panel(place: str, frame: Frame, axes: tuple[str, str], colour: alt.Color, columns: tuple[str, ...]) -> Any:
+def _panel(place: int, axes: tuple[str, str], colour: alt.Color, columns: tuple[str, ...]) -> Any:
     x, y = axes
-    across = alt.X(f"{x}:Q", title=title_of(x), scale=alt.Scale(domain=frame.x, nice=False))
-    up = alt.Y(f"{y}:Q", title=title_of(y), scale=alt.Scale(domain=frame.y, nice=False))
+    exact = alt.Scale(domainMin=0, nice=False)  # to the corner, which is in the data and seen by nobody
+    across, up = alt.X(f"{x}:Q", title=title_of(x), scale=exact), alt.Y(f"{y}:Q", title=title_of(y), scale=exact)
+    corner = alt.Chart(named(f"corner_{place}")).mark_point(opacity=0, size=0, aria=False)
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("benchmark", "model") if name in columns]
     tooltip += [alt.Tooltip(f"{name}:Q") for name in (x, y, "detection_rate") if name in columns]
     beside = {"x": alt.X("label_x:Q"), "y": alt.Y("label_y:Q"), "text": alt.Text("model:N")}
@@ -81,6 +84,7 @@ def _panel(place: str, frame: Frame, axes: tuple[str, str], colour: alt.Color, c
     texts = alt.Chart(placed).mark_text(align="left", baseline="middle", fontSize=_LABEL_SIZE)
     layers: list[Any] = [*_bound(place, axes), *_bars(points, axes, columns)]
     layers += [
+        corner.encode(x=alt.X("x_end:Q"), y=alt.Y("y_end:Q")),
         leaders.encode(x=across, y=up, x2=alt.X2("line_x:Q"), y2=alt.Y2("line_y:Q")),
         *[each.encode(**beside) for each in (halo, texts)],
         dots.encode(x=across, y=up, color=colour, tooltip=tooltip),
@@ -101,7 +105,7 @@ def _bound_data(frame: Frame, axes: tuple[str, str]) -> dict[str, pl.DataFrame]:
     }
 
 
-def _bound(place: str, axes: tuple[str, str]) -> list[Any]:
+def _bound(place: int, axes: tuple[str, str]) -> list[Any]:
     if axes not in _BOUNDS:
         return []
     x, y = axes
@@ -119,6 +123,14 @@ def _bars(points: alt.NamedData, axes: tuple[str, str], columns: tuple[str, ...]
     """Return the intervals, where the table has them."""
     x, y = axes
     pale = alt.Chart(points).mark_rule(color=GREY, opacity=0.35, strokeWidth=1.2)
-    across = [pale.encode(x=f"{x}_low:Q", x2=f"{x}_high:Q", y=f"{y}:Q")] if f"{x}_low" in columns else []
-    up = [pale.encode(x=f"{x}:Q", y=f"{y}_low:Q", y2=f"{y}_high:Q")] if f"{y}_low" in columns else []
+    across = (
+        [pale.encode(x=alt.X(f"{x}_low:Q"), x2=alt.X2(f"{x}_high:Q"), y=alt.Y(f"{y}:Q"))]
+        if f"{x}_low" in columns
+        else []
+    )
+    up = (
+        [pale.encode(x=alt.X(f"{x}:Q"), y=alt.Y(f"{y}_low:Q"), y2=alt.Y2(f"{y}_high:Q"))]
+        if f"{y}_low" in columns
+        else []
+    )
     return [*across, *up]

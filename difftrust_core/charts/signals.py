@@ -32,10 +32,14 @@ def _roc(*, names: tuple[str, ...]) -> Any:
         .encode(
             x=x,
             y=y,
-            order="true_positive_rate:Q",
+            order=alt.Order("true_positive_rate:Q"),
             color=colour_of("title", names, title="signal", sort=list(names)),
             strokeDash=alt.StrokeDash("title:N", title="signal", scale=dashes, sort=list(names)),
-            tooltip=["title:N", "false_positive_rate:Q", "true_positive_rate:Q"],
+            tooltip=[
+                alt.Tooltip("title:N"),
+                alt.Tooltip("false_positive_rate:Q"),
+                alt.Tooltip("true_positive_rate:Q"),
+            ],
         )
     )
     chance = alt.Chart(named("diagonal")).mark_line(color=GREY, strokeWidth=1).encode(x=x, y=y)
@@ -63,9 +67,9 @@ def _auroc(*, names: tuple[str, ...], lowest: float, families: tuple[str, ...]) 
     base = alt.Chart(named("signals")).encode(y=y, color=_family_colour(families))
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=alt.X("auroc:Q", title="AUROC for an error on the task (95 % over tasks)", scale=scale),
-        tooltip=["title:N", "auroc:Q", "low:Q", "high:Q", "n_rows:Q"],
+        tooltip=[alt.Tooltip("title:N"), *(alt.Tooltip(f"{name}:Q") for name in ("auroc", "low", "high", "n_rows"))],
     )
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"))
     line = alt.Chart(named("chance")).mark_rule(color=GREY, strokeDash=[4, 4])
     chance = line.encode(x=alt.X("auroc:Q", scale=scale))
     return styled(alt.layer(chance, bars, dots).properties(width=420, height=22 * len(names)))
