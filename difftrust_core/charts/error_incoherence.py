@@ -185,7 +185,7 @@ def _dots(data: str, axis: _Axis, models: tuple[str, ...], n_ranked: int | None)
     if n_ranked is not None:
         ranks = alt.Scale(domain=[0, n_ranked + 1], nice=False)
         y = alt.Y("at_y:Q", title="tasks, by their incoherence", scale=ranks)
-    legend = {"legend": alt.Legend(title=None, orient="bottom", columns=4) if len(models) > 1 else None}
+    legend = alt.Legend(title=None, orient="bottom", columns=4) if len(models) > 1 else None
     measures = ("incoherence",) if n_ranked is not None else ("error", "incoherence")
     numbers = [alt.Tooltip(f"{name}:Q", format=".4~g") for name in measures]
     return (
@@ -194,8 +194,8 @@ def _dots(data: str, axis: _Axis, models: tuple[str, ...], n_ranked: int | None)
         .encode(
             x=x,
             y=y,
-            color=colour_of("model", models, **legend),
-            shape=shape_of("model", models, **legend),
+            color=colour_of("model", models, legend=legend),
+            shape=shape_of("model", models, legend=legend),
             tooltip=[*(alt.Tooltip(f"{name}:N") for name in ("benchmark", "task_id", "model")), *numbers],
             opacity=alt.value(0.75),
         )

@@ -27,6 +27,10 @@ STILL = (
 )
 QUIET = 400
 """Milliseconds without a change after which the page is taken for finished."""
+FINISHED = (
+    f"([words, quiet]) => window.changed && performance.now() - window.changed > quiet && ({STILL})()"
+    " && document.body.innerText.includes(words)"
+)
 # The time of the last change is taken when the frame that shows it has been made, not when the change was asked for.
 WATCH = """
 window.began = window.changed = 0;
@@ -75,8 +79,7 @@ class Bench:
         page.evaluate("() => { window.began = window.changed = 0; }")
         cpu = cpu_seconds(self.pid)
         act()
-        _wait(page, shows)
-        page.wait_for_function("quiet => performance.now() - window.changed > quiet", arg=QUIET, polling=20)
+        page.wait_for_function(FINISHED, arg=[shows, QUIET], polling=20)
         self._note(name, page.evaluate("() => window.changed - window.began") / 1000, cpu)
 
     def _note(self, name: str, wall: float, cpu: float) -> None:
@@ -106,17 +109,16 @@ def _p95(values: list[float]) -> float:
 def interact(bench: Bench, page: Page, rounds: int) -> None:
     """Do what users do, each thing ``rounds`` times."""
     bench.open("open the first page", page, bench.url, "How sure one may be")
-    slider = page.get_by_role("slider", name="Programs a task (m)")
-    for i in range(rounds):
-        slider.focus()
-        key = "ArrowRight" if i < rounds / 2 else "ArrowLeft"
-        m = 11 + i if i < rounds / 2 else 9 + 2 * -(-rounds // 2) - i
-        bench.time("overview: move m", page, lambda key=key: page.keyboard.press(key), f"m = {m} programs")
+    _move(bench, page, rounds, "overview: move m")
     for i in range(rounds):
         word = ("strictly", "as in the paper")[i % 2]
         shown = ("equality strict", "equality paper")[i % 2]
         label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
         bench.time("overview: equality", page, label.click, shown)
+    page.goto(f"{bench.url}/?benchmark=MBPP")
+    page.get_by_text("How sure one may be").wait_for()
+    page.wait_for_function(STILL)
+    _move(bench, page, rounds, "overview of MBPP: move m")
     page.goto(f"{bench.url}/tasks?model=gpt_4o&model=gpt_4")
     page.locator("svg.marks").first.wait_for()
     page.wait_for_function(STILL)
@@ -147,6 +149,16 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
             slider.focus()
             press = partial(page.keyboard.press, key)
             bench.time(f"ablation: move m ({name})", page, press, f"With {m} programs")
+
+
+def _move(bench: Bench, page: Page, rounds: int, name: str) -> None:
+    """Move m away from 10 and half the way back."""
+    slider = page.get_by_role("slider", name="Programs a task (m)")
+    for i in range(rounds):
+        slider.focus()
+        key = "ArrowRight" if i < rounds / 2 else "ArrowLeft"
+        m = 11 + i if i < rounds / 2 else 9 + 2 * -(-rounds // 2) - i
+        bench.time(name, page, partial(page.keyboard.press, key), f"m = {m} programs")
 
 
 def _follow(page: Page, link: Any) -> None:
