@@ -1,11 +1,13 @@
 """Charts hold what the table holds, and become files that open without a network."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from PIL import Image
 
 from difftrust_core.charts import (
     Drawing,
@@ -28,6 +30,7 @@ from difftrust_core.charts import (
     save_chart,
 )
 from difftrust_core.charts.labels import Frame, place_labels
+from difftrust_core.charts.saving import packed_png
 from difftrust_core.exceptions import WrongUsage
 
 
@@ -287,3 +290,14 @@ def test_cells_of_the_heat_map_cover_the_candidates_of_their_cluster() -> None:
         (0, 3, 0, 1, "what most do"),
         (3, 4, 0, 1, "rarer"),
     ]
+
+
+def test_a_rare_colour_stays_itself_in_a_picture_of_256() -> None:
+    picture = Image.new("RGB", (400, 400))
+    picture.putdata([(0, 100 + x // 4, 155 + y // 4) for y in range(400) for x in range(400)])  # 10,000 blues
+    picture.paste((0, 158, 115), (390, 90, 393, 93))
+    made = io.BytesIO()
+    picture.save(made, "png")
+    with Image.open(io.BytesIO(packed_png(made.getvalue()))) as packed:
+        assert packed.mode == "P"
+        assert packed.convert("RGB").getpixel((391, 91)) == (0, 158, 115)
