@@ -66,7 +66,8 @@ class Watched:
         self.page.wait_for_selector("h1")
         self.page.wait_for_function(
             "() => { const now = document.querySelector('[data-testid=stMain]').innerText;"
-            " const busy = document.querySelector('[data-testid=stStatusWidget], [data-stale=true], [data-testid=stSkeleton]');"
+            " const busy = document.querySelector("
+            " '[data-testid=stStatusWidget], [data-stale=true], [data-testid=stSkeleton]');"
             " if (busy || window.words !== now) { window.words = now; window.since = Date.now(); }"
             " return Date.now() - window.since > 1000; }",
             polling=100,
