@@ -104,7 +104,10 @@ def spelled_database(arguments: str) -> str:
         return "\n".join(
             line
             for name, rows in database.items()
-            for line in (f"{name}: {len(rows)} rows", *(f"    {write_literal(row)}" for row in rows))
+            for line in (
+                f"{name}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}",
+                *(f"    {write_literal(row)}" for row in rows),
+            )
         )
     except (BadText, AttributeError, TypeError, ValueError):  # cut, or of another task
         return arguments
