@@ -9,7 +9,7 @@ sys.path[:0] = [folder for folder in [str(Path(__file__).resolve().parents[1])] 
 
 import streamlit as st
 
-from dashboard import frame, navigation, state, theme
+from dashboard import ahead, frame, navigation, state, theme
 from difftrust_core.exceptions import DifftrustError
 
 # Whole, before any page: while another session is loading it, Altair trips over the half that is there.
@@ -21,6 +21,7 @@ page = st.navigation(list(navigation.pages().values()), position="hidden")
 navigation.show_links(page)
 try:
     page.run()
+    ahead.make_ready()
 except DifftrustError as e:
     frame.show_refusal(e)
 except (OSError, MemoryError) as e:  # a store that goes away or is damaged under our hands

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, cached_property
 from pathlib import Path
 
 import polars as pl
@@ -30,7 +31,10 @@ def store_path() -> Path:
     Raises NoBenchmark if it is not set and there are none.
     """
     named = os.environ.get("DIFFTRUST_STORE")
-    return Path(named) if named else find_results()
+    return Path(named) if named else _shipped()
+
+
+_shipped = cache(find_results)
 
 
 def open_store() -> tuple[Store, Version]:
@@ -111,7 +115,7 @@ class Choice:
     blind: bool
     """Whether everything that needs the reference is hidden."""
 
-    @property
+    @cached_property
     def held(self) -> Held:
         """Return what the store holds of the benchmark."""
         return held(self.store, self.version, str(self.store.root), self.benchmark)
@@ -121,7 +125,7 @@ class Choice:
         """Return the models sampled at the temperature."""
         return self.held.models[self.temperature]
 
-    @property
+    @cached_property
     def pool(self) -> Pool:
         """Return the behaviours of the benchmark."""
         return pool(self.store, self.benchmark, self.equality)
@@ -132,15 +136,30 @@ class Choice:
         Models of which a program was not executed on n inputs are left out, for a mean over some of their tasks would
         mislead; ``left_out`` names them.
         """
-        return pl.concat([self._of(model) for model in (self.models if models is None else models)])
+        return self._everybody[0] if models is None else pl.concat([self.of(model) for model in models])
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> tuple[str, ...]:
         """Return the models that ``estimates`` leaves out."""
-        return [model for model in self.models if self._of(model).is_empty()]
+        return self._everybody[1]
 
-    def _of(self, model: str) -> pl.DataFrame:
+    @cached_property
+    def _everybody(self) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        where = (self.benchmark, self.temperature, self.m, self.n, self.equality)
+        return _of_all(self, self.version, str(self.store.root), where)
+
+    def of(self, model: str) -> pl.DataFrame:
+        """Return the estimates of one model, no row where some are missing."""
         where = (self.benchmark, model, self.temperature, self.m, self.n, self.equality)
         return _estimates(self.store, self.version, str(self.store.root), where)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _of_all(
+    _chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    del version, root, where
+    found = {model: _chosen.of(model) for model in _chosen.models}
+    return pl.concat(found.values()), tuple(model for model, rows in found.items() if rows.is_empty())
 
 
 @st.cache_resource(max_entries=_KEPT * 16, show_spinner=False)

@@ -1,8 +1,8 @@
 """A chart on the page, and beside it the chart as svg and png and its data as csv; and nothing else."""
 
 import threading
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Hashable
+from functools import lru_cache, partial
 from typing import Any
 
 import altair as alt
@@ -10,14 +10,15 @@ import polars as pl
 import streamlit as st
 
 from dashboard import text, theme
-from difftrust_core.charts import chart_bytes
+from difftrust_core.charts import Drawing, chart_bytes
 
 _LOCK = threading.RLock()
-"""Altair keeps how data is written in one place for the whole process; every chart is written under this."""
+"""Altair keeps its theme and how data is written in one place for the whole process; charts are written under this."""
+_SHAPES = 512
 
 
 def show_chart(
-    chart: Any,
+    drawing: Drawing,
     table: pl.DataFrame,
     *,
     name: str,
@@ -31,27 +32,33 @@ def show_chart(
     chart of panels never is. ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is
     selected whenever a click or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
-    drawn, key = theme.for_page(chart), f"chart:{name}"
-    panels = isinstance(chart, alt.ConcatChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart)
-    width: Any = "content" if panels or not stretch else "stretch"
-    with _LOCK:
-        if selection is None or on_select is None:
-            st.altair_chart(drawn, width=width, key=key)
-        else:
-            told = partial(_tell, key, selection, on_select)
-            st.altair_chart(drawn, width=width, key=key, on_select=told, selection_mode=[selection])
-    show_downloads(chart, table, name=name)
+    shape, key = _shape(drawing.shape, drawing.options, theme.is_dark()), f"chart:{name}"
+    width: Any = "content" if theme.has_panels(shape) or not stretch else "stretch"
+    told: Any = "ignore" if selection is None or on_select is None else partial(_tell, key, selection, on_select)
+    # Named data: the browser keeps a chart whose shape is the same, and moves its marks.
+    spec = {**shape, "datasets": dict(drawing.data)}
+    st.vega_lite_chart(spec=spec, width=width, key=key, on_select=told, selection_mode=selection)
+    show_downloads(drawing, table, name=name)
+
+
+@lru_cache(maxsize=_SHAPES)
+def _shape(shape: Callable[..., Any], options: tuple[tuple[str, Hashable], ...], is_dark: bool) -> dict[str, Any]:
+    """Return the Vega-Lite of a chart for the page, its tables named only; never changed, for all sessions share it."""
+    with _LOCK, alt.theme.enable("none"):  # the page has a look of its own
+        # Not checked against the schema: the tests of the charts do.
+        spec: dict[str, Any] = shape(**dict(options)).to_dict(validate=False)
+    return theme.for_page(spec, is_dark=is_dark)
 
 
 def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
     on_select(st.session_state[key]["selection"].get(selection))
 
 
-def show_downloads(chart: Any, table: pl.DataFrame, *, name: str) -> None:
+def show_downloads(drawing: Drawing, table: pl.DataFrame, *, name: str) -> None:
     """Write the buttons: the chart as svg and png, its data as csv. Files are made when they are asked for."""
     made: tuple[tuple[str, Callable[[], bytes], str], ...] = (
-        ("svg", partial(as_picture, chart, ".svg"), "image/svg+xml"),
-        ("png", partial(as_picture, chart, ".png"), "image/png"),
+        ("svg", partial(as_picture, drawing, ".svg"), "image/svg+xml"),
+        ("png", partial(as_picture, drawing, ".png"), "image/png"),
         ("csv", partial(as_csv, table), "text/csv"),
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -69,10 +76,10 @@ def show_downloads(chart: Any, table: pl.DataFrame, *, name: str) -> None:
             )
 
 
-def as_picture(chart: Any, suffix: str) -> bytes:
+def as_picture(drawing: Drawing, suffix: str) -> bytes:
     """Return the chart on white as ``.svg`` or ``.png``."""
     with _LOCK, alt.data_transformers.disable_max_rows():
-        return chart_bytes(chart, suffix)
+        return chart_bytes(drawing.chart(), suffix)
 
 
 def as_csv(table: pl.DataFrame) -> bytes:

@@ -37,6 +37,11 @@ class OneTask:
     description: Description | None
     statements: tuple[str, ...]
 
+    @property
+    def language(self) -> str:
+        """Return the language of the programs."""
+        return "python" if self.description is None else self.description.language
+
 
 def task_names(chosen: Choice) -> list[str]:
     """Return the tasks of the benchmark, 2 before 10."""

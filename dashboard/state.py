@@ -85,7 +85,7 @@ def choose_one(
 def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequence[T] = (), **drawn: Any) -> list[T]:
     """Return some of the options; in the URL as a repeated parameter."""
     key = _bind(name, read_several(name, options, default))
-    found = st.multiselect(label, options, key=key, on_change=_write, args=(name, list(default)), **drawn)
+    found = st.multiselect(label, options, key=key, on_change=_write, args=(name, list(default)), wrap=True, **drawn)
     return list(found)
 
 

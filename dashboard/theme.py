@@ -12,6 +12,8 @@ _IN_DARK: Mapping[str, str] = {
     "#000000": "#FAFAFA",
     "#0072B2": "#3C9FDE",
     "#8C6D31": "#C9A75A",
+    "#5AA9DC": "#0A5C8F",
+    "#F0883E": "#A94A00",
     "#444444": "#C8C8C8",
     "#767676": "#A0A0A0",
     "#BBBBBB": "#4A4F5C",
@@ -41,35 +43,33 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def for_page(chart: Any) -> Any:
-    """Return a chart without a ground of its own, on a dark page in colours that can be seen there."""
-    own, dark = chart.copy(deep=False), is_dark()
-    written = own.to_dict
+_PANELS = ("concat", "hconcat", "vconcat", "facet")
 
-    def to_dict(*words: Any, **options: Any) -> dict[str, Any]:
-        # Not checked against the schema each time: the tests of the charts do.
-        spec: dict[str, Any] = written(*words, **{"validate": False, **options})
-        spec.get("config", {}).pop("background", None)
-        panels = not spec.keys().isdisjoint(("concat", "hconcat", "vconcat", "facet"))
-        # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
-        spec["autosize"] = {"type": "pad"} if panels else {"type": "fit-x", "contains": "padding"}
-        return _darkened(spec) if dark else spec
 
-    object.__setattr__(own, "to_dict", to_dict)  # st.altair_chart takes a chart and asks it for this
-    return own
+def has_panels(spec: Mapping[str, Any]) -> bool:
+    """Tell whether a chart is made of several."""
+    return not spec.keys().isdisjoint(_PANELS)
+
+
+def for_page(spec: dict[str, Any], *, is_dark: bool) -> dict[str, Any]:
+    """Return a chart's Vega-Lite without a ground of its own, on a dark page in colours that can be seen there."""
+    config = {name: value for name, value in spec.get("config", {}).items() if name != "background"}
+    # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
+    size = {"type": "pad"} if has_panels(spec) else {"type": "fit-x", "contains": "padding"}
+    made = {**spec, "config": config, "autosize": size}
+    return _darkened(made) if is_dark else made
 
 
 def _darkened(spec: dict[str, Any]) -> dict[str, Any]:
-    data = {name: spec.pop(name) for name in ("datasets", "data") if name in spec}
-    exchanged = _exchanged(spec)
-    config = exchanged.setdefault("config", {})
+    exchanged: dict[str, Any] = _exchanged(spec)
+    config = exchanged["config"]
     config["text"] = {"color": _LETTERS, **config.get("text", {})}
-    return {**exchanged, **data}
+    return exchanged
 
 
 def _exchanged(part: Any) -> Any:
     if isinstance(part, dict):
-        return {key: value if key in ("data", "datasets") else _exchanged(value) for key, value in part.items()}
+        return {key: value if key == "data" else _exchanged(value) for key, value in part.items()}
     if isinstance(part, list):
         return [_exchanged(each) for each in part]
     return _IN_DARK.get(part, part) if isinstance(part, str) else part

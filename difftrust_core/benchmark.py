@@ -231,8 +231,9 @@ def _n_defined(tasks: pl.DataFrame) -> int:
 
 def _columns(table: pl.DataFrame, *names: str) -> list[Floats]:
     """Return the columns as floats, of the rows where all of them are defined."""
-    floats = table.select(pl.col(names).cast(pl.Float64).fill_nan(None)).drop_nulls()
-    return [floats[name].to_numpy() for name in names]
+    floats = [table[name].cast(pl.Float64).to_numpy() for name in names]
+    kept = ~np.isnan(floats).any(axis=0)
+    return [values[kept] for values in floats]
 
 
 def _is_sampled(detection: str) -> bool:

@@ -6,8 +6,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from difftrust_core.ablation.measures import summary
-from difftrust_core.benchmark import MEAN, beside_published, mean_absolute_differences, rankings, table_4
+from difftrust_core.benchmark import MEAN, beside_published, mean_absolute_differences, pass_at_1, spearman, table_4
 from difftrust_core.intervals.tables import HIGH, LOW, with_intervals
 
 WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
@@ -25,10 +24,9 @@ def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.
     table = with_intervals(table, tasks, resamples=resamples, seed=seed)
     rows = []
     for (model,), own in tasks.group_by("model", maintain_order=True):
-        measures = summary(own)
         tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()
-        cost = None if math.isnan(measures["cost_usd"]) else measures["cost_usd"]
-        rows.append((model, measures["pass_at_1"], cost, tokens))
+        cost = None if own["cost_usd"].has_nulls() else math.fsum(own["cost_usd"])
+        rows.append((model, pass_at_1(own), cost, tokens))
     schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64, "completion_tokens": pl.Int64}
     more = pl.DataFrame(rows, schema=schema, orient="row")
     return table.join(more, on="model").sort("mean_error", "mean_incoherence", "model")
@@ -58,7 +56,7 @@ def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_ref
     known = table.filter(pl.col("mean_error").is_not_nan()) if with_reference else table.clear()
     said = [_disagreeing(table)]
     if not known.is_empty():
-        said = [_erring(known), *_ranked(tasks), *_found(known)]
+        said = [_erring(known), *_ranked(known), *_found(known)]
     return [sentence for sentence in said if sentence]
 
 
@@ -106,8 +104,8 @@ def _erring(table: pl.DataFrame) -> str:
     )
 
 
-def _ranked(tasks: pl.DataFrame) -> list[str]:
-    rho = float(rankings(tasks)["rho_error"][0])
+def _ranked(table: pl.DataFrame) -> list[str]:
+    rho = spearman(table.select(error="mean_error", incoherence="mean_incoherence"))
     if math.isnan(rho):
         return []
     close = "nearly the same" if rho >= 0.9 else "a similar" if rho >= 0.7 else "a somewhat similar"

@@ -5,13 +5,15 @@ A results store holds the most telling inputs only (``disagreements``), no descr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from difftrust_core.ablation import Coder, Pool
 from difftrust_core.clusters import Clustering, Split
-from difftrust_core.store import PARTITIONS, REFERENCE, SCHEMAS, Store, conform, file_name, partition_of
+from difftrust_core.store import MERGED, PARTITIONS, REFERENCE, SCHEMAS, Store, conform, file_name, partition_of
 
 _ANSWERS: dict[str, Any] = {"cluster": pl.Int64, "input_index": pl.Int64, "kind": pl.String, "text": pl.String}
 
@@ -24,6 +26,10 @@ class Description:
     signature: str
     text: str
     reference: str | None
+    language: str
+    """Of the programs: "python", or "sql"."""
+    preamble: str
+    """What the task itself gives: code before every program, for SQL the tables that its databases have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,16 +40,20 @@ class Programs:
 
     def smallest(self, members: Mapping[Coder, Sequence[int]]) -> tuple[Coder, int] | None:
         """Return the candidate with the shortest text among ``members``, of equally short ones the first text's."""
-        wanted = pl.DataFrame(
-            [(*coder, index) for coder, indices in members.items() for index in indices],
-            schema={"model": pl.String, "temperature": pl.Float64, "sample_index": pl.Int64},
-            orient="row",
-        )
-        found = self.frame.join(wanted, on=wanted.columns).sort(pl.col("code").str.len_chars(), "code", *wanted.columns)
-        if found.is_empty():
-            return None
-        model, temperature, index = found.select(wanted.columns).row(0)
-        return (model, temperature), index
+        places = [
+            (place, coder, index)
+            for coder, indices in members.items()
+            for index in indices
+            if (place := self._places.get((*coder, index))) is not None
+        ]
+        return min(places)[1:] if places else None
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, float, int], int]:
+        """Return the place of each candidate among all, the shortest text first."""
+        names = ["model", "temperature", "sample_index"]
+        sorted_ = self.frame.sort(pl.col("code").str.len_chars(), "code", *names)
+        return {row: place for place, row in enumerate(sorted_.select(names).iter_rows())}
 
     def code(self, coder: Coder, sample_index: int) -> str | None:
         """Return a candidate's text as recorded; None where it is not known."""
@@ -72,18 +82,23 @@ def read_description(store: Store, benchmark: str, task_id: str) -> Description 
         signature=row["signature"],
         text=row["description"],
         reference=row["reference"] or None,
+        language=row["language"] or "python",
+        preamble=row["preamble"],
     )
 
 
 def read_programs(store: Store, benchmark: str, task_id: str, coders: Sequence[Coder]) -> Programs:
     """Return the programs of these coders; none where the store holds no program texts."""
-    schema = {"model": pl.String, "temperature": pl.Float64, "sample_index": pl.Int64, "program_id": pl.String}
-    parts = [pl.DataFrame(schema=schema)]
-    for model, temperature in coders:
-        partition = {"benchmark": benchmark, "model": model, "temperature": temperature}
-        parts.append(_read(store, "candidates", partition, task_id).select(schema.keys()))
+    columns = ["model", "temperature", "sample_index", "program_id"]
+    if not store.holds("candidates") or not store.holds("programs"):
+        empty = {**PARTITIONS["candidates"], **SCHEMAS["candidates"], **SCHEMAS["programs"]}
+        return Programs(frame=pl.DataFrame(schema={name: empty[name] for name in (*columns, "tree_id", "code")}))
+    files = store.files("candidates", {"benchmark": benchmark})
+    values = [partition_of(path, "candidates") for path in files]
+    of_coders = [f for f, v in zip(files, values, strict=True) if (v["model"], v["temperature"]) in set(coders)]
+    candidates = _read_files(store, "candidates", of_coders, task_id).select(columns)
     texts = _read(store, "programs", {"benchmark": benchmark}, task_id).unique("program_id")
-    joined = pl.concat(parts).join(texts.select("program_id", "tree_id", "code"), on="program_id")
+    joined = candidates.join(texts.select("program_id", "tree_id", "code"), on="program_id")
     return Programs(frame=joined.sort("model", "temperature", "sample_index"))
 
 
@@ -195,18 +210,31 @@ def _read(store: Store, table: str, where: Mapping[str, object], task_id: str) -
 
     Raises BadStore if a file is damaged.
     """
-    schema = {**PARTITIONS[table], **SCHEMAS[table]}
     if not store.holds(table):
-        return pl.DataFrame(schema=schema)
-    files = store.files(table, where)
-    of_task = [path for path in files if path.stem == file_name(task_id)]
+        return pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]})
+    return _read_files(store, table, store.files(table, where), task_id)
+
+
+def _read_files(store: Store, table: str, files: Sequence[Path], task_id: str) -> pl.DataFrame:
+    schema = {**PARTITIONS[table], **SCHEMAS[table]}
+    own = [path for path in files if path.stem == file_name(task_id)]
+    paths = [*own, *(path for path in files if path.stem.startswith(MERGED))] if own else files
+    rows = [pl.scan_parquet(path, hive_partitioning=False, glob=False).filter(task_id=task_id) for path in paths]
+    try:
+        found = pl.collect_all(rows)
+    except (pl.exceptions.PolarsError, OSError):  # says not which
+        found = [_read_file(store, path, of_task) for path, of_task in zip(paths, rows, strict=True)]
     parts = [pl.DataFrame(schema=schema)]
-    for path in of_task or files:
-        try:
-            rows = pl.scan_parquet(path, hive_partitioning=False).filter(pl.col("task_id") == task_id).collect()
-        except (pl.exceptions.PolarsError, OSError) as e:
-            raise store.damaged(path, e) from None
-        values = partition_of(path, table)
-        keys = [pl.lit(values[name], dtype=schema[name]).alias(name) for name in values]
-        parts.append(conform(rows, table).select(*keys, "*"))
+    for path, part in zip(paths, found, strict=True):
+        if not part.is_empty():
+            values = partition_of(path, table)
+            keys = [pl.lit(values[name], dtype=schema[name]).alias(name) for name in values]
+            parts.append(conform(part, table).select(*keys, "*"))
     return pl.concat(parts)
+
+
+def _read_file(store: Store, path: Path, rows: pl.LazyFrame) -> pl.DataFrame:
+    try:
+        return rows.collect()
+    except (pl.exceptions.PolarsError, OSError) as e:
+        raise store.damaged(path, e) from None

@@ -1,6 +1,7 @@
 """Compact matrices as tables of a store, there and back; and nothing else."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -91,7 +92,8 @@ def load_pool(store: Store, benchmark: str, *, equality: str = "paper", validity
         names = sorted(store.read("patterns")["benchmark"].unique())
         found = f"there are: {', '.join(names)}" if names else f"run `difftrust execute --store {store.root}`"
         raise NoStore(f"{store.root} holds no results for {benchmark} with validity {validity}; {found}")
-    return _load_pool(store.root, benchmark, equality, validity, tuple(_state(path) for path in files))
+    pools = _load_pools(store.root, benchmark, validity, tuple(_state(path) for path in files))
+    return pools[equality]
 
 
 def _state(path: Path) -> tuple[int, ...]:
@@ -101,9 +103,12 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=8)
-def _load_pool(root: Path, benchmark: str, equality: str, validity: str, written: tuple[tuple[int, ...], ...]) -> Pool:
+def _load_pools(root: Path, benchmark: str, validity: str, written: tuple[tuple[int, ...], ...]) -> dict[str, Pool]:
+    """Return equality -> pool: they share all that is read, so another equality is there at once."""
     store, where = Store(root), {"benchmark": benchmark, "validity": validity}
-    return pool_of({t: store.read(t, where) for t in ("patterns", "classes", "members")}, benchmark, equality)
+    read = {t: store.read(t, where) for t in ("patterns", "classes", "members")}
+    first = pool_of(read, benchmark, EQUALITIES[0])
+    return {equality: replace(first, equality=equality) for equality in EQUALITIES}
 
 
 def pool_names(store: Store) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from difftrust_core.exceptions import BadStore, WrongUsage
@@ -30,6 +31,16 @@ def load_settings(root: Path) -> Settings:
     """Return the settings of the store in ``root``. Raises BadStore if they cannot be read."""
     path = root / SETTINGS_FILE
     try:
+        state = path.stat()
+    except OSError as e:
+        raise _bad(path, e) from None
+    return _load(path, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _load(path: Path, *state: int) -> Settings:
+    del state
+    try:
         found = json.loads(path.read_text())
         if found.pop("sha256", None) not in (None, seal_words(found)):
             raise ValueError("its checksum does not fit")
@@ -37,7 +48,11 @@ def load_settings(root: Path) -> Settings:
             raise ValueError("another format")
         return Settings(**found)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
-        raise BadStore(f"{path} is not a store of format {FORMAT} ({e}); restore it or start a new store") from None
+        raise _bad(path, e) from None
+
+
+def _bad(path: Path, error: Exception) -> BadStore:
+    return BadStore(f"{path} is not a store of format {FORMAT} ({error}); restore it or start a new store")
 
 
 def write_settings(root: Path, settings: Settings) -> None:

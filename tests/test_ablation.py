@@ -26,6 +26,7 @@ from difftrust_core.ablation import (
     shares,
     summary,
 )
+from difftrust_core.ablation.counting import _summed
 from difftrust_core.estimators import detection_at, estimate
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.records import Kind
@@ -246,3 +247,9 @@ def test_counts_of_kinds_and_classes() -> None:
     (found,) = count(half_executed(), [half_executed().of(("long", 0.6))], n=4)
     assert found.kinds[Kind.TIMEOUT] == 2
     assert {(c.sizes, c.wrong) for c in found.classes} == {((2,), 0), ((2,), 2)}
+
+
+@pytest.mark.parametrize("limit", [6, 10**9])
+def test_sums_by_key_are_the_same_counted_and_sorted(limit: int) -> None:
+    keys, sums = _summed(np.array([5, 2, 5]), np.array([1, 2, 3]), limit)
+    assert (keys.tolist(), sums.tolist()) == ([2, 5], [2, 4])

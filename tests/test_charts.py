@@ -1,15 +1,20 @@
 """Charts hold what the table holds, and become files that open without a network."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import polars as pl
 import pytest
+from PIL import Image
 
 from difftrust_core.charts import (
+    Drawing,
+    Selection,
+    ablation_drawing,
     chart_bytes,
+    costs_drawing,
     draw_ablation,
     draw_auroc,
     draw_clusters,
@@ -25,6 +30,7 @@ from difftrust_core.charts import (
     save_chart,
 )
 from difftrust_core.charts.labels import Frame, place_labels
+from difftrust_core.charts.saving import packed_png
 from difftrust_core.exceptions import WrongUsage
 
 
@@ -126,7 +132,7 @@ def test_without_the_error_nothing_of_it_is_drawn() -> None:
 
 
 def test_a_selection_is_one_over_all_panels() -> None:
-    selection = alt.selection_point(name="task", fields=["benchmark", "task_id"])
+    selection = Selection(name="task", fields=("benchmark", "task_id"))
     both = estimates().with_columns(pl.col("error").fill_nan(0.5))
     spec = draw_error_incoherence(both, selection=selection).to_dict()
     (parameter,) = spec["params"]
@@ -141,6 +147,38 @@ def test_curves_show_each_value_and_mark_the_chosen_one() -> None:
     marked = [layer for layer in spec["layer"] if layer["mark"].get("size") == 190]
     assert [row["m"] for row in spec["datasets"][marked[0]["data"]["name"]]] == [10]
     assert spec["title"]["text"] == "diamonds: as published"
+
+
+def curves(*ms: int, chosen: int) -> Drawing:
+    rows = [(model, m, m / 100, m * 0.5) for model in ("a", "b") for m in ms]
+    table = pl.DataFrame(rows, schema=["coder", "m", "detection_rate", "cost_usd"], orient="row")
+    return ablation_drawing(table, series="coder", measures=["detection_rate"], chosen=chosen, ticks=[2, 10])
+
+
+def test_the_same_chart_of_other_data_has_the_same_shape() -> None:
+    one, other = curves(2, 5, 10, chosen=5), curves(2, 7, 10, chosen=7)
+    assert (one.shape, one.options) == (other.shape, other.options)
+    assert one.empty().to_dict() == other.empty().to_dict()
+    assert one.data["chosen"]["m"].to_list() == [5.0]
+    assert other.data["chosen"]["m"].to_list() == [7.0]
+    assert other.data["detection_rate"]["m"].to_list() == [2, 7, 10] * 2
+
+
+def test_a_shape_names_all_its_tables_and_no_other() -> None:
+    drawing = curves(2, 10, chosen=10)
+    text = str(drawing.empty().to_dict())
+    assert set(re.findall(r"'data': {'name': '(\w+)'}", text)) == set(drawing.data)
+    assert "datasets" not in text
+    assert [r["m"] for r in rows_of(drawing.chart()) if "coder" in r] == [10, 10, 2, 10, 2, 10]
+
+
+def test_a_model_has_one_colour_in_all_charts_of_the_same_models() -> None:
+    table = pl.DataFrame({"model": ["b"], "m": [2], "cost_usd": [1.0], "detection_rate": [0.5]})
+    spec = costs_drawing(table, among=["a", "b"]).chart().to_dict()
+    assert spec["encoding"]["color"]["scale"] == {"domain": ["b"], "range": ["#D55E00"]}
+    renamed = table.rename({"model": "coder"})
+    spec = draw_ablation(renamed, measures=["detection_rate"], series="coder", among=["a", "b"]).to_dict()
+    assert spec["layer"][0]["encoding"]["color"]["scale"] == {"domain": ["b"], "range": ["#D55E00"]}
 
 
 def test_the_workflow_has_a_box_a_stage_and_arrows_between_those_there() -> None:
@@ -252,3 +290,14 @@ def test_cells_of_the_heat_map_cover_the_candidates_of_their_cluster() -> None:
         (0, 3, 0, 1, "what most do"),
         (3, 4, 0, 1, "rarer"),
     ]
+
+
+def test_a_rare_colour_stays_itself_in_a_picture_of_256() -> None:
+    picture = Image.new("RGB", (400, 400))
+    picture.putdata([(0, 100 + x // 4, 155 + y // 4) for y in range(400) for x in range(400)])  # 10,000 blues
+    picture.paste((0, 158, 115), (390, 90, 393, 93))
+    made = io.BytesIO()
+    picture.save(made, "png")
+    with Image.open(io.BytesIO(packed_png(made.getvalue()))) as packed:
+        assert packed.mode == "P"
+        assert packed.convert("RGB").getpixel((391, 91)) == (0, 158, 115)

@@ -1,5 +1,6 @@
 """The dashboard's pages and parts without a browser: what they show, what they believe, what they refuse."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from dashboard import downloads, sharing, text
+from dashboard import ahead, data, downloads, sharing, text
 from dashboard.navigation import REGISTERED
-from difftrust_core.charts import draw_ranking
+from difftrust_core import results
+from difftrust_core.charts import Drawing, correlations_drawing, ranking_drawing
 from difftrust_core.corpora.published import find_results
+from difftrust_core.results import load_pool
 from difftrust_core.store import Settings, Store
 
 APP = Path(__file__).parents[1] / "dashboard" / "app.py"
@@ -204,9 +207,65 @@ def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:
     assert downloads.as_csv(table).decode() == "model,value,of\na⟨U+001B⟩[2J,0.5,1 2\n"
 
 
+def ranked() -> Drawing:
+    table = {"benchmark": "x", "model": ["a", "b"], "mean_error": 0.1, "mean_incoherence": [0.1, 0.2]}
+    return ranking_drawing(pl.DataFrame(table))
+
+
+def test_a_kept_chart_is_the_fresh_one_on_no_ground() -> None:
+    drawing = ranked()
+    fresh = drawing.chart().to_dict()
+    for _ in range(2):  # made, then kept
+        kept = downloads._shape(drawing.shape, drawing.options, False)
+        assert {layer["data"]["name"] for layer in kept["layer"]} == set(drawing.data)
+        for part in ("encoding", "mark"):
+            assert [layer[part] for layer in kept["layer"]] == [layer[part] for layer in fresh["layer"]]
+        assert kept["config"]["axis"] == fresh["config"]["axis"]
+        assert "background" not in kept["config"]
+        assert kept["autosize"] == {"type": "fit-x", "contains": "padding"}
+
+
+def test_a_kept_chart_has_the_colours_of_the_page() -> None:
+    drawing = ranked()
+    colours = {}
+    for is_dark in (False, True, False):
+        spec = downloads._shape(drawing.shape, drawing.options, is_dark)
+        colours[is_dark] = [layer["mark"]["color"] for layer in spec["layer"] if "color" in layer["mark"]]
+    assert colours == {False: ["#767676"] * 3, True: ["#A0A0A0"] * 3}
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the ratio of WCAG 2 between two colours."""
+
+    def light(colour: str) -> float:
+        shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+
+    low, high = sorted((light(one), light(other)))
+    return high / low
+
+
+@pytest.mark.parametrize(("is_dark", "letters"), [(False, "#000000"), (True, "#FAFAFA")])
+def test_numbers_can_be_read_on_every_cell_of_the_correlations(is_dark: bool, letters: str) -> None:
+    drawing = correlations_drawing(pl.DataFrame({"a": ["x"], "b": ["x"], "r": [1.0]}))
+    cells, numbers = downloads._shape(drawing.shape, drawing.options, is_dark)["layer"]
+    assert numbers["mark"]["color"] == ("#FAFAFA" if is_dark else "black")
+    for ground in cells["encoding"]["color"]["scale"]["range"]:
+        assert contrast(ground, letters) >= 4.5
+
+
+def test_the_other_benchmark_is_loaded_while_the_first_is_looked_at() -> None:
+    opened()
+    ahead._started(str(data.store_path())).join(60)
+    loaded = results._load_pools.cache_info().misses
+    assert load_pool(Store.open(find_results()), "MBPP", equality="strict").flat.n_tasks > 300
+    assert results._load_pools.cache_info().misses == loaded
+
+
 def test_more_points_than_altair_allows_become_a_picture() -> None:
     names = [f"m{i}" for i in range(5_001)]
     table = pl.DataFrame({"benchmark": "x", "model": names, "mean_error": 0.1, "mean_incoherence": 0.1})
-    chart = draw_ranking(table.head(2))
-    chart.layer[-1].data = table
-    assert downloads.as_picture(chart, ".svg").startswith(b"<svg")
+    drawing = ranking_drawing(table.head(2))
+    many = replace(drawing, data={**drawing.data, "points_0": table})
+    assert downloads.as_picture(many, ".svg").startswith(b"<svg")

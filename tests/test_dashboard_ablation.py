@@ -177,4 +177,4 @@ def test_a_job_that_fails_says_why() -> None:
 def test_costs_are_drawn_where_they_are_known() -> None:
     rows = {"model": ["a", "a", "b"], "m": [2, 5, 2], "cost_usd": [1.0, 2.5, float("nan")], "detection_rate": [0.5] * 3}
     data = draw_costs(pl.DataFrame(rows), chosen=5).to_dict()["datasets"]
-    assert [row["m"] for rows in data.values() for row in rows] == [2, 5]
+    assert [[row["m"] for row in rows] for rows in data.values()] == [[2, 5], [5]]

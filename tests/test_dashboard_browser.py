@@ -66,7 +66,8 @@ class Watched:
         self.page.wait_for_selector("h1")
         self.page.wait_for_function(
             "() => { const now = document.querySelector('[data-testid=stMain]').innerText;"
-            " const busy = document.querySelector('[data-testid=stStatusWidget], [data-stale=true]');"
+            " const busy = document.querySelector("
+            " '[data-testid=stStatusWidget], [data-stale=true], [data-testid=stSkeleton]');"
             " if (busy || window.words !== now) { window.words = now; window.since = Date.now(); }"
             " return Date.now() - window.since > 1000; }",
             polling=100,
@@ -217,7 +218,7 @@ def test_signals_say_which_one_finds_errors(watched: Watched, server: str) -> No
     assert said is not None
     value, low, high = map(float, said.groups())
     assert 0.5 < low < value < high < 1
-    assert page.locator("svg.marks").count() >= 3
+    page.locator("svg.marks").nth(2).wait_for()
 
 
 def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:

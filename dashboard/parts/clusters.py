@@ -5,7 +5,7 @@ import streamlit as st
 
 from dashboard import downloads, text
 from dashboard.one_task import OneTask
-from difftrust_core.charts import draw_clusters, draw_heat_map
+from difftrust_core.charts import clusters_drawing, heat_map_drawing
 from difftrust_core.clusters import Cluster, cells
 
 _SHOWN = 20
@@ -26,7 +26,7 @@ def show_clusters(task: OneTask, *, blind: bool) -> None:
     names = bars.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
     with_reference = not blind and task.clustering.reference_labels is not None
     downloads.show_chart(
-        draw_clusters(names, with_reference=with_reference),
+        clusters_drawing(names, with_reference=with_reference),
         bars.drop("is_reference") if blind else bars,
         name="clusters",
     )
@@ -86,5 +86,5 @@ def show_heat_map(task: OneTask) -> None:
     )
     table = cells(task.clustering, shown)
     n_programs = int(task.clustering.counts.sum())
-    chart = draw_heat_map(table, height=max(120, min(420, 12 * n_programs)))
-    downloads.show_chart(chart, table, name="heat-map")
+    drawing = heat_map_drawing(table, height=max(120, min(420, 12 * n_programs)))
+    downloads.show_chart(drawing, table, name="heat-map")

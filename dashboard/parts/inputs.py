@@ -9,6 +9,7 @@ from dashboard import state, text
 from dashboard.one_task import OneTask
 from difftrust_core.differences import marked_difference
 from difftrust_core.evidence import TellingInput
+from difftrust_core.literals import BadText, read_literal, write_literal
 from difftrust_core.schemas import REMEDIES
 
 _ROWS = 200
@@ -71,8 +72,7 @@ def _choose(telling: list[TellingInput]) -> TellingInput:
 
 
 def _show_answers(task: OneTask, chosen: TellingInput, *, blind: bool) -> None:
-    name = task.description.entry_point if task.description else "f"
-    text.show_code(f"{name}{chosen.arguments}" if chosen.arguments.startswith("(") else chosen.arguments)
+    _show_input(task, chosen.arguments)
     groups = list(zip(chosen.split.groups, _texts(task, chosen), strict=True))[:_GROUPS]
     first = groups[0][1]
     for start in range(0, len(groups), _ACROSS):
@@ -87,6 +87,30 @@ def _show_answers(task: OneTask, chosen: TellingInput, *, blind: bool) -> None:
         text.show_small(f"and {len(chosen.split.groups) - _GROUPS} more answers, each of fewer programs")
     if not blind and chosen.split.reference_group is None:
         _show_truth(task, chosen)
+
+
+def _show_input(task: OneTask, arguments: str) -> None:
+    if task.language == "sql":
+        text.show_code(spelled_database(arguments), language=None)
+        return
+    name = task.description.entry_point if task.description else "f"
+    text.show_code(f"{name}{arguments}" if arguments.startswith("(") else arguments)
+
+
+def spelled_database(arguments: str) -> str:
+    """Return an input of a text-to-SQL task, ``({'book': [(1, 'Joe')]},)``, a line a row; else what it is."""
+    try:
+        (database,) = read_literal(arguments)
+        return "\n".join(
+            line
+            for name, rows in database.items()
+            for line in (
+                f"{name}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}",
+                *(f"    {write_literal(row)}" for row in rows),
+            )
+        )
+    except (BadText, AttributeError, TypeError, ValueError):  # cut, or of another task
+        return arguments
 
 
 def _show_group(task: OneTask, numbers: tuple[int, ...]) -> None:

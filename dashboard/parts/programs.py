@@ -17,11 +17,15 @@ def show_description(task: OneTask, *, blind: bool) -> None:
     if described is None:
         text.show_small(f"This store holds no description of its tasks; {_plain(REMEDIES['tasks'])}.")
         return
-    text.show_code(f"def {described.entry_point}{described.signature}:", language="python")
+    if described.language == "sql":
+        with st.expander("The tables"):
+            text.show_code(described.preamble, language="sql")
+    else:
+        text.show_code(f"def {described.entry_point}{described.signature}:", language="python")
     text.show_code(described.text, language=None)
     if described.reference and not blind:
         with st.expander("The reference"):
-            text.show_code(described.reference)
+            text.show_code(described.reference, language=described.language)
 
 
 def show_programs(task: OneTask, *, blind: bool) -> None:
@@ -44,7 +48,7 @@ def show_programs(task: OneTask, *, blind: bool) -> None:
                 f"Program on the {name}", options, name=name, default=default, format_func=lambda i: _named(task, i)
             )
             texts.append(_text(task, number))
-            text.show_code(texts[-1])
+            text.show_code(texts[-1], language=task.language)
     _show_difference(texts[0], texts[1])
 
 

@@ -11,7 +11,7 @@ from dashboard.data import Choice, Version
 from dashboard.parts import missing
 from difftrust_core.ablation import Coder, recorded, settings_frame, shares, whole_rows
 from difftrust_core.benchmark import ALL_PAIRS, AS_PUBLISHED, Detection
-from difftrust_core.charts import draw_ablation, draw_costs
+from difftrust_core.charts import ablation_drawing, costs_drawing
 from difftrust_core.intervals.tasks import bootstrap_tasks, statistic_of
 from difftrust_core.store import Store
 
@@ -168,26 +168,44 @@ def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, r
         st.markdown("Nothing of this is recorded.")
         return
     marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
+    ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
     columns = st.columns(3)
     for place, measure in zip(columns, (rate, *_MEASURES), strict=True):
         with place:
             if table[measure].is_nan().all():
                 st.markdown("Unknown without a reference.")
                 continue
-            chart = draw_ablation(table, x=vary, measures=(measure,), series="coder", chosen=marked, height=220)
-            downloads.show_chart(chart, table, name=f"{measure.replace('_', '-')}-against-{vary}")
+            drawing = ablation_drawing(
+                table, x=vary, measures=(measure,), series="coder", among=_names(series), chosen=marked, ticks=ticks,
+                height=220,
+            )  # fmt: skip
+            downloads.show_chart(drawing, table, name=f"{measure.replace('_', '-')}-against-{vary}")
+
+
+def _names(series: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return what the curves are called; in one order, so that each has one colour in all charts."""
+    return sorted({text.one_line("+".join(models)) for models in series})
 
 
 def _curve(chosen: Choice, models: tuple[str, ...], vary: str) -> pl.DataFrame:
+    grid = _grid(chosen, models, vary)
     if vary == "temperature":
-        point = [(chosen.m, chosen.n)]
-        return pl.concat([_settings(chosen, models, point, temperature) for temperature in chosen.held.temperatures])
+        return pl.concat([_settings(chosen, models, [(chosen.m, chosen.n)], temperature) for temperature in grid])
     if vary == "m":
-        most = max(recorded(chosen.pool, coder) for coder in _coders(models, chosen.temperature)) * len(models)
-        ms = sorted({m for m in (*_MS, chosen.m, most) if len(models) <= m <= most})
-        return _settings(chosen, models, [(m, chosen.n) for m in ms])
-    ns = sorted({n for n in (*_NS, chosen.n, chosen.held.most_inputs) if n <= chosen.held.most_inputs})
-    return _settings(chosen, models, [(chosen.m, n) for n in ns])
+        ms = sorted({*grid, *([chosen.m] if grid and len(models) <= chosen.m <= grid[-1] else [])})
+        return _settings(chosen, models, [(int(m), chosen.n) for m in ms])
+    return _settings(chosen, models, [(chosen.m, int(n)) for n in sorted({*grid, chosen.n})])
+
+
+def _grid(chosen: Choice, models: tuple[str, ...], vary: str) -> list[float]:
+    """Return where a curve has points whatever is chosen."""
+    if vary == "temperature":
+        return list(chosen.held.temperatures)
+    if vary == "n":
+        most = chosen.held.most_inputs
+        return sorted({n for n in (*_NS, most) if n <= most})
+    most = max(recorded(chosen.pool, coder) for coder in _coders(models, chosen.temperature)) * len(models)
+    return sorted({m for m in (*_MS, most) if len(models) <= m <= most})
 
 
 def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str) -> None:
@@ -202,4 +220,5 @@ def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str) ->
     if not unpriced.is_empty():
         text.show_line(f"Not drawn, for the price is not known: {', '.join(unpriced['model'])}")
     st.markdown("The number at each point is m.")
-    downloads.show_chart(draw_costs(table, measure=rate, chosen=chosen.m), table, name="detection-against-dollars")
+    drawing = costs_drawing(table, measure=rate, among=_names(series), chosen=chosen.m)
+    downloads.show_chart(drawing, table, name="detection-against-dollars")

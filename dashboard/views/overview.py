@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import downloads, frame, state, text
 from dashboard.data import Choice, Version
 from difftrust_core.benchmark import MEAN
-from difftrust_core.charts import draw_models, draw_ranking
+from difftrust_core.charts import models_drawing, ranking_drawing
 from difftrust_core.comparison import NEEDS_REFERENCE, against_published, compare, in_words, long_intervals
 from difftrust_core.corpora.published import in_published_set, load_published
 from difftrust_core.intervals.tables import HIGH, LOW
@@ -98,11 +98,11 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
     beside = has_published and state.choose_switch("The paper's numbers beside these", name="published")
     if not beside:
         points = table.select(pl.exclude(f"^.*({LOW}|{HIGH})$"))
-        downloads.show_chart(draw_ranking(points, width=700, height=400), points, name="ranking", stretch=False)
+        downloads.show_chart(ranking_drawing(points, width=700, height=400), points, name="ranking", stretch=False)
         return
     joined, differences = against_published(in_published_set(tasks), published.drop("model_in_paper"))
     both = _stacked(joined, chosen.benchmark)
-    downloads.show_chart(draw_ranking(both, width=330, height=330), both, name="ranking-published")
+    downloads.show_chart(ranking_drawing(both, width=330, height=330), both, name="ranking-published")
     spelled = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in differences.items())
     st.markdown(
         "The paper measured with m = 10, n = 1,000 and temperature 0.6, on the tasks that both tables have here. "
@@ -142,4 +142,4 @@ def _show_intervals(table: pl.DataFrame, chosen: Choice) -> None:
     intervals = long_intervals(table)
     if chosen.blind:
         intervals = intervals.filter(~pl.col("measure").is_in(NEEDS_REFERENCE))
-    downloads.show_chart(draw_models(intervals), intervals, name="models")
+    downloads.show_chart(models_drawing(intervals), intervals, name="models")

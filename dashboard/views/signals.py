@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data, downloads, frame, state, text
 from dashboard.data import Choice, Version
-from difftrust_core.charts import draw_auroc, draw_correlations, draw_roc
+from difftrust_core.charts import auroc_drawing, correlations_drawing, roc_drawing
 from difftrust_core.exceptions import NoStore
 from difftrust_core.signals import (
     SIGNALS,
@@ -53,7 +53,7 @@ def draw() -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("Which one finds errors", anchor=False)
-        downloads.show_chart(draw_auroc(found), found, name="auroc")
+        downloads.show_chart(auroc_drawing(found), found, name="auroc")
     with right:
         st.subheader("At every threshold", anchor=False)
         _show_roc(_rocs(rows, *place), found)
@@ -62,7 +62,7 @@ def draw() -> None:
     st.subheader("Which ones say the same", anchor=False)
     st.markdown("Pearson's correlation over pairs of model and task.")
     table = _correlations(rows, *place)
-    downloads.show_chart(draw_correlations(table), table, name="correlations")
+    downloads.show_chart(correlations_drawing(table), table, name="correlations")
 
 
 def _where(chosen: Choice) -> Where:
@@ -133,7 +133,7 @@ def _show_roc(curves: pl.DataFrame, found: pl.DataFrame) -> None:
     chosen: Sequence[str] = state.choose_several("Signals drawn", titles, name="signal", default=best_of_each)
     shown = curves.filter(pl.col("title").is_in(chosen))
     if not shown.is_empty():
-        downloads.show_chart(draw_roc(shown), shown, name="roc")
+        downloads.show_chart(roc_drawing(shown), shown, name="roc")
 
 
 def _show_table(found: pl.DataFrame) -> None:

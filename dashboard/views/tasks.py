@@ -3,27 +3,28 @@
 from functools import partial
 from typing import Any
 
-import altair as alt
 import polars as pl
 import streamlit as st
 
 from dashboard import downloads, frame, navigation, state, text
 from dashboard.data import Choice
 from difftrust_core.ablation.measures import KIND_COLUMNS
-from difftrust_core.charts import draw_error_incoherence
+from difftrust_core.charts import Drawing, Selection, error_incoherence_drawing
 from difftrust_core.charts.error_incoherence import Scale
 from difftrust_core.comparison import tasks_in_words
 
 TITLE = "Tasks"
 _ABOUT = (
     "Each point is a task as one model solves it. Click a point, or draw a box, to see it in the table below; select a "
-    "row there to open the task. Right: its programs disagree often. Up: they are often wrong. Points at the left edge "
-    "and above the bottom are errors that no disagreement shows."
+    "row there to open the task. The table is also the way without a mouse. Right: its programs disagree often. Up: "
+    "they are often wrong. Points at the left edge and above the bottom are errors that no disagreement shows."
 )
 _USUAL = "gpt_4o"
 _MOST_PICKED = 60
 _MOST_LINKS = 8
 _KINDS = {name.removeprefix("n_").replace("_", " "): name for name in KIND_COLUMNS}
+_PICKED = "picked"
+_SELECTIONS = {"click": Selection(name=_PICKED, fields=("task_id", "model")), "box": Selection(name=_PICKED)}
 _NEEDS_REFERENCE = ("error", "functional_error", "p_erroneous")
 
 
@@ -65,34 +66,28 @@ def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
     with middle:
         layout = state.choose_one("Models", layouts, name="layout", show=st.radio, horizontal=True)
     with right:
-        how = state.choose_one("Select by", ("click", "box"), name="select", show=st.radio, horizontal=True)
+        how = state.choose_one("Select by", tuple(_SELECTIONS), name="select", show=st.radio, horizontal=True)
     faceted = layout == layouts[1] and tasks["model"].n_unique() > 1
     shown = tasks.with_columns(
         pl.col("task_id", "model", "benchmark").map_elements(text.one_line, return_dtype=pl.String)
     )
-    chart = draw_error_incoherence(
+    drawing = error_incoherence_drawing(
         shown,
         scale=scale,
         panels="model" if faceted else "benchmark",
         with_error=not chosen.blind,
-        selection=_selection(how),
+        selection=_SELECTIONS[how],
         width=200 if faceted else 700,
         height=190 if faceted else 420,
     )
     data = tasks.select(pl.exclude(_NEEDS_REFERENCE)) if chosen.blind else tasks
     name = f"tasks-{how}-{layout.split()[0]}"
     downloads.show_chart(
-        chart, data, name=name, stretch=False, selection="picked", on_select=partial(_pick, chart, shown, tasks)
+        drawing, data, name=name, stretch=False, selection=_PICKED, on_select=partial(_pick, drawing, shown, tasks)
     )
 
 
-def _selection(how: str) -> alt.Parameter:
-    if how == "box":
-        return alt.selection_interval(name="picked")
-    return alt.selection_point(name="picked", fields=["task_id", "model"])
-
-
-def _pick(chart: Any, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> None:
+def _pick(drawing: Drawing, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> None:
     """Write the tasks of the selected points into the URL.
 
     An empty selection changes nothing: a chart that is drawn again says so too. The button below clears.
@@ -100,7 +95,7 @@ def _pick(chart: Any, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> 
     names = dict(zip(shown["task_id"], tasks["task_id"], strict=True))
     if isinstance(picked, dict):
         within = [pl.col(field).is_between(*ends) for field, ends in picked.items() if field in ("at_x", "at_y")]
-        points = pl.concat([panel.layer[-1].data for panel in getattr(chart, "concat", [chart])])
+        points = pl.concat([rows for part, rows in drawing.data.items() if part.startswith("points")])
         found = points.filter(within)["task_id"].to_list() if within else []
     else:
         found = [point["task_id"] for point in picked or []]

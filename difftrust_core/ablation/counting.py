@@ -13,6 +13,8 @@ from difftrust_core.estimators import Tally
 from difftrust_core.records import Kind
 
 Floats = NDArray[np.float64]
+_MOST_COUNTERS = 2_000_000
+"""So many sums are kept in an array; beyond, keys are sorted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,16 @@ def _reached(flat: Flat, counts: Ints) -> Ints:
     reached = np.where(flat.has_reference, flat.reference_reach, flat.n_inputs)
     np.minimum.at(reached, flat.task_of_row[present], flat.reach[present])
     return np.where(np.bincount(flat.task_of_row[present], minlength=flat.n_tasks) > 0, reached, 0)
+
+
+def _summed(keys: Ints, weights: Ints, limit: int) -> tuple[Ints, Ints]:
+    """Return the distinct keys, below ``limit`` and in their order, and the sum of the weights, above 0, of each."""
+    if limit > _MOST_COUNTERS:
+        found, which = np.unique(keys, return_inverse=True)
+        return found, np.bincount(which, weights, minlength=len(found)).astype(np.int64)
+    sums = np.bincount(keys, weights, minlength=limit)  # a counter each: faster than sorting
+    found = np.flatnonzero(sums)
+    return found, sums[found].astype(np.int64)
 
 
 class _Counting:
@@ -111,8 +123,7 @@ class _Counting:
         task_of_column = self.flat.task_of_column
         met = (values > 0) & (self.weights > 0) & (self.m[task_of_column] > 0)
         limit = int(values.max(initial=0)) + 1
-        keys, which = np.unique(task_of_column[met] * limit + values[met], return_inverse=True)
-        inputs = np.bincount(which, self.weights[met], minlength=len(keys)).astype(np.int64)
+        keys, inputs = _summed(task_of_column[met] * limit + values[met], self.weights[met], self.flat.n_tasks * limit)
         found: list[dict[int, int]] = [{} for _ in range(self.flat.n_tasks)]
         for key, times in zip(keys.tolist(), inputs.tolist(), strict=True):
             found[key // limit][key % limit] = times

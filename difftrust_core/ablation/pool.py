@@ -102,10 +102,12 @@ class Flat:
             [0 if task.reference is None else task.reach[task.reference] for task in tasks], dtype=np.int64
         )
         self.n_inputs = np.array([len(task.pattern_of_input) for task in tasks], dtype=np.int64)
-        self._column_of_input = np.repeat(self.first_column, self.n_inputs) + _joined(
-            [task.pattern_of_input for task in tasks], np.int64
+        # The two long arrays, one number an input: half as wide as the others.
+        self._column_of_input = np.repeat(self.first_column.astype(np.int32), self.n_inputs) + _joined(
+            [task.pattern_of_input for task in tasks], np.int32
         )
-        self._input_index = np.arange(len(self._column_of_input)) - np.repeat(_starts(self.n_inputs), self.n_inputs)
+        begin = np.repeat(_starts(self.n_inputs).astype(np.int32), self.n_inputs)
+        self._input_index = np.arange(len(begin), dtype=np.int32) - begin
         self._weights = lru_cache(maxsize=64)(self._count_inputs)
 
     def weights(self, n: Ints) -> tuple[Ints, Ints]:

@@ -6,82 +6,116 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from difftrust_core.charts.drawing import Drawing, drawing, drawn, named
 from difftrust_core.charts.style import GREY, colour_of, side_by_side, styled, title_of
 
 _CURVES = ("detection_rate", "mean_error", "mean_incoherence")
 _LOGARITHMIC = ("m", "n")
+_POINT = "chosen"
 
 
-def draw_ablation(
+def ablation_drawing(
     table: pl.DataFrame,
     *,
     x: str = "m",
     measures: Sequence[str] = _CURVES,
     series: str = "benchmark",
+    among: Sequence[str] | None = None,
     chosen: float | None = None,
+    ticks: Sequence[float] | None = None,
     width: int = 260,
     height: int = 240,
-) -> Any:
+) -> Drawing:
     """Draw each measure against the column ``x`` (m, n or temperature): a panel a measure, a line a ``series``.
 
     ``table``: one row a (series, x), e.g. ``ablation.curves``. Columns <measure>_low and <measure>_high become a band,
-    published_<measure> diamonds. ``chosen``: the value of x that is marked.
+    published_<measure> diamonds. ``among``: all names that have colours of their own, those of ``series`` unless given.
+    ``chosen``: the value of x that is marked. ``ticks``: where the axis has numbers, at the values of x unless given.
     """
     names = table[series].unique().sort().to_list()
-    panels: list[Any] = [
-        _panel(table, (x, measure), (series, names), chosen)
-        for measure in measures
-        if table[measure].is_not_nan().any()
-    ]
-    for panel in panels:
-        panel.width, panel.height = width, height
+    data = {} if chosen is None else {_POINT: pl.DataFrame({x: [float(chosen)]})}
+    shown = [measure for measure in measures if table[measure].is_not_nan().any()]
+    for measure in shown:
+        data[measure] = rows = table.filter(pl.col(measure).is_not_nan())
+        if chosen is not None:
+            data[f"{_POINT}_{measure}"] = rows.filter(pl.col(x) == chosen)
+    return drawing(
+        _shape,
+        data,
+        x=x,
+        measures=tuple(shown),
+        columns=tuple(table.columns),
+        series=(series, tuple(names), tuple(among or names)),
+        has_chosen=chosen is not None,
+        ticks=tuple(_apart(sorted(set(table[x].to_list() if ticks is None else ticks)), x)),
+        size=(width, height),
+    )
+
+
+draw_ablation = drawn(ablation_drawing)
+
+
+def _shape(
+    *,
+    x: str,
+    measures: tuple[str, ...],
+    columns: tuple[str, ...],
+    series: tuple[str, tuple[str, ...], tuple[str, ...]],
+    has_chosen: bool,
+    ticks: tuple[float, ...],
+    size: tuple[int, int],
+) -> Any:
+    scale = alt.Scale(type="log", nice=False) if x in _LOGARITHMIC else alt.Scale(zero=False, padding=12)
+    across = alt.X(f"{x}:Q", title=title_of(x), scale=scale, axis=alt.Axis(values=list(ticks), format="~g"))
+    panels = []
+    for measure in measures:
+        told = [c for c in (x, measure, f"published_{measure}", "cost_usd") if c in columns]
+        tooltip = [alt.Tooltip(f"{series[0]}:N"), *(alt.Tooltip(f"{name}:Q") for name in told)]
+        panel = _panel(measure, across, (_colour(*series), tooltip), columns, has_chosen)
+        panel.width, panel.height = size
+        panels.append(panel)
     return styled(side_by_side(panels))
 
 
-def _panel(table: pl.DataFrame, axes: tuple[str, str], series: tuple[str, list[str]], chosen: float | None) -> Any:
-    (x, measure), (column, names) = axes, series
-    rows = table.filter(pl.col(measure).is_not_nan())
-    ticks = sorted(set(rows[x].to_list()))
-    scale = alt.Scale(type="log", nice=False) if x in _LOGARITHMIC else alt.Scale(zero=False, padding=12)
-    across = alt.X(f"{x}:Q", title=title_of(x), scale=scale, axis=alt.Axis(values=_apart(ticks, x), format="~g"))
+def _panel(
+    measure: str, across: alt.X, said: tuple[alt.Color, list[alt.Tooltip]], columns: tuple[str, ...], has_chosen: bool
+) -> Any:
+    colour, tooltip = said
     up = alt.Y(f"{measure}:Q", title=title_of(measure), scale=alt.Scale(zero=True, nice=True))
-    colour = colour_of(
-        column,
-        names,
-        legend=alt.Legend(
-            title=None,
-            orient="bottom",
-            columns=_across(names),
-            symbolType="circle",
-            symbolOpacity=1,
-            symbolStrokeWidth=0,
-        ),
-    )
-    told = [c for c in (column, x, measure, f"published_{measure}", "cost_usd") if c in rows.columns]
-    tooltip = [alt.Tooltip(c) for c in told]  # a plain word costs Altair ten times as long
-    base = alt.Chart(rows)
+    base = alt.Chart(named(measure))
     layers: list[Any] = []
-    if f"{measure}_low" in rows.columns:
+    if f"{measure}_low" in columns:
         low, high = alt.Y(f"{measure}_low:Q", title=title_of(measure)), alt.Y2(f"{measure}_high:Q")
         layers.append(base.mark_area(opacity=0.15, line=False).encode(y=low, y2=high, color=colour))
-    if chosen is not None:
-        rule = alt.Chart(pl.DataFrame({x: [float(chosen)]})).mark_rule(color=GREY, strokeDash=[4, 4])
-        layers.append(rule)
-        marked = alt.Chart(rows.filter(pl.col(x) == chosen)).mark_point(size=190, strokeWidth=2, filled=False)
+    if has_chosen:
+        layers.append(alt.Chart(named(_POINT)).mark_rule(color=GREY, strokeDash=[4, 4]))
+        marked = alt.Chart(named(f"{_POINT}_{measure}")).mark_point(size=190, strokeWidth=2, filled=False)
         layers.append(marked.encode(y=up, color=colour))
     layers.append(base.mark_line(strokeWidth=2).encode(y=up, color=colour))
     layers.append(base.mark_point(filled=True, size=55, opacity=1).encode(y=up, color=colour, tooltip=tooltip))
-    if f"published_{measure}" in rows.columns:
+    if f"published_{measure}" in columns:
         published = base.mark_point(shape="diamond", size=80, filled=False, strokeWidth=1.5, opacity=1)
         beside = alt.Y(f"published_{measure}:Q", title=title_of(measure))
         layers.append(published.encode(y=beside, color=colour, tooltip=tooltip))
     made = alt.LayerChart(layer=layers, encoding=alt.Encoding(x=across))
-    if f"published_{measure}" in rows.columns:
+    if f"published_{measure}" in columns:
         made.title = alt.Title("diamonds: as published", fontWeight="normal")
     return made
 
 
-def _across(names: list[str]) -> int:
+def _colour(column: str, names: tuple[str, ...], among: tuple[str, ...]) -> alt.Color:
+    legend = alt.Legend(
+        title=None,
+        orient="bottom",
+        columns=_across(names),
+        symbolType="circle",
+        symbolOpacity=1,
+        symbolStrokeWidth=0,
+    )
+    return colour_of(column, names, among=among, legend=legend)
+
+
+def _across(names: Sequence[str]) -> int:
     """Return how many names stand beside one another below a narrow panel."""
     return 1 if len(names) > 1 and sum(map(len, names)) > 32 else 4
 

@@ -5,42 +5,57 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
+from difftrust_core.charts.drawing import Drawing, drawing, drawn, named
 from difftrust_core.charts.style import COLOURS, GREY, styled
 
 AS_REFERENCE: Final = "as the reference"
 OTHERWISE: Final = "otherwise"
 RANKS: Final = ("what most do", "2nd", "3rd", "4th", "5th", "6th", "rarer")
 """What the colour of a cell says: which outcome of its input it is, the one of most programs first."""
+_MANY: Final = 25
+"""Inputs beyond which the lines between cells are hair-thin."""
 _RANK_COLOURS: Final = ("#DCE3EA", COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[4], "#8A8F98")
 
 
-def draw_clusters(table: pl.DataFrame, *, with_reference: bool = True, width: int = 560) -> Any:
+def clusters_drawing(table: pl.DataFrame, *, with_reference: bool = True, width: int = 560) -> Drawing:
     """Draw a bar a cluster, a part of it a model.
 
     ``table``: cluster, model, n_candidates, is_reference. Without ``with_reference`` nothing drawn depends on it.
     """
-    shown = table.with_columns(
-        behaviour=pl.when("is_reference").then(pl.lit(AS_REFERENCE)).otherwise(pl.lit(OTHERWISE)),
-    )
+    shown = table.drop("is_reference")
+    if with_reference:
+        said = pl.when("is_reference").then(pl.lit(AS_REFERENCE)).otherwise(pl.lit(OTHERWISE))
+        shown = table.with_columns(behaviour=said)
+    return drawing(_bars, {"bars": shown}, with_reference=with_reference, width=width)
+
+
+draw_clusters = drawn(clusters_drawing)
+
+
+def _bars(*, with_reference: bool, width: int) -> Any:
     colour: Any = alt.value(COLOURS[0])
     if with_reference:
         scale = alt.Scale(domain=[AS_REFERENCE, OTHERWISE], range=[COLOURS[2], COLOURS[1]])
         colour = alt.Color("behaviour:N", scale=scale, legend=alt.Legend(title="behaves", orient="top"))
     return styled(
-        alt.Chart(shown if with_reference else shown.drop("behaviour", "is_reference"))
+        alt.Chart(named("bars"))
         .mark_bar(stroke="white", strokeWidth=1)
         .encode(
             x=alt.X("sum(n_candidates):Q", title="programs", axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("cluster:O", title="cluster"),
             color=colour,
-            detail="model:N",
-            tooltip=["cluster:O", "model:N", alt.Tooltip("n_candidates:Q", title="programs")],
+            detail=alt.Detail("model:N"),
+            tooltip=[
+                alt.Tooltip("cluster:O"),
+                alt.Tooltip("model:N"),
+                alt.Tooltip("n_candidates:Q", title="programs"),
+            ],
         )
         .properties(width=width, height=alt.Step(17))
     )
 
 
-def draw_heat_map(table: pl.DataFrame, *, width: int = 640, height: int = 320) -> Any:
+def heat_map_drawing(table: pl.DataFrame, *, width: int = 640, height: int = 320) -> Drawing:
     """Draw which outcome each candidate has on each kind of input: candidates down, inputs across.
 
     ``table``: one row a (cluster, kind of input): cluster, first and last (its candidates' places, a row each), place
@@ -51,30 +66,37 @@ def draw_heat_map(table: pl.DataFrame, *, width: int = 640, height: int = 320) -
         right=pl.col("place") + 1,
     )
     n_rows, n_columns = (max(shown[name].to_list(), default=0) for name in ("last", "right"))
-    down = alt.Scale(domain=[n_rows, 0], nice=False)
-    across = alt.Scale(domain=[0, n_columns], nice=False)
+    edges = shown.select("last").unique().filter(pl.col("last") < n_rows)
+    return drawing(_map, {"cells": shown, "edges": edges}, is_fine=n_columns > _MANY, size=(width, height))
+
+
+draw_heat_map = drawn(heat_map_drawing)
+
+
+def _map(*, is_fine: bool, size: tuple[int, int]) -> Any:
+    down, across = alt.Scale(reverse=True, nice=False, padding=0), alt.Scale(nice=False, padding=0)
     cells = (
-        alt.Chart(shown)
-        .mark_rect(stroke="white", strokeWidth=0.3 if n_columns > 25 else 0.8)
+        alt.Chart(named("cells"))
+        .mark_rect(stroke="white", strokeWidth=0.3 if is_fine else 0.8)
         .encode(
             x=alt.X("place:Q", scale=across, axis=alt.Axis(title="inputs, the most telling first", tickMinStep=1)),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=alt.Y("first:Q", scale=down, axis=alt.Axis(title="programs, by cluster", tickMinStep=1)),
-            y2="last:Q",
+            y2=alt.Y2("last:Q"),
             color=alt.Color(
                 "outcome:N",
                 scale=alt.Scale(domain=list(RANKS), range=list(_RANK_COLOURS)),
                 legend=alt.Legend(title="outcome", orient="bottom", columns=len(RANKS)),
             ),
             tooltip=[
-                "cluster:O",
+                alt.Tooltip("cluster:O"),
                 alt.Tooltip("n_candidates:Q", title="programs"),
                 alt.Tooltip("input_index:Q", title="input"),
                 alt.Tooltip("n_inputs:Q", title="inputs alike"),
-                "outcome:N",
+                alt.Tooltip("outcome:N"),
             ],
         )
     )
-    edges = shown.select("last").unique().filter(pl.col("last") < n_rows)
-    lines = alt.Chart(edges).mark_rule(color=GREY, strokeWidth=0.8).encode(y=alt.Y("last:Q", scale=down))
+    lines = alt.Chart(named("edges")).mark_rule(color=GREY, strokeWidth=0.8).encode(y=alt.Y("last:Q", scale=down))
+    width, height = size
     return styled(alt.layer(cells, lines).properties(width=width, height=height))

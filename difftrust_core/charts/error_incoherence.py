@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from difftrust_core.charts.drawing import Drawing, drawing, drawn, named
 from difftrust_core.charts.style import FONT_SIZE, GREY, colour_of, shape_of, side_by_side, styled, title_of
 
 Scale = Literal["log", "linear"]
@@ -50,35 +51,81 @@ class _Axis:
         return alt.Scale(type=self.scale, domain=self.ends(), nice=False)
 
 
-def draw_error_incoherence(
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """How points are selected: by a click that takes those alike in ``fields``, without fields by a box."""
+
+    name: str
+    fields: tuple[str, ...] = ()
+
+    def parameter(self) -> alt.Parameter:
+        """Return it as Altair has it."""
+        if not self.fields:
+            return alt.selection_interval(name=self.name)
+        return alt.selection_point(name=self.name, fields=list(self.fields))
+
+
+def error_incoherence_drawing(
     estimates: pl.DataFrame,
     *,
     scale: Scale = "log",
     panels: str = "benchmark",
     with_error: bool = True,
-    selection: alt.Parameter | None = None,
+    selection: Selection | None = None,
     width: int = 430,
     height: int = 380,
-) -> Any:
+) -> Drawing:
     """Draw the error of each task against its incoherence: one point a row, a panel a value of the column ``panels``.
 
     Models are told apart by colour (and shape, beyond eight). On the logarithmic scale 0 has a strip of its own, in
     which points lie side by side; in the corner stands how many have both 0. No task lies below E = I / 2.
     ``selection``: makes points clickable, and fades the others. Without ``with_error`` nothing drawn depends on the
-    error: tasks are ranked by their incoherence. Rows where a measure is undefined are left out.
+    error: tasks are ranked by their incoherence. Rows where a measure is undefined are left out. The data of each
+    panel's points are called points_0, points_1 and so on.
     """
     measures = ["incoherence", *(["error"] if with_error else [])]
     shown = estimates.filter(*[pl.col(name).is_not_nan() & pl.col(name).is_not_null() for name in measures])
     shown = shown.sort(panels, "model", "task_id")
     axis = _axis(shown, measures, scale)
-    models = shown["model"].unique().sort().to_list()
-    made: list[Any] = []
+    data: dict[str, pl.DataFrame] = {}
+    made: list[tuple[str, int, bool]] = []
     for (name,), points in shown.group_by(panels, maintain_order=True):
-        dots = _dots(_placed(points, axis, with_error), axis, models, with_error)
-        if selection is not None:
-            dots = _clickable(dots, selection).properties(name=f"tasks_{len(made)}")
-        layers = [*_ground(points, axis, with_error), dots]
-        made.append(alt.layer(*layers).properties(title=str(name), width=width, height=height))
+        own = {"points": _placed(points, axis, with_error), **_ground_data(points, axis, with_error)}
+        data |= {f"{part}_{len(made)}": rows for part, rows in own.items()}
+        made.append((str(name), 0 if with_error else points.height, "count" in own))
+    return drawing(
+        _shape,
+        data,
+        axis=axis,
+        panels=tuple(made),
+        models=tuple(shown["model"].unique().sort().to_list()),
+        with_error=with_error,
+        selection=selection,
+        size=(width, height),
+    )
+
+
+draw_error_incoherence = drawn(error_incoherence_drawing)
+
+
+def _shape(
+    *,
+    axis: _Axis,
+    panels: tuple[tuple[str, int, bool], ...],
+    models: tuple[str, ...],
+    with_error: bool,
+    selection: Selection | None,
+    size: tuple[int, int],
+) -> Any:
+    made: list[Any] = []
+    parameter = None if selection is None else selection.parameter()
+    width, height = size
+    for i, (title, n_tasks, has_count) in enumerate(panels):
+        dots = _dots(f"points_{i}", axis, models, None if with_error else n_tasks)
+        if parameter is not None:
+            dots = _clickable(dots, parameter).properties(name=f"tasks_{i}")
+        layers = [*_ground(i, axis, with_error, has_count), dots]
+        made.append(alt.layer(*layers).properties(title=title, width=width, height=height))
     return styled(side_by_side(made))
 
 
@@ -102,6 +149,26 @@ def _placed(points: pl.DataFrame, axis: _Axis, with_error: bool) -> pl.DataFrame
     )
 
 
+def _ground_data(points: pl.DataFrame, axis: _Axis, with_error: bool) -> dict[str, pl.DataFrame]:
+    """Return what lies under the points: the strips of the zeros, the bound, and how many points are in the corner."""
+    low, high = axis.ends()
+    is_log = axis.scale == "log"
+    data: dict[str, pl.DataFrame] = {}
+    if is_log:
+        data["strip"] = pl.DataFrame({"a": [low], "b": [low * 10 ** (_DECADE * 0.93)]})
+    if not with_error:
+        return data
+    start = 2 * axis.low if is_log else 0.0
+    data["bound"] = pl.DataFrame({"at_x": [start, high], "at_y": [start / 2, high / 2]})
+    below = high / 16 if is_log else 0.37 * high
+    data["words"] = pl.DataFrame({"at_x": [high], "at_y": [below], "text": ["E = I / 2"]})
+    n_zero = points.filter(pl.col("error") == 0, pl.col("incoherence") == 0).height
+    if n_zero and is_log:
+        corner = {"at_x": [axis.low * 1.1], "at_y": [axis.zero()], "text": [f"{n_zero} with both 0"]}
+        data["count"] = pl.DataFrame(corner)
+    return data
+
+
 def _clickable(dots: Any, selection: alt.Parameter) -> Any:
     """Return the points with the selection, the others faded."""
     return (
@@ -111,53 +178,47 @@ def _clickable(dots: Any, selection: alt.Parameter) -> Any:
     )
 
 
-def _dots(points: pl.DataFrame, axis: _Axis, models: list[str], with_error: bool) -> Any:
+def _dots(data: str, axis: _Axis, models: tuple[str, ...], n_ranked: int | None) -> Any:
+    """Return the points; with ``n_ranked`` of them by their rank instead of their error."""
     x = alt.X("at_x:Q", title=title_of("incoherence"), scale=axis.scaled(), axis=axis.axis())
-    y = alt.Y("at_y:Q", title="tasks, by their incoherence", scale=alt.Scale(domain=[0, points.height + 1], nice=False))
-    if with_error:
-        y = alt.Y("at_y:Q", title=title_of("error"), scale=axis.scaled(), axis=axis.axis())
-    legend = {"legend": alt.Legend(title=None, orient="bottom", columns=4) if len(models) > 1 else None}
-    numbers = [alt.Tooltip(f"{name}:Q", format=".4~g") for name in ("error", "incoherence") if name in points.columns]
+    y = alt.Y("at_y:Q", title=title_of("error"), scale=axis.scaled(), axis=axis.axis())
+    if n_ranked is not None:
+        ranks = alt.Scale(domain=[0, n_ranked + 1], nice=False)
+        y = alt.Y("at_y:Q", title="tasks, by their incoherence", scale=ranks)
+    legend = alt.Legend(title=None, orient="bottom", columns=4) if len(models) > 1 else None
+    measures = ("incoherence",) if n_ranked is not None else ("error", "incoherence")
+    numbers = [alt.Tooltip(f"{name}:Q", format=".4~g") for name in measures]
     return (
-        alt.Chart(points)
+        alt.Chart(named(data))
         .mark_point(filled=True, size=42, stroke="white", strokeWidth=0.4)
         .encode(
             x=x,
             y=y,
-            color=colour_of("model", models, **legend),
-            shape=shape_of("model", models, **legend),
-            tooltip=["benchmark:N", "task_id:N", "model:N", *numbers],
+            color=colour_of("model", models, legend=legend),
+            shape=shape_of("model", models, legend=legend),
+            tooltip=[*(alt.Tooltip(f"{name}:N") for name in ("benchmark", "task_id", "model")), *numbers],
             opacity=alt.value(0.75),
         )
     )
 
 
-def _ground(points: pl.DataFrame, axis: _Axis, with_error: bool) -> list[Any]:
-    """Return what lies under the points: the strips of the zeros, the bound, and how many points are in the corner."""
+def _ground(place: int, axis: _Axis, with_error: bool, has_count: bool) -> list[Any]:
     layers: list[Any] = []
-    low, high = axis.ends()
     if axis.scale == "log":
-        end = low * 10 ** (_DECADE * 0.93)
-        strip = alt.Chart(pl.DataFrame({"a": [low], "b": [end]})).mark_rect(color="#E2E2E2", opacity=0.7)
-        layers.append(strip.encode(x="a:Q", x2="b:Q"))
+        strip = alt.Chart(named(f"strip_{place}")).mark_rect(color="#E2E2E2", opacity=0.7)
+        layers.append(strip.encode(x=alt.X("a:Q"), x2=alt.X2("b:Q")))
         if with_error:
-            layers.append(strip.encode(y="a:Q", y2="b:Q"))
+            layers.append(strip.encode(y=alt.Y("a:Q"), y2=alt.Y2("b:Q")))
     if not with_error:
         return layers
-    start = 0.0 if axis.scale == "linear" else 2 * axis.low
-    line = pl.DataFrame({"at_x": [start, high], "at_y": [start / 2, high / 2]})
-    dashes = alt.Chart(line).mark_line(color=GREY, strokeDash=[4, 4])
-    layers.append(dashes.encode(x="at_x:Q", y="at_y:Q"))
-    below = high / 16 if axis.scale == "log" else 0.37 * high
-    words = pl.DataFrame({"at_x": [high], "at_y": [below], "text": ["E = I / 2"]})
-    layers.append(_text(words, dx=-6))
-    n_zero = points.filter(pl.col("error") == 0, pl.col("incoherence") == 0).height
-    if n_zero and axis.scale == "log":
-        count = pl.DataFrame({"at_x": [axis.low * 1.1], "at_y": [axis.zero()], "text": [f"{n_zero} with both 0"]})
-        layers.append(_text(count, align="left"))
+    dashes = alt.Chart(named(f"bound_{place}")).mark_line(color=GREY, strokeDash=[4, 4])
+    layers.append(dashes.encode(x=alt.X("at_x:Q"), y=alt.Y("at_y:Q")))
+    layers.append(_text(f"words_{place}", dx=-6))
+    if has_count:
+        layers.append(_text(f"count_{place}", align="left"))
     return layers
 
 
-def _text(words: pl.DataFrame, *, dx: int = 0, align: str = "right") -> Any:
-    mark = alt.Chart(words).mark_text(align=align, baseline="middle", dx=dx, color=GREY, fontSize=FONT_SIZE)  # type: ignore[arg-type]
-    return mark.encode(x="at_x:Q", y="at_y:Q", text="text:N")
+def _text(data: str, *, dx: int = 0, align: str = "right") -> Any:
+    mark = alt.Chart(named(data)).mark_text(align=align, baseline="middle", dx=dx, color=GREY, fontSize=FONT_SIZE)  # type: ignore[arg-type]
+    return mark.encode(x=alt.X("at_x:Q"), y=alt.Y("at_y:Q"), text=alt.Text("text:N"))

@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from difftrust_core.charts.drawing import Drawing, drawing, drawn, named
 from difftrust_core.charts.style import COLOURS, styled
 
 TITLES: Mapping[str, str] = {
@@ -17,22 +18,34 @@ TITLES: Mapping[str, str] = {
 """Measure -> what stands above its panel."""
 
 
-def draw_models(table: pl.DataFrame, *, width: int = 150) -> Any:
+def models_drawing(table: pl.DataFrame, *, width: int = 150) -> Drawing:
     """Draw the intervals of ``comparison.long_intervals``: models as rows in the table's order, measures as panels."""
     models = table["model"].unique(maintain_order=True).to_list()
     measures = [title for name, title in TITLES.items() if name in set(table["measure"])]
-    shown = table.with_columns(pl.col("measure").replace_strict(TITLES))
+    place = {model: i for i, model in enumerate(models)}
+    shown = table.with_columns(
+        pl.col("measure").replace_strict(TITLES),
+        place=pl.col("model").replace_strict(place, return_dtype=pl.Int64),
+    )
+    return drawing(_shape, {"intervals": shown}, measures=tuple(measures), width=width)
+
+
+draw_models = drawn(models_drawing)
+
+
+def _shape(*, measures: tuple[str, ...], width: int) -> Any:
+    order = alt.EncodingSortField(field="place", op="min")
     tooltip: list[Any] = [
         alt.Tooltip("model:N"),
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")),
     ]
-    base = alt.Chart(shown).encode(
-        y=alt.Y("model:N", sort=models, axis=alt.Axis(title=None, labelLimit=180)), tooltip=tooltip
+    base = alt.Chart(named("intervals")).encode(
+        y=alt.Y("model:N", sort=order, axis=alt.Axis(title=None, labelLimit=180)), tooltip=tooltip
     )
     across = alt.X("low:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".2~f"))
     bar = base.mark_bar(height=6, opacity=0.35, color=COLOURS[0]).encode(x=across, x2=alt.X2("high:Q"))
     dot = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0]).encode(x=alt.X("value:Q"))
     panels = alt.layer(bar, dot).properties(width=width, height=alt.Step(20))
     header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold", labelAnchor="start")
-    faceted = panels.facet(column=alt.Column("measure:N", sort=measures, header=header), spacing=14)
+    faceted = panels.facet(column=alt.Column("measure:N", sort=list(measures), header=header), spacing=14)
     return styled(faceted.resolve_scale(x="independent"))

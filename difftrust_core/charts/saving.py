@@ -58,6 +58,7 @@ def packed_png(png: bytes) -> bytes:
     with Image.open(io.BytesIO(png)) as picture:
         if picture.mode == "P":
             return png  # packed before
-        few = picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        # Not by how often a colour is met: one of few points would be given the colour of its many neighbours.
+        few = picture.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
         few.save(packed, "png", optimize=True, dpi=(_PIXELS_PER_INCH, _PIXELS_PER_INCH))
     return packed.getvalue()

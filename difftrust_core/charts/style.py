@@ -1,6 +1,7 @@
 """How every chart looks: colours that all can tell apart, letters large enough, words for columns; nothing else."""
 
 import warnings
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -36,16 +37,20 @@ def title_of(column: str) -> str:
     return TITLES.get(column, column.replace("_", " "))
 
 
-def colour_of(column: str, names: list[str], **options: Any) -> alt.Color:
-    """Return the colour encoding of a column of names, in their order; the colours repeat after eight."""
-    repeated = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
-    return alt.Color(f"{column}:N", scale=alt.Scale(domain=names, range=repeated), **options)
+def colour_of(column: str, names: Sequence[str], *, among: Sequence[str] | None = None, **options: Any) -> alt.Color:
+    """Return the colour encoding of a column of names, in their order; the colours repeat after eight.
+
+    ``among``: all names, where this chart shows some of them: a name has one colour in all charts of the same ones.
+    """
+    place = {name: i for i, name in enumerate(names if among is None else among)}
+    repeated = [COLOURS[place[name] % len(COLOURS)] for name in names]
+    return alt.Color(f"{column}:N", scale=alt.Scale(domain=list(names), range=repeated), **options)
 
 
-def shape_of(column: str, names: list[str], **options: Any) -> alt.Shape:
+def shape_of(column: str, names: Sequence[str], **options: Any) -> alt.Shape:
     """Return the shape encoding that goes with ``colour_of``: another one for each further eight names."""
     repeated = [SHAPES[i // len(COLOURS) % len(SHAPES)] for i in range(len(names))]
-    return alt.Shape(f"{column}:N", scale=alt.Scale(domain=names, range=repeated), **options)
+    return alt.Shape(f"{column}:N", scale=alt.Scale(domain=list(names), range=repeated), **options)
 
 
 def styled(chart: Any) -> Any:

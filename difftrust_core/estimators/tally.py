@@ -61,12 +61,13 @@ def estimates_of(tally: Tally) -> Estimates:
     """
     m, n, nan, pairs = tally.m, tally.n, math.nan, tally.m * (tally.m - 1)
     disagreeing = _total(tally.disagreeing)
+    wrong = 0 if tally.wrong is None else _total(tally.wrong)
     if pairs and tally.wrong is not None:
-        check_invariants(disagreeing, _total(tally.wrong), m)
+        check_invariants(disagreeing, wrong, m)
     return Estimates(
         m=m,
         n=n,
-        error=nan if tally.wrong is None else _total(tally.wrong) / (m * n),
+        error=nan if tally.wrong is None else wrong / (m * n),
         incoherence=disagreeing / (pairs * n) if pairs else nan,
         incoherence_v=disagreeing / (m * m * n) if pairs else nan,
         p_detected=any_of(tally.disagreeing, pairs) if pairs else nan,
