@@ -37,6 +37,11 @@ class S3:
         }
 
     def __enter__(self) -> Self:
+        import s3fs
+        from moto.backends import get_backend
+
+        get_backend("s3").reset()  # moto keeps its buckets in the process, whichever server made them
+        s3fs.S3FileSystem.clear_instance_cache()  # and s3fs its connections, whatever the environment says since
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return self
 
