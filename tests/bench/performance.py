@@ -87,9 +87,10 @@ Measured on: {on}.
 
 The published sampling is tests/bench/yardstick.py, written from its description: two executions an input for
 incoherence, two for error, in two threads with a time limit, everything again for each m and n, no isolation; a pair
-that takes over 60 s is dropped at 60 s. Programs are loaded once a pair and pairs spread over all cores, both in its
-favour. Slopes of growth are those of a log-log line: 1 means that twice the work takes twice the time; tasks grow by
-copies of the same ten.
+that takes over 60 s is dropped at 60 s. Programs are loaded once a pair, in its favour; the few pairs that hang decide
+the mean, hence the wide interval. Threads of one process share one core in Python, so "as described" leaves the others
+idle; beside it stands what one process a core would take. Slopes of growth are those of a log-log line: 1 means that
+twice the work takes twice the time; tasks grow by copies of the same ten.
 """
 
 

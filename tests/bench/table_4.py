@@ -96,20 +96,29 @@ def run_as_published(
     seconds = [one.seconds for one in taken]
     low, high = _interval_of_mean(seconds, seed)
     mean = statistics.fmean(seconds)
-    whole = [value * n_all / n_processes for value in (mean, low, high)]
-    ratios = [value / executed.wall for value in whole]
     return [
         figure_of("c", "(model, task) pairs measured", [float(len(taken))]),
         figure_of("c", "of them dropped after 60 s", [float(_dropped(taken))]),
         replace(figure_of("c", "seconds a pair, mean and its 95 % interval", [mean], "s"), low=low, high=high),
         figure_of("c", "seconds a pair, median", [statistics.median(seconds)], "s"),
-        replace(
-            figure_of("c", f"all {n_all:,} pairs on {n_processes} processes, scaled", [whole[0]], "s"),
-            low=whole[1],
-            high=whole[2],
+        *_scaled((mean, low, high), n_all, "in threads of one process, as described", executed.wall),
+        *_scaled(
+            [value / n_processes for value in (mean, low, high)],
+            n_all,
+            f"spread over {n_processes} processes",
+            executed.wall,
         ),
-        replace(figure_of("c", "times as long as executing", [ratios[0]]), low=ratios[1], high=ratios[2]),
     ], mean
+
+
+def _scaled(a_pair: Sequence[float], n_pairs: int, how: str, ours: float) -> list[Figure]:
+    """Return what all pairs would take, and how many times as long that is; (value, low, high) seconds a pair."""
+    value, low, high = (seconds * n_pairs for seconds in a_pair)
+    ratio = figure_of("c", f"{how}: times as long as executing", [value / ours])
+    return [
+        replace(figure_of("c", f"all {n_pairs:,} pairs {how}, scaled", [value], "s"), low=low, high=high),
+        replace(ratio, low=low / ours, high=high / ours),
+    ]
 
 
 def _dropped(taken: Sequence[Taken]) -> int:
