@@ -3,10 +3,14 @@
 import os
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from difftrust_core.sandbox import layers
+from difftrust_core.tasks import Task
+from tests.bench import published
 
 
 def printed(module: str, *arguments: str) -> str:
@@ -29,3 +33,25 @@ def test_the_benchmark_runs() -> None:
     for what in ("executions a second", "without them, times the bare loop", "times as long as execut", "settings of"):
         assert what in said
     assert "`difftrust --help`" in said
+
+
+@pytest.mark.skipif(not layers.bubblewrap(), reason="the yardstick needs bubblewrap")
+def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "DROPPED_AFTER", 3.0)
+    task = Task(
+        benchmark="tiny",
+        task_id="tiny/0",
+        entry_point="f",
+        signature="(a)",
+        description="",
+        seed_inputs=("(1,)",),
+        reference="def f(a):\n    return a\n",
+    )
+    candidates = ("def f(a):\n    while True: pass\n",) * 2
+    pair = published.Pair(task=task, model="m", candidates=candidates, inputs=("(1,)",) * 20, attempts=(1,) * 20)
+    (taken,) = published.run_published([pair], n_processes=1, n=20)
+    assert (taken.seconds, taken.incoherence) == (3.0, pytest.approx(float("nan"), nan_ok=True))
+    end = time.monotonic() + 10
+    while any(published.YARDSTICK in (p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])):
+        assert time.monotonic() < end, "the yardstick was left behind"
+        time.sleep(0.1)

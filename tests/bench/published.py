@@ -18,6 +18,7 @@ from difftrust_core.tasks import Task
 YARDSTICK = (Path(__file__).parent / "yardstick.py").read_text()
 DROPPED_AFTER = 60.0
 """Seconds after which the published pipeline dropped a task from a model's row."""
+_FLAGS = ("-s", "-P", "-S", "-B", "-c")
 _DRAWS = 200
 """Inputs drawn to see what drawing takes."""
 
@@ -86,7 +87,8 @@ def _run(pair: Pair, n: int) -> Taken:
         "inputs": pair.inputs[:n],
         "attempts": pair.attempts[:n],
     }
-    command = [*layers.bubblewrap(), "--", layers.python_binary(), "-s", "-P", "-S", "-B", "-c", YARDSTICK]
+    bwrap, *options = layers.bubblewrap()
+    command = [bwrap, "--die-with-parent", *options, "--", layers.python_binary(), *_FLAGS, YARDSTICK]
     drawing = 2 * sum(pair.attempts[:n]) * _seconds_a_draw(pair.task)
     began = time.perf_counter()
     try:

@@ -21,6 +21,7 @@ from functools import partial
 sys.path[:0] = ["/harness"]
 sys.setrecursionlimit(5000)
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+resource.setrlimit(resource.RLIMIT_CPU, (150, 150))  # a program that hangs hears of no end
 from program import Inputs, load  # noqa: E402
 
 CALL_SECONDS = 1.0
