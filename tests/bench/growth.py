@@ -125,10 +125,10 @@ def _lines(what: str, points: Sequence[Point]) -> list[Figure]:
 
 
 def _start_up(work: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
-    """Return where the line with the least relative squares meets no work, at least 0."""
+    """Return where the line with the least relative squares meets no work: from 0 to half of the shortest run."""
     columns = np.stack([work, np.ones_like(work)], axis=1) / seconds[:, None]
     _, start = np.linalg.lstsq(columns, np.ones_like(work), rcond=None)[0]
-    return max(0.0, float(start))
+    return min(max(0.0, float(start)), float(seconds.min()) / 2)
 
 
 def _slope(work: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
