@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from difftrust_core.ablation import ablation
@@ -69,5 +68,4 @@ def _walls(*arguments: str, runs: int = 3) -> list[float]:
 
 
 def _said(command: list[str]) -> float:
-    time.sleep(0.1)
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

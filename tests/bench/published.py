@@ -38,10 +38,9 @@ class Pair:
 class Taken:
     """What one pair took: seconds of one process, at most ``DROPPED_AFTER``."""
 
-    pair: Pair
     seconds: float
     incoherence: float
-    """NaN where the pair was dropped."""
+    """NaN where the pair was dropped, or a program brought its process down."""
 
 
 def sample_pairs(store: Store, n_pairs: int, *, seed: int) -> tuple[list[Pair], int]:
@@ -96,11 +95,11 @@ def _run(pair: Pair, n: int) -> Taken:
             command, input=json.dumps(job), capture_output=True, text=True, timeout=DROPPED_AFTER, cwd="/"
         )
     except subprocess.TimeoutExpired:
-        return Taken(pair=pair, seconds=DROPPED_AFTER, incoherence=float("nan"))
+        return Taken(seconds=DROPPED_AFTER, incoherence=float("nan"))
     if ended.returncode:  # a program brought its process down
-        return Taken(pair=pair, seconds=drawing + time.perf_counter() - began, incoherence=float("nan"))
+        return Taken(seconds=drawing + time.perf_counter() - began, incoherence=float("nan"))
     found = json.loads(ended.stdout)
-    return Taken(pair=pair, seconds=min(drawing + found["seconds"], DROPPED_AFTER), incoherence=found["incoherence"])
+    return Taken(seconds=min(drawing + found["seconds"], DROPPED_AFTER), incoherence=found["incoherence"])
 
 
 def _seconds_a_draw(task: Task) -> float:

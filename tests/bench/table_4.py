@@ -15,7 +15,7 @@ from difftrust_core.pipeline.stored_tasks import load_tasks
 from difftrust_core.store import REFERENCE, Store
 from tests.bench.figures import Figure, figure_of
 from tests.bench.processes import Took, run
-from tests.bench.published import Taken, run_published, sample_pairs
+from tests.bench.published import DROPPED_AFTER, Taken, run_published, sample_pairs
 from tests.bench.sandbox import Work, run_floor
 
 N = 1_000
@@ -122,7 +122,7 @@ def _scaled(a_pair: Sequence[float], n_pairs: int, how: str, ours: float) -> lis
 
 
 def _dropped(taken: Sequence[Taken]) -> int:
-    return sum(np.isnan(one.incoherence) for one in taken)
+    return sum(one.seconds >= DROPPED_AFTER for one in taken)
 
 
 def _interval_of_mean(values: Sequence[float], seed: int) -> tuple[float, float]:
