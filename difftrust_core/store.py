@@ -9,9 +9,9 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, unquote
 
 import polars as pl
@@ -21,6 +21,7 @@ from difftrust_core.frames import conform as conform
 from difftrust_core.frames import read_at_once
 from difftrust_core.locking import hold, share
 from difftrust_core.mirrors import Mirror
+from difftrust_core.rereading import attempts, restless, while_the_same
 from difftrust_core.schemas import KEYS, REMEDIES
 from difftrust_core.schemas import MAY_BE_MISSING as MAY_BE_MISSING
 from difftrust_core.schemas import PARTITIONS as PARTITIONS
@@ -179,7 +180,7 @@ class Store:
             own = self.read_file(table, folder / f"{file_name(task_id)}.parquet")
             return own if merged is None else merged if own is None else pl.concat([merged, own])
 
-        return _while_the_same(folder, read)
+        return while_the_same(folder, read)
 
     def _merged_rows(self, table: str, folder: Path, task_id: str) -> pl.DataFrame | None:
         path = _merged_file(folder)
@@ -214,7 +215,7 @@ class Store:
     ) -> pl.DataFrame:
         """Return a table (``columns``: these of it), or what is below ``partition``, its partition columns first."""
         wanted = list(SCHEMAS[table]) if columns is None else list(columns)
-        for _ in range(_ATTEMPTS):
+        for _ in attempts():
             paths = self.files(table, partition)
             rows = read_at_once(table, paths, wanted)
             if rows is not None:
@@ -224,7 +225,7 @@ class Store:
             if len(found) == len(frames):
                 whole = pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
                 return whole.select(*PARTITIONS[table], *wanted)
-        raise _restless(self.root)
+        raise restless(self.root)
 
     def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
         frame = self.read_file(table, path)
@@ -233,31 +234,6 @@ class Store:
         values = partition_of(path, table)
         columns = [pl.lit(values[name], dtype=PARTITIONS[table][name]).alias(name) for name in values]
         return frame.select(*columns, "*")
-
-
-_ATTEMPTS = 5
-_Read = TypeVar("_Read")
-
-
-def _while_the_same(folder: Path, read: Callable[[], _Read]) -> _Read:
-    """Return what ``read`` finds in ``folder``, read again if the folder was exchanged for its merged form."""
-    for _ in range(_ATTEMPTS):
-        before = _number_of(folder)
-        found = read()
-        if _number_of(folder) == before:
-            return found
-    raise _restless(folder)
-
-
-def _restless(path: Path) -> BadStore:
-    return BadStore(f"{path} was changed {_ATTEMPTS} times while it was read; wait until `difftrust compact` has ended")
-
-
-def _number_of(folder: Path) -> int:
-    try:
-        return folder.stat().st_ino
-    except FileNotFoundError:
-        return 0
 
 
 def _merged_file(folder: Path) -> Path | None:
