@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from difftrust_core.corpora.candidates import Selection
+from difftrust_core.corpora.recorded import Selection
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.pipeline.chunks import close_sandbox
 from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Program

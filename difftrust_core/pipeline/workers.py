@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
-
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
 def in_parallel(function: Callable[[Job], Result], jobs: Iterable[Job], *, n_jobs: int) -> Iterator[Result]:
     """Yield ``function(job)`` for each job, in the order in which they end, from ``n_jobs`` processes."""
+    from joblib import Parallel, delayed
+
     calls = (delayed(_guarded)(function, job, os.getpid()) for job in jobs)
     with Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1) as parallel:
         yield from parallel(calls)
