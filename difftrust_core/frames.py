@@ -23,16 +23,21 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
         raise BadStore(f"{table} breaks its schema: {str(e).splitlines()[0]}") from None
 
 
-def read_at_once(table: str, paths: list[Path], columns: Sequence[str]) -> pl.DataFrame | None:
-    """Return these columns of all files of a table, behind those of its partitions: a fifth of the time of one by one.
+def read_at_once(
+    table: str, paths: list[Path], columns: Sequence[str], rows: pl.Expr | None = None
+) -> pl.DataFrame | None:
+    """Return these columns of a table, behind those of its partitions, all files at once: five times as fast as singly.
+
+    ``rows``: which of them.
 
     None where the files must be looked at one by one: one is damaged, or gone, or has not all columns.
     """
     kinds = {**PARTITIONS[table], **{name: SCHEMAS[table][name] for name in columns}}
-    if not paths or table in MAY_BE_MISSING:
+    if not paths or set(columns) & set(MAY_BE_MISSING.get(table, ())):
         return None
     try:
-        rows = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=PARTITIONS[table], glob=False)
-        return rows.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).collect()
+        found = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=PARTITIONS[table], glob=False)
+        found = found if rows is None else found.filter(rows)
+        return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None

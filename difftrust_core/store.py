@@ -211,20 +211,26 @@ class Store:
         return BadStore(f"{path} is damaged ({why}); {remedy}")
 
     def read(
-        self, table: str, partition: Mapping[str, object] | None = None, *, columns: Sequence[str] | None = None
+        self,
+        table: str,
+        partition: Mapping[str, object] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
     ) -> pl.DataFrame:
-        """Return a table (``columns``: these of it), or what is below ``partition``, its partition columns first."""
+        """Return a table, or what is below ``partition``: these ``columns`` and ``tasks``, partition columns first."""
+        rows = None if tasks is None else pl.col("task_id").is_in(tasks)
         wanted = list(SCHEMAS[table]) if columns is None else list(columns)
         for _ in attempts():
             paths = self.files(table, partition)
-            rows = read_at_once(table, paths, wanted)
-            if rows is not None:
-                return rows
+            read = read_at_once(table, paths, wanted, rows)
+            if read is not None:
+                return read
             frames = [self._with_partition(table, path) for path in paths]
             found = [frame for frame in frames if frame is not None]
             if len(found) == len(frames):
                 whole = pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
-                return whole.select(*PARTITIONS[table], *wanted)
+                return (whole if rows is None else whole.filter(rows)).select(*PARTITIONS[table], *wanted)
         raise restless(self.root)
 
     def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:

@@ -115,3 +115,22 @@ def test_modules_stay_short_and_open_with_their_duty(path: Path) -> None:
     text = path.read_text()
     assert ast.get_docstring(ast.parse(text)), f"{path} has no docstring"
     assert len(text.splitlines()) < 300
+
+
+@pytest.mark.parametrize(
+    ("module", "without"),
+    [
+        ("chunks", {"scipy", "sqlglot", "pyarrow", "duckdb", "joblib", "hypothesis", "tiktoken", "markdown_it"}),
+        ("execution", {"scipy", "sqlglot", "pyarrow", "duckdb", "hypothesis", "tiktoken", "markdown_it"}),
+        ("recorded", {"scipy", "sqlglot", "pyarrow", "duckdb", "hypothesis", "tiktoken", "markdown_it"}),
+        ("tables", {"scipy", "sqlglot", "pyarrow", "joblib", "hypothesis", "tiktoken", "markdown_it"}),
+    ],
+)
+def test_a_worker_and_each_step_load_only_what_they_need(module: str, without: set[str]) -> None:
+    import subprocess
+    import sys
+
+    code = f"import sys, difftrust_core.pipeline.{module}; print(*{{m.split('.')[0] for m in sys.modules}})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "polars" in loaded
+    assert not without & set(loaded)

@@ -6,7 +6,6 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import comb
 
 from difftrust_core.ablation.counting import TaskCount, count
 from difftrust_core.ablation.pool import Coder, Pool
@@ -71,6 +70,8 @@ def _sizes(task: TaskCount) -> NDArray[np.int64]:
 
 
 def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
+    from scipy.special import comb
+
     sizes = _sizes(task)
     m = int(sizes[:, 0].sum())
     wrong = np.array([c.wrong for c in task.classes], dtype=np.float64)
@@ -93,6 +94,8 @@ def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
 
 def _others(alike: Floats, checked: int, n_models: int) -> Floats:
     """Return, per class, the chance that all programs of the other n_models - 1 coders are of it."""
+    from scipy.special import comb
+
     others = np.delete(alike, checked, axis=1)
     chosen: Floats = _elementary(others, n_models - 1)[:, n_models - 1] / comb(others.shape[1], n_models - 1)
     return chosen

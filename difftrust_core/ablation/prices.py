@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import comb
 
 from difftrust_core.ablation.counting import TaskCount, count
 from difftrust_core.ablation.pool import Coder, Pool
@@ -91,6 +90,8 @@ def _sizes(task: TaskCount) -> NDArray[np.int64]:
 
 
 def _rates(tasks: Sequence[TaskCount], chosen: list[int], checked: int, each: int) -> tuple[float, float, float]:
+    from scipy.special import comb
+
     detected, erroneous, errs = (np.zeros(len(tasks)) for _ in range(3))
     for at, task in enumerate(tasks):
         sizes = _sizes(task)

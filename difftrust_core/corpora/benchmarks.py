@@ -9,10 +9,16 @@ from difftrust_core.corpora.bigcodebench import load_bigcodebench
 from difftrust_core.corpora.humaneval import load_humaneval
 from difftrust_core.corpora.mbpp import load_mbpp
 from difftrust_core.corpora.places import find_file, find_starter
-from difftrust_core.corpora.spider import load_spider
 from difftrust_core.corpora.starter import load_starter, load_starter_queries
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 from difftrust_core.tasks import Task
+
+
+def _load_spider(path: Path) -> list[Task]:
+    from difftrust_core.corpora.spider import load_spider  # it brings sqlglot, which takes long to load
+
+    return load_spider(path)
+
 
 _LOADERS: dict[str, Callable[[Path], list[Task]]] = {
     "HumanEval": load_humaneval,
@@ -20,7 +26,7 @@ _LOADERS: dict[str, Callable[[Path], list[Task]]] = {
     "starter": load_starter,
     "starter-sql": load_starter_queries,
     "BigCodeBench": load_bigcodebench,
-    "Spider": load_spider,
+    "Spider": _load_spider,
 }
 BENCHMARKS = tuple(_LOADERS)
 """Canonical names, as in ``Task.benchmark``."""

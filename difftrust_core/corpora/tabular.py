@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from difftrust_core.corpora.recorded import KEY, SCHEMA, Recorded, Selection
 from difftrust_core.exceptions import BadSource
@@ -27,7 +25,7 @@ def read_parquet(path: Path, selection: Selection | None = None) -> Recorded:
     try:
         _check_schema(path)
         rows = _scan(path, selection)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError) as e:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as e:
         why = " ".join(str(e).split())[:120]
         raise BadSource(f"{path}: expected a whole Parquet file, found damage ({why}); copy it again") from None
     bad = []
@@ -64,7 +62,13 @@ def _scan(path: Path, selection: Selection) -> pl.DataFrame:
 
 def _decoded(path: Path) -> pl.DataFrame:
     """Read a file with broken text: polars refuses it as a whole; here the rows concerned are marked."""
-    table = pq.read_table(path, columns=list(SCHEMA))
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path, columns=list(SCHEMA))
+    except pa.ArrowException as e:
+        raise OSError(e) from None
     columns: dict[str, pl.Series] = {}
     broken = pl.repeat(value=False, n=table.num_rows, eager=True)
     for name, kind in SCHEMA.items():

@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, gammaln
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,6 +44,8 @@ def sample_coders(counts: Floats, types: Floats, *, draws: int, rng: np.random.G
     ``counts``: (n_behaviours,) programs of each behaviour, the usual one first. ``types``: (n_types,) how much
     unseen behaviours resemble each type, 0 for not at all.
     """
+    from scipy.special import betaln, gammaln
+
     usual, rest = counts[0], counts[1:]
     others = float(rest.sum())
     rarity = _sample(RARITY, np.log(RARITY) + betaln(usual, others + RARITY), draws, rng)

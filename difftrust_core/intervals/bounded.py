@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import betaincinv
 
 from difftrust_core.exceptions import Undefined
 
@@ -53,6 +51,8 @@ def chernoff(mean: float, n: int, *, alpha: float) -> Limits:
 
 def _crossing(excess: Callable[[float], float], mean: float, end: float) -> float:
     """Return where ``excess``, negative at the mean, becomes 0 on the way to ``end``; else that end, 0 or 1."""
+    from scipy.optimize import brentq
+
     if excess(end) <= 0:
         return float(round(end))
     return float(brentq(excess, mean if 0 < mean < 1 else 1 - end, end))
@@ -60,6 +60,8 @@ def _crossing(excess: Callable[[float], float], mean: float, end: float) -> floa
 
 def clopper_pearson(successes: int, trials: int, *, alpha: float) -> Limits:
     """Return the exact limits of a probability after ``successes`` in ``trials``. Clopper & Pearson 1934."""
+    from scipy.special import betaincinv
+
     low = float(betaincinv(successes, trials - successes + 1, alpha)) if successes else 0.0
     high = float(betaincinv(successes + 1, trials - successes, 1 - alpha)) if successes < trials else 1.0
     return low, high
@@ -86,6 +88,8 @@ def calibrated(values: Floats, *, alpha: float) -> Limits:
 
     Where all values are 0, or all 1, the one limit that says something is exact (Theorem 4.3) and takes 2 alpha.
     """
+    from scipy.special import betaincinv
+
     n = len(values)
     if values.max() == 0:
         return 0.0, 1 - (2 * alpha) ** (1 / n)

@@ -9,8 +9,6 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtr
-from scipy.stats import rankdata
 
 from difftrust_core.benchmark import AS_PUBLISHED, MEAN, MEASURES, Detection, rankings
 from difftrust_core.intervals.bounded import Floats, Limits
@@ -165,6 +163,8 @@ def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection
 
 
 def _p_value(rho: float, n_coders: int) -> float:
+    from scipy.special import stdtr
+
     if math.isnan(rho):
         return math.nan
     freedom = n_coders - 2
@@ -173,6 +173,8 @@ def _p_value(rho: float, n_coders: int) -> float:
 
 def _rank_correlations(a: Floats, b: Floats) -> Floats:
     """Return Spearman's rho of each row of a and b over the coders that have both on the tasks as they are."""
+    from scipy.stats import rankdata
+
     kept = ~np.isnan(a[0]) & ~np.isnan(b[0])
     if kept.sum() < _FEWEST_CODERS:
         return np.full(len(a), math.nan)

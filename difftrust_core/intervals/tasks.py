@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.special import ndtr, ndtri, stdtrit
 
 from difftrust_core.benchmark import AS_PUBLISHED, MEASURES, Detection
 from difftrust_core.exceptions import WrongUsage
@@ -98,6 +97,8 @@ def bca_limits(point: float, resampled: Floats, left_out: Floats, *, confidence:
 
     ``resampled``: (resamples,) the statistic on each resample; ``left_out``: (n_tasks,) without each task.
     """
+    from scipy.special import ndtr, ndtri, stdtrit
+
     defined = resampled[~np.isnan(resampled)]
     jackknife = left_out[~np.isnan(left_out)]
     if math.isnan(point) or len(defined) < 2 or len(jackknife) < 2:

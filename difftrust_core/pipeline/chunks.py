@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from difftrust_core.equality import PAPER, STRICT, Forms, classify
 from difftrust_core.exceptions import DifftrustError, StoreUnreachable
 from difftrust_core.pipeline.afar import at_hand
-from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, Piece, PieceJob
+from difftrust_core.pipeline.jobs import ChunkJob, ChunkReport, JoinJob, Piece, PieceJob
 from difftrust_core.pipeline.languages import preamble_of, source_of
 from difftrust_core.pipeline.valid_inputs import sample_valid_inputs
 from difftrust_core.pipeline.workers import end_if_orphaned
@@ -50,23 +50,19 @@ def close_sandbox() -> None:
     _started.sandbox = None
 
 
-def run_chunk(job: ChunkJob, patience: float) -> ChunkReport:
+def run_job(job: ChunkJob | PieceJob | JoinJob, patience: float) -> ChunkReport:
     """Execute what is missing of a chunk and write it; or, after ``patience`` seconds, return what ran so far.
 
-    Failures are reported, not raised.
+    Of a chunk whose inputs are written, execute some programs and return what ran; or write it from all its pieces:
+    the same bytes as if one worker had run it. Failures are reported, not raised.
     """
-    return _reported(job, lambda chunk: chunk.execute(patience))
-
-
-def run_piece(job: PieceJob) -> ChunkReport:
-    """Execute some programs of a chunk whose inputs are written, and return what ran."""
-    return _reported(job.chunk, lambda chunk: chunk.run(job.first, job.last))
-
-
-def write_pieces(job: ChunkJob, pieces: Sequence[Piece]) -> None:
-    """Write a chunk from all its pieces: the same bytes as if one worker had run it."""
-    with at_hand(job) as here:
-        _Chunk(here).write(sorted(pieces, key=lambda piece: piece.first))
+    match job:
+        case ChunkJob():
+            return _reported(job, lambda chunk: chunk.execute(patience))
+        case PieceJob():
+            return _reported(job.chunk, lambda chunk: chunk.run(job.first, job.last))
+        case JoinJob():
+            return _reported(job.chunk, lambda chunk: chunk.write(sorted(job.pieces, key=lambda piece: piece.first)))
 
 
 def _reported(job: ChunkJob, do: Callable[["_Chunk"], Piece | None]) -> ChunkReport:

@@ -32,13 +32,17 @@ class Cluster:
     ) -> Iterator[Result]:
         """Yield ``function(job)`` for each job, in the order in which they end.
 
+        ``jobs`` may have more again after it had none: it is asked after every result.
         A job whose worker is lost runs again elsewhere, so jobs must be repeatable; one that was lost with every
         worker it met, four by default (``distributed.scheduler.allowed-failures``), yields ``lost(job, why)``.
         Once no worker is left, the jobs that ended the last ones are ``lost`` too, and DifftrustError is raised.
         """
-        waiting = iter(jobs)
-        running = {self._submit(function, job): job for job in islice(waiting, self.n_workers)}
-        while running:
+        waiting, running = iter(jobs), dict[Any, Job]()
+        while True:
+            for job in islice(waiting, self.n_workers - len(running)):  # one a thread: no other is suspected with it
+                running[self._submit(function, job)] = job
+            if not running:
+                return
             ended = self._ended(list(running))
             if not ended:
                 yield from (
@@ -49,10 +53,7 @@ class Cluster:
                     "and run the command again"
                 )
             for future in ended:
-                job = running.pop(future)
-                for following in islice(waiting, 1):  # one job a thread: no other job is under suspicion with it
-                    running[self._submit(function, following)] = following
-                yield self._result(future, job, lost)
+                yield self._result(future, running.pop(future), lost)
 
     def _submit(self, function: Callable[[Any], Any], job: Any) -> Any:
         return self.client.submit(function, job, pure=False)

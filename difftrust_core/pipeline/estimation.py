@@ -9,8 +9,6 @@ import polars as pl
 from difftrust_core.ablation import Pool, ablation
 from difftrust_core.equality import PAPER
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.pipeline.compaction import compact
-from difftrust_core.pipeline.costs import write_tokens
 from difftrust_core.results import EQUALITIES, load_pool, pool_names, pool_of
 from difftrust_core.schemas import KEYS
 from difftrust_core.seals import write_whole
@@ -51,6 +49,8 @@ _Pools = dict[str, dict[str, Pool]]
 def _pools(store: Store, n_jobs: int) -> _Pools:
     if not estimates_are_stale(store):
         return {e: {name: load_pool(store, name, equality=e) for name in pool_names(store)} for e in EQUALITIES}
+    from difftrust_core.pipeline.compaction import compact
+
     made = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
     return {e: {name: pool_of(frames, name, e) for name, frames in made.items()} for e in EQUALITIES}
 
@@ -108,6 +108,9 @@ def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
 
 
 def _refresh(store: Store, n_jobs: int) -> None:
+    from difftrust_core.pipeline.compaction import compact
+    from difftrust_core.pipeline.costs import write_tokens
+
     validity, fingerprint = store.settings().validity, _fingerprint(store)
     _fingerprint_file(store).unlink(missing_ok=True)  # from here on, what is there may be of two makings
     for benchmark in _benchmarks(store):

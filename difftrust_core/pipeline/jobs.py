@@ -66,6 +66,14 @@ class Piece:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class JoinJob:
+    """All pieces of a chunk, in any order, for a worker that writes it."""
+
+    chunk: ChunkJob
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ChunkReport:
     """What became of a chunk or of a piece of it: written, or a piece of what will be, or why it failed."""
 

@@ -21,10 +21,7 @@ from difftrust_core.benchmark import (
 from difftrust_core.corpora.published import in_published_set, load_published
 from difftrust_core.equality import PAPER
 from difftrust_core.exceptions import NoStore, WrongUsage
-from difftrust_core.intervals.tables import with_intervals
 from difftrust_core.pipeline.estimation import estimates_are_stale, estimates_of_pools, open_pools
-from difftrust_core.pipeline.passes import compute_passes
-from difftrust_core.queries import query_estimates
 from difftrust_core.selection import selection_table
 from difftrust_core.store import Store
 
@@ -91,6 +88,8 @@ def _sized(store: Store, request: TableRequest, temperature: float | None) -> tu
     """Return the estimates for the m and n asked for; those at hand if these are all there are."""
     m, n = request.m, request.n
     if m is None and n is None and not request.published:
+        from difftrust_core.queries import query_estimates
+
         stale = estimates_are_stale(store)
         notes = ["the store holds candidates that are not executed yet; run `difftrust execute`"] if stale else []
         found = query_estimates(store, equality=request.equality)
@@ -122,6 +121,8 @@ def _table_4(estimates: pl.DataFrame, request: TableRequest) -> tuple[pl.DataFra
     frame = table_4(estimates, detection=request.detection)
     if not request.intervals:
         return frame, []
+    from difftrust_core.intervals.tables import with_intervals
+
     frame = with_intervals(
         frame, estimates, detection=request.detection, resamples=request.resamples, seed=request.seed
     )
@@ -243,6 +244,8 @@ def _counted(estimates: pl.DataFrame) -> str:
 
 def make_selection(request: TableRequest) -> MadeTable:
     """Return pass@1 of the consensus candidate beside that of a random one, per model."""
+    from difftrust_core.pipeline.passes import compute_passes
+
     found = compute_passes(
         Store.open(request.store),
         equality=request.equality,

@@ -5,19 +5,39 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, TypeVar
-
-from joblib import Parallel, delayed
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+_IDLE = 300
+"""Seconds after which a process that nobody needs ends."""
 
 
 def in_parallel(function: Callable[[Job], Result], jobs: Iterable[Job], *, n_jobs: int) -> Iterator[Result]:
-    """Yield ``function(job)`` for each job, in the order in which they end, from ``n_jobs`` processes."""
-    calls = (delayed(_guarded)(function, job, os.getpid()) for job in jobs)
-    with Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1) as parallel:
-        yield from parallel(calls)
+    """Yield ``function(job)`` for each job, in the order in which they end, from ``n_jobs`` processes.
+
+    Few jobs are taken ahead. ``jobs`` may have more again after it had none: it is asked after every result.
+    """
+    if n_jobs == 1:
+        yield from map(function, jobs)
+        return
+    from joblib.externals.loky import get_reusable_executor, wait
+
+    waiting, running = iter(jobs), set[Any]()
+    processes = get_reusable_executor(max_workers=n_jobs, timeout=_IDLE)
+    try:
+        while True:
+            for job in islice(waiting, 2 * n_jobs - len(running)):  # no process waits for the next one to be sent
+                running.add(processes.submit(_guarded, function, job, os.getpid()))
+            if not running:
+                return
+            ended, running = wait(running, return_when="FIRST_COMPLETED")
+            for future in ended:
+                yield future.result()
+    finally:
+        if running:  # nobody wants the rest
+            processes.shutdown(kill_workers=True)
 
 
 def _guarded(function: Callable[[Any], Any], job: Any, parent: int) -> Any:

@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import rel_entr, xlogy
 
 from difftrust_core.exceptions import WrongUsage
 
@@ -34,6 +33,8 @@ def jsd_distance(shares: Floats, *, base: str = "2") -> Floats:
 
     At most 1 in base 2, at most ln 2 in base e.
     """
+    from scipy.special import rel_entr
+
     n, n_symbols = shares.shape
     distance = np.zeros((n, n))
     first, second = np.triu_indices(n, 1)
@@ -56,6 +57,8 @@ def cross_entropy_similarity(shares: Floats, *, epsilon: float, variant: Variant
     H(P, Q) = -sum P log Q, with epsilon for Q where Q is 0. The base of the logarithm cancels.
     Raises WrongUsage for another variant.
     """
+    from scipy.special import xlogy
+
     if variant not in VARIANTS:
         raise WrongUsage(f"the variant is one of {', '.join(VARIANTS)}, got {variant!r}")
     entropy = -xlogy(shares, shares).sum(axis=1)

@@ -120,7 +120,8 @@ def _lines(what: str, points: Sequence[Point]) -> list[Figure]:
         figure_of("e", f"{what}: start-up", [start], "s"),
         figure_of("e", f"{what}: an execution, start-up taken off", rates, "us"),
         figure_of("e", f"{what}: CPU time of an execution", [p.cpu * 1e6 / p.executions for p in points], "us"),
-        figure_of("e", f"{what}: memory of the largest process, most over least", [max(memory) / min(memory)]),
+        figure_of("e", f"{what}: memory of the largest process but those that run candidates", memory, "MB"),
+        figure_of("e", f"{what}: that memory, most over least", [max(memory) / min(memory)]),
     ]
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -14,11 +15,15 @@ _LOOK_EVERY = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Took:
-    """Seconds, and megabytes: of the largest process and of all of them together, shared pages counted in each."""
+    """Seconds, and megabytes: of the largest process and of all of them together, shared pages counted in each.
+
+    A process that runs candidates is counted apart: it takes what these take, up to their limit.
+    """
 
     wall: float
     cpu: float
     largest_mb: float
+    largest_of_candidates_mb: float
     together_mb: float
 
 
@@ -29,7 +34,7 @@ class _Watch(threading.Thread):
         super().__init__(daemon=True)
         self._root = psutil.Process(pid)
         self._ended = threading.Event()
-        self.cpu = self.largest = self.together = 0.0
+        self.cpu = self.largest = self.of_candidates = self.together = 0.0
 
     def run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):
@@ -37,18 +42,30 @@ class _Watch(threading.Thread):
                 self._look([self._root, *self._root.children(recursive=True)])
 
     def _look(self, processes: list[psutil.Process]) -> None:
-        cpu, sizes = 0.0, [0.0]
+        cpu, together = 0.0, 0.0
         for process in processes:
             with contextlib.suppress(psutil.Error):
                 cpu += sum(process.cpu_times()[:4])  # its own, and that of children it waited for
-                sizes.append(process.memory_info().rss / 1e6)
-        self.cpu = max(self.cpu, cpu)
-        self.largest, self.together = max(self.largest, *sizes), max(self.together, sum(sizes))
+                together += process.memory_info().rss / 1e6
+                if any(word.endswith("zygote.py") for word in process.cmdline()):
+                    self.of_candidates = max(self.of_candidates, _peak_mb(process))
+                else:
+                    self.largest = max(self.largest, _peak_mb(process))
+        self.cpu, self.together = max(self.cpu, cpu), max(self.together, together)
 
     def end(self) -> None:
         """Look no more."""
         self._ended.set()
         self.join()
+
+
+def _peak_mb(process: psutil.Process) -> float:
+    """Return the most that a process has had so far, where the system says it, else what it has."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    return float(process.memory_info().rss) / 1e6
 
 
 def run(command: Sequence[str]) -> Took:
@@ -62,4 +79,10 @@ def run(command: Sequence[str]) -> Took:
         watch.end()
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} failed: {said.strip()[-500:]}")
-    return Took(wall=wall, cpu=watch.cpu, largest_mb=watch.largest, together_mb=watch.together)
+    return Took(
+        wall=wall,
+        cpu=watch.cpu,
+        largest_mb=watch.largest,
+        largest_of_candidates_mb=watch.of_candidates,
+        together_mb=watch.together,
+    )
