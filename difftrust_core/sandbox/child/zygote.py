@@ -10,6 +10,7 @@ import json
 import mmap
 import os
 import select
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any, Never
@@ -235,12 +236,16 @@ class Zygote:
                 self.channel.send(ERROR, {"status": status})
 
     def _status(self, pid: int) -> int:
-        """Wait for the process of a task; leave, at which it ends, once the host is gone, whatever it is at."""
+        """Wait for the process of a task. Once the host is gone it ends, whatever it is at."""
         if self.kind_of_child is Child:
             pidfd, poller = os.pidfd_open(pid), select.poll()
             poller.register(pidfd, select.POLLIN)
             poller.register(self.channel.socket, select.POLLHUP | select.POLLRDHUP)
-            if any(descriptor != pidfd for descriptor, _ in poller.poll()):
+            poller.poll()
+            poller.unregister(self.channel.socket)
+            if not poller.poll(1000):  # it would have seen that for itself, were it not busy with its inputs
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
                 os._exit(0)
             os.close(pidfd)
         return os.waitpid(pid, 0)[1]
