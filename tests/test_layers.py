@@ -24,7 +24,7 @@ LAYERS = (
         "structure",
     },
     {"intervals", "planning", "shrinking", "sqltasks"},
-    {"seals", "locking", "frames"},
+    {"seals", "locking", "scratch", "frames"},
     {"settings", "remote"},
     {"syncing"},
     {"mirrors"},
