@@ -33,7 +33,7 @@ test-hostile: $(READY)  ## The hostile suite 20 times; as root also for an ordin
 	DIFFTRUST_HOSTILE_ROUNDS=20 $(BIN)/python -m pytest -n 2 tests/hostile
 
 test-recovery: $(READY)  ## 200 random kills, full disks and second writers; every store ends with the same bytes
-	DIFFTRUST_KILLS=200 $(BIN)/python -m pytest -n 2 tests/recovery
+	DIFFTRUST_KILLS=200 $(BIN)/python -m pytest -n 2 tests/recovery tests/test_killing.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

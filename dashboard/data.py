@@ -16,6 +16,7 @@ import streamlit as st
 from difftrust_core.ablation import Pool, ablation
 from difftrust_core.corpora.published import find_results
 from difftrust_core.exceptions import NoStore
+from difftrust_core.mirrors import folder_of
 from difftrust_core.results import load_pool, pool_names
 from difftrust_core.store import SETTINGS_FILE, Store
 
@@ -28,13 +29,14 @@ _KEPT = 64
 def store_path() -> Path:
     """Return the folder of the store: DIFFTRUST_STORE, else the results that come with difftrust.
 
-    Raises NoBenchmark if it is not set and there are none.
+    Of a URL it is that of the mirror, brought up to date once, when the dashboard starts. Raises NoBenchmark if it is
+    not set and there are none; StoreUnreachable.
     """
     named = os.environ.get("DIFFTRUST_STORE")
-    return Path(named) if named else _shipped()
+    return _named(named) if named else _shipped()
 
 
-_shipped = cache(find_results)
+_named, _shipped = cache(folder_of), cache(find_results)
 
 
 def open_store() -> tuple[Store, Version]:

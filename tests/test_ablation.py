@@ -6,14 +6,17 @@ from dataclasses import asdict
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difftrust_core.ablation import (
+    KIND_COLUMNS,
     MISSING,
     NO_KIND,
     SUBSET_SCHEMA,
+    TASK_SCHEMA,
     Class,
     Members,
     Pool,
@@ -30,6 +33,7 @@ from difftrust_core.ablation.counting import _summed
 from difftrust_core.estimators import detection_at, estimate
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.records import Kind
+from difftrust_core.schemas import SCHEMAS
 
 CODER = ("model", 0.6)
 
@@ -253,3 +257,11 @@ def test_counts_of_kinds_and_classes() -> None:
 def test_sums_by_key_are_the_same_counted_and_sorted(limit: int) -> None:
     keys, sums = _summed(np.array([5, 2, 5]), np.array([1, 2, 3]), limit)
     assert (keys.tolist(), sums.tolist()) == ([2, 5], [2, 4])
+
+
+def test_the_columns_are_those_of_the_estimates_and_the_expenses() -> None:
+    costs = ["prompt_tokens", "completion_tokens", "cost_usd"]
+    assert [*TASK_SCHEMA] == ["benchmark", *SCHEMAS["estimates"], *costs]
+    assert [*TASK_SCHEMA][:7] == ["benchmark", "model", "temperature", "task_id", "m", "n", "error"]
+    assert [name for name, kind in TASK_SCHEMA.items() if kind == pl.UInt64] == [*KIND_COLUMNS]
+    assert {*KIND_COLUMNS.values()} == {*Kind}

@@ -24,7 +24,7 @@ LAYERS = (
         "structure",
     },
     {"intervals", "planning", "shrinking", "sqltasks"},
-    {"seals", "locking", "frames", "rereading"},
+    {"seals", "locking", "scratch", "frames", "rereading"},
     {"settings", "remote"},
     {"syncing"},
     {"mirrors"},

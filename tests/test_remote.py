@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard import data
 from difftrust_core import mirrors
 from difftrust_core.cli import main
 from difftrust_core.corpora.benchmarks import load_benchmark
@@ -107,6 +108,21 @@ def test_a_folder_that_was_copied_to_a_url_is_a_store_there(
     execute(here, n=30, say=lambda line: None)
     refresh_estimates(here)
     assert snapshot(tmp_path / "far") == snapshot(here.root)
+
+
+def test_results_are_exported_to_a_bucket_and_shown_from_there(
+    s3: S3, place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"s3://{BUCKET}/{place}"
+    here = str(shutil.copytree(local.root, tmp_path / "here"))
+    for to in (str(tmp_path / "near"), url, url):  # the second time it is replaced
+        with pytest.raises(SystemExit) as ended:
+            main(["export", "--store", here, "--to", to])
+        assert ended.value.code == 0
+    assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(tmp_path / "near")
+    at_machine(monkeypatch, tmp_path, "second")
+    monkeypatch.setenv("DIFFTRUST_STORE", url)
+    assert snapshot(data.store_path()) == snapshot(tmp_path / "near")
 
 
 def test_a_file_is_never_seen_half(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from difftrust_core.coders import Price, program_of, prompt_hash, prompt_of
 from difftrust_core.coders.prices import price_of
 from difftrust_core.coders.secrets import known_secrets, short_reason, without_secrets
 from difftrust_core.corpora.benchmarks import load_benchmark
+from difftrust_core.corpora.published import load_published
 from tests.tiny import TASKS
 
 FIRST = next(task for task in TASKS if task.entry_point == "first")
@@ -76,6 +77,7 @@ def test_prices() -> None:
     assert gpt.of(120, 40) == pytest.approx(0.0012, abs=1e-15)
     assert gpt.of(None, 40) is None
     assert price_of("openai/gpt-4o", api_base=None, environment={}) == gpt
+    assert load_published("prices").rows() == [("gpt_4o", gpt.prompt, gpt.completion)]  # the paper's is its first price
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from difftrust_core.benchmark import (
 from difftrust_core.estimators import Estimates, estimates_of
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.records import Kind
+from difftrust_core.schemas import SCHEMAS
 
 KIND_COLUMNS: Final = {
     "n_values": Kind.VALUE,
@@ -38,27 +39,12 @@ KIND_COLUMNS: Final = {
 }
 TASK_SCHEMA: Final[dict[str, Any]] = {
     "benchmark": pl.String,
-    "model": pl.String,
-    "temperature": pl.Float64,
-    "task_id": pl.String,
-    "m": pl.UInt32,
-    "n": pl.UInt32,
-    "error": pl.Float64,
-    "incoherence": pl.Float64,
-    "incoherence_v": pl.Float64,
-    "p_detected": pl.Float64,
-    "p_erroneous": pl.Float64,
-    "functional_incoherence": pl.Float64,
-    "functional_error": pl.Float64,
-    "detected": pl.Boolean,
-    "n_classes": pl.UInt32,
-    **dict.fromkeys(KIND_COLUMNS, pl.UInt64),
-    "n_nondeterministic": pl.UInt32,
+    **SCHEMAS["estimates"],
     "prompt_tokens": pl.Int64,
     "completion_tokens": pl.Int64,
     "cost_usd": pl.Float64,
 }
-"""Columns of ``ablation``; those up to ``n_nondeterministic`` are the columns of the estimates."""
+"""Columns of ``ablation``: those of the estimates, and what the candidates cost."""
 SUBSET_SCHEMA: Final[dict[str, Any]] = {
     "m_recorded": pl.UInt32,
     "p_detected_subsets": pl.Float64,

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from difftrust_core.mirrors import Mirror
 from difftrust_core.pipeline.jobs import ChunkJob
 from difftrust_core.remote import Remote
 from difftrust_core.schemas import CHUNK_TABLES
+from difftrust_core.scratch import scratch_folder
 from difftrust_core.store import MERGED_NAME, Store, file_name
 
 
@@ -25,10 +25,10 @@ def at_hand(job: ChunkJob) -> Iterator[ChunkJob]:
         with _sent(job):
             yield job
         return
-    with TemporaryDirectory(prefix="difftrust-", dir=_scratch(), ignore_cleanup_errors=True) as folder:
-        moved = replace(job, root=Path(folder) / "chunk")
+    with scratch_folder(_workers_own()) as folder:
+        moved = replace(job, root=folder / "chunk")
         moved.root.mkdir()
-        _fetch(Remote(url=job.holding.url), moved, keep=_scratch() or Path(folder))
+        _fetch(Remote(url=job.holding.url), moved, keep=_workers_own() or folder)
         with _sent(moved):
             yield moved
 
@@ -83,7 +83,7 @@ def _fetch_merged(remote: Remote, note: Path, root: Path, *, keep: Path) -> None
         os.link(path, kept)
 
 
-def _scratch() -> Path | None:
+def _workers_own() -> Path | None:
     """Return the folder of this worker of a cluster, None elsewhere: the system's own for passing files."""
     with suppress(ImportError, ValueError):
         from distributed import get_worker

@@ -1,12 +1,15 @@
 """What the inputs of a check allow to say about incoherence and error, in numbers and in words; and nothing else."""
 
-import math
-
 import numpy as np
-from scipy.stats import binomtest
 
 from difftrust_core.estimators import Counts, Floats, Labels
-from difftrust_core.intervals import error_lower_bound_over_programs, incoherence_interval_over_programs
+from difftrust_core.intervals import (
+    at_most_after_no_disagreement,
+    error_lower_bound_over_programs,
+    incoherence_interval_over_inputs,
+    incoherence_interval_over_programs,
+    proportion_interval,
+)
 from difftrust_core.pipeline.check_records import Interval
 
 LEVEL = 0.95
@@ -23,11 +26,11 @@ def input_interval(disagreement: Floats, m: int, *, level: float = LEVEL) -> Int
     n, delta = len(disagreement), 1 - level
     hits = int(np.count_nonzero(disagreement))
     if not hits:
-        return Interval(low=0.0, high=1 - delta ** (1 / n), level=level, covers=COVERS)
-    mean, radius = float(disagreement.mean()), math.sqrt(math.log(4 / delta) / (2 * n))
-    share = binomtest(hits, n).proportion_ci(confidence_level=1 - delta / 2, method="exact")
-    low = max(mean - radius, 2 / m * float(share.low))
-    return Interval(low=low, high=min(mean + radius, float(share.high)), level=level, covers=COVERS)
+        return Interval(low=0.0, high=at_most_after_no_disagreement(n, delta), level=level, covers=COVERS)
+    mean = incoherence_interval_over_inputs(disagreement, confidence=1 - delta / 2, method="hoeffding")
+    share = proportion_interval(hits, n, confidence=1 - delta / 2)
+    low = max(mean.low, 2 / m * share.low)
+    return Interval(low=low, high=min(mean.high, share.high), level=level, covers=COVERS)
 
 
 def statement(disagreement: Floats, interval: Interval, subject: str) -> str:

@@ -7,9 +7,9 @@ whether a layer holds.
 import contextlib
 import secrets
 import socket
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+
+from difftrust_core.scratch import scratch_folder
 
 HOST = "127.0.0.1"
 
@@ -23,7 +23,7 @@ def laid_out() -> Iterator[dict[str, int | str]]:
     found: dict[str, int | str] = {}
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="difftrust-")))
+            folder = stack.enter_context(scratch_folder())
             (folder / "file").write_text("nothing that matters")
             found["file"] = str(folder / "file")
             _listen(stack, socket.AF_UNIX, str(folder / "socket"))

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import struct
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
@@ -151,14 +150,8 @@ class Sandbox:
             )
 
     def _last_words(self) -> str:
-        self._socket.close()  # at which the zygote leaves; killed alone, bubblewrap would leave it behind
-        try:
-            _, said = self._process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return "it did not come to an end"
-        lines = said.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"no message, exit status {self._process.returncode}"
+        self._socket.close()  # at which the zygote leaves
+        return layers.end_zygote(self._process, patience=10)
 
     def load(self, preamble: str, inputs: Sequence[str], outcomes: OutcomeTable) -> None:
         """Send the inputs (argument tuples in the text form of ``literals``) that the next programs run on."""
@@ -282,10 +275,4 @@ class Sandbox:
 
     def _end_zygote(self) -> None:
         self._socket.close()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
-        try:
-            self._process.wait(2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        layers.end_zygote(self._process, patience=2)

@@ -1,11 +1,14 @@
-"""Which layers of isolation this machine offers, and the command that starts a zygote behind them."""
+"""Which layers of isolation this machine offers, and how a zygote is started behind them and ended."""
 
+import contextlib
 import functools
 import glob
 import importlib.util
+import itertools
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -21,7 +24,13 @@ LIBRARIES = {"python": ("numpy", "numpy.libs"), "sql": ("_duckdb",)}
 """What may be imported beyond the standard library: about 1 % of recorded programs use NumPy; queries run in DuckDB."""
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
 _PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
-_NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--new-session", "--clearenv")
+_NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
+_ENDS_WITH_ALL = ("--user", "--map-current-user", "--pid", "--fork", "--kill-child", "--")
+"""Options of unshare(1): bubblewrap is the first process of a namespace; the kernel ends with it all that it started.
+
+Killed between the start of its inner process and the word that this one waits for, it would leave it waiting for ever;
+``--die-with-parent`` takes hold later still.
+"""
 
 
 def python_binary() -> str:
@@ -76,12 +85,13 @@ def fixed_addresses() -> tuple[str, ...]:
 
 @functools.cache
 def probe_bubblewrap(language: str = "python") -> Probe:
-    """Start a Python behind bubblewrap; one too old for ``--disable-userns`` is used without it."""
-    binary, why_not = shutil.which("bwrap"), NO_BWRAP
+    """Start a Python behind bubblewrap; one too old for ``--disable-userns`` is used without it, so is ``unshare``."""
+    binary, unshare, why_not = shutil.which("bwrap"), shutil.which("unshare"), NO_BWRAP
     if platform.system() != "Linux":
         return Probe((), "namespaces are there on Linux only")
-    for more in (("--disable-userns",), ()) if binary else ():
-        command = (str(binary), *_NAMESPACES, *more, *_binds(language))
+    before = ((unshare, *_ENDS_WITH_ALL), ()) if unshare else ((),)
+    for more, first in itertools.product((("--disable-userns",), ()), before) if binary else ():
+        command = (*first, str(binary), *_NAMESPACES, *more, *_binds(language))
         why_not = _why_it_fails((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", ""))
         if not why_not:
             return Probe(command)
@@ -103,7 +113,13 @@ def _why_it_fails(command: tuple[str, ...]) -> str:
     name = os.path.basename(command[0])
     try:
         ended = subprocess.run(
-            command, env=_ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+            command,
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=20,
+            check=False,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         return f"{name} did not come back within 20 s"
@@ -146,8 +162,30 @@ def start_zygote(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C reaches the host, which then closes the control socket
+        # No terminal inside; Ctrl-C reaches the host only, which then closes the control socket; one group to kill.
+        start_new_session=True,
     )
+
+
+def end_zygote(process: "subprocess.Popen[bytes]", *, patience: float) -> str:
+    """Wait until a zygote whose control socket is closed has left, with all that it started; return its last line.
+
+    What is still there after ``patience`` seconds is killed: its process group. This is told by standard error, which
+    ends with the last process that holds it. So the first of them is not waited for before, and its number, which is
+    the group's, can be nobody else's.
+    """
+    try:
+        _, said = process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
+        return "it did not come to an end"
+    # What unshare says is but that it was surprised by the end of bubblewrap.
+    lines = [line for line in said.decode(errors="replace").splitlines() if line and not line.startswith("unshare: ")]
+    return lines[-1] if lines else f"no message, exit status {process.returncode}"
 
 
 def way_out() -> str:

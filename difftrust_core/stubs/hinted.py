@@ -1,11 +1,11 @@
 """Seed inputs from type hints, through Hypothesis; and nothing else."""
 
-import tempfile
 import typing
 from collections.abc import Callable
 from typing import Any, NewType
 
 from difftrust_core.literals import BadText, write_literal
+from difftrust_core.scratch import scratch_folder
 from difftrust_core.stubs.types import plain
 
 # Types of our own, so that how their values are drawn changes nothing for anybody else: see _register.
@@ -72,7 +72,7 @@ def _draw(hints: list[Any], collect: Callable[[tuple[Any, ...]], None], *, seed:
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    with tempfile.TemporaryDirectory() as folder:  # Hypothesis would leave a folder of its own where the user stands
+    with scratch_folder() as folder:  # Hypothesis would leave a folder of its own where the user stands
         set_hypothesis_home_dir(folder)
         try:
             _register()

@@ -86,8 +86,7 @@ def _run(pair: Pair, n: int) -> Taken:
         "inputs": pair.inputs[:n],
         "attempts": pair.attempts[:n],
     }
-    bwrap, *options = layers.bubblewrap()
-    command = [bwrap, "--die-with-parent", *options, "--", layers.python_binary(), *_FLAGS, YARDSTICK]
+    command = [*layers.bubblewrap(), "--die-with-parent", "--", layers.python_binary(), *_FLAGS, YARDSTICK]
     drawing = 2 * sum(pair.attempts[:n]) * _seconds_a_draw(pair.task)
     began = time.perf_counter()
     try:

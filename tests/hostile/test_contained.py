@@ -11,7 +11,7 @@ import pytest
 
 from difftrust_core.literals import read_literal
 from difftrust_core.records import Kind
-from difftrust_core.sandbox import OutcomeTable, Sandbox
+from difftrust_core.sandbox import OutcomeTable, Sandbox, layers
 from tests.hostile.attack import INPUTS, LIMITS, Attack
 from tests.hostile.attacks import GROUPS
 from tests.hostile.batch import BEFORE, ORDINARY, SURROUNDINGS, VARIED, Ran, run_batch
@@ -27,10 +27,16 @@ def _named(groups: list[str]) -> list[object]:
     return [pytest.param(attack, id=f"{group}-{attack.name}") for group in groups for attack in GROUPS[group]]
 
 
+def n_processes(sandbox: Sandbox) -> int:
+    """Return how many processes wait for a program: (unshare, bubblewrap,) zygote, task."""
+    behind = ("--kill-child" in layers.bubblewrap()) + 1 if "bubblewrap" in sandbox.active else 0
+    return behind + 2
+
+
 def _is_contained(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> Ran:
     """Run the attack amid ordinary programs and check everything but its own outcomes."""
     held, zygote = descriptors(), sandbox._process.pid
-    size = 3 if "bubblewrap" in sandbox.active else 2  # (bubblewrap,) zygote, task
+    size = n_processes(sandbox)
     sandbox.load("", INPUTS, OutcomeTable.empty(len(INPUTS)))
     below, others = settled(zygote, size)
     before, hostile, *after = run_batch(sandbox, outside, (BEFORE, attack.source, VARIED, SURROUNDINGS))
@@ -81,7 +87,9 @@ def test_a_flood_of_outcomes_does_not_fill_the_zygote(name, sandbox, outside):
     def watch():
         while not done.wait(0.002):
             with contextlib.suppress(OSError):
-                peaks.append(max(map(peak_kb, family(sandbox._process.pid)[:3])))  # without the candidate
+                peaks.append(
+                    max(map(peak_kb, family(sandbox._process.pid)[: n_processes(sandbox)]))
+                )  # without the candidate
 
     watcher = threading.Thread(target=watch)
     watcher.start()

@@ -134,7 +134,7 @@ def workers(host: int) -> list[int]:
 def zygotes(host: int) -> list[int]:
     """Return bubblewrap, the zygotes behind it, and their forks that hold a task; candidates are none of them."""
     below = descendants(host)
-    wraps = {pid for pid, _, name in below if name == "bwrap"}
+    wraps = {pid for pid, _, name in below if name in ("bwrap", "unshare")}
     first = {pid for pid, parent, name in below if parent in wraps and pid not in wraps}
     return sorted(wraps | first | {pid for pid, parent, _ in below if parent in first})
 

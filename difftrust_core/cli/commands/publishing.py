@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.cli.options import JobsOption, StoreOption, WeakOption
+from difftrust_core.cli.options import JobsOption, StoreOption, WeakOption, store_folder
 
 commands = typer.Typer()
-ToOption = Annotated[Path, typer.Option("--to", help="The folder of the results store.", metavar="DIR")]
+ToOption = Annotated[
+    Path, typer.Option("--to", help="The folder or URL of the results store.", metavar="DIR", parser=store_folder)
+]
 
 
 @commands.command(epilog="Example: difftrust export --store DIR --to results")

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from channel import Channel
-from confine import Confinement
+from confine import Confinement, end_with
 from program import HEADER_BYTES, LOADING, RECHECKED, STATE, Inputs, run
 
 POLL_MS = 10
@@ -41,9 +41,11 @@ class Child:
         self.reply, self.begin, self._end = task.reply, begin, begin
         self.head = memoryview(self.reply)[:HEADER_BYTES].cast("Q")
         self.head[STATE] = LOADING
+        parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             try:
+                end_with(parent)
                 program = {**task.program(), "trim": trim}
                 task.confinement.confine()
                 self.reply.seek(begin)

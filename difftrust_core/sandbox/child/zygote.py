@@ -9,6 +9,8 @@ import importlib.util
 import json
 import mmap
 import os
+import select
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any, Never
@@ -38,7 +40,7 @@ import bisect, collections, copy, datetime, decimal, fractions, functools, heapq
 import itertools, math, operator, random, re, statistics, string  # noqa: E401, E402, F401
 
 from channel import CONFIG, END, ERROR, LOADED, READY, RESULT, TASK, Channel  # noqa: E402
-from confine import Confinement, landlock_abi, self_test  # noqa: E402
+from confine import Confinement, end_with, landlock_abi, self_test  # noqa: E402
 from program import (  # noqa: E402
     DONE, FULL, HEADER_BYTES, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs,
 )  # fmt: skip
@@ -225,12 +227,28 @@ class Zygote:
             kind, request = self.channel.receive()
             if kind != TASK:
                 continue
+            parent = os.getpid()
             pid = os.fork()
             if pid == 0:
+                end_with(parent)
                 self._serve_task(request)
-            _, status = os.waitpid(pid, 0)
-            if status != 0:
+            if (status := self._status(pid)) != 0:
                 self.channel.send(ERROR, {"status": status})
+
+    def _status(self, pid: int) -> int:
+        """Wait for the process of a task. Once the host is gone it ends, whatever it is at."""
+        if self.kind_of_child is Child:
+            pidfd, poller = os.pidfd_open(pid), select.poll()
+            poller.register(pidfd, select.POLLIN)
+            poller.register(self.channel.socket, select.POLLHUP | select.POLLRDHUP)
+            poller.poll()
+            poller.unregister(self.channel.socket)
+            if not poller.poll(1000):  # it would have seen that for itself, were it not busy with its inputs
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                os._exit(0)
+            os.close(pidfd)
+        return os.waitpid(pid, 0)[1]
 
     def _serve_task(self, request: dict[str, Any]) -> Never:
         self.confinement.limit_memory(int(self.limits["memory_bytes"]) + len(self.task.reply))
