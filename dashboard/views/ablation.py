@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 import streamlit as st
 
-from dashboard import data, downloads, frame, state, text
+from dashboard import ahead, data, downloads, frame, state, text
 from dashboard.data import Choice, Version
 from dashboard.parts import missing
 from difftrust_core.ablation import Coder, recorded, settings_frame, shares, whole_rows
@@ -62,6 +63,15 @@ def draw() -> None:
         _show_curves(chosen, series, "temperature", rate)
     _show_costs(chosen, series, rate)
     missing.show_missing(chosen, models)
+    ahead.STEPS.expect([partial(_count, each, series, rule) for each in chosen.one_step_away()])
+
+
+def _count(chosen: Choice, series: Sequence[tuple[str, ...]], rule: str) -> None:
+    """Count what the page shows of this choice, which is kept."""
+    _measured(chosen.store, chosen.version, str(chosen.store.root), _point(chosen, series[0]), rule)
+    for models in series:
+        for vary in ("m", "n"):
+            _curve(chosen, models, vary)
 
 
 def _choose_models(chosen: Choice) -> list[str]:

@@ -1,11 +1,12 @@
 """The models of a benchmark beside one another."""
 
+from functools import partial
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, state, text
+from dashboard import ahead, downloads, frame, state, text
 from dashboard.data import Choice, Version
 from difftrust_core.benchmark import MEAN
 from difftrust_core.charts import models_drawing, ranking_drawing
@@ -46,6 +47,7 @@ def draw() -> None:
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
+    ahead.STEPS.expect([partial(_compare, each) for each in chosen.one_step_away()])
 
 
 def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
