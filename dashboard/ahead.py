@@ -5,7 +5,7 @@ import contextlib
 import gc
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import streamlit as st
@@ -61,8 +61,11 @@ class Steps:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
-    def expect(self, steps: Sequence[Callable[[], object]]) -> None:
-        """Call these, the likeliest first, as long as nobody expects others. What they return they must keep."""
+    def expect(self, steps: Iterable[Callable[[], object]]) -> None:
+        """Call these, the likeliest first, until others are expected, or none. What they return they must keep.
+
+        Each should be short: the one that is under way is not stopped.
+        """
         with self._changed:
             self._asked = list(steps)
             if self._thread is None:
@@ -74,12 +77,11 @@ class Steps:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._asked)
+                asked = self._asked
             time.sleep(_PAUSE)
-            with self._changed:
-                step = self._asked.pop(0) if self._asked else None
-            if step is not None:
+            while asked and self._asked is asked:
                 with contextlib.suppress(DifftrustError, OSError, MemoryError):  # who asks for it is told
-                    step()
+                    asked.pop(0)()
 
 
 STEPS = Steps()

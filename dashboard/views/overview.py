@@ -1,5 +1,6 @@
 """The models of a benchmark beside one another."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -47,7 +48,12 @@ def draw() -> None:
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
-    ahead.STEPS.expect([partial(_compare, each) for each in chosen.one_step_away()])
+    ahead.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each))
+
+
+def _steps(chosen: Choice) -> list[Callable[[], object]]:
+    """Return what counts all that the page shows of this choice."""
+    return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen)]
 
 
 def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
