@@ -1,9 +1,11 @@
-"""What is made ready while nobody waits: the other benchmarks, and a heap that is quick to sweep; and nothing else."""
+"""What is made ready while nobody waits: other benchmarks, what one step away shows, a heap that is quick to sweep."""
 
 import atexit
 import contextlib
 import gc
 import threading
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import streamlit as st
@@ -15,6 +17,8 @@ from difftrust_core.store import Store
 
 _MOST = 4
 """Benchmarks that are loaded before they are asked for."""
+_PAUSE = 0.1
+"""Seconds after a page was drawn in which it is sent, undisturbed."""
 
 
 def make_ready() -> None:
@@ -47,3 +51,38 @@ def _set_aside() -> None:
 
 
 atexit.register(gc.unfreeze)  # else libraries find leaks when the process ends
+
+
+class Steps:
+    """A thread that makes what the page drawn last may show next, and forgets what earlier ones might have."""
+
+    def __init__(self) -> None:
+        self._asked: list[Callable[[], object]] = []
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def expect(self, steps: Iterable[Callable[[], object]]) -> None:
+        """Call these, the likeliest first, until others are expected, or none. What they return they must keep.
+
+        Each should be short: the one that is under way is not stopped.
+        """
+        with self._changed:
+            self._asked = list(steps)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="steps", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._asked)
+                asked = self._asked
+            time.sleep(_PAUSE)
+            while asked and self._asked is asked:
+                with contextlib.suppress(DifftrustError, OSError, MemoryError):  # who asks for it is told
+                    asked.pop(0)()
+
+
+STEPS = Steps()
+"""The one of this process: it never keeps more than one core busy."""

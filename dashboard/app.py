@@ -15,6 +15,7 @@ from difftrust_core.exceptions import DifftrustError
 # Whole, before any page: while another session is loading it, Altair trips over the half that is there.
 importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide")
+ahead.STEPS.expect([])  # what is asked for now goes first
 theme.set_style()
 state.show_in_url()
 page = st.navigation(list(navigation.pages().values()), position="hidden")

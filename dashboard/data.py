@@ -5,7 +5,7 @@ What is kept is kept under the time at which the store's files were written, so 
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from difftrust_core.ablation import Pool, ablation
 from difftrust_core.corpora.published import find_results
 from difftrust_core.exceptions import NoStore
 from difftrust_core.mirrors import folder_of
-from difftrust_core.results import load_pool, pool_names
+from difftrust_core.results import EQUALITIES, load_pool, pool_names
 from difftrust_core.store import SETTINGS_FILE, Store
 
 Version = tuple[int, ...]
@@ -131,6 +131,12 @@ class Choice:
     def pool(self) -> Pool:
         """Return the behaviours of the benchmark."""
         return pool(self.store, self.benchmark, self.equality)
+
+    def one_step_away(self) -> list["Choice"]:
+        """Return what one key or click makes of this: a program more or fewer, the other equality."""
+        counts = [m for m in (self.m + 1, self.m - 1) if 2 <= m <= self.held.most_candidates[self.temperature]]
+        others = [equality for equality in EQUALITIES if equality != self.equality]
+        return [*(replace(self, m=m) for m in counts), *(replace(self, equality=other) for other in others)]
 
     def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
         """Return a row a (model, task), all models unless named: the columns of ``ablation.TASK_SCHEMA``.

@@ -1,4 +1,4 @@
-"""A chart on the page, and beside it the chart as svg and png and its data as csv; and nothing else."""
+"""A chart on the page, and below it the chart as svg and png and its data as csv; and nothing else."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -54,8 +54,21 @@ def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
     on_select(st.session_state[key]["selection"].get(selection))
 
 
+@st.fragment
 def show_downloads(drawing: Drawing, table: pl.DataFrame, *, name: str) -> None:
-    """Write the buttons: the chart as svg and png, its data as csv. Files are made when they are asked for."""
+    """Write a button that opens to three: the chart as svg and png, its data as csv.
+
+    The three are on the page while it is open, and files are made when they are asked for: each element of a page costs
+    every change of it milliseconds.
+    """
+    with st.popover(
+        "Download", key=f"download:{name}", type="tertiary", icon=":material/download:", on_change="rerun"
+    ) as opened:
+        if opened.open:
+            _show_buttons(drawing, table, name)
+
+
+def _show_buttons(drawing: Drawing, table: pl.DataFrame, name: str) -> None:
     made: tuple[tuple[str, Callable[[], bytes], str], ...] = (
         ("svg", partial(as_picture, drawing, ".svg"), "image/svg+xml"),
         ("png", partial(as_picture, drawing, ".png"), "image/png"),

@@ -1,5 +1,6 @@
 """The dashboard's pages and parts without a browser: what they show, what they believe, what they refuse."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from dashboard.navigation import REGISTERED
 from difftrust_core import results
 from difftrust_core.charts import Drawing, correlations_drawing, ranking_drawing
 from difftrust_core.corpora.published import find_results
+from difftrust_core.exceptions import WrongUsage
 from difftrust_core.results import load_pool
 from difftrust_core.store import Settings, Store
 
@@ -269,3 +271,30 @@ def test_more_points_than_altair_allows_become_a_picture() -> None:
     drawing = ranking_drawing(table.head(2))
     many = replace(drawing, data={**drawing.data, "points_0": table})
     assert downloads.as_picture(many, ".svg").startswith(b"<svg")
+
+
+def test_only_the_steps_expected_last_are_made_and_a_refusal_ends_nothing() -> None:
+    steps, made, done = ahead.Steps(), [], threading.Event()
+
+    def refuse() -> None:
+        made.append("refused")
+        raise WrongUsage("not there")
+
+    steps.expect([lambda: made.append("of an earlier page")])
+    steps.expect([refuse, lambda: made.append("made"), done.set])
+    assert done.wait(10)
+    assert made == ["refused", "made"]
+
+
+def test_one_step_away_is_what_the_sliders_reach() -> None:
+    store, version = data.open_store()
+    least = data.Choice(
+        store=store, version=version, benchmark="HumanEval", temperature=0.6, m=2, n=100, equality="paper",
+        validity="all", blind=True,
+    )  # fmt: skip
+    most = replace(least, m=least.held.most_candidates[0.6], equality="strict")
+    assert most.m == 50
+    for chosen, expected in ((least, [(3, "paper"), (2, "strict")]), (most, [(49, "strict"), (50, "paper")])):
+        steps = chosen.one_step_away()
+        assert [(step.m, step.equality) for step in steps] == expected
+        assert {(step.benchmark, step.n, step.blind) for step in steps} == {("HumanEval", 100, True)}

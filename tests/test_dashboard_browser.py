@@ -148,6 +148,7 @@ def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str)
     page = watched.page
     page.goto(server)
     watched.settle()
+    page.get_by_role("button", name="Download", exact=True).first.click()
     begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"benchmark,model"}
     for words, start in begins.items():
         with page.expect_download() as found:

@@ -1,12 +1,13 @@
 """How many programs, how many inputs, which temperature, which models: what each would have found, and for how much."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import polars as pl
 import streamlit as st
 
-from dashboard import data, downloads, frame, state, text
+from dashboard import ahead, data, downloads, frame, state, text
 from dashboard.data import Choice, Version
 from dashboard.parts import missing
 from difftrust_core.ablation import Coder, recorded, settings_frame, shares, whole_rows
@@ -62,6 +63,14 @@ def draw() -> None:
         _show_curves(chosen, series, "temperature", rate)
     _show_costs(chosen, series, rate)
     missing.show_missing(chosen, models)
+    ahead.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series, rule))
+
+
+def _steps(chosen: Choice, series: Sequence[tuple[str, ...]], rule: str) -> list[Callable[[], object]]:
+    """Return what counts all that the page shows of this choice."""
+    where = (chosen.store, chosen.version, str(chosen.store.root), _point(chosen, series[0]), rule)
+    curves = [partial(_curve, chosen, models, vary) for vary in ("m", "n") for models in series]
+    return [partial(_measured, *where), *curves]
 
 
 def _choose_models(chosen: Choice) -> list[str]:
@@ -100,22 +109,26 @@ def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
     if found is None:
         text.show_sentence(_why_not(chosen, models))
         return
-    places = iter(st.columns(len(found) + 1))
-    for (label, (value, low, high)), place in zip(found.items(), places, strict=False):
-        with place:
-            st.metric(label, _spelled(value))
-            text.show_small(f"95 % over tasks: {_spelled(low)} to {_spelled(high)}")
     point = _settings(chosen, models, [(chosen.m, chosen.n)]).row(0, named=True)
-    with next(places):
-        cost = point["cost_usd"]
-        st.metric("Cost", "unknown" if math.isnan(cost) else f"${cost:,.2f}")
-        text.show_small(f"of {chosen.m} programs for each of {point['n_tasks']:,} tasks")
+    cost = point["cost_usd"]
+    with st.container(horizontal=True):  # the range is the card's own second line: half as many elements on the page
+        for label, (value, low, high) in found.items():
+            _show_card(label, _spelled(value), f"95 %: {_spelled(low)} to {_spelled(high)}")
+        programs = f"{point['n_tasks']:,} tasks × {chosen.m}"
+        _show_card("Cost", "unknown" if math.isnan(cost) else f"${cost:,.2f}", programs)
     rate, undetected = (point[name] for name in _RULES[rule][:2])
+    said = ["Below each measure is its 95 % interval over tasks."]
     if not math.isnan(rate) and not math.isnan(undetected):
-        st.markdown(
+        said.insert(
+            0,
             f"With {chosen.m} programs a task on {chosen.n:,} inputs, disagreement points out **{rate:.0%}** of the "
-            f"erroneous tasks; the tasks that it does not point out are wrong on **{undetected:.1%}** of inputs."
+            f"erroneous tasks; the tasks that it does not point out are wrong on **{undetected:.1%}** of inputs.",
         )
+    st.markdown(" ".join(said))
+
+
+def _show_card(label: str, value: str, about: str) -> None:
+    st.metric(label, value, about, delta_color="off", delta_arrow="off")
 
 
 def _point(chosen: Choice, models: Sequence[str]) -> tuple[str, tuple[Coder, ...], str, int, int]:

@@ -1,11 +1,13 @@
 """The models of a benchmark beside one another."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, state, text
+from dashboard import ahead, downloads, frame, state, text
 from dashboard.data import Choice, Version
 from difftrust_core.benchmark import MEAN
 from difftrust_core.charts import models_drawing, ranking_drawing
@@ -46,6 +48,12 @@ def draw() -> None:
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
+    ahead.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each))
+
+
+def _steps(chosen: Choice) -> list[Callable[[], object]]:
+    """Return what counts all that the page shows of this choice."""
+    return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen)]
 
 
 def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:

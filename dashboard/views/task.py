@@ -1,8 +1,10 @@
 """One task: how its programs behave, where they part, and what that proves."""
 
+from functools import partial
+
 import streamlit as st
 
-from dashboard import frame, navigation, state, text
+from dashboard import ahead, frame, navigation, state, text
 from dashboard.data import Choice
 from dashboard.one_task import read_task, task_names
 from dashboard.parts.clusters import show_clusters, show_heat_map
@@ -37,6 +39,9 @@ def draw() -> None:
     show_inputs(task, blind=chosen.blind)
     show_heat_map(task)
     show_programs(task, blind=chosen.blind)
+    here = names.index(task_id)
+    beside = [*names[here + 1 : here + 2], *names[max(here - 1, 0) : here]]
+    ahead.STEPS.expect([partial(read_task, chosen, name, models) for name in beside])
 
 
 def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:

@@ -36,7 +36,8 @@ def ablation_drawing(
     data = {} if chosen is None else {_POINT: pl.DataFrame({x: [float(chosen)]})}
     shown = [measure for measure in measures if table[measure].is_not_nan().any()]
     for measure in shown:
-        data[measure] = rows = table.filter(pl.col(measure).is_not_nan())
+        rows = table.select(*_told(x, measure, table.columns), series, f"^{measure}_(low|high)$")
+        data[measure] = rows = rows.filter(pl.col(measure).is_not_nan())
         if chosen is not None:
             data[f"{_POINT}_{measure}"] = rows.filter(pl.col(x) == chosen)
     return drawing(
@@ -69,8 +70,7 @@ def _shape(
     across = alt.X(f"{x}:Q", title=title_of(x), scale=scale, axis=alt.Axis(values=list(ticks), format="~g"))
     panels = []
     for measure in measures:
-        told = [c for c in (x, measure, f"published_{measure}", "cost_usd") if c in columns]
-        tooltip = [alt.Tooltip(f"{series[0]}:N"), *(alt.Tooltip(f"{name}:Q") for name in told)]
+        tooltip = [alt.Tooltip(f"{series[0]}:N"), *(alt.Tooltip(f"{name}:Q") for name in _told(x, measure, columns))]
         panel = _panel(measure, across, (_colour(*series), tooltip), columns, has_chosen)
         panel.width, panel.height = size
         panels.append(panel)
@@ -101,6 +101,11 @@ def _panel(
     if f"published_{measure}" in columns:
         made.title = alt.Title("diamonds: as published", fontWeight="normal")
     return made
+
+
+def _told(x: str, measure: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns whose numbers a point tells."""
+    return [name for name in (x, measure, f"published_{measure}", "cost_usd") if name in columns]
 
 
 def _colour(column: str, names: tuple[str, ...], among: tuple[str, ...]) -> alt.Color:

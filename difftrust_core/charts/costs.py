@@ -25,7 +25,8 @@ def costs_drawing(
     unknown or no cost are left out. ``among``: all models that have colours of their own, those drawn unless given.
     ``chosen``: the m that is marked.
     """
-    rows = table.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_nan())
+    rows = table.select("model", "m", "cost_usd", measure)
+    rows = rows.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_nan())
     names = rows["model"].unique().sort().to_list()
     data = {"rows": rows.sort("model", "m")}
     if chosen is not None:
