@@ -25,11 +25,17 @@ def in_parallel(function: Callable[[Job], Result], jobs: Iterable[Job], *, n_job
     from joblib.externals.loky import get_reusable_executor, wait
 
     waiting, running = iter(jobs), set[Any]()
-    processes = get_reusable_executor(max_workers=n_jobs, timeout=_IDLE)
+    processes = get_reusable_executor(
+        max_workers=n_jobs,
+        timeout=_IDLE,
+        initializer=_watch,
+        initargs=(os.getpid(),),
+        env=dict(os.environ),  # others are started where it has changed since: with credentials, say
+    )
     try:
         while True:
             for job in islice(waiting, 2 * n_jobs - len(running)):  # no process waits for the next one to be sent
-                running.add(processes.submit(_guarded, function, job, os.getpid()))
+                running.add(processes.submit(function, job))
             if not running:
                 return
             ended, running = wait(running, return_when="FIRST_COMPLETED")
@@ -38,13 +44,6 @@ def in_parallel(function: Callable[[Job], Result], jobs: Iterable[Job], *, n_job
     finally:
         if running:  # nobody wants the rest
             processes.shutdown(kill_workers=True)
-
-
-def _guarded(function: Callable[[Any], Any], job: Any, parent: int) -> Any:
-    """Run one job in a worker that ends with its parent, however that one ended."""
-    if os.getpid() != parent:
-        _watch(parent)
-    return function(job)
 
 
 def end_if_orphaned() -> None:
@@ -57,8 +56,7 @@ _watched: set[int] = set()
 
 
 def _watch(parent: int) -> None:
-    if parent in _watched:
-        return
+    """Let this process, a worker that was just started, end with its parent, however that one ends."""
     _watched.add(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; the parent decides
 
