@@ -1,6 +1,5 @@
 """All tasks of a benchmark counted in one pass, for any candidates and any n: whole numbers, and nothing else."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -99,13 +98,14 @@ class _Counting:
         self, task: int, disagreeing: dict[int, int], wrong: dict[int, int], classes: list[Class], kinds: list[int]
     ) -> TaskCount:
         has_reference = bool(self.flat.has_reference[task])
+        sizes = [sum(c.sizes) for c in classes]
         tally = Tally(
             m=int(self.m[task]),
             n=int(self.inputs[task]),
-            sizes=tuple(sorted((sum(c.sizes) for c in classes), reverse=True)),
+            sizes=tuple(sorted(sizes, reverse=True)),
             disagreeing=disagreeing,
             wrong=wrong if has_reference else None,
-            right=sum(sum(c.sizes) for c in classes if c.wrong == 0),
+            right=sum([size for size, c in zip(sizes, classes, strict=True) if c.wrong == 0]),
         )
         return TaskCount(task=task, tally=tally, classes=tuple(classes), kinds=tuple(kinds))
 
@@ -137,26 +137,18 @@ class _Counting:
         rows: list[list[int]] = made.reshape(n_tasks, n_kinds).tolist()
         return rows
 
-    def _classes(self) -> dict[int, list[Class]]:
-        """Return each task's functional classes: rows that are equal on every column that the n inputs use."""
-        flat = self.flat
+    def _classes(self) -> list[list[Class]]:
+        """Return each task's functional classes, of rows that are equal on every column that the n inputs use."""
+        flat, rows = self.flat, self.rows
         differs = (self.label != flat.reference_label[self.column]) * self.weights[self.column]
-        wrong = np.bincount(self.row, differs, minlength=len(flat.reach)).astype(np.int64)[self.rows]
-        wrong[~flat.has_reference[flat.task_of_row[self.rows]]] = -1
-        tasks = flat.task_of_row[self.rows]
-        starts = flat.first_cell[self.rows]
-        merged: dict[tuple[int, bytes], tuple[int, list[int]]] = {}
-        of_task: dict[int, list[Class]] = defaultdict(list)
-        for task, start, end, inputs, sizes in zip(
-            tasks.tolist(),
-            starts.tolist(),
-            (starts + self.width[tasks]).tolist(),
-            wrong.tolist(),
-            self.counts[:, self.rows].T.tolist(),
-            strict=True,
-        ):
-            known = merged.setdefault((task, flat.cells[start:end].tobytes()), (inputs, [0] * len(sizes)))[1]
-            known[:] = [a + b for a, b in zip(known, sizes, strict=True)]
-        for (task, _), (inputs, sizes) in merged.items():
-            of_task[task].append(Class(sizes=tuple(sizes), wrong=inputs))
+        wrong = np.bincount(self.row, differs, minlength=len(flat.reach)).astype(np.int64)
+        wrong[~flat.has_reference[flat.task_of_row]] = -1
+        _, first, which = np.unique(flat.classes(self.width)[rows], return_index=True, return_inverse=True)
+        first = rows[first]  # of the candidates at hand
+        sizes = [np.bincount(which, counts[rows], minlength=len(first)).astype(np.int64) for counts in self.counts]
+        order = np.argsort(first)
+        of_task: list[list[Class]] = [[] for _ in range(flat.n_tasks)]
+        columns = (flat.task_of_row[first], wrong[first], np.stack(sizes, axis=1))
+        for task, inputs, of_coders in zip(*(column[order].tolist() for column in columns), strict=True):
+            of_task[task].append(Class(sizes=tuple(of_coders), wrong=inputs))
         return of_task

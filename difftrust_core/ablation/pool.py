@@ -109,10 +109,32 @@ class Flat:
         begin = np.repeat(_starts(self.n_inputs).astype(np.int32), self.n_inputs)
         self._input_index = np.arange(len(begin), dtype=np.int32) - begin
         self._weights = lru_cache(maxsize=64)(self._count_inputs)
+        self._alike = lru_cache(maxsize=None)(self._find_alike)
+        self._classes = lru_cache(maxsize=64)(self._join_classes)
 
     def weights(self, n: Ints) -> tuple[Ints, Ints]:
         """Return, for the first ``n[task]`` inputs: the inputs of each column, and how many columns a task uses."""
         return self._weights(n.tobytes())
+
+    def classes(self, width: Ints) -> Ints:
+        """Return the first row that behaves as each row does on the first ``width[task]`` columns of its task."""
+        return self._classes(width.tobytes())
+
+    def _join_classes(self, spelled: bytes) -> Ints:
+        width = np.frombuffer(spelled, dtype=np.int64)
+        return _joined([self._alike(task, columns) for task, columns in enumerate(width.tolist())], np.int64)
+
+    def _find_alike(self, task: int, width: int) -> Ints:
+        first, of_task = int(self.first_row[task]), slice(*np.searchsorted(self.task_of_row, [task, task + 1]))
+        starts = self.first_cell[of_task].tolist()
+        numbers: dict[bytes, int] = {}
+        return np.array(
+            [
+                numbers.setdefault(self.cells[start : start + width].tobytes(), row)
+                for row, start in enumerate(starts, first)
+            ],
+            dtype=np.int64,
+        )
 
     def _count_inputs(self, spelled: bytes) -> tuple[Ints, Ints]:
         n = np.frombuffer(spelled, dtype=np.int64)

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 from tests.dashboard_server import dashboard
 
@@ -149,6 +149,9 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     page.get_by_text("How sure one may be").wait_for()
     page.wait_for_function(STILL)
     _move(bench, page, rounds, "overview of MBPP: move m")
+    slider = page.get_by_role("slider", name="Programs a task (m)")
+    for m in range(15, 15 + 3 * rounds, 3):
+        bench.time("overview of MBPP: jump to another m", page, partial(_jump, page, slider, m), f"m = {m} programs")
     page.goto(f"{bench.url}/tasks?model=gpt_4o&model=gpt_4")
     page.locator("svg.marks").first.wait_for()
     page.wait_for_function(STILL)
@@ -179,6 +182,8 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
             slider.focus()
             press = partial(page.keyboard.press, key)
             bench.time(f"ablation: move m ({name})", page, press, f"With {m} programs")
+    for m in range(15, 15 + 3 * rounds, 3):  # no step from anything that was shown
+        bench.time("ablation: jump to another m", page, partial(_jump, page, slider, m), f"With {m} programs")
 
 
 def _move(bench: Bench, page: Page, rounds: int, name: str) -> None:
@@ -189,6 +194,14 @@ def _move(bench: Bench, page: Page, rounds: int, name: str) -> None:
         key = "ArrowRight" if i < rounds / 2 else "ArrowLeft"
         m = 11 + i if i < rounds / 2 else 9 + 2 * -(-rounds // 2) - i
         bench.time(name, page, partial(page.keyboard.press, key), f"m = {m} programs")
+
+
+def _jump(page: Page, slider: Locator, m: int) -> None:
+    """Click on the track of a slider, there where m is; it begins with two programs."""
+    box = slider.locator("xpath=../../..").bounding_box()
+    assert box is not None
+    share = (m - 2) / int(slider.get_attribute("max") or "")
+    page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
 
 
 def _follow(page: Page, link: Any) -> None:
