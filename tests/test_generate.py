@@ -79,12 +79,15 @@ def store(tmp_path: Path) -> Store:
 
 
 def a_bit_of_everything(serial: int, prompt: str) -> str:
-    """Answer four of five well; refuse number 7 of every 100 for good, break on number 13 for ever."""
+    """Answer four of five well; refuse number 7 of every 100 for good, break on number 13 for ever.
+
+    Bad answers are apart: were they many in a row, a sample could meet nothing else on a slow machine.
+    """
     number = number_in(prompt)
     if number % 100 in (7, 13):
         return "400" if number % 100 == 7 else "500"
     mix = ("slow", "no_usage", *BAD, *BAD)
-    return mix[(serial * 7919) % 90] if (serial * 7919) % 90 < len(mix) else "good"
+    return mix[serial * 53 % 90] if serial * 53 % 90 < len(mix) else "good"
 
 
 def test_a_thousand_replies_from_a_server_that_breaks_in_every_way(store: Store) -> None:
@@ -94,13 +97,13 @@ def test_a_thousand_replies_from_a_server_that_breaks_in_every_way(store: Store)
             target=lambda: (_until(lambda: len(server.asked) > 500), server.die_and_come_back(0.4))
         )
         watcher.start()
-        given = options(server, concurrency=24, attempts=8, longest_wait=3.0)
+        given = options(server, concurrency=24, attempts=12, longest_wait=1.5)
         done = ask(store, tasks_named(1000), given, say=said.append)
         watcher.join()
+        check_every_sample_once(store, server, done)
         assert set(server.answered()) == {"good", "slow", "no_usage", "400", *BAD}
         again = ask(store, [t for t in tasks_named(1000) if number_in(t.description) % 100 not in (7, 13)], given)
         assert (again.n_requests, again.n_missing) == (0, 0)
-    check_every_sample_once(store, server, done)
     check_attempts_and_waits(server)
     assert len(server.asked) <= done.n_requests  # the others met a closed door; nobody else asked again
     assert done.n_requests == done.n_replies + done.n_retries + len(done.failures)
@@ -132,7 +135,7 @@ def check_every_sample_once(store: Store, server: Server, done) -> None:  # type
             assert answers[name].count("400") == 1
             assert failure.reason.startswith("BadRequestError 400: no: 400, your key was [hidden]")
         else:
-            assert failure.attempts == 8
+            assert failure.attempts == 12
             assert failure.reason.startswith("InternalServerError")
     by_serial = {asked.serial: asked for asked in server.asked}
     for line in kept:
