@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
@@ -24,6 +25,8 @@ def in_parallel(function: Callable[[Job], Result], jobs: Iterable[Job], *, n_job
         return
     from joblib.externals.loky import get_reusable_executor, wait
 
+    # A process that has grown by 300 MB is replaced when it has ended its job: nothing that anybody needs to know.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
     waiting, running = iter(jobs), set[Any]()
     processes = get_reusable_executor(
         max_workers=n_jobs,
