@@ -102,6 +102,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+    if (beside / "difftrust" / "candidates.parquet").exists():
+        os.environ.setdefault("DIFFTRUST_DATA", str(beside))
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(Path(folder), asked)
     if set(asked.parts) >= set(TITLES):
