@@ -5,6 +5,7 @@ the scheduler's word on it does not come back. A future says it.
 """
 
 import importlib
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,9 +24,10 @@ class Cluster:
     """A connected scheduler; ``n_workers`` counts the threads of its workers at the start."""
 
     client: Any
+    address: str
     n_workers: int
     patience: float = 30.0
-    """Seconds without any worker after which the run ends."""
+    """Seconds without any worker after which the run ends; a result that takes longer to arrive is asked for again."""
 
     def in_parallel(
         self, function: Callable[[Job], Result], jobs: Iterable[Job], *, lost: Callable[[Job, str], Result]
@@ -35,8 +37,21 @@ class Cluster:
         ``jobs`` may have more again after it had none: it is asked after every result.
         A job whose worker is lost runs again elsewhere, so jobs must be repeatable; one that was lost with every
         worker it met, four by default (``distributed.scheduler.allowed-failures``), yields ``lost(job, why)``.
-        Once no worker is left, the jobs that ended the last ones are ``lost`` too, and DifftrustError is raised.
+        Once no worker is left, the jobs that ended the last ones are ``lost`` too, and DifftrustError is raised; so it
+        is when the scheduler ends.
         """
+        from concurrent.futures import CancelledError
+
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield from self._results(function, jobs, lost)
+        except (CancelledError, CommClosedError):
+            raise self._without("the scheduler has ended") from None
+
+    def _results(
+        self, function: Callable[[Job], Result], jobs: Iterable[Job], lost: Callable[[Job, str], Result]
+    ) -> Iterator[Result]:
         waiting, running = iter(jobs), dict[Any, Job]()
         while True:
             for job in islice(waiting, self.n_workers - len(running)):  # one a thread: no other is suspected with it
@@ -48,12 +63,21 @@ class Cluster:
                 yield from (
                     lost(running[future], "given up: it ended the last worker") for future in self._suspects(running)
                 )
-                raise DifftrustError(
-                    f"no worker is left at {self.client.scheduler.address}; what is finished is kept, start workers "
-                    "and run the command again"
-                )
+                raise self._without("no worker is left")
             for future in ended:
-                yield self._result(future, running.pop(future), lost)
+                try:
+                    result = self._result(future, running[future], lost)
+                except TimeoutError:
+                    if future.status == "error":
+                        raise  # the job's own
+                    continue  # its worker ended before it had sent it: the job runs again, or waits for a worker
+                del running[future]
+                yield result
+
+    def _without(self, what: str) -> DifftrustError:
+        return DifftrustError(
+            f"{what} at {self.address}; what is finished is kept, start what is missing and run the command again"
+        )
 
     def _submit(self, function: Callable[[Any], Any], job: Any) -> Any:
         return self.client.submit(function, job, pure=False)
@@ -82,12 +106,11 @@ class Cluster:
         most = max(counts.values(), default=0)
         return [future for future in futures if most and counts.get(future.key) == most]
 
-    @staticmethod
-    def _result(future: Any, job: Job, lost: Callable[[Job, str], Result]) -> Result:
+    def _result(self, future: Any, job: Job, lost: Callable[[Job, str], Result]) -> Result:
         from distributed import KilledWorker
 
         try:
-            result: Result = future.result()
+            result: Result = future.result(timeout=self.patience)
         except KilledWorker as e:
             return lost(job, f"given up: {e.allowed_failures + 1} workers ended while they ran it")
         return result
@@ -104,8 +127,9 @@ def connected(address: str) -> Iterator[Cluster]:
         client = client_of(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as e:
         raise WrongUsage(f"no dask scheduler answers at {address} ({e}); start one with `dask scheduler`") from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say of a lost scheduler we say
     with client:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         if not threads:
             raise WrongUsage(f"the scheduler at {address} has no workers; start some with `dask worker {address}`")
-        yield Cluster(client=client, n_workers=threads)
+        yield Cluster(client=client, address=address, n_workers=threads)
