@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import text, theme
 from difftrust_core.charts import Drawing, chart_bytes
+from difftrust_core.frames import rewrite
 
 _LOCK = threading.RLock()
 """Altair keeps its theme and how data is written in one place for the whole process; charts are written under this."""
@@ -99,8 +100,5 @@ def as_csv(table: pl.DataFrame) -> bytes:
     """Return the data as CSV; control characters of others' text made visible, list columns joined."""
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
     lists = [name for name, kind in table.schema.items() if kind == pl.List]
-    spelled = table.with_columns(
-        *[pl.col(name).map_elements(text.visible, return_dtype=pl.String) for name in texts],
-        *[pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists],
-    )
-    return spelled.write_csv().encode()
+    spelled = table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists)
+    return rewrite(spelled, [*texts, *lists], text.visible).write_csv().encode()

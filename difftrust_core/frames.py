@@ -1,7 +1,8 @@
-"""Rows as a table's schema wants them, and those of many files read at once; nothing else."""
+"""Rows as a table's schema wants them, those of many files read at once, values rewritten; nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -41,3 +42,13 @@ def read_at_once(
         return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
+
+
+def rewrite(frame: pl.DataFrame, names: Iterable[str], spell: Callable[[Any], str]) -> pl.DataFrame:
+    """Return ``frame`` with each value of these columns as the text that ``spell`` makes of it; None stays.
+
+    Not by ``map_elements``: there threads of polars call Python, and if meanwhile another thread turns a frame into
+    pandas', as Streamlit does, the process stands still for ever (polars issue 26821).
+    """
+    spelled = {name: [None if value is None else spell(value) for value in frame[name].to_list()] for name in names}
+    return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in spelled.items())

@@ -117,6 +117,15 @@ def test_modules_stay_short_and_open_with_their_duty(path: Path) -> None:
     assert len(text.splitlines()) < 300
 
 
+@pytest.mark.parametrize("folder", [PACKAGE, PACKAGE.parent / "dashboard"], ids=lambda p: p.name)
+def test_no_expression_of_polars_calls_python(folder: Path) -> None:
+    # Its threads would wait for the interpreter, while a session that makes a pandas frame holds it and waits for them.
+    calls = ("map_elements", "map_batches", "map_groups", "map_rows", "map_columns", "rolling_map")
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not (isinstance(node, ast.Attribute) and node.attr in calls), f"{path}: {ast.unparse(node)}"
+
+
 @pytest.mark.parametrize(
     ("module", "without"),
     [

@@ -7,6 +7,7 @@ from dashboard import downloads, text
 from dashboard.one_task import OneTask
 from difftrust_core.charts import clusters_drawing, heat_map_drawing
 from difftrust_core.clusters import Cluster, cells
+from difftrust_core.frames import rewrite
 
 _SHOWN = 20
 _ACROSS = 60
@@ -23,7 +24,7 @@ def show_clusters(task: OneTask, *, blind: bool) -> None:
     if not blind and task.clustering.reference_labels is not None:
         _say_reference(clusters)
     bars = _bars(clusters[:_SHOWN])
-    names = bars.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    names = rewrite(bars, ["model"], text.one_line)
     with_reference = not blind and task.clustering.reference_labels is not None
     downloads.show_chart(
         clusters_drawing(names, with_reference=with_reference),

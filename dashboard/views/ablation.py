@@ -13,6 +13,7 @@ from dashboard.parts import missing
 from difftrust_core.ablation import Coder, recorded, settings_frame, shares, whole_rows
 from difftrust_core.benchmark import ALL_PAIRS, AS_PUBLISHED, Detection
 from difftrust_core.charts import ablation_drawing, costs_drawing
+from difftrust_core.frames import rewrite
 from difftrust_core.intervals.tasks import bootstrap_tasks, statistic_of
 from difftrust_core.store import Store
 
@@ -175,7 +176,7 @@ def _why_not(chosen: Choice, models: Sequence[str]) -> str:
 def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, rate: str) -> None:
     """Draw the measures against m, n or the temperature, a line a model or mixture."""
     table = pl.concat([_curve(chosen, models, vary) for models in series]).rename({"model": "coder"})
-    table = table.with_columns(pl.col("coder").map_elements(text.one_line, return_dtype=pl.String))
+    table = rewrite(table, ["coder"], text.one_line)
     st.subheader(_AGAINST[vary], anchor=False)
     if table.is_empty():
         st.markdown("Nothing of this is recorded.")
@@ -223,7 +224,7 @@ def _grid(chosen: Choice, models: tuple[str, ...], vary: str) -> list[float]:
 
 def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str) -> None:
     table = pl.concat([_curve(chosen, models, "m") for models in series])
-    table = table.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    table = rewrite(table, ["model"], text.one_line)
     st.subheader("Detection rate against dollars", anchor=False)
     priced = pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0)
     if table.filter(priced & pl.col(rate).is_not_nan()).is_empty():

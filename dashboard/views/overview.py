@@ -13,6 +13,7 @@ from difftrust_core.benchmark import MEAN
 from difftrust_core.charts import models_drawing, ranking_drawing
 from difftrust_core.comparison import NEEDS_REFERENCE, against_published, compare, in_words, long_intervals
 from difftrust_core.corpora.published import in_published_set, load_published
+from difftrust_core.frames import rewrite
 from difftrust_core.intervals.tables import HIGH, LOW
 
 TITLE = "Overview"
@@ -74,7 +75,7 @@ def _compared(
 def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
     hidden = set(NEEDS_REFERENCE) if chosen.blind else set()
     names = [name for name in _COLUMNS if name not in hidden and table[name].null_count() < table.height]
-    shown = table.select(names).with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    shown = rewrite(table.select(names), ["model"], text.one_line)
     config = {name: _column(name, shown) for name in names}
     st.dataframe(
         shown, hide_index=True, column_config=config, placeholder="unknown", height=38 + 35 * min(shown.height, 17)
@@ -117,7 +118,7 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
         f"Mean absolute difference: {spelled}."
     )
     shown = joined.filter(pl.col("model") != MEAN).drop("benchmark", "tasks")
-    shown = shown.with_columns(pl.col("model").map_elements(text.one_line, return_dtype=pl.String))
+    shown = rewrite(shown, ["model"], text.one_line)
     st.dataframe(shown, hide_index=True, column_config={name: _side(name) for name in shown.columns})
 
 

@@ -12,6 +12,7 @@ from difftrust_core.ablation.measures import KIND_COLUMNS
 from difftrust_core.charts import Drawing, Selection, error_incoherence_drawing
 from difftrust_core.charts.error_incoherence import Scale
 from difftrust_core.comparison import tasks_in_words
+from difftrust_core.frames import rewrite
 
 TITLE = "Tasks"
 _ABOUT = (
@@ -68,9 +69,7 @@ def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
     with right:
         how = state.choose_one("Select by", tuple(_SELECTIONS), name="select", show=st.radio, horizontal=True)
     faceted = layout == layouts[1] and tasks["model"].n_unique() > 1
-    shown = tasks.with_columns(
-        pl.col("task_id", "model", "benchmark").map_elements(text.one_line, return_dtype=pl.String)
-    )
+    shown = rewrite(tasks, ["task_id", "model", "benchmark"], text.one_line)
     drawing = error_incoherence_drawing(
         shown,
         scale=scale,
@@ -117,9 +116,7 @@ def _show_table(tasks: pl.DataFrame, chosen: Choice) -> None:
     rows = tasks.sort(["incoherence", "task_id", "model"], descending=[True, False, False])
     hidden = _NEEDS_REFERENCE if chosen.blind else ()
     names = [name for name in _COLUMNS if name not in hidden]
-    shown = rows.select(names).with_columns(
-        pl.col("task_id", "model").map_elements(text.one_line, return_dtype=pl.String)
-    )
+    shown = rewrite(rows.select(names), ["task_id", "model"], text.one_line)
     event: Any = st.dataframe(
         shown,
         hide_index=True,

@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 from tabulate import tabulate
 
+from difftrust_core.frames import rewrite
+
 _STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs"}
 _MAX_CELL = 200
 
@@ -50,10 +52,7 @@ def _three(name: str) -> list[str]:
 def _csv(frame: pl.DataFrame) -> str:
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    flat = frame.with_columns(
-        *[pl.col(name).map_elements(_unsteered, return_dtype=pl.String) for name in texts],
-        *[pl.col(name).map_elements(lambda v: json.dumps(_plain(v)), return_dtype=pl.String) for name in nested],
-    )
+    flat = rewrite(rewrite(frame, texts, _unsteered), nested, lambda value: json.dumps(_plain(value)))
     return flat.write_csv().rstrip("\n")
 
 

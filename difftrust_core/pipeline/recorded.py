@@ -95,9 +95,8 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     candidates = recorded.candidates
     if candidates.is_empty():
         return _nothing_of(recorded)
-    ids = pl.DataFrame({"code": candidates["code"].unique(maintain_order=True)}).with_columns(
-        program_id=pl.col("code").map_elements(program_id, return_dtype=pl.String)
-    )
+    codes = candidates["code"].unique(maintain_order=True)
+    ids = pl.DataFrame({"code": codes, "program_id": [program_id(code) for code in codes.to_list()]})
     candidates = candidates.join(ids, on="code", maintain_order="left")
     with store.writing():
         new, known, conflicts = _split_known(store, candidates)
