@@ -38,16 +38,25 @@ class Spent:
     megabytes: float
 
 
+# To the system, a process has held at least what the one that forked it held then: so it is started from a small one.
+_FROM_A_SMALL_ONE = """
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+sys.exit(status)
+"""
+
+
 def run(*words: str | Path) -> Spent:
     """Run a command of difftrust and return what it took."""
     program = [str(Path(sys.executable).with_name("difftrust")), *map(str, words)]
-    process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read().decode()
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{' '.join(program)} failed: {said}")
-    return Spent(cpu=used.ru_utime + used.ru_stime, megabytes=used.ru_maxrss / 1024)
+    alone = [sys.executable, "-S", "-c", _FROM_A_SMALL_ONE, *program]
+    ended = subprocess.run(alone, capture_output=True, text=True)
+    if ended.returncode:
+        raise SystemExit(f"{' '.join(program)} failed: {ended.stderr}")
+    cpu, megabytes = map(float, ended.stdout.split())
+    return Spent(cpu=cpu, megabytes=megabytes)
 
 
 def executed(root: Path) -> Store:
