@@ -17,6 +17,8 @@ from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+_ARRIVAL = 5.0
+"""Seconds after which a result that does not arrive is asked for again, unless patience is longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +29,7 @@ class Cluster:
     address: str
     n_workers: int
     patience: float = 30.0
-    """Seconds without any worker after which the run ends; a result that takes longer to arrive is asked for again."""
+    """Seconds without any worker after which the run ends."""
 
     def in_parallel(
         self, function: Callable[[Job], Result], jobs: Iterable[Job], *, lost: Callable[[Job, str], Result]
@@ -110,7 +112,7 @@ class Cluster:
         from distributed import KilledWorker
 
         try:
-            result: Result = future.result(timeout=self.patience)
+            result: Result = future.result(timeout=max(self.patience, _ARRIVAL))
         except KilledWorker as e:
             return lost(job, f"given up: {e.allowed_failures + 1} workers ended while they ran it")
         return result
