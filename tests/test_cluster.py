@@ -36,6 +36,11 @@ def ended_by_its_job(job: tuple[int, str]) -> tuple[int, int]:
     return number, os.getpid()
 
 
+def too_late(job: int) -> int:
+    """Raise what a result that does not arrive raises, too."""
+    raise TimeoutError("the job's own")
+
+
 class EndsItsSender:
     """A result; the process that sends it to another one ends."""
 
@@ -45,6 +50,22 @@ class EndsItsSender:
     def __reduce__(self) -> NoReturn:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
+
+
+RUNS_JOBS = """
+import sys
+from difftrust_core.exceptions import DifftrustError
+from difftrust_core.pipeline.cluster import connected
+from tests.test_cluster import ended_by_its_job
+
+with connected(sys.argv[1]) as found:
+    try:
+        jobs = [(i, "run") for i in range(99)]
+        for number, _ in found.in_parallel(ended_by_its_job, jobs, lost=lambda job, why: job):
+            print(number, flush=True)
+    except DifftrustError as e:
+        print(e)
+"""
 
 
 @contextmanager
@@ -158,15 +179,24 @@ def test_a_result_whose_worker_ends_while_it_sends_it_is_not_waited_for(tmp_path
                 list(ran)
 
 
+def test_a_job_that_says_timeout_is_not_taken_for_a_result_on_its_way(tmp_path: Path) -> None:
+    with cluster(tmp_path, nanny=False) as (address, _):
+        until(lambda: both_there(address))
+        with connected(address) as found, pytest.raises(TimeoutError, match="the job's own"):
+            list(found.in_parallel(too_late, [1], lost=lambda job, why: job))
+
+
 def test_a_scheduler_that_ends_is_said_in_one_line(tmp_path: Path) -> None:
+    # In a process of its own: threads of a client that lost its scheduler go on saying so for a while.
     with cluster(tmp_path, nanny=False) as (address, processes):
         until(lambda: both_there(address))
-        with connected(address) as found:
-            ran = found.in_parallel(ended_by_its_job, [(i, "run") for i in range(99)], lost=lambda job, why: (0, 0))
-            assert next(ran)[0] in (0, 1)
+        root = Path(__file__).parent.parent
+        told = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "cwd": root}
+        with subprocess.Popen([sys.executable, "-c", RUNS_JOBS, address], **told) as process:  # type: ignore[call-overload]
+            assert process.stdout.readline().strip() in ("0", "1")
             processes[0].kill()
-            with pytest.raises(DifftrustError, match=r"the scheduler has ended at tcp://127"):
-                list(ran)
+            said, _ = process.communicate(timeout=60)
+    assert said.splitlines()[-1].startswith("the scheduler has ended at tcp://127"), said
 
 
 def test_an_address_where_nobody_answers_is_refused_in_one_line() -> None:

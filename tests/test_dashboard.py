@@ -205,8 +205,8 @@ def test_long_lines_and_long_texts_are_cut_and_say_so() -> None:
 
 
 def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:
-    table = pl.DataFrame({"model": ["a\x1b[2J"], "value": [0.5], "of": [[1, 2]]})
-    assert downloads.as_csv(table).decode() == "model,value,of\na⟨U+001B⟩[2J,0.5,1 2\n"
+    table = pl.DataFrame({"model": ["a\x1b[2J"], "value": [0.5], "of": [[1, 2]], "names": [["b\u202e", "c"]]})
+    assert downloads.as_csv(table).decode() == "model,value,of,names\na⟨U+001B⟩[2J,0.5,1 2,b⟨U+202E⟩ c\n"
 
 
 def ranked() -> Drawing:
