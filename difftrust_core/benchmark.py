@@ -10,7 +10,7 @@ AS_PUBLISHED  the expected value of the published sampling, one random pair of c
 ALL_PAIRS     a task is detected if any two of its candidates disagree on any of its inputs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 import numpy as np
@@ -107,14 +107,16 @@ def undetected_mean_error(estimates: pl.DataFrame, *, detection: Detection = AS_
     return _mean(error[incoherence == 0])
 
 
-def table_4(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) -> pl.DataFrame:
-    """Return Table 4: one row per coder with the MEASURES, then one of their unweighted means per benchmark.
+def table_4(
+    estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED, measures: Sequence[str] = MEASURES
+) -> pl.DataFrame:
+    """Return Table 4: one row per coder with the ``measures``, then one of their unweighted means per benchmark.
 
     Columns: benchmark, model, temperature (only where some model has several; the means are then per
-    temperature), tasks (that have an error or an incoherence; null for means), the MEASURES. Sorted by
+    temperature), tasks (that have an error or an incoherence; null for means), the ``measures``. Sorted by
     benchmark, then model, means last. Raises WrongUsage for another detection.
     """
-    measures: dict[str, Callable[[pl.DataFrame], float]] = {
+    known: dict[str, Callable[[pl.DataFrame], float]] = {
         "mean_error": mean_error,
         "mean_incoherence": mean_incoherence,
         "spearman": spearman,
@@ -122,12 +124,12 @@ def table_4(estimates: pl.DataFrame, *, detection: Detection = AS_PUBLISHED) -> 
         "undetected_mean_error": lambda tasks: undetected_mean_error(tasks, detection=detection),
     }
     _ = _is_sampled(detection)
-    coders = _per_coder(estimates, measures)
+    coders = _per_coder(estimates, {name: known[name] for name in measures})
     keys = [column for column in ("benchmark", "temperature") if column in coders.columns]
     over_models = coders.group_by(keys).agg(
         pl.lit(MEAN).alias("model"),
         pl.lit(None, dtype=pl.Int64).alias("tasks"),
-        pl.col(MEASURES).fill_nan(None).mean().fill_null(float("nan")),
+        pl.col(list(measures)).fill_nan(None).mean().fill_null(float("nan")),
     )
     order = ["benchmark", pl.col("model") == MEAN, "model", *keys[1:]]
     return pl.concat([coders, over_models.select(coders.columns)]).sort(order)
@@ -225,8 +227,8 @@ def _share(tasks: pl.DataFrame, sampled: str, measure: str, detection: Detection
 
 def _n_defined(tasks: pl.DataFrame) -> int:
     """Return how many tasks have an error or an incoherence, and so enter at least one mean."""
-    measured = tasks.select(pl.col("error", "incoherence").cast(pl.Float64).fill_nan(None))
-    return measured.filter(pl.any_horizontal(pl.all().is_not_null())).height
+    error, incoherence = (tasks[name].cast(pl.Float64).to_numpy() for name in ("error", "incoherence"))
+    return int((~np.isnan(error) | ~np.isnan(incoherence)).sum())
 
 
 def _columns(table: pl.DataFrame, *names: str) -> list[Floats]:

@@ -1,12 +1,21 @@
 """The coders of one benchmark beside one another: a table, the published values, what it means; and nothing else."""
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from difftrust_core.benchmark import MEAN, beside_published, mean_absolute_differences, pass_at_1, spearman, table_4
+from difftrust_core.benchmark import (
+    MEAN,
+    MEASURES,
+    beside_published,
+    mean_absolute_differences,
+    pass_at_1,
+    spearman,
+    table_4,
+)
 from difftrust_core.intervals.tables import HIGH, LOW, with_intervals
 
 WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
@@ -20,7 +29,7 @@ def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.
     ``tasks``: ``ablation`` of several models of one benchmark at one temperature. ``cost_usd`` and
     ``completion_tokens`` are sums over all candidates, null where one is not known. Sorted by error, then incoherence.
     """
-    table = table_4(tasks).filter(pl.col("model") != MEAN).drop("spearman")
+    table = compare_means(tasks, measures=WITH_INTERVALS)
     table = with_intervals(table, tasks, resamples=resamples, seed=seed)
     rows = []
     for (model,), own in tasks.group_by("model", maintain_order=True):
@@ -75,9 +84,9 @@ def tasks_in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> str:
     return f"{said} Of the other {silent.height:,}, {wrong:,} are wrong all the same: all programs share the error."
 
 
-def compare_means(tasks: pl.DataFrame) -> pl.DataFrame:
+def compare_means(tasks: pl.DataFrame, *, measures: Sequence[str] = MEASURES) -> pl.DataFrame:
     """Return Table 4 of these tasks, a row a model, without the means over models."""
-    return table_4(tasks).filter(pl.col("model") != MEAN)
+    return table_4(tasks, measures=measures).filter(pl.col("model") != MEAN)
 
 
 def _disagreeing(table: pl.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +18,7 @@ from difftrust_core.ablation import (
     SUBSET_SCHEMA,
     TASK_SCHEMA,
     Class,
+    CompactTask,
     Members,
     Pool,
     ablation,
@@ -29,6 +30,7 @@ from difftrust_core.ablation import (
     shares,
     summary,
 )
+from difftrust_core.ablation.columns import find_columns
 from difftrust_core.ablation.counting import _summed
 from difftrust_core.estimators import detection_at, estimate
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
@@ -95,6 +97,22 @@ def test_compact_and_whole_matrices_give_the_same_numbers(drawn: tuple, m: int, 
         row = found[f"task/{i}"]
         for name, value in expected.items():
             assert row[name] == value or (math.isnan(value) and math.isnan(row[name])), name
+
+
+def test_columns_of_a_coder_are_those_that_differ_for_its_behaviours_or_the_reference() -> None:
+    # Rows: the reference, two behaviours of the coder, one of another. Columns 0 and 2 differ for the other one alone.
+    labels = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0], [0, 2, 1, 0]], dtype=np.uint16)
+    kinds = np.zeros((4, 4), dtype=np.uint8)
+    kinds[2, 3] = Kind.TIMEOUT
+    task = CompactTask(
+        task_id="t", pattern_of_input=np.arange(4, dtype=np.uint16), labels={"paper": labels}, kinds=kinds,
+        reach=np.full(4, 4), reference=0,
+    )  # fmt: skip
+    empty = replace(task, task_id="u", pattern_of_input=np.zeros(0, dtype=np.uint16))
+    empty = replace(empty, labels={"paper": labels[:, :0]}, kinds=kinds[:, :0])
+    found = find_columns([task, empty, task], [np.array([1, 2]), np.zeros(0, dtype=int), np.array([3])], "paper")
+    assert found.first.tolist() == [0, 1, 3, 4, 5, 6]
+    assert found.stands_in.tolist() == [0, 1, 0, 2, 3, 4, 5, 3]
 
 
 @settings(max_examples=100, deadline=None)
@@ -248,8 +266,9 @@ def test_a_cost_that_is_not_known_is_not_zero() -> None:
 
 
 def test_counts_of_kinds_and_classes() -> None:
-    (found,) = count(half_executed(), [half_executed().of(("long", 0.6))], n=4)
-    assert found.kinds[Kind.TIMEOUT] == 2
+    counts = count(half_executed(), [("long", 0.6)], m=[None], n=4)
+    (found,) = counts.tasks()
+    assert counts.kinds[0, Kind.TIMEOUT] == 2
     assert {(c.sizes, c.wrong) for c in found.classes} == {((2,), 0), ((2,), 2)}
 
 

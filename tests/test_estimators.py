@@ -143,11 +143,11 @@ def test_misuse_is_refused(labels, counts, reference, message):
 
 def test_a_broken_invariant_is_reported():
     # m = 2, one wrong candidate on one input: 2 disagreeing ordered pairs, the most there can be.
-    check_invariants(2, 1, 2)
-    with pytest.raises(BrokenInvariant, match="form D"):
-        check_invariants(3, 1, 2)
+    check_invariants(*np.array([[2], [1], [2]]))
+    with pytest.raises(BrokenInvariant, match=r"form D.* 3 disagreeing"):
+        check_invariants(*np.array([[2, 3], [1, 1], [2, 2]]))
     with pytest.raises(BrokenInvariant, match="0 wrong outcomes"):
-        check_invariants(1, 0, 10)
+        check_invariants(*np.array([[1], [0], [10]]))
 
 
 def test_detection_at_is_exact_where_floats_would_not_be():

@@ -27,7 +27,7 @@ def pool() -> Pool:
 @pytest.mark.parametrize(("n_models", "each"), [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1)])
 def test_mixtures_are_the_means_over_all_choices(n_models: int, each: int) -> None:
     found = mixtures(pool(), CODERS, n_models=n_models, each=each, m=3, n=2)
-    counts = count(pool(), [pool().of(coder) for coder in CODERS], n=2)
+    counts = count(pool(), CODERS, m=[None] * len(CODERS), n=2).tasks()
     exact = [over_models(task.classes, n_models=n_models, each=each, n=2) for task in counts]
     assert found["p_detected"].to_list() == pytest.approx([e.p_detected for e in exact])
     assert found["p_erroneous"].to_list() == pytest.approx([e.p_erroneous for e in exact])

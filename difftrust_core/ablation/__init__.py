@@ -5,7 +5,7 @@ in one pass, ``subsets`` every choice of candidates at once, ``measures`` turns 
 """
 
 from difftrust_core.ablation.compact import MISSING, NO_KIND, CompactTask, compress, expand
-from difftrust_core.ablation.counting import Class, TaskCount, count
+from difftrust_core.ablation.counting import Class, Counts, TaskCount, count
 from difftrust_core.ablation.curves import curves
 from difftrust_core.ablation.measures import KIND_COLUMNS, SUBSET_SCHEMA, TASK_SCHEMA, ablation, shares, summary
 from difftrust_core.ablation.mixtures import MIXTURE_SCHEMA, mixture_summary, mixtures
@@ -26,6 +26,7 @@ __all__ = [
     "Class",
     "Coder",
     "CompactTask",
+    "Counts",
     "Members",
     "OverSubsets",
     "Pool",

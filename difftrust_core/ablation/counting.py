@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from difftrust_core.ablation.columns import Columns
 from difftrust_core.ablation.compact import Ints
-from difftrust_core.ablation.pool import Flat, Members, Pool, ranges
-from difftrust_core.estimators import Tally
+from difftrust_core.ablation.pool import Coder, Flat, Members, Pool, ranges, starts
+from difftrust_core.estimators import Histograms, Tallies
 from difftrust_core.records import Kind
 
 Floats = NDArray[np.float64]
-_MOST_COUNTERS = 2_000_000
-"""So many sums are kept in an array; beyond, keys are sorted."""
+_MOST_COUNTERS = 16
+"""A key: sums are kept in an array that long, a counter each; of sparser keys they are found by sorting."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,27 +29,52 @@ class Class:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskCount:
-    """What was counted of one task."""
+    """The functional classes of one task."""
 
     task: int
-    tally: Tally
+    m: int
+    n: int
     classes: tuple[Class, ...]
-    kinds: tuple[int, ...]
-    """(candidate, input) outcomes of each ``Kind``, in its order."""
 
 
-def count(pool: Pool, coders: Sequence[Members], *, n: int | None) -> list[TaskCount]:
-    """Return the counts of each task on its first n inputs, for the candidates of all ``coders`` together.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Counts:
+    """What was counted of the tasks that have candidates: arrays, an element or row a task or a functional class."""
 
-    Left out are tasks on which some of the candidates, or the reference, were not executed that far. n = None: each
-    task as far as all of its candidates were.
+    task: Ints
+    """Index of each task among all of the benchmark."""
+    tallies: Tallies
+    kinds: Ints
+    """(n_tasks, n_kinds): (candidate, input) outcomes of each ``Kind``, in its order."""
+    task_of_class: Ints
+    """Place of each class's task here, ascending; the classes of a task by the first behaviour of each."""
+    sizes: Ints
+    """(n_classes, n_coders): K_c of each coder."""
+    wrong: Ints
+    """Inputs on which each class differs from the reference; -1 without one."""
+
+    def tasks(self) -> list[TaskCount]:
+        """Return the functional classes task by task."""
+        of_task: list[list[Class]] = [[] for _ in self.task]
+        for at, sizes, wrong in zip(*(c.tolist() for c in (self.task_of_class, self.sizes, self.wrong)), strict=True):
+            of_task[at].append(Class(sizes=tuple(sizes), wrong=wrong))
+        numbers = (self.task.tolist(), self.tallies.m.tolist(), self.tallies.n.tolist(), of_task)
+        return [TaskCount(task=t, m=m, n=n, classes=tuple(c)) for t, m, n, c in zip(*numbers, strict=True)]
+
+
+def count(pool: Pool, coders: Sequence[Coder], *, m: Sequence[int | None], n: int | None) -> Counts:
+    """Return the counts of each task on its first n inputs, for the first ``m[i]`` candidates of each coder together.
+
+    Left out are tasks on which some of the candidates, or the reference, were not executed that far. m[i] = None: all
+    there are; n = None: each task as far as all of its candidates were. Raises WrongUsage for an unknown coder.
     """
     flat = pool.flat
-    counts = np.array([_per_row(flat, members) for members in coders]).reshape(-1, len(flat.reach))
+    chosen = [pool.of(coder).first(share) for coder, share in zip(coders, m, strict=True)]
+    counts = np.array([_per_row(flat, members) for members in chosen]).reshape(-1, len(flat.reach))
     reached = _reached(flat, counts.sum(axis=0))
     inputs = reached if n is None else np.where(reached >= n, n, 0)
     counts[:, inputs[flat.task_of_row] == 0] = 0
-    return _Counting(flat, counts, inputs).tasks()
+    return _Counting(flat, pool.columns_of(coders), counts, inputs).counts_of_tasks()
 
 
 def _per_row(flat: Flat, members: Members) -> Ints:
@@ -65,90 +91,112 @@ def _reached(flat: Flat, counts: Ints) -> Ints:
 
 def _summed(keys: Ints, weights: Ints, limit: int) -> tuple[Ints, Ints]:
     """Return the distinct keys, below ``limit`` and in their order, and the sum of the weights, above 0, of each."""
-    if limit > _MOST_COUNTERS:
+    if limit > _MOST_COUNTERS * len(keys):
         found, which = np.unique(keys, return_inverse=True)
         return found, np.bincount(which, weights, minlength=len(found)).astype(np.int64)
-    sums = np.bincount(keys, weights, minlength=limit)  # a counter each: faster than sorting
+    sums = np.bincount(keys, weights, minlength=limit)
     found = np.flatnonzero(sums)
     return found, sums[found].astype(np.int64)
 
 
 class _Counting:
-    """One pass over the cells of the behaviours that are present."""
+    """One pass over the cells of the behaviours that are present.
 
-    def __init__(self, flat: Flat, counts: Ints, inputs: Ints):
+    A *column* here is one of those that stand for all, numbered as in ``Columns``; a *slot* is one class of one column.
+    """
+
+    def __init__(self, flat: Flat, columns: Columns, counts: Ints, inputs: Ints):
         self.flat, self.counts, self.inputs = flat, counts, inputs
         self.total = counts.sum(axis=0)
         self.m = np.bincount(flat.task_of_row, self.total, minlength=flat.n_tasks).astype(np.int64)
-        self.weights, self.width = flat.weights(inputs)
+        self.place = np.cumsum(self.m > 0) - 1
+        """Task -> its place among those that have candidates."""
+        weights, self.width = flat.weights(inputs)
+        self.weights = np.bincount(columns.stands_in, weights, minlength=len(columns.first)).astype(np.int64)
+        self.task_of_column = flat.task_of_column[columns.first]
+        within = columns.first - flat.first_column[self.task_of_column]
+        is_used = within < self.width[self.task_of_column]  # the first ones of each task
+        used = np.bincount(self.task_of_column, is_used, minlength=flat.n_tasks).astype(np.int64)
+        begin = starts(np.bincount(self.task_of_column, minlength=flat.n_tasks))
+        self.reference_label = flat.reference_label[columns.first]
+        self.n_labels = flat.n_labels[columns.first]
         self.rows = np.flatnonzero(self.total)
-        lengths = self.width[flat.task_of_row[self.rows]]
-        self.cell = ranges(flat.first_cell[self.rows], lengths)
-        self.column = ranges(flat.first_column[flat.task_of_row[self.rows]], lengths)
+        task = flat.task_of_row[self.rows]
+        lengths = used[task]
+        self.column = ranges(begin[task], lengths)
         self.row = np.repeat(self.rows, lengths)
-        self.label = flat.cells[self.cell].astype(np.int64)
+        self.cell = flat.first_cell[self.row] + within[self.column]
+        self.label = flat.cells[self.cell]
+        self.differs = np.flatnonzero(self.label != self.reference_label[self.column])
+        """The cells here in which a row differs from the reference; anything where there is none."""
 
-    def tasks(self) -> list[TaskCount]:
+    def counts_of_tasks(self) -> Counts:
+        flat, task = self.flat, np.flatnonzero(self.m)
+        has_reference = flat.has_reference[task]
         disagreeing, wrong = self._per_column()
-        kinds = self._kinds()
-        classes = self._classes()
-        return [self._task(t, disagreeing[t], wrong[t], classes[t], kinds[t]) for t in np.flatnonzero(self.m).tolist()]
+        task_of_class, sizes, wrong_inputs = self._classes()
+        k = sizes.sum(axis=1)
 
-    def _task(
-        self, task: int, disagreeing: dict[int, int], wrong: dict[int, int], classes: list[Class], kinds: list[int]
-    ) -> TaskCount:
-        has_reference = bool(self.flat.has_reference[task])
-        sizes = [sum(c.sizes) for c in classes]
-        tally = Tally(
-            m=int(self.m[task]),
-            n=int(self.inputs[task]),
-            sizes=tuple(sorted(sizes, reverse=True)),
+        def per_task(values: Ints) -> Ints:
+            return np.bincount(task_of_class, values, minlength=len(task)).astype(np.int64)
+
+        tallies = Tallies(
+            m=self.m[task],
+            n=self.inputs[task],
+            n_classes=per_task(np.ones_like(k)),
+            alike=per_task(k * (k - 1)),
             disagreeing=disagreeing,
-            wrong=wrong if has_reference else None,
-            right=sum([size for size, c in zip(sizes, classes, strict=True) if c.wrong == 0]),
+            has_reference=has_reference,
+            wrong=wrong,
+            right=per_task(k * (wrong_inputs == 0)),
         )
-        return TaskCount(task=task, tally=tally, classes=tuple(classes), kinds=tuple(kinds))
+        kinds = self._kinds()[task]
+        return Counts(
+            task=task, tallies=tallies, kinds=kinds, task_of_class=task_of_class, sizes=sizes, wrong=wrong_inputs
+        )
 
-    def _per_column(self) -> tuple[list[dict[int, int]], list[dict[int, int]]]:
-        """Return, per task, on how many inputs how many ordered pairs differ, and how many candidates are wrong."""
-        flat = self.flat
-        slot = flat.first_slot[self.column] + self.label
-        k = np.bincount(slot, self.total[self.row], minlength=flat.n_slots)  # floats: exact here, and faster
-        m = self.m[flat.task_of_column]
-        disagreeing = m * m - np.add.reduceat(k * k, flat.first_slot).astype(np.int64)
-        wrong = m - k[flat.first_slot + flat.reference_label].astype(np.int64)
-        return self._histograms(disagreeing), self._histograms(wrong)
+    def _per_column(self) -> tuple[Histograms, Histograms]:
+        """Return on how many inputs how many ordered pairs differ, and how many candidates are wrong."""
+        n_columns = len(self.weights)
+        total = self.total.astype(np.float64)[self.row]  # floats: exact here, and faster
+        slot = starts(self.n_labels)[self.column] + self.label
+        k = np.bincount(slot, total, minlength=int(self.n_labels.sum()))
+        alike = np.bincount(self.column, total * k[slot], minlength=n_columns)
+        wrong = np.bincount(self.column[self.differs], total[self.differs], minlength=n_columns)
+        m = self.m[self.task_of_column]
+        wrong *= self.flat.has_reference[self.task_of_column]
+        return self._histograms(m * m - alike.astype(np.int64)), self._histograms(wrong.astype(np.int64))
 
-    def _histograms(self, values: Ints) -> list[dict[int, int]]:
-        task_of_column = self.flat.task_of_column
-        met = (values > 0) & (self.weights > 0) & (self.m[task_of_column] > 0)
+    def _histograms(self, values: Ints) -> Histograms:
+        met = (values > 0) & (self.weights > 0) & (self.m[self.task_of_column] > 0)
         limit = int(values.max(initial=0)) + 1
-        keys, inputs = _summed(task_of_column[met] * limit + values[met], self.weights[met], self.flat.n_tasks * limit)
-        found: list[dict[int, int]] = [{} for _ in range(self.flat.n_tasks)]
-        for key, times in zip(keys.tolist(), inputs.tolist(), strict=True):
-            found[key // limit][key % limit] = times
-        return found
+        keys = self.place[self.task_of_column[met]] * limit + values[met]
+        found, inputs = _summed(keys, self.weights[met], self.flat.n_tasks * limit)
+        task, value = np.divmod(found, limit)
+        return Histograms(task=task, value=value, inputs=inputs)
 
-    def _kinds(self) -> list[list[int]]:
+    def _kinds(self) -> Ints:
         n_kinds, n_tasks = len(Kind), self.flat.n_tasks
-        key = self.flat.task_of_row[self.row] * n_kinds + self.flat.kinds[self.cell]
-        weights = self.total[self.row] * self.weights[self.column]
-        made = np.bincount(key, weights, minlength=n_tasks * n_kinds).astype(np.int64)
-        rows: list[list[int]] = made.reshape(n_tasks, n_kinds).tolist()
-        return rows
+        kinds = self.flat.kinds[self.cell]
+        rare = np.flatnonzero(kinds != Kind.VALUE)  # the others are values
+        row, weights = self.row[rare], self.weights[self.column[rare]]
+        key = self.flat.task_of_row[row] * n_kinds + kinds[rare]
+        made = np.bincount(key, self.total[row] * weights, minlength=n_tasks * n_kinds).astype(np.int64)
+        of_task = made.reshape(n_tasks, n_kinds)
+        of_task[:, Kind.VALUE] = self.m * self.inputs - of_task.sum(axis=1)
+        return of_task
 
-    def _classes(self) -> list[list[Class]]:
-        """Return each task's functional classes, of rows that are equal on every column that the n inputs use."""
+    def _classes(self) -> tuple[Ints, Ints, Ints]:
+        """Return the task, sizes and wrong inputs of each functional class: ``Counts``' columns of them.
+
+        A class: rows that are equal on every column that the n inputs use.
+        """
         flat, rows = self.flat, self.rows
-        differs = (self.label != flat.reference_label[self.column]) * self.weights[self.column]
-        wrong = np.bincount(self.row, differs, minlength=len(flat.reach)).astype(np.int64)
+        inputs = self.weights[self.column[self.differs]]
+        wrong = np.bincount(self.row[self.differs], inputs, minlength=len(flat.reach)).astype(np.int64)
         wrong[~flat.has_reference[flat.task_of_row]] = -1
         _, first, which = np.unique(flat.classes(self.width)[rows], return_index=True, return_inverse=True)
-        first = rows[first]  # of the candidates at hand
-        sizes = [np.bincount(which, counts[rows], minlength=len(first)).astype(np.int64) for counts in self.counts]
         order = np.argsort(first)
-        of_task: list[list[Class]] = [[] for _ in range(flat.n_tasks)]
-        columns = (flat.task_of_row[first], wrong[first], np.stack(sizes, axis=1))
-        for task, inputs, of_coders in zip(*(column[order].tolist() for column in columns), strict=True):
-            of_task[task].append(Class(sizes=tuple(of_coders), wrong=inputs))
-        return of_task
+        sizes = [np.bincount(which, counts[rows], minlength=len(first)).astype(np.int64) for counts in self.counts]
+        leaders = rows[first[order]]  # of the candidates at hand
+        return self.place[flat.task_of_row[leaders]], np.stack(sizes, axis=1)[order], wrong[leaders]

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from difftrust_core.ablation.counting import TaskCount, count
+from difftrust_core.ablation.counting import Counts, TaskCount, count
 from difftrust_core.ablation.pool import Coder, Members, Pool
 from difftrust_core.ablation.subsets import UNDEFINED, OverSubsets, over_subsets
 from difftrust_core.benchmark import (
@@ -21,7 +21,7 @@ from difftrust_core.benchmark import (
     spearman,
     undetected_mean_error,
 )
-from difftrust_core.estimators import Estimates, estimates_of
+from difftrust_core.estimators import estimates_of
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.records import Kind
 from difftrust_core.schemas import SCHEMAS
@@ -72,9 +72,9 @@ def ablation(
     """
     if not coders or (m is not None and m < len(coders)) or (n is not None and n < 1):
         raise WrongUsage(f"ablations need a coder, m >= the number of coders and n >= 1, got {coders}, {m}, {n}")
-    recorded = [pool.of(coder) for coder in coders]
-    chosen = recorded if m is None else [r.first(s) for r, s in zip(recorded, shares(m, len(coders)), strict=True)]
-    counts = count(pool, chosen, n=n)
+    each = [None] * len(coders) if m is None else shares(m, len(coders))
+    counts = count(pool, coders, m=each, n=n)
+    chosen = [pool.of(coder).first(share) for coder, share in zip(coders, each, strict=True)]
     columns = _coder_columns(pool, coders, counts) | _estimate_columns(counts) | _token_columns(pool, chosen, counts)
     schema = dict(TASK_SCHEMA)
     if subsets:
@@ -83,35 +83,32 @@ def ablation(
     return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
 
 
-def _coder_columns(pool: Pool, coders: Sequence[Coder], counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
+def _coder_columns(pool: Pool, coders: Sequence[Coder], counts: Counts) -> dict[str, list[Any]]:
     temperatures = {temperature for _, temperature in coders}
     temperature = temperatures.pop() if len(temperatures) == 1 else None
+    n_tasks = len(counts.task)
     return {
-        "benchmark": [pool.benchmark] * len(counts),
-        "model": ["+".join(model for model, _ in coders)] * len(counts),
-        "temperature": [temperature] * len(counts),
-        "task_id": [pool.tasks[c.task].task_id for c in counts],
+        "benchmark": [pool.benchmark] * n_tasks,
+        "model": ["+".join(model for model, _ in coders)] * n_tasks,
+        "temperature": [temperature] * n_tasks,
+        "task_id": [pool.tasks[task].task_id for task in counts.task.tolist()],
     }
 
 
-def _estimate_columns(counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
-    rows = [estimates_of(c.tally) for c in counts]
-    measures = {field.name: [getattr(row, field.name) for row in rows] for field in fields(Estimates)}
-    kinds = {name: [c.kinds[kind] for c in counts] for name, kind in KIND_COLUMNS.items()}
-    return measures | kinds
+def _estimate_columns(counts: Counts) -> dict[str, Any]:
+    return estimates_of(counts.tallies) | {name: counts.kinds[:, kind] for name, kind in KIND_COLUMNS.items()}
 
 
-def _token_columns(pool: Pool, chosen: Sequence[Members], counts: Sequence[TaskCount]) -> dict[str, list[Any]]:
+def _token_columns(pool: Pool, chosen: Sequence[Members], counts: Counts) -> dict[str, list[Any]]:
     """Return sums over the candidates, null where one of them is not known; a price in whole billionths of a dollar."""
-    at = [c.task for c in counts]
+    task = np.concatenate([members.task for members in chosen])
 
     def per_task(name: str) -> list[int | None]:
-        total, unknown = np.zeros(len(pool.tasks), dtype=np.int64), np.zeros(len(pool.tasks), dtype=bool)
-        for members in chosen:
-            values = getattr(members, name)
-            np.add.at(total, members.task, values)
-            unknown[members.task[values < 0]] = True
-        return [None if u else t for t, u in zip(total[at].tolist(), unknown[at].tolist(), strict=True)]
+        values = np.concatenate([getattr(members, name) for members in chosen])
+        total = np.bincount(task, values, minlength=len(pool.tasks)).astype(np.int64)
+        unknown = np.bincount(task, values < 0, minlength=len(pool.tasks)) > 0
+        sums = zip(total[counts.task].tolist(), unknown[counts.task].tolist(), strict=True)
+        return [None if missing else value for value, missing in sums]
 
     cost = per_task("cost_nanodollars")
     return {
@@ -125,21 +122,21 @@ def _token_columns(pool: Pool, chosen: Sequence[Members], counts: Sequence[TaskC
 @lru_cache(maxsize=64)
 def _counts_of_all(pool: Pool, coders: tuple[Coder, ...], n: int | None) -> dict[int, TaskCount]:
     """Return the counts of each task over all recorded candidates: the same for every m."""
-    return {c.task: c for c in count(pool, [pool.of(coder) for coder in coders], n=n)}
+    return {c.task: c for c in count(pool, coders, m=[None] * len(coders), n=n).tasks()}
 
 
 def _subset_columns(
-    pool: Pool, coders: Sequence[Coder], counts: Sequence[TaskCount], *, m: int | None, n: int | None
+    pool: Pool, coders: Sequence[Coder], counts: Counts, *, m: int | None, n: int | None
 ) -> dict[str, list[Any]]:
     of_task = _counts_of_all(pool, tuple(coders), n)
-    pools = [of_task.get(c.task) for c in counts]
-    drawn = [chosen.tally.m if m is None else m for chosen in counts]
+    pools = [of_task.get(task) for task in counts.task.tolist()]
+    drawn = counts.tallies.m.tolist() if m is None else [m] * len(pools)
     found = [
-        UNDEFINED if p is None else over_subsets(p.classes, shares(k, len(coders)), n=p.tally.n)
+        UNDEFINED if p is None else over_subsets(p.classes, shares(k, len(coders)), n=p.n)
         for p, k in zip(pools, drawn, strict=True)
     ]
     columns = {f"{f.name}_subsets": [getattr(each, f.name) for each in found] for f in fields(OverSubsets)}
-    return columns | {"m_recorded": [None if p is None else p.tally.m for p in pools]}
+    return columns | {"m_recorded": [None if p is None else p.m for p in pools]}
 
 
 def summary(tasks: pl.DataFrame) -> dict[str, float]:

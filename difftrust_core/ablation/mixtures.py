@@ -37,7 +37,7 @@ def mixtures(
             f"a mixture takes 1 to {len(coders)} models, 1 to {m} programs of each and 2 in all, "
             f"got {n_models} models and {each} programs"
         )
-    counts = count(pool, [pool.of(coder).first(m) for coder in coders], n=n)
+    counts = count(pool, coders, m=[m] * len(coders), n=n).tasks()
     whole = [c for c in counts if set(_sizes(c).sum(axis=0).tolist()) == {m} and c.classes[0].wrong >= 0]
     rows = [(pool.benchmark, pool.tasks[c.task].task_id, *_chances(c, n_models, each)) for c in whole]
     return pl.DataFrame(rows, schema=MIXTURE_SCHEMA, orient="row")
@@ -83,7 +83,7 @@ def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
     disagree = np.where(quiet > 1 - 1e-12, 0.0, 1 - quiet)
     silence = float(together.sum())
     return (
-        float((sizes.sum(axis=1) * wrong).sum() / (sizes.sum() * task.tally.n)),
+        float((sizes.sum(axis=1) * wrong).sum() / (sizes.sum() * task.n)),
         0.0 if silence > 1 - 1e-12 else 1 - silence,
         float(1 - together[wrong == 0].sum()) if (wrong > 0).any() else 0.0,
         float(errs.mean()),

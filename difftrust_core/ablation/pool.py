@@ -1,22 +1,25 @@
 """The compact tasks of one benchmark laid end to end, so that one pass counts them all; and nothing else.
 
-Names: a *cell* is one behaviour's label on one pattern, a *column* one pattern of one task, a *slot* one class of one
-column. All three, and rows, are numbered through the benchmark.
+Names: a *cell* is one behaviour's label on one pattern, a *column* one pattern of one task. Both, and rows, are
+numbered through the benchmark.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from difftrust_core.ablation.columns import Columns, find_columns
 from difftrust_core.ablation.compact import MISSING, CompactTask, Ints
 from difftrust_core.exceptions import WrongUsage
 
 Coder = tuple[str, float]
 """(model, temperature)."""
+_COLUMNS_KEPT = 256
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,6 +71,23 @@ class Pool:
         rows = self.flat.reach[self.flat.first_row[members.task] + members.row]
         return int(rows.min(initial=MISSING))
 
+    def columns_of(self, coders: Sequence[Coder]) -> Columns:
+        """Return the columns that tell all behaviours of these coders apart; kept."""
+        return self._columns_of(tuple(coders))
+
+    @cached_property
+    def _columns_of(self) -> Callable[[tuple[Coder, ...]], Columns]:
+        return lru_cache(maxsize=_COLUMNS_KEPT)(self._find_columns)
+
+    def _find_columns(self, coders: tuple[Coder, ...]) -> Columns:
+        present = np.zeros(len(self.flat.reach), dtype=bool)
+        for coder in coders:
+            members = self.of(coder)
+            present[self.flat.first_row[members.task] + members.row] = True
+        ends = [*self.flat.first_row.tolist(), len(present)]
+        rows = [np.flatnonzero(present[begin:end]) for begin, end in pairwise(ends)]
+        return find_columns(self.tasks, rows, self.equality)
+
     @cached_property
     def flat(self) -> "Flat":
         """Return the tasks laid end to end."""
@@ -82,32 +102,27 @@ class Flat:
         rows = np.array([matrix.shape[0] for matrix in labels], dtype=np.int64)
         self.n_tasks = len(tasks)
         self.width: Ints = np.array([matrix.shape[1] for matrix in labels], dtype=np.int64)
-        self.first_row, self.first_column = _starts(rows), _starts(self.width)
+        self.first_row, self.first_column = starts(rows), starts(self.width)
         self.cells = _joined([matrix.ravel() for matrix in labels], np.uint16)
         self.kinds = _joined([task.kinds.ravel() for task in tasks], np.uint8)
         self.reach = _joined([task.reach for task in tasks], np.int64)
         self.task_of_row = np.repeat(np.arange(len(tasks)), rows)
         self.task_of_column = np.repeat(np.arange(len(tasks)), self.width)
         within = np.arange(len(self.reach)) - self.first_row[self.task_of_row]
-        self.first_cell = _starts(rows * self.width)[self.task_of_row] + within * self.width[self.task_of_row]
-        sizes = _joined([np.where(m == MISSING, 0, m).max(axis=0).astype(np.int64) + 1 for m in labels], np.int64)
-        self.n_slots = int(sizes.sum())
-        self.first_slot = _starts(sizes)
+        self.first_cell = starts(rows * self.width)[self.task_of_row] + within * self.width[self.task_of_row]
+        self.n_labels = _joined(
+            [np.where(m == MISSING, 0, m).max(axis=0).astype(np.int64) + 1 for m in labels], np.int64
+        )
         self.has_reference = np.array([task.reference is not None for task in tasks])
         self.reference_label = _joined(
             [np.zeros(0) if not m.size else m[task.reference or 0] for task, m in zip(tasks, labels, strict=True)],
-            np.int64,
+            np.uint16,
         )
         self.reference_reach = np.array(
             [0 if task.reference is None else task.reach[task.reference] for task in tasks], dtype=np.int64
         )
         self.n_inputs = np.array([len(task.pattern_of_input) for task in tasks], dtype=np.int64)
-        # The two long arrays, one number an input: half as wide as the others.
-        self._column_of_input = np.repeat(self.first_column.astype(np.int32), self.n_inputs) + _joined(
-            [task.pattern_of_input for task in tasks], np.int32
-        )
-        begin = np.repeat(_starts(self.n_inputs).astype(np.int32), self.n_inputs)
-        self._input_index = np.arange(len(begin), dtype=np.int32) - begin
+        self._patterns = [task.pattern_of_input for task in tasks]
         self._weights = lru_cache(maxsize=64)(self._count_inputs)
         self._alike = lru_cache(maxsize=None)(self._find_alike)
         self._classes = lru_cache(maxsize=64)(self._join_classes)
@@ -126,30 +141,33 @@ class Flat:
 
     def _find_alike(self, task: int, width: int) -> Ints:
         first, of_task = int(self.first_row[task]), slice(*np.searchsorted(self.task_of_row, [task, task + 1]))
-        starts = self.first_cell[of_task].tolist()
+        begins = self.first_cell[of_task].tolist()
         numbers: dict[bytes, int] = {}
         return np.array(
             [
                 numbers.setdefault(self.cells[start : start + width].tobytes(), row)
-                for row, start in enumerate(starts, first)
+                for row, start in enumerate(begins, first)
             ],
             dtype=np.int64,
         )
 
     def _count_inputs(self, spelled: bytes) -> tuple[Ints, Ints]:
-        n = np.frombuffer(spelled, dtype=np.int64)
-        used = self._input_index < np.repeat(n, self.n_inputs)
-        weights = np.bincount(self._column_of_input[used], minlength=len(self.task_of_column))
+        n = np.frombuffer(spelled, dtype=np.int64).tolist()
+        own = [
+            np.bincount(of[:k], minlength=w) for of, k, w in zip(self._patterns, n, self.width.tolist(), strict=True)
+        ]
+        weights = _joined(own, np.int64)
         return weights, np.bincount(self.task_of_column[weights > 0], minlength=self.n_tasks)
 
 
-def ranges(starts: Ints, lengths: Ints) -> Ints:
-    """Return start, start + 1, ... for each start, as many as its length, one after the other."""
+def ranges(begins: Ints, lengths: Ints) -> Ints:
+    """Return begin, begin + 1, ... for each begin, as many as its length, one after the other."""
     ends = np.cumsum(lengths)
-    return np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
+    return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
-def _starts(lengths: Ints) -> Ints:
+def starts(lengths: Ints) -> Ints:
+    """Return where each of several parts laid end to end begins."""
     return np.cumsum(lengths) - lengths
 
 

@@ -56,7 +56,7 @@ def same_price(
     if checked not in prices:
         raise WrongUsage(f"the model to check needs a price, got none for {checked[0]}; there are: {sorted(prices)}")
     coders = list(prices)
-    counts = count(pool, [pool.of(coder) for coder in coders], n=n)
+    counts = count(pool, coders, m=[None] * len(coders), n=n).tasks()
     names = pl.DataFrame({"benchmark": pool.benchmark, "task_id": [task.task_id for task in pool.tasks]})
     counted = set(tasks(names)["task_id"])
     whole = [

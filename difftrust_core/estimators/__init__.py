@@ -22,14 +22,15 @@ from difftrust_core.estimators.matrix import (
     p_erroneous,
     pass_at_1_candidates,
 )
-from difftrust_core.estimators.tally import Estimates, Tally, detection_at, estimates_of
+from difftrust_core.estimators.tally import Estimates, Histograms, Tallies, detection_at, estimates_of
 
 __all__ = [
     "Counts",
     "Estimates",
     "Floats",
+    "Histograms",
     "Labels",
-    "Tally",
+    "Tallies",
     "class_counts",
     "detected",
     "detection_at",

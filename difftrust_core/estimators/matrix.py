@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftrust_core.estimators.tally import Estimates, Tally, any_of, detection_at, estimates_of
+from difftrust_core.estimators.tally import Estimates, Histograms, Tallies, any_of, detection_at, estimates_of
 from difftrust_core.exceptions import TooFewCandidates, Undefined
 
 Labels = npt.NDArray[np.integer[Any]]
@@ -82,7 +82,7 @@ def p_detected(labels: Labels, counts: Counts) -> float:
     Raises as ``disagreement_per_input``.
     """
     m = _pairable(labels, counts)
-    return any_of(_histogram(_disagreeing(labels, counts)), m * (m - 1))
+    return float(any_of(_histogram(_disagreeing(labels, counts)), np.array([m * (m - 1)]))[0])
 
 
 def p_erroneous(labels: Labels, counts: Counts, reference: int | None) -> float:
@@ -91,7 +91,7 @@ def p_erroneous(labels: Labels, counts: Counts, reference: int | None) -> float:
     Raises as ``error_per_input``.
     """
     m = _checked(labels, counts)
-    return any_of(_histogram(_wrong(labels, counts, reference)), m)
+    return float(any_of(_histogram(_wrong(labels, counts, reference)), np.array([m]))[0])
 
 
 def detected(labels: Labels, counts: Counts) -> bool:
@@ -143,17 +143,23 @@ def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates
 
     Raises TooFewCandidates if m = 0, Undefined if n = 0, BrokenInvariant if I <= 2E does not hold exactly.
     """
-    m = _checked(labels, counts)
-    return estimates_of(
-        Tally(
-            m=m,
-            n=labels.shape[1],
-            sizes=functional_classes(labels, counts),
+    m, n = _checked(labels, counts), labels.shape[1]
+    sizes = np.array(functional_classes(labels, counts))
+    unknown = np.zeros(0, dtype=np.int64)
+    right = 0 if reference is None else _right(labels, counts, reference)
+    found = estimates_of(
+        Tallies(
+            m=np.array([m]),
+            n=np.array([n]),
+            n_classes=np.array([len(sizes)]),
+            alike=np.array([(sizes * (sizes - 1)).sum()]),
             disagreeing=_histogram(_disagreeing(labels, counts)),
-            wrong=None if reference is None else _histogram(_wrong(labels, counts, reference)),
-            right=0 if reference is None else _right(labels, counts, reference),
+            has_reference=np.array([reference is not None]),
+            wrong=_histogram(unknown if reference is None else _wrong(labels, counts, reference)),
+            right=np.array([right]),
         )
     )
+    return Estimates(**{name: np.asarray(values).tolist()[0] for name, values in found.items()})
 
 
 def _checked(labels: Labels, counts: Counts) -> int:
@@ -228,6 +234,6 @@ def _ratio(numerators: Ints, denominator: int) -> float:
     return int(numerators.sum()) / (denominator * len(numerators))
 
 
-def _histogram(numerators: Ints) -> dict[int, int]:
-    values, inputs = np.unique(numerators, return_counts=True)
-    return dict(zip(values.tolist(), inputs.tolist(), strict=True))
+def _histogram(numerators: Ints) -> Histograms:
+    values, inputs = np.unique(numerators[numerators > 0], return_counts=True)
+    return Histograms(task=np.zeros(len(values), dtype=np.int64), value=values, inputs=inputs)

@@ -1,13 +1,17 @@
-"""From what was counted of one task to its measures: every formula, in whole numbers up to its last division."""
+"""From what was counted of tasks to their measures: every formula, in whole numbers up to its last division."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates
 
-Histogram = Mapping[int, int]
-"""A number of candidates, or of ordered pairs of them -> on how many inputs it was met; 0 may be left out."""
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,54 +42,75 @@ class Estimates:
     """Whether any two candidates disagree on any input."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """What was counted of one task and coder; its measures follow from nothing else."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Histograms:
+    """On how many inputs of each task each number was met: three arrays of one length, sorted by task, then value."""
 
-    m: int
-    n: int
-    sizes: tuple[int, ...]
-    """Functional classes K_1 >= K_2 >= ...; they sum to m."""
-    disagreeing: Histogram
+    task: Ints
+    """Index of the task."""
+    value: Ints
+    """A number of candidates, or of ordered pairs of them, above 0."""
+    inputs: Ints
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tallies:
+    """What was counted of one coder's tasks, an element each; their measures follow from nothing else."""
+
+    m: Ints
+    """Candidates, at least one."""
+    n: Ints
+    """Inputs, at least one."""
+    n_classes: Ints
+    """Functional classes."""
+    alike: Ints
+    """sum_c K_c(K_c - 1), the ordered pairs of candidates of one functional class."""
+    disagreeing: Histograms
     """m^2 - sum_c k_c^2, the ordered pairs of candidates that differ on an input."""
-    wrong: Histogram | None
-    """m - k_ref, the candidates that differ from the reference on an input; None without a reference."""
-    right: int
+    has_reference: npt.NDArray[np.bool_]
+    wrong: Histograms
+    """m - k_ref, the candidates that differ from the reference on an input; nothing of tasks without one."""
+    right: Ints
     """Candidates that agree with the reference on every input; 0 without one."""
 
 
-def estimates_of(tally: Tally) -> Estimates:
-    """Return all measures of one task and coder at once; what m or a missing reference leaves undefined is NaN.
+def estimates_of(tallies: Tallies) -> dict[str, Any]:
+    """Return all measures, an element a task, by their names in ``Estimates``; undefined is NaN, ``detected`` None.
 
     Raises BrokenInvariant if I <= 2E does not hold exactly.
     """
-    m, n, nan, pairs = tally.m, tally.n, math.nan, tally.m * (tally.m - 1)
-    disagreeing = _total(tally.disagreeing)
-    wrong = 0 if tally.wrong is None else _total(tally.wrong)
-    if pairs and tally.wrong is not None:
-        check_invariants(disagreeing, wrong, m)
-    return Estimates(
-        m=m,
-        n=n,
-        error=nan if tally.wrong is None else wrong / (m * n),
-        incoherence=disagreeing / (pairs * n) if pairs else nan,
-        incoherence_v=disagreeing / (m * m * n) if pairs else nan,
-        p_detected=any_of(tally.disagreeing, pairs) if pairs else nan,
-        p_erroneous=nan if tally.wrong is None else any_of(tally.wrong, m),
-        functional_incoherence=detection_at(tally.sizes, 2) if pairs else nan,
-        functional_error=nan if tally.wrong is None else (m - tally.right) / m,
-        n_classes=len(tally.sizes),
-        detected=len(tally.sizes) > 1 if pairs else None,
-    )
+    m, n, known, pairs = tallies.m, tallies.n, tallies.has_reference, tallies.m * (tallies.m - 1)
+    paired = pairs > 0
+    disagreeing, wrong = _totals(tallies.disagreeing, len(m)), _totals(tallies.wrong, len(m))
+    both = paired & known
+    check_invariants(disagreeing[both], wrong[both], m[both])
+    return {
+        "m": m,
+        "n": n,
+        "error": _quotients(wrong, m * n, known),
+        "incoherence": _quotients(disagreeing, pairs * n, paired),
+        "incoherence_v": _quotients(disagreeing, m * m * n, paired),
+        "p_detected": np.where(paired, any_of(tallies.disagreeing, pairs), math.nan),
+        "p_erroneous": np.where(known, any_of(tallies.wrong, m), math.nan),
+        "functional_incoherence": _quotients(pairs - tallies.alike, pairs, paired),
+        "functional_error": _quotients(m - tallies.right, m, known),
+        "n_classes": tallies.n_classes,
+        "detected": [k > 1 if p else None for k, p in zip(tallies.n_classes.tolist(), paired.tolist(), strict=True)],
+    }
 
 
-def any_of(histogram: Histogram, denominator: int) -> float:
-    """Return 1 - prod_i (1 - v_i / denominator) over the inputs.
+def any_of(histograms: Histograms, denominators: Ints) -> Floats:
+    """Return 1 - prod_i (1 - v_i / denominator) over the inputs of each task; ``denominators``: an element a task.
 
     Equal values are multiplied as one power, smallest first, so that the order of the inputs leaves no trace.
     """
-    none = math.prod(((denominator - v) / denominator) ** histogram[v] for v in sorted(histogram))
-    return 1 - none
+    whole = denominators[histograms.task]
+    shares = ((whole - histograms.value) / whole).tolist()
+    powers = [share**inputs for share, inputs in zip(shares, histograms.inputs.tolist(), strict=True)]
+    none = np.ones(len(denominators))
+    np.multiply.at(none, histograms.task, powers)  # one after the other, unlike a product
+    result: Floats = 1 - none
+    return result
 
 
 def detection_at(sizes: Sequence[int], m_prime: int) -> float:
@@ -101,16 +126,25 @@ def detection_at(sizes: Sequence[int], m_prime: int) -> float:
     return (subsets - sum(math.comb(size, m_prime) for size in sizes)) / subsets
 
 
-def check_invariants(disagreeing: int, wrong: int, m: int) -> None:
-    """Check I <= 2E for both forms of I, and that E = 0 implies I = 0, on whole sums over the inputs."""
+def check_invariants(disagreeing: Ints, wrong: Ints, m: Ints) -> None:
+    """Check I <= 2E for both forms of I, and that E = 0 implies I = 0, on whole sums over the inputs of each task."""
     # D: disagreeing / (m(m-1)) <= 2 wrong / m. V: disagreeing / m^2 <= 2 wrong / m.
     for form, pairs in (("D", m - 1), ("V", m)):
-        if disagreeing > 2 * wrong * pairs:
+        broken = np.flatnonzero(disagreeing > 2 * wrong * pairs)
+        if len(broken):
+            at = broken[0]
             raise BrokenInvariant(
-                f"incoherence must be at most twice the error (form {form}), got {disagreeing} disagreeing ordered "
-                f"pairs and {wrong} wrong outcomes with m = {m}; please report this as a defect"
+                f"incoherence must be at most twice the error (form {form}), got {disagreeing[at]} disagreeing ordered "
+                f"pairs and {wrong[at]} wrong outcomes with m = {m[at]}; please report this as a defect"
             )
 
 
-def _total(histogram: Histogram) -> int:
-    return sum(value * inputs for value, inputs in histogram.items())
+def _totals(histograms: Histograms, n_tasks: int) -> Ints:
+    """Return the sum over the inputs of each task."""
+    return np.bincount(histograms.task, histograms.value * histograms.inputs, minlength=n_tasks).astype(np.int64)
+
+
+def _quotients(numerators: Ints, denominators: Ints, defined: npt.NDArray[np.bool_]) -> Floats:
+    """Return the quotients, each of whole numbers below 2^53 and so rounded once; NaN where not ``defined``."""
+    quotients: Floats = np.divide(numerators, denominators, out=np.full(len(defined), math.nan), where=defined)
+    return quotients

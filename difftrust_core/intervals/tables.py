@@ -5,6 +5,7 @@ All coders of a benchmark are resampled together, task by task: what one task do
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -37,21 +38,28 @@ class _Resampling:
     @classmethod
     def of(cls, task_ids: pl.Series, *, resamples: int, seed: int) -> "_Resampling":
         ids = task_ids.unique().sort()
-        drawn = task_weights(len(ids), resamples=resamples, seed=seed)
-        whole, left_out = np.ones((1, len(ids))), 1 - np.eye(len(ids))
-        return cls(task_ids=ids.to_frame(), weights=np.concatenate([whole, left_out, drawn]))
+        return cls(task_ids=ids.to_frame(), weights=_weights(len(ids), resamples, seed))
 
     def coders(self, estimates: pl.DataFrame) -> dict[str, pl.DataFrame]:
         """Return each model's estimates, one row a task of the benchmark: nulls where it has none."""
-        return {
-            str(model): self.task_ids.join(own, on="task_id", how="left", maintain_order="left", validate="1:1")
-            for (model,), own in estimates.group_by("model")
-        }
+        models = estimates.select(pl.col("model").unique().sort())
+        each = models.join(self.task_ids, how="cross")
+        rows = each.join(estimates, on=["model", "task_id"], how="left", maintain_order="left", validate="1:1")
+        n_tasks = self.task_ids.height
+        return {model: rows.slice(i * n_tasks, n_tasks) for i, model in enumerate(models["model"])}
 
     def limits(self, values: Floats, confidence: float) -> Limits:
         """Return the limits of what ``values`` are the values of."""
         n_tasks = self.task_ids.height
         return bca_limits(float(values[0]), values[1 + n_tasks :], values[1 : 1 + n_tasks], confidence=confidence)
+
+
+@lru_cache(maxsize=4)
+def _weights(n_tasks: int, resamples: int, seed: int) -> Floats:
+    drawn = task_weights(n_tasks, resamples=resamples, seed=seed)
+    weights = np.concatenate([np.ones((1, n_tasks)), 1 - np.eye(n_tasks), drawn])
+    weights.setflags(write=False)
+    return weights
 
 
 def with_intervals(

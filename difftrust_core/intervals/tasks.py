@@ -158,8 +158,7 @@ def _defined(values: npt.NDArray[Any], weights: Floats) -> tuple[Floats, Floats]
 
 
 def _floats(tasks: pl.DataFrame, *names: str) -> list[Floats]:
-    floats = tasks.select(pl.col(names).cast(pl.Float64).fill_null(math.nan))
-    return [floats[name].to_numpy() for name in names]
+    return [tasks[name].cast(pl.Float64).to_numpy() for name in names]
 
 
 def _ratio(a: Floats, b: Floats, weights: Floats) -> Floats:

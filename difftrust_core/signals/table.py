@@ -102,12 +102,19 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
     for coder in sorted(pool.members):
         if coder[1] == temperature:
             measured = ablation(pool, [coder], m=m, n=n, subsets=False)
-            tallies = [counted.tally for counted in count(pool, [pool.of(coder).first(m)], n=n)]
-            right = [(t.m, t.right) if t.wrong is not None else None for t in tallies]
+            counts = count(pool, [coder], m=[m], n=n)
+            sizes = [sorted((c.sizes[0] for c in task.classes), reverse=True) for task in counts.tasks()]
+            tallies = counts.tallies
+            right = [
+                (m, right) if known else None
+                for m, right, known in zip(
+                    *(a.tolist() for a in (tallies.m, tallies.right, tallies.has_reference)), strict=True
+                )
+            ]
             columns: dict[str, list[float]] = {
-                "n_clusters": [float(len(t.sizes)) for t in tallies],
-                "cluster_entropy": [cluster_entropy(t.sizes) for t in tallies],
-                "largest_share": [largest_share(t.sizes) for t in tallies],
+                "n_clusters": [float(len(each)) for each in sizes],
+                "cluster_entropy": [cluster_entropy(each) for each in sizes],
+                "largest_share": [largest_share(each) for each in sizes],
                 **{f"pass_at_{k}": [float("nan") if r is None else pass_at_k(*r, k) for r in right] for k in (1, 5)},
             }
             made = measured.with_columns([pl.Series(name, values) for name, values in columns.items()])
