@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import polars as pl
@@ -158,7 +158,7 @@ class Choice:
     def of(self, model: str) -> pl.DataFrame:
         """Return the estimates of one model, no row where some are missing."""
         where = (self.benchmark, model, self.temperature, self.m, self.n, self.equality)
-        return _estimates(self.store, self.version, str(self.store.root), where)
+        return _estimates(self.store.root, self.version, where)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
@@ -170,13 +170,11 @@ def _of_all(
     return pl.concat(found.values()), tuple(model for model, rows in found.items() if rows.is_empty())
 
 
-@st.cache_resource(max_entries=_KEPT * 16, show_spinner=False)
-def _estimates(
-    _store: Store, version: Version, root: str, where: tuple[str, str, float, int, int, str]
-) -> pl.DataFrame:
-    del version, root
+@lru_cache(maxsize=_KEPT * 16)
+def _estimates(root: Path, version: Version, where: tuple[str, str, float, int, int, str]) -> pl.DataFrame:
+    del version
     benchmark, model, temperature, m, n, equality = where
-    found = pool(_store, benchmark, equality)
+    found = pool(Store(root), benchmark, equality)
     rows = ablation(found, [(model, temperature)], m=m, n=n, subsets=False)
     whole = rows.height == len(found.tasks_of((model, temperature), m=m))
     return rows if whole else rows.clear()

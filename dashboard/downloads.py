@@ -27,11 +27,24 @@ def show_chart(
     selection: str | None = None,
     on_select: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw a chart, with buttons to download it.
+    """Draw a chart as ``show_alone`` does, with buttons to download it. ``table``: the chart's data."""
+    show_alone(drawing, name=name, stretch=stretch, selection=selection, on_select=on_select)
+    show_downloads(lambda: drawing, table, name=name)
 
-    ``name``: of the files, unique on the page. ``table``: the chart's data. ``stretch``: to the width of the page; a
-    chart of panels never is. ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is
-    selected whenever a click or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
+
+def show_alone(
+    drawing: Drawing,
+    *,
+    name: str,
+    stretch: bool = True,
+    selection: str | None = None,
+    on_select: Callable[[Any], None] | None = None,
+) -> None:
+    """Draw a chart; the downloads that hold it are written by who calls this.
+
+    ``name``: of the files, unique on the page. ``stretch``: to the width of the page; a chart of panels never is.
+    ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is selected whenever a click
+    or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
     shape, key = _shape(drawing.shape, drawing.options, theme.is_dark()), f"chart:{name}"
     width: Any = "content" if theme.has_panels(shape) or not stretch else "stretch"
@@ -39,7 +52,6 @@ def show_chart(
     # Named data: the browser keeps a chart whose shape is the same, and moves its marks.
     spec = {**shape, "datasets": dict(drawing.data)}
     st.vega_lite_chart(spec=spec, width=width, key=key, on_select=told, selection_mode=selection)
-    show_downloads(drawing, table, name=name)
 
 
 @lru_cache(maxsize=_SHAPES)
@@ -56,17 +68,17 @@ def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
 
 
 @st.fragment
-def show_downloads(drawing: Drawing, table: pl.DataFrame, *, name: str) -> None:
-    """Write a button that opens to three: the chart as svg and png, its data as csv.
+def show_downloads(make: Callable[[], Drawing], table: pl.DataFrame, *, name: str, about: str | None = None) -> None:
+    """Write a button that opens to three: the chart that ``make`` returns as svg and png, its data as csv.
 
-    The three are on the page while it is open, and files are made when they are asked for: each element of a page costs
-    every change of it milliseconds.
+    ``about``: what these are, where it is not plain. The three are on the page while it is open, and files are made
+    when they are asked for: each element of a page costs every change of it milliseconds.
     """
     with st.popover(
-        "Download", key=f"download:{name}", type="tertiary", icon=":material/download:", on_change="rerun"
+        "Download", key=f"download:{name}", type="tertiary", icon=":material/download:", on_change="rerun", help=about
     ) as opened:
         if opened.open:
-            _show_buttons(drawing, table, name)
+            _show_buttons(make(), table, name)
 
 
 def _show_buttons(drawing: Drawing, table: pl.DataFrame, name: str) -> None:

@@ -207,7 +207,7 @@ def _per_coder(estimates: pl.DataFrame, measures: dict[str, Callable[[pl.DataFra
     if estimates.select(*keys, "temperature").n_unique() > estimates.select(keys).n_unique():
         keys.append("temperature")
     rows = [
-        tasks.select(keys).row(0, named=True)
+        {key: tasks[key][0] for key in keys}
         | {"tasks": _n_defined(tasks)}
         | {name: measure(tasks) for name, measure in measures.items()}
         for tasks in estimates.partition_by(keys)

@@ -144,12 +144,13 @@ def test_a_slider_moves_by_key_and_the_url_with_it(watched: Watched, server: str
     page.get_by_text("m = 9 programs").wait_for()
 
 
-def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str) -> None:
+@pytest.mark.parametrize(("path", "columns"), [("", b"benchmark,model"), ("ablation", b"coder,temperature,m,n")])
+def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str, path: str, columns: bytes) -> None:
     page = watched.page
-    page.goto(server)
+    page.goto(f"{server}/{path}")
     watched.settle()
     page.get_by_role("button", name="Download", exact=True).first.click()
-    begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"benchmark,model"}
+    begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": columns}
     for words, start in begins.items():
         with page.expect_download() as found:
             page.get_by_test_id("stDownloadButton").filter(has_text=words).first.get_by_role("button").click()

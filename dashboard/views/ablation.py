@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 
 import polars as pl
 import streamlit as st
@@ -58,11 +59,12 @@ def draw() -> None:
     _show_point(chosen, models, rule)
     lines = [(model,) for model in models[:_ALONE]] if len(models) in range(2, _ALONE + 1) else []
     series = [tuple(models), *lines]
-    _show_curves(chosen, series, "m", rate)
-    _show_curves(chosen, series, "n", rate)
+    against_m = _curves(chosen, series, "m")
+    _show_curves(chosen, series, "m", rate, against_m)
+    _show_curves(chosen, series, "n", rate, _curves(chosen, series, "n"))
     if len(chosen.held.temperatures) > 1 and state.choose_switch("Against temperature too", name="temperatures"):
-        _show_curves(chosen, series, "temperature", rate)
-    _show_costs(chosen, series, rate)
+        _show_curves(chosen, series, "temperature", rate, _curves(chosen, series, "temperature"))
+    _show_costs(chosen, series, rate, against_m)
     missing.show_missing(chosen, models)
     ahead.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series, rule))
 
@@ -84,12 +86,15 @@ def _coders(models: Sequence[str], temperature: float) -> tuple[Coder, ...]:
     return tuple((model, temperature) for model in models)
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _setting(_store: Store, version: Version, root: str, where: Where, point: tuple[int, int]) -> pl.DataFrame:
-    """Return one setting as a row, or no row where it is not recorded: each is counted once in this process."""
-    del version, root
+@lru_cache(maxsize=_KEPT)
+def _setting(root: Path, version: Version, where: Where, point: tuple[int, int]) -> pl.DataFrame:
+    """Return one setting as a row, or no row where it is not recorded: each is counted once in this process.
+
+    Asked two dozen times a page: Streamlit's own cache would take longer to find them than to draw them.
+    """
+    del version
     benchmark, coders, equality = where
-    pool = data.pool(_store, benchmark, equality)
+    pool = data.pool(Store(root), benchmark, equality)
     if any(coder not in pool.members for coder in coders):
         return settings_frame(pool, coders[:1], [])
     return settings_frame(pool, coders, [point])
@@ -100,8 +105,7 @@ def _settings(
 ) -> pl.DataFrame:
     coders = _coders(models, chosen.temperature if temperature is None else temperature)
     where = (chosen.benchmark, coders, chosen.equality)
-    root = str(chosen.store.root)
-    return pl.concat([_setting(chosen.store, chosen.version, root, where, point) for point in points])
+    return pl.concat([_setting(chosen.store.root, chosen.version, where, point) for point in points])
 
 
 def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
@@ -173,27 +177,33 @@ def _why_not(chosen: Choice, models: Sequence[str]) -> str:
     )
 
 
-def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, rate: str) -> None:
+def _curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str) -> pl.DataFrame:
+    """Return the points of the curves of all models and mixtures, their names as they may be shown."""
+    return rewrite(pl.concat([_curve(chosen, models, vary) for models in series]), ["model"], text.one_line)
+
+
+def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, rate: str, table: pl.DataFrame) -> None:
     """Draw the measures against m, n or the temperature, a line a model or mixture."""
-    table = pl.concat([_curve(chosen, models, vary) for models in series]).rename({"model": "coder"})
-    table = rewrite(table, ["coder"], text.one_line)
+    table = table.rename({"model": "coder"})
     st.subheader(_AGAINST[vary], anchor=False)
     if table.is_empty():
         st.markdown("Nothing of this is recorded.")
         return
     marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
     ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
-    columns = st.columns(3)
-    for place, measure in zip(columns, (rate, *_MEASURES), strict=True):
+    draw = partial(
+        ablation_drawing, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks, height=220
+    )
+    measures = (rate, *_MEASURES)
+    for place, measure in zip(st.columns(3), measures, strict=True):
         with place:
             if table[measure].is_nan().all():
                 st.markdown("Unknown without a reference.")
-                continue
-            drawing = ablation_drawing(
-                table, x=vary, measures=(measure,), series="coder", among=_names(series), chosen=marked, ticks=ticks,
-                height=220,
-            )  # fmt: skip
-            downloads.show_chart(drawing, table, name=f"{measure.replace('_', '-')}-against-{vary}")
+            else:
+                downloads.show_alone(draw(measures=(measure,)), name=f"{measure}-against-{vary}")
+    downloads.show_downloads(
+        partial(draw, measures=measures), table, name=f"against-{vary}", about="These charts as one, and their data."
+    )
 
 
 def _names(series: Sequence[tuple[str, ...]]) -> list[str]:
@@ -222,9 +232,7 @@ def _grid(chosen: Choice, models: tuple[str, ...], vary: str) -> list[float]:
     return sorted({m for m in (*_MS, most) if len(models) <= m <= most})
 
 
-def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str) -> None:
-    table = pl.concat([_curve(chosen, models, "m") for models in series])
-    table = rewrite(table, ["model"], text.one_line)
+def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, table: pl.DataFrame) -> None:
     st.subheader("Detection rate against dollars", anchor=False)
     priced = pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0)
     if table.filter(priced & pl.col(rate).is_not_nan()).is_empty():

@@ -1,5 +1,6 @@
 """The papers' own numbers, as transcribed in ``data/published``; and nothing else."""
 
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -8,6 +9,7 @@ import difftrust_core
 from difftrust_core.exceptions import NoBenchmark
 
 
+@cache
 def load_published(table: str) -> pl.DataFrame:
     """Return one published table by its file's name, e.g. ``table_4``. Raises NoBenchmark if it was not installed."""
     package = Path(difftrust_core.__file__).parent
