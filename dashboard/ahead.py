@@ -5,7 +5,8 @@ import contextlib
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -15,8 +16,6 @@ from difftrust_core.exceptions import DifftrustError
 from difftrust_core.results import EQUALITIES, load_pool, pool_names
 from difftrust_core.store import Store
 
-_MOST = 4
-"""Benchmarks that are loaded before they are asked for."""
 _PAUSE = 0.1
 """Seconds after a page was drawn in which it is sent, undisturbed."""
 
@@ -38,7 +37,7 @@ def _load(root: Path) -> None:
     _set_aside()
     with contextlib.suppress(DifftrustError, OSError):
         store = Store.open(root)
-        for benchmark in pool_names(store)[:_MOST]:
+        for benchmark in pool_names(store)[: data.READ_AHEAD]:
             for equality in EQUALITIES:
                 _ = load_pool(store, benchmark, equality=equality).flat
     _set_aside()
@@ -57,17 +56,17 @@ class Steps:
     """A thread that makes what the page drawn last may show next, and forgets what earlier ones might have."""
 
     def __init__(self) -> None:
-        self._asked: list[Callable[[], object]] = []
+        self._asked: Iterator[Callable[[], object]] | None = None
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
     def expect(self, steps: Iterable[Callable[[], object]]) -> None:
         """Call these, the likeliest first, until others are expected, or none. What they return they must keep.
 
-        Each should be short: the one that is under way is not stopped.
+        Each should be short: the one that is under way is not stopped. Each is asked for when its turn comes.
         """
         with self._changed:
-            self._asked = list(steps)
+            self._asked = iter(steps)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="steps", daemon=True)
                 self._thread.start()
@@ -76,12 +75,17 @@ class Steps:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._asked)
+                self._changed.wait_for(lambda: self._asked is not None)
                 asked = self._asked
             time.sleep(_PAUSE)
-            while asked and self._asked is asked:
+            while asked is not None and self._asked is asked:
                 with contextlib.suppress(DifftrustError, OSError, MemoryError):  # who asks for it is told
-                    asked.pop(0)()
+                    next(asked, partial(self._finish, asked))()
+
+    def _finish(self, asked: Iterator[Callable[[], object]]) -> None:
+        with self._changed:
+            if self._asked is asked:
+                self._asked = None
 
 
 STEPS = Steps()

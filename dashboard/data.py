@@ -4,7 +4,7 @@ What is kept is kept under the time at which the store's files were written, so 
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
@@ -22,6 +22,8 @@ from difftrust_core.store import SETTINGS_FILE, Store
 
 Version = tuple[int, ...]
 """When the store's results were written, in nanoseconds."""
+READ_AHEAD = 4
+"""Benchmarks that are read before they are asked for."""
 _KEPT = 64
 """Answers of each kind that are kept at most."""
 
@@ -87,9 +89,15 @@ class Held:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the store …")
 def held(_store: Store, version: Version, root: str, benchmark: str) -> Held:
-    """Return what the store holds of one benchmark."""
-    del version, root
-    found = pool(_store, benchmark)
+    """Return what the store holds of one benchmark; say meanwhile that it is read."""
+    del root
+    return _held(_store.root, version, benchmark)
+
+
+@lru_cache(maxsize=_KEPT)
+def _held(root: Path, version: Version, benchmark: str) -> Held:
+    del version
+    found = pool(Store(root), benchmark)
     temperatures = tuple(sorted({temperature for _, temperature in found.members}))
     return Held(
         temperatures=temperatures,
@@ -120,7 +128,7 @@ class Choice:
     @cached_property
     def held(self) -> Held:
         """Return what the store holds of the benchmark."""
-        return held(self.store, self.version, str(self.store.root), self.benchmark)
+        return _held(self.store.root, self.version, self.benchmark)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -137,6 +145,14 @@ class Choice:
         counts = [m for m in (self.m + 1, self.m - 1) if 2 <= m <= self.held.most_candidates[self.temperature]]
         others = [equality for equality in EQUALITIES if equality != self.equality]
         return [*(replace(self, m=m) for m in counts), *(replace(self, equality=other) for other in others)]
+
+    def in_other_benchmarks(self) -> Iterator["Choice"]:
+        """Yield what a click on another benchmark makes of this, where nothing else changes with it; of the first."""
+        for name in benchmarks(self.store, self.version, str(self.store.root))[:READ_AHEAD]:
+            there = replace(self, benchmark=name)
+            most = 0 if name == self.benchmark else there.held.most_candidates.get(self.temperature, 0)
+            if self.m <= most and self.n <= there.held.most_inputs:
+                yield there
 
     def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
         """Return a row a (model, task), all models unless named: the columns of ``ablation.TASK_SCHEMA``.

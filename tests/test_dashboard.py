@@ -298,3 +298,6 @@ def test_one_step_away_is_what_the_sliders_reach() -> None:
         steps = chosen.one_step_away()
         assert [(step.m, step.equality) for step in steps] == expected
         assert {(step.benchmark, step.n, step.blind) for step in steps} == {("HumanEval", 100, True)}
+    assert list(most.in_other_benchmarks()) == [replace(most, benchmark="MBPP")]
+    for beyond in ({"m": 51}, {"n": 10_001}, {"temperature": 0.7}):
+        assert not list(replace(most, **beyond).in_other_benchmarks())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -49,7 +50,9 @@ def draw() -> None:
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
-    ahead.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each))
+    ahead.STEPS.expect(
+        step for each in chain(chosen.one_step_away(), chosen.in_other_benchmarks()) for step in _steps(each)
+    )
 
 
 def _steps(chosen: Choice) -> list[Callable[[], object]]:

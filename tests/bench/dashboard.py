@@ -145,6 +145,20 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         shown = ("equality strict", "equality paper")[i % 2]
         label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
         bench.time("overview: equality", page, label.click, shown)
+    for i in range(rounds):
+        slider = page.get_by_role("slider", name="Inputs a program (n)")
+        slider.focus()
+        n = ("500", "200", "100", "200", "500", "1,000")[i % 6]
+        key = "ArrowLeft" if i % 6 < 3 else "ArrowRight"
+        bench.time("overview: move n", page, partial(page.keyboard.press, key), f"n = {n} inputs")
+    page.goto(bench.url)
+    page.get_by_text("How sure one may be").wait_for()
+    page.wait_for_function(STILL)
+    for i in range(rounds):
+        name = ("MBPP", "HumanEval")[i % 2]
+        page.get_by_test_id("stSidebar").get_by_role("combobox").first.click()
+        option = page.get_by_role("option", name=name, exact=True)
+        bench.time("overview: another benchmark", page, option.click, f"· {name} ·")
     page.goto(f"{bench.url}/?benchmark=MBPP")
     page.get_by_text("How sure one may be").wait_for()
     page.wait_for_function(STILL)
