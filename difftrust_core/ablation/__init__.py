@@ -1,7 +1,7 @@
 """Any number of candidates, of inputs, any mixture of models: measures from behaviours alone, and nothing else.
 
-``compact`` holds one task's behaviours, ``pool`` those of a benchmark and who has which, ``columns`` the inputs that tell
-a coder's apart; ``counting`` counts all tasks in one pass, ``subsets`` every choice of candidates at once, ``measures``
+``compact`` holds one task's behaviours, ``pool`` those of a benchmark and who has which; ``columns`` finds what tells a
+coder's apart, ``counting`` counts all tasks in one pass, ``subsets`` every choice of candidates at once, ``measures``
 turns counts into tables.
 """
 

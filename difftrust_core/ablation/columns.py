@@ -1,6 +1,7 @@
 """The columns that tell some of a benchmark's behaviours apart: alike ones are one; and nothing else.
 
-A benchmark's patterns are those of all its coders. Those of one coder are a tenth of them, and so is the time to count.
+A benchmark's patterns are those of all its coders. One coder needs a twentieth to a third of them,
+and so much less time to count.
 """
 
 from collections.abc import Sequence
