@@ -6,7 +6,8 @@ than anybody reads is cut, saying by how much.
 
 import html
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -60,12 +61,38 @@ def show_code(text: str, *, language: str | None = "python") -> None:
     st.code(plain(text) or " ", language=language, wrap_lines=True)
 
 
-def show_marked(pieces: Iterable[tuple[str, bool]]) -> None:
-    """Write text of which some pieces are marked: (text, is marked)."""
-    spelled = (f"<mark>{html.escape(visible(t))}</mark>" if marked else html.escape(visible(t)) for t, marked in pieces)
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A text in a frame."""
+
+    title: str
+    about: str
+    """What follows the title, in its line."""
+    pieces: Sequence[tuple[str, bool]]
+    """The text: (piece, is marked)."""
+    note: str = ""
+    """A line below it."""
+
+
+def show_cards(cards: Iterable[Card]) -> None:
+    """Write cards, as many beside one another as fit. One element of the page, however many: each costs its change."""
     st.html(
-        '<pre dir="ltr" style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate">'
-        f"{''.join(spelled)}</pre>"
+        '<div style="display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr));gap:1rem">'
+        f"{''.join(map(_spelled_card, cards))}</div>"
+    )
+
+
+def _spelled_card(card: Card) -> str:
+    spelled = (
+        f"<mark>{html.escape(visible(piece))}</mark>" if is_marked else html.escape(visible(piece))
+        for piece, is_marked in card.pieces
+    )
+    note = f'<p style="margin:0.5rem 0 0">{escaped(card.note)}</p>' if card.note else ""
+    return (
+        '<section dir="ltr" style="min-width:0;padding:0.8rem 1rem;border:1px solid #80808059;border-radius:0.5rem">'
+        f'<p style="margin:0 0 0.5rem"><b>{escaped(card.title)}</b>{escaped(card.about)}</p>'
+        '<pre style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate">'
+        f"{''.join(spelled)}</pre>{note}</section>"
     )
 
 

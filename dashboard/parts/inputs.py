@@ -1,5 +1,6 @@
 """Part of a task's page: the inputs on which its programs disagree, and what each cluster says there."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,6 @@ from difftrust_core.schemas import REMEDIES
 
 _ROWS = 200
 _GROUPS = 12
-_ACROSS = 3
 _TEXT = 2_000
 
 
@@ -74,15 +74,11 @@ def _choose(telling: list[TellingInput]) -> TellingInput:
 def _show_answers(task: OneTask, chosen: TellingInput, *, blind: bool) -> None:
     _show_input(task, chosen.arguments)
     groups = list(zip(chosen.split.groups, _texts(task, chosen), strict=True))[:_GROUPS]
-    first = groups[0][1]
-    for start in range(0, len(groups), _ACROSS):
-        for place, column in zip(range(start, len(groups)), st.columns(_ACROSS), strict=False):
-            numbers, answer = groups[place]
-            with column, st.container(border=True):
-                _show_group(task, numbers)
-                text.show_marked(marked_difference(answer, first))
-                if not blind and chosen.split.reference_group == place:
-                    st.markdown(":material/check: as the reference")
+    right = None if blind else chosen.split.reference_group
+    text.show_cards(
+        _card(task, numbers, marked_difference(answer, groups[0][1]), is_right=place == right)
+        for place, (numbers, answer) in enumerate(groups)
+    )
     if len(chosen.split.groups) > _GROUPS:
         text.show_small(f"and {len(chosen.split.groups) - _GROUPS} more answers, each of fewer programs")
     if not blind and chosen.split.reference_group is None:
@@ -113,11 +109,12 @@ def spelled_database(arguments: str) -> str:
         return arguments
 
 
-def _show_group(task: OneTask, numbers: tuple[int, ...]) -> None:
+def _card(task: OneTask, numbers: tuple[int, ...], pieces: Sequence[tuple[str, bool]], *, is_right: bool) -> text.Card:
     n_programs = sum(task.clustering.clusters[number - 1].n_candidates for number in numbers)
     shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
     noun = "program" if n_programs == 1 else "programs"
-    st.markdown(f"**{n_programs} {noun}**, cluster {shown}")
+    note = "✓ as the reference" if is_right else ""
+    return text.Card(title=f"{n_programs} {noun}", about=f", cluster {shown}", pieces=pieces, note=note)
 
 
 def _texts(task: OneTask, chosen: TellingInput) -> list[str]:

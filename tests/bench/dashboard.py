@@ -23,6 +23,8 @@ from playwright.sync_api import Locator, Page, sync_playwright
 from tests.dashboard_server import dashboard
 
 SESSIONS = 20
+INPUTS = ("1", "2", "5", "10", "20", "50", "100", "200", "500", "1,000")
+"""What the slider of n can be moved to."""
 STILL = (
     "() => !document.querySelector('[data-testid=stStatusWidget]') && !document.querySelector('[data-stale=true]')"
     " && document.querySelector('h1')"
@@ -145,11 +147,12 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         shown = ("equality strict", "equality paper")[i % 2]
         label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
         bench.time("overview: equality", page, label.click, shown)
+    words = page.inner_text("body").split(" inputs ·")[0].rsplit("n = ", 1)[1]
+    fewer = INPUTS[: INPUTS.index(words)][::-1][:3]
+    there_and_back = [(n, "ArrowLeft") for n in fewer] + [(n, "ArrowRight") for n in (*fewer[1::-1], words)]
     for i in range(rounds):
-        slider = page.get_by_role("slider", name="Inputs a program (n)")
-        slider.focus()
-        n = ("500", "200", "100", "200", "500", "1,000")[i % 6]
-        key = "ArrowLeft" if i % 6 < 3 else "ArrowRight"
+        n, key = there_and_back[i % len(there_and_back)]
+        page.get_by_role("slider", name="Inputs a program (n)").focus()
         bench.time("overview: move n", page, partial(page.keyboard.press, key), f"n = {n} inputs")
     page.goto(bench.url)
     page.get_by_text("How sure one may be").wait_for()
