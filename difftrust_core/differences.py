@@ -9,18 +9,20 @@ MOST_PIECES: Final = 400
 """Beyond, only what both begin and end with is found: comparing pieces takes the square of their number."""
 
 Marked = list[tuple[str, bool]]
-"""Pieces of a text, in order, and whether each is missing in the other text."""
+"""Pieces of a text, in order, and whether each is missing in the other text; empty where that has more."""
 
 
 def marked_difference(text: str, other: str) -> Marked:
-    """Return ``text`` in pieces, those that ``other`` has not at that place marked. Joined, they are ``text``."""
+    """Return ``text`` in pieces, those that ``other`` has not at that place marked. Joined, they are ``text``.
+
+    A marked piece that is empty stands where ``other`` has something that ``text`` has not.
+    """
     own, others = _PIECE.findall(text), _PIECE.findall(other)
     if max(len(own), len(others)) > MOST_PIECES:
         return _between_ends(text, other)
     pieces: Marked = []
     for tag, start, end, _, _ in SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
-        if end > start:
-            pieces.append(("".join(own[start:end]), tag != "equal"))
+        pieces.append(("".join(own[start:end]), tag != "equal"))
     return pieces
 
 
@@ -28,5 +30,5 @@ def _between_ends(text: str, other: str) -> Marked:
     most = min(len(text), len(other))
     start = next((i for i in range(most) if text[i] != other[i]), most)
     end = next((i for i in range(most - start) if text[-1 - i] != other[-1 - i]), most - start)
-    parts = [(text[:start], False), (text[start : len(text) - end], True), (text[len(text) - end :], False)]
-    return [part for part in parts if part[0]]
+    parts = [(text[:start], False), (text[start : len(text) - end], text != other), (text[len(text) - end :], False)]
+    return [part for part in parts if part[0] or part[1]]

@@ -74,6 +74,8 @@ def _choose(telling: list[TellingInput]) -> TellingInput:
 def _show_answers(task: OneTask, chosen: TellingInput, *, blind: bool) -> None:
     _show_input(task, chosen.arguments)
     groups = list(zip(chosen.split.groups, _texts(task, chosen), strict=True))[:_GROUPS]
+    if len(groups) > 1:
+        text.show_small("Marked: what the first answer has not. A thin bar: there it has something more.")
     right = None if blind else chosen.split.reference_group
     text.show_cards(
         _card(task, numbers, marked_difference(answer, groups[0][1]), is_right=place == right)
