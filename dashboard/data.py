@@ -147,7 +147,7 @@ class Choice:
         return [*(replace(self, m=m) for m in counts), *(replace(self, equality=other) for other in others)]
 
     def in_other_benchmarks(self) -> Iterator["Choice"]:
-        """Yield what a click on another benchmark makes of this, where nothing else changes with it; of the first."""
+        """Yield what a click on another of the first benchmarks makes of this, where nothing else changes with it."""
         for name in benchmarks(self.store, self.version, str(self.store.root))[:READ_AHEAD]:
             there = replace(self, benchmark=name)
             most = 0 if name == self.benchmark else there.held.most_candidates.get(self.temperature, 0)

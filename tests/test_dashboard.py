@@ -1,5 +1,6 @@
 """The dashboard's pages and parts without a browser: what they show, what they believe, what they refuse."""
 
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -202,6 +203,23 @@ def test_long_lines_and_long_texts_are_cut_and_say_so() -> None:
     assert text.cut("x" * 1_000_000, line=5) == "xxxxx… (999,995 more characters)"
     assert text.cut("a\nb\nc\nd", lines=2) == "a\nb\n… (2 more lines)"
     assert text.cut("a\nb", lines=2) == "a\nb"
+
+
+def test_answers_stand_beside_one_another_and_the_reference_s_is_named() -> None:
+    def cards(**more: str) -> list[str]:
+        (found,) = [
+            words for words in shown(opened("task", task="HumanEval/1", **more)).split("\n") if "<section" in words
+        ]
+        return found.split("<section")[1:]
+
+    seen = cards()
+    assert len(seen) == 12
+    assert ["as the reference" in card for card in seen] == [bool(re.search(r", cluster 1\b", card)) for card in seen]
+    assert sum("as the reference" in card for card in seen) == 1
+    assert "<mark>" not in seen[0]
+    assert all("<mark>" in card for card in seen[1:])
+    assert any("<mark></mark>" in card for card in seen[1:])
+    assert not any("as the reference" in card for card in cards(blind="yes"))
 
 
 def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:

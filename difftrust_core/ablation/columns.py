@@ -1,7 +1,6 @@
 """The columns that tell some of a benchmark's behaviours apart: alike ones are one; and nothing else.
 
-A benchmark's patterns are those of all its coders. One coder needs a twentieth to a third of them,
-and so much less time to count.
+A benchmark's patterns tell all of its coders apart. For one coder most of them are alike, and counting needs each once.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from difftrust_core.ablation.columns import Columns
 from difftrust_core.ablation.compact import Ints
@@ -12,7 +11,6 @@ from difftrust_core.ablation.pool import Coder, Flat, Members, Pool, ranges, sta
 from difftrust_core.estimators import Histograms, Tallies
 from difftrust_core.records import Kind
 
-Floats = NDArray[np.float64]
 _MOST_COUNTERS = 16
 """A key: sums are kept in an array that long, a counter each; of sparser keys they are found by sorting."""
 

@@ -19,7 +19,8 @@ from difftrust_core.exceptions import WrongUsage
 
 Coder = tuple[str, float]
 """(model, temperature)."""
-_COLUMNS_KEPT = 256
+_COLUMNS_KEPT = 64
+"""Choices of coders of which the columns are kept, a fifth of a megabyte each."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

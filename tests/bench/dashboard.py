@@ -23,8 +23,8 @@ from playwright.sync_api import Locator, Page, sync_playwright
 from tests.dashboard_server import dashboard
 
 SESSIONS = 20
-INPUTS = ("1", "2", "5", "10", "20", "50", "100", "200", "500", "1,000")
-"""What the slider of n can be moved to."""
+INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""What the slider of n can be moved to, below where it stands."""
 STILL = (
     "() => !document.querySelector('[data-testid=stStatusWidget]') && !document.querySelector('[data-stale=true]')"
     " && document.querySelector('h1')"
@@ -153,7 +153,7 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
         bench.time("overview: equality", page, label.click, shown)
     words = page.inner_text("body").split(" inputs ·")[0].rsplit("n = ", 1)[1]
-    fewer = INPUTS[: INPUTS.index(words)][::-1][:3]
+    fewer = [str(n) for n in reversed(INPUTS) if n < int(words.replace(",", ""))][:3]
     there_and_back = [(n, "ArrowLeft") for n in fewer] + [(n, "ArrowRight") for n in (*fewer[1::-1], words)]
     for i in range(rounds):
         n, key = there_and_back[i % len(there_and_back)]
