@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql \
+.PHONY: help demo test test-all test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql \
 	bench-scaling calibrate dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
@@ -26,14 +26,20 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 	$(BIN)/difftrust demo
 
-test: $(READY)  ## The whole test suite
-	$(BIN)/python -m pytest -n 2
+# Two processes, and whichever is done takes tests from the other.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
+
+test: $(READY)  ## Every package, command and page once, a real browser included; 4 minutes
+	$(PYTEST) -m "not slow"
+
+test-all: $(READY)  ## All tests: those of `make test` and the slow rest; up to 16 minutes
+	$(PYTEST)
 
 test-hostile: $(READY)  ## The hostile suite 20 times; as root also for an ordinary user
-	DIFFTRUST_HOSTILE_ROUNDS=20 $(BIN)/python -m pytest -n 2 tests/hostile
+	DIFFTRUST_HOSTILE_ROUNDS=20 $(PYTEST) tests/hostile
 
 test-recovery: $(READY)  ## 200 random kills, full disks and second writers; every store ends with the same bytes
-	DIFFTRUST_KILLS=200 $(BIN)/python -m pytest -n 2 tests/recovery tests/test_killing.py
+	DIFFTRUST_KILLS=200 $(PYTEST) tests/recovery
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -60,7 +66,7 @@ bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 
 	$(BIN)/python -m tests.bench.scaling
 
 calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
-	$(BIN)/python -m tests.calibrate $(if $(STORE),--store $(STORE))
+	$(BIN)/python -m tests.support.calibrate $(if $(STORE),--store $(STORE))
 
 dashboard: $(READY)  ## The dashboard in the browser, on the shipped results or STORE=DIR
 	$(BIN)/difftrust dashboard $(if $(STORE),--store $(STORE))

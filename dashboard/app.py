@@ -1,4 +1,4 @@
-"""What Streamlit runs: the page asked for, or what to do where the store has none of it."""
+"""The script that Streamlit runs: it draws the page of the URL, or says what is wrong with the store."""
 
 import importlib
 import logging
@@ -9,20 +9,20 @@ sys.path[:0] = [folder for folder in [str(Path(__file__).resolve().parents[1])] 
 
 import streamlit as st
 
-from dashboard import ahead, frame, navigation, state, theme
+from dashboard import frame, navigation, prefetch, state, theme
 from difftrust_core.exceptions import DifftrustError
 
 # Whole, before any page: while another session is loading it, Altair trips over the half that is there.
 importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide")
-ahead.STEPS.expect([])  # what is asked for now goes first
+prefetch.STEPS.expect([])  # what is asked for now goes first
 theme.set_style()
 state.show_in_url()
 page = st.navigation(list(navigation.pages().values()), position="hidden")
 navigation.show_links(page)
 try:
     page.run()
-    ahead.make_ready()
+    prefetch.make_ready()
 except DifftrustError as e:
     frame.show_refusal(e)
 except (OSError, MemoryError) as e:  # a store that goes away or is damaged under our hands

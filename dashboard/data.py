@@ -1,31 +1,93 @@
-"""The store that the app shows, opened once a process, and what was asked of it, kept; and nothing else.
-
-What is kept is kept under the time at which the store's files were written, so a store that grows is read again.
-"""
+"""The store that the app shows, and the answers it gave, kept while its files stay the same."""
 
 import os
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial, wraps
 from pathlib import Path
+from typing import Generic, TypeVar, TypeVarTuple
 
 import polars as pl
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from difftrust_core.ablation import Pool, ablation
-from difftrust_core.corpora.published import find_results
+from difftrust_core.analysis.ablation.grid import whole_rows
+from difftrust_core.analysis.ablation.measures import TASK_SCHEMA
+from difftrust_core.analysis.ablation.pool import Pool
+from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.datasets.published import PAPER_SETTING, find_results
 from difftrust_core.exceptions import NoStore
-from difftrust_core.mirrors import folder_of
-from difftrust_core.results import EQUALITIES, load_pool, pool_names
-from difftrust_core.store import SETTINGS_FILE, Store
+from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.store.remote.mirror import folder_of
+from difftrust_core.store.store import SETTINGS_FILE, Store
 
-Version = tuple[int, ...]
-"""When the store's results were written, in nanoseconds."""
 READ_AHEAD = 4
 """Benchmarks that are read before they are asked for."""
-_KEPT = 64
-"""Answers of each kind that are kept at most."""
+Ts = TypeVarTuple("Ts")
+T = TypeVar("T")
+
+
+class _Answer(Generic[T]):
+    """What a function returns, computed once: who asks while it is computed waits."""
+
+    def __init__(self, compute: Callable[[], T], saying: str) -> None:
+        self._compute, self._saying, self._lock = compute, saying, threading.Lock()
+        self._found: list[T] = []
+
+    def value(self) -> T:
+        with self._lock:
+            if not self._found:  # after an error it is computed again
+                is_page = bool(self._saying) and get_script_run_ctx(suppress_warning=True) is not None
+                with st.spinner(self._saying) if is_page else nullcontext():
+                    self._found.append(self._compute())
+            return self._found[0]
+
+
+def kept(*, most: int = 64, saying: str = "") -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
+    """Keep the last answers of a function of a ``Source`` or ``Choice``, whose version says which files they rest on.
+
+    For all sessions of the process. Not Streamlit's cache: a page asks dozens of times, and that one takes longer to
+    find a kept answer than the page takes to draw it. ``saying``: shown while a page waits for one.
+    """
+
+    def decorate(function: Callable[[*Ts], T]) -> Callable[[*Ts], T]:
+        @lru_cache(maxsize=most)
+        def answer(*key: *Ts) -> _Answer[T]:
+            return _Answer(partial(function, *key), saying)
+
+        @wraps(function)
+        def find(*key: *Ts) -> T:
+            return answer(*key).value()
+
+        return find
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Source:
+    """A store at one version."""
+
+    root: Path
+    version: tuple[int, ...]
+    """When its results were written, in nanoseconds."""
+
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        return Store(self.root)
+
+    @property
+    def written(self) -> datetime:
+        """Return when the newest file of the results was written."""
+        return datetime.fromtimestamp(max(self.version) / 1e9, tz=UTC)
+
+    def pool(self, benchmark: str, equality: str = "paper") -> Pool:
+        """Return the behaviours of a benchmark; kept while the files are the same."""
+        return load_pool(self.store, benchmark, equality=equality)
 
 
 def store_path() -> Path:
@@ -41,37 +103,22 @@ def store_path() -> Path:
 _named, _shipped = cache(folder_of), cache(find_results)
 
 
-def open_store() -> tuple[Store, Version]:
-    """Return the store and its version. Raises NoStore or BadStore, saying what to do."""
+def open_source() -> Source:
+    """Return the store at its version of now. Raises NoStore or BadStore, saying what to do."""
     store = Store.open(store_path())
-    return store, _version(store)
-
-
-def _version(store: Store) -> Version:
     files = [store.root / SETTINGS_FILE]
     for table in ("classes", "members"):
         files += store.files(table)
-    return tuple(path.stat().st_mtime_ns for path in files)
+    return Source(store.root, tuple(path.stat().st_mtime_ns for path in files))
 
 
-def written(version: Version) -> datetime:
-    """Return when the newest file of the results was written."""
-    return datetime.fromtimestamp(max(version) / 1e9, tz=UTC)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def benchmarks(_store: Store, version: Version, root: str) -> list[str]:
+@kept()
+def benchmarks(source: Source) -> list[str]:
     """Return the benchmarks that the store holds results of. Raises NoStore if there are none."""
-    del version
-    names = pool_names(_store)
+    names = pool_names(source.store)
     if not names:
-        raise NoStore(f"{root} holds no results yet; run `difftrust execute --store {root}`")
+        raise NoStore(f"{source.root} holds no results yet; run `difftrust execute --store {source.root}`")
     return names
-
-
-def pool(store: Store, benchmark: str, equality: str = "paper") -> Pool:
-    """Return the behaviours of a benchmark; kept while the files are the same, for every session of the process."""
-    return load_pool(store, benchmark, equality=equality)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,22 +129,15 @@ class Held:
     models: dict[float, tuple[str, ...]]
     """Temperature -> models sampled at it."""
     most_candidates: dict[float, int]
-    """Temperature -> candidates of the coder with most a task."""
+    """Temperature -> candidates of the coder with most per task."""
     most_inputs: int
     """Inputs that some program was executed on."""
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the store …")
-def held(_store: Store, version: Version, root: str, benchmark: str) -> Held:
-    """Return what the store holds of one benchmark; say meanwhile that it is read."""
-    del root
-    return _held(_store.root, version, benchmark)
-
-
-@lru_cache(maxsize=_KEPT)
-def _held(root: Path, version: Version, benchmark: str) -> Held:
-    del version
-    found = pool(Store(root), benchmark)
+@kept(saying="Reading the store …")
+def held(source: Source, benchmark: str) -> Held:
+    """Return what the store holds of one benchmark."""
+    found = source.pool(benchmark)
     temperatures = tuple(sorted({temperature for _, temperature in found.members}))
     return Held(
         temperatures=temperatures,
@@ -112,10 +152,9 @@ def _held(root: Path, version: Version, benchmark: str) -> Held:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What every page shows a part of: which store, which benchmark, how much of it, under which policy."""
+    """What all pages choose: the store, the benchmark, how much of it, and how outcomes are compared."""
 
-    store: Store
-    version: Version
+    source: Source
     benchmark: str
     temperature: float
     m: int
@@ -125,40 +164,55 @@ class Choice:
     blind: bool
     """Whether everything that needs the reference is hidden."""
 
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        return self.source.store
+
+    @cached_property
+    def counted(self) -> "Choice":
+        """Return the choice without what no number depends on: answers are kept under it."""
+        return replace(self, blind=False) if self.blind else self
+
     @cached_property
     def held(self) -> Held:
         """Return what the store holds of the benchmark."""
-        return _held(self.store.root, self.version, self.benchmark)
+        return held(self.source, self.benchmark)
 
     @property
     def models(self) -> tuple[str, ...]:
         """Return the models sampled at the temperature."""
         return self.held.models[self.temperature]
 
+    @property
+    def usual_model(self) -> str:
+        """Return the model that pages start with: the paper's, else the first."""
+        return PAPER_SETTING.model if PAPER_SETTING.model in self.models else self.models[0]
+
     @cached_property
     def pool(self) -> Pool:
         """Return the behaviours of the benchmark."""
-        return pool(self.store, self.benchmark, self.equality)
+        return self.source.pool(self.benchmark, self.equality)
 
     def one_step_away(self) -> list["Choice"]:
-        """Return what one key or click makes of this: a program more or fewer, the other equality."""
+        """Return the choices that one key or click leads to: a program more or fewer, the other comparison."""
         counts = [m for m in (self.m + 1, self.m - 1) if 2 <= m <= self.held.most_candidates[self.temperature]]
         others = [equality for equality in EQUALITIES if equality != self.equality]
         return [*(replace(self, m=m) for m in counts), *(replace(self, equality=other) for other in others)]
 
     def in_other_benchmarks(self) -> Iterator["Choice"]:
-        """Yield what a click on another of the first benchmarks makes of this, where nothing else changes with it."""
-        for name in benchmarks(self.store, self.version, str(self.store.root))[:READ_AHEAD]:
+        """Yield this choice in the other of the first benchmarks, where they hold as much."""
+        for name in benchmarks(self.source)[:READ_AHEAD]:
             there = replace(self, benchmark=name)
             most = 0 if name == self.benchmark else there.held.most_candidates.get(self.temperature, 0)
             if self.m <= most and self.n <= there.held.most_inputs:
                 yield there
 
     def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return a row a (model, task), all models unless named: the columns of ``ablation.TASK_SCHEMA``.
+        """Return one row per (model, task), of all models unless named: the columns of ``ablation.TASK_SCHEMA``.
 
-        Models of which a program was not executed on n inputs are left out, for a mean over some of their tasks would
-        mislead; ``left_out`` names them.
+        Models are left out if a program of theirs was not executed on n inputs, because a mean over some of the tasks
+        would mislead; ``left_out`` names them.
         """
         return self._everybody[0] if models is None else pl.concat([self.of(model) for model in models])
 
@@ -168,29 +222,21 @@ class Choice:
 
     @cached_property
     def _everybody(self) -> tuple[pl.DataFrame, tuple[str, ...]]:
-        where = (self.benchmark, self.temperature, self.m, self.n, self.equality)
-        return _of_all(self, self.version, str(self.store.root), where)
+        return _of_all(self.counted)
 
     def of(self, model: str) -> pl.DataFrame:
         """Return the estimates of one model, no row where some are missing."""
-        where = (self.benchmark, model, self.temperature, self.m, self.n, self.equality)
-        return _estimates(self.store.root, self.version, where)
+        return _of_one(self.counted, model)
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _of_all(
-    _chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    del version, root, where
-    found = {model: _chosen.of(model) for model in _chosen.models}
+@kept()
+def _of_all(chosen: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    found = {model: chosen.of(model) for model in chosen.models}
     return pl.concat(found.values()), tuple(model for model, rows in found.items() if rows.is_empty())
 
 
-@lru_cache(maxsize=_KEPT * 16)
-def _estimates(root: Path, version: Version, where: tuple[str, str, float, int, int, str]) -> pl.DataFrame:
-    del version
-    benchmark, model, temperature, m, n, equality = where
-    found = pool(Store(root), benchmark, equality)
-    rows = ablation(found, [(model, temperature)], m=m, n=n, subsets=False)
-    whole = rows.height == len(found.tasks_of((model, temperature), m=m))
-    return rows if whole else rows.clear()
+@kept(most=1024)
+def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
+    coder = (model, chosen.temperature)
+    rows = whole_rows(chosen.pool, [coder], m=chosen.m, n=chosen.n, fewer=True)
+    return pl.DataFrame(schema=TASK_SCHEMA) if rows is None else rows

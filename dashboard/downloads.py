@@ -1,4 +1,4 @@
-"""A chart on the page, and below it the chart as svg and png and its data as csv; and nothing else."""
+"""A chart on the page, and below it the chart as SVG and PNG and its data as CSV."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -10,8 +10,9 @@ import polars as pl
 import streamlit as st
 
 from dashboard import text, theme
-from difftrust_core.charts import Drawing, chart_bytes
-from difftrust_core.frames import rewrite
+from difftrust_core.report.charts.export import chart_bytes
+from difftrust_core.report.charts.template import Drawing
+from difftrust_core.store.schemas import rewrite
 
 _LOCK = threading.RLock()
 """Altair keeps its theme and how data is written in one place for the whole process; charts are written under this."""
@@ -20,27 +21,14 @@ _SHAPES = 512
 
 def show_chart(
     drawing: Drawing,
-    table: pl.DataFrame,
+    table: pl.DataFrame | None,
     *,
     name: str,
     stretch: bool = True,
     selection: str | None = None,
     on_select: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw a chart as ``show_alone`` does, with buttons to download it. ``table``: the chart's data."""
-    show_alone(drawing, name=name, stretch=stretch, selection=selection, on_select=on_select)
-    show_downloads(lambda: drawing, table, name=name)
-
-
-def show_alone(
-    drawing: Drawing,
-    *,
-    name: str,
-    stretch: bool = True,
-    selection: str | None = None,
-    on_select: Callable[[Any], None] | None = None,
-) -> None:
-    """Draw a chart; the downloads that hold it are written by who calls this.
+    """Draw a chart, with buttons to download it and its data, ``table``; None: the caller writes the buttons.
 
     ``name``: of the files, unique on the page. ``stretch``: to the width of the page; a chart of panels never is.
     ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is selected whenever a click
@@ -52,6 +40,8 @@ def show_alone(
     # Named data: the browser keeps a chart whose shape is the same, and moves its marks.
     spec = {**shape, "datasets": dict(drawing.data)}
     st.vega_lite_chart(spec=spec, width=width, key=key, on_select=told, selection_mode=selection)
+    if table is not None:
+        show_downloads(lambda: drawing, table, name=name)
 
 
 @lru_cache(maxsize=_SHAPES)

@@ -1,4 +1,4 @@
-"""The pages there are, and links to them that keep what was chosen; and nothing else."""
+"""The pages, and links to them that keep the choices."""
 
 import importlib
 from typing import Any
@@ -32,7 +32,7 @@ def show_links(here: StreamlitPage) -> None:
 def show_link(name: str, label: str, **changes: Any) -> None:
     """Write a link to a page with the choices that all pages share, and with ``changes`` (parameter = value).
 
-    ``label`` is Markdown to Streamlit: words of our own only, never a name from a store.
+    ``label`` is Markdown to Streamlit: our own text only, never a name from a store.
     """
     st.page_link(pages()[name], label=label, query_params=state.shared(**changes))
 

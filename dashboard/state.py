@@ -1,11 +1,11 @@
-"""The whole state of a page is its URL: read, checked and written here, and nowhere else.
+"""The whole state of a page is its URL, which is read, checked and written here.
 
 A widget is bound to one query parameter: each run shows what the URL says (its default where the URL says nothing, or
 nothing that makes sense), and a change writes the URL before the page is drawn again. Defaults are left out of the URL.
 Names and values in a URL come from anybody: only what a widget could have written itself is believed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -50,7 +50,8 @@ def put(name: str, value: Any, default: Any = None) -> None:
 
 def read_one(name: str, options: Sequence[T], default: T) -> T:
     """Return the option that the URL names, else the default."""
-    return _by_spelling(options).get(st.query_params.get(name, ""), default)
+    by_spelling = {spell(option): option for option in options}
+    return by_spelling.get(st.query_params.get(name, ""), default)
 
 
 def read_several(name: str, options: Sequence[T], default: Sequence[T]) -> list[T]:
@@ -114,7 +115,3 @@ def _write(name: str, default: Any) -> None:
 
 def _spelled(value: Any) -> str | list[str]:
     return [spell(each) for each in value] if isinstance(value, list | tuple) else spell(value)
-
-
-def _by_spelling(options: Sequence[T]) -> Mapping[str, T]:
-    return {spell(option): option for option in options}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from difftrust_core.report.names import display_name
+
 LINE = 400
 """Characters of a line that are shown."""
 LINES = 400
@@ -46,6 +48,11 @@ def one_line(text: str, *, most: int = 120) -> str:
     return shown if len(text) <= most else f"{shown[: most - 1]}…"
 
 
+def model_name(model: str) -> str:
+    """Return what to call a model, as one short line."""
+    return one_line(display_name(model))
+
+
 def escaped(text: str, *, line: int = LINE, lines: int = LINES) -> str:
     """Return ``text`` as HTML that shows exactly it."""
     return html.escape(plain(text, line=line, lines=lines))
@@ -53,7 +60,7 @@ def escaped(text: str, *, line: int = LINE, lines: int = LINES) -> str:
 
 def show_line(text: str) -> None:
     """Write a line of text."""
-    st.html(f'<p dir="ltr" style="margin:0;overflow-wrap:anywhere">{html.escape(one_line(text, most=LINE))}</p>')
+    _show_paragraph(html.escape(one_line(text, most=LINE)))
 
 
 def show_code(text: str, *, language: str | None = "python") -> None:
@@ -98,10 +105,13 @@ def _spelled_card(card: Card) -> str:
 
 def show_small(text: str) -> None:
     """Write a line in small letters."""
-    shown = html.escape(one_line(text, most=LINE))
-    st.html(f'<p dir="ltr" style="margin:0;font-size:0.85rem;opacity:0.75;overflow-wrap:anywhere">{shown}</p>')
+    _show_paragraph(html.escape(one_line(text, most=LINE)), style="font-size:0.85rem;opacity:0.75;")
 
 
 def show_sentence(text: str) -> None:
     """Write a sentence that may hold names of others."""
-    st.html(f'<p dir="ltr" style="margin:0;overflow-wrap:anywhere">{escaped(text, line=2_000)}</p>')
+    _show_paragraph(escaped(text, line=2_000))
+
+
+def _show_paragraph(spelled: str, *, style: str = "") -> None:
+    st.html(f'<p dir="ltr" style="margin:0;{style}overflow-wrap:anywhere">{spelled}</p>')

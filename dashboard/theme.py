@@ -1,4 +1,4 @@
-"""Charts made for white paper, on a dark page: the colours that would vanish, exchanged; and nothing else."""
+"""Charts made for white paper, on a dark page: colours that would vanish are exchanged."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -57,14 +57,10 @@ def for_page(spec: dict[str, Any], *, is_dark: bool) -> dict[str, Any]:
     # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
     size = {"type": "pad"} if has_panels(spec) else {"type": "fit-x", "contains": "padding"}
     made = {**spec, "config": config, "autosize": size}
-    return _darkened(made) if is_dark else made
-
-
-def _darkened(spec: dict[str, Any]) -> dict[str, Any]:
-    exchanged: dict[str, Any] = _exchanged(spec)
-    config = exchanged["config"]
-    config["text"] = {"color": _LETTERS, **config.get("text", {})}
-    return exchanged
+    if is_dark:
+        made = _exchanged(made)
+        made["config"]["text"] = {"color": _LETTERS, **made["config"].get("text", {})}
+    return made
 
 
 def _exchanged(part: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What can go wrong, named after the situation, and nothing else.
+"""The errors that users see, named after the situation.
 
 Every message says what was expected, what was found and what to do.
 """
@@ -11,9 +11,13 @@ class DifftrustError(Exception):
 
 
 class WrongUsage(DifftrustError):
-    """The command's own words are off; exit status 2."""
+    """An argument or option of a command is wrong; exit status 2."""
 
     exit_status = 2
+
+
+class MissingPackage(WrongUsage):
+    """An optional package that was asked for is not installed; exit status 2."""
 
 
 class BadTask(DifftrustError):

@@ -1,6 +1,7 @@
-"""What several test files need."""
+"""What several test files need, and what a run says at its end."""
 
 import os
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,3 +15,15 @@ def shared_data() -> Path:
     if not (folder / "difftrust" / "candidates.parquet").exists():
         pytest.skip("the recorded corpora are not here; set DIFFTRUST_DATA to their folder")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print every reason for which tests were skipped, and which tests these were."""
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+        reasons[reason][report.nodeid.partition("[")[0]] += 1
+    for reason, tests in sorted(reasons.items()):
+        terminalreporter.write_line(f"skipped {tests.total()}: {reason}")
+        for name, count in sorted(tests.items()):
+            terminalreporter.write_line(f"    {name}" + (f" ({count})" if count > 1 else ""))

@@ -1,50 +1,46 @@
-"""How many programs, how many inputs, which temperature, which models: what each would have found, and for how much."""
+"""How the results change with programs, inputs, temperature and models, and what each setting costs."""
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 
 import polars as pl
 import streamlit as st
 
-from dashboard import ahead, data, downloads, frame, state, text
-from dashboard.data import Choice, Version
-from dashboard.parts import missing
-from difftrust_core.ablation import Coder, recorded, settings_frame, shares, whole_rows
-from difftrust_core.benchmark import ALL_PAIRS, AS_PUBLISHED, Detection
-from difftrust_core.charts import ablation_drawing, costs_drawing
-from difftrust_core.frames import rewrite
-from difftrust_core.intervals.tasks import bootstrap_tasks, statistic_of
-from difftrust_core.store import Store
+from dashboard import downloads, frame, prefetch, state, text
+from dashboard.components import missing
+from dashboard.data import Choice, Source, kept
+from difftrust_core.analysis.ablation.grid import recorded, settings_frame, whole_rows
+from difftrust_core.analysis.ablation.measures import shares
+from difftrust_core.base.records import Coder
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statistic_of
+from difftrust_core.report.charts.ablation import ablation_drawing, costs_drawing
+from difftrust_core.store.schemas import rewrite
 
 TITLE = "Ablation"
 _ABOUT = (
-    "What other numbers of programs and inputs, another temperature or other models would have found. Move the sliders "
-    "in the sidebar; several models make a **mixture**: the m programs are drawn from them evenly."
+    "How the results change with the number of programs and inputs, the temperature and the model. Move the sliders in "
+    "the sidebar. Several models form a **mixture**: the m programs are drawn from them evenly."
 )
 _MS = (2, 3, 5, 10, 20, 50, 100)
 _NS = (1, 10, 100, 1_000, 10_000, 100_000)
 _ALONE = 3
 """Models of a mixture that are drawn beside it."""
-_USUAL = "gpt_4o"
 _RULES = {
-    "published": ("detection_rate", "undetected_mean_error", "one random pair of programs an input, as in the paper"),
-    "pairs": ("detection_rate_all_pairs", "undetected_mean_error_all_pairs", "any two programs on any input"),
+    "published": (Detection.AS_PUBLISHED, "", "one random pair per input disagrees (as in the paper)"),
+    "pairs": (Detection.ALL_PAIRS, "_all_pairs", "any two programs disagree on any input"),
 }
-_KEPT = 4_096
-_DETECTION: dict[str, Detection] = {"published": AS_PUBLISHED, "pairs": ALL_PAIRS}
+"""Rule -> detection, the end of the names of its measures, words."""
 _MEASURES = ("mean_error", "mean_incoherence")
 _CARDS = {
     "Detection rate": "detection_rate",
     "Mean error": "mean_error",
     "Mean incoherence": "mean_incoherence",
-    "Undetected error": "undetected_mean_error",
+    "Error of undetected tasks": "undetected_mean_error",
 }
-_AGAINST = {"m": "Against programs", "n": "Against inputs", "temperature": "Against temperature"}
+_AGAINST = {"m": "By number of programs", "n": "By number of inputs", "temperature": "By temperature"}
 _RESAMPLES = 500
-Where = tuple[str, tuple[Coder, ...], str]
-"""Benchmark, coders, equality."""
 
 
 def draw() -> None:
@@ -52,49 +48,43 @@ def draw() -> None:
     chosen = frame.open_page(TITLE, _ABOUT, names_left_out=False)
     models = _choose_models(chosen)
     rule = state.choose_one(
-        "A task is detected by", tuple(_RULES), name="rule", show=st.radio, horizontal=True,
+        "A task is detected if", tuple(_RULES), name="rule", show=st.radio, horizontal=True,
         format_func=lambda name: _RULES[name][2],
     )  # fmt: skip
-    rate = _RULES[rule][0]
+    rate = f"detection_rate{_RULES[rule][1]}"
     _show_point(chosen, models, rule)
     lines = [(model,) for model in models[:_ALONE]] if len(models) in range(2, _ALONE + 1) else []
     series = [tuple(models), *lines]
     against_m = _curves(chosen, series, "m")
     _show_curves(chosen, series, "m", rate, against_m)
     _show_curves(chosen, series, "n", rate, _curves(chosen, series, "n"))
-    if len(chosen.held.temperatures) > 1 and state.choose_switch("Against temperature too", name="temperatures"):
+    if len(chosen.held.temperatures) > 1 and state.choose_switch("Show by temperature", name="temperatures"):
         _show_curves(chosen, series, "temperature", rate, _curves(chosen, series, "temperature"))
     _show_costs(chosen, series, rate, against_m)
     missing.show_missing(chosen, models)
-    ahead.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series, rule))
+    prefetch.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series, rule))
 
 
 def _steps(chosen: Choice, series: Sequence[tuple[str, ...]], rule: str) -> list[Callable[[], object]]:
-    """Return what counts all that the page shows of this choice."""
-    where = (chosen.store, chosen.version, str(chosen.store.root), _point(chosen, series[0]), rule)
+    """Return the steps that compute all numbers of the page for this choice."""
     curves = [partial(_curve, chosen, models, vary) for vary in ("m", "n") for models in series]
-    return [partial(_measured, *where), *curves]
+    return [partial(_measured, chosen.counted, tuple(series[0]), rule), *curves]
 
 
 def _choose_models(chosen: Choice) -> list[str]:
-    usual = _USUAL if _USUAL in chosen.models else chosen.models[0]
-    found = state.choose_several("Models", chosen.models, name="model", default=[usual], format_func=text.one_line)
-    return found or [usual]
+    usual = [chosen.usual_model]
+    found = state.choose_several("Models", chosen.models, name="model", default=usual, format_func=text.model_name)
+    return found or usual
 
 
 def _coders(models: Sequence[str], temperature: float) -> tuple[Coder, ...]:
     return tuple((model, temperature) for model in models)
 
 
-@lru_cache(maxsize=_KEPT)
-def _setting(root: Path, version: Version, where: Where, point: tuple[int, int]) -> pl.DataFrame:
-    """Return one setting as a row, or no row where it is not recorded: each is counted once in this process.
-
-    Asked two dozen times a page: Streamlit's own cache would take longer to find them than to draw them.
-    """
-    del version
-    benchmark, coders, equality = where
-    pool = data.pool(Store(root), benchmark, equality)
+@kept(most=4_096)
+def _setting(source: Source, where: tuple[str, str], coders: tuple[Coder, ...], point: tuple[int, int]) -> pl.DataFrame:
+    """Return one setting as a row, or no row where it is not recorded. ``where``: benchmark, equality."""
+    pool = source.pool(*where)
     if any(coder not in pool.members for coder in coders):
         return settings_frame(pool, coders[:1], [])
     return settings_frame(pool, coders, [point])
@@ -104,76 +94,68 @@ def _settings(
     chosen: Choice, models: Sequence[str], points: Sequence[tuple[int, int]], temperature: float | None = None
 ) -> pl.DataFrame:
     coders = _coders(models, chosen.temperature if temperature is None else temperature)
-    where = (chosen.benchmark, coders, chosen.equality)
-    return pl.concat([_setting(chosen.store.root, chosen.version, where, point) for point in points])
+    where = (chosen.benchmark, chosen.equality)
+    return pl.concat([_setting(chosen.source, where, coders, point) for point in points])
 
 
 def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
     """Write the measures of the chosen setting, or why there are none."""
-    found = _measured(chosen.store, chosen.version, str(chosen.store.root), _point(chosen, models), rule)
+    found = _measured(chosen.counted, tuple(models), rule)
     if found is None:
         text.show_sentence(_why_not(chosen, models))
         return
     point = _settings(chosen, models, [(chosen.m, chosen.n)]).row(0, named=True)
     cost = point["cost_usd"]
     with st.container(horizontal=True):  # the range is the card's own second line: half as many elements on the page
-        for label, (value, low, high) in found.items():
-            _show_card(label, _spelled(value), f"95 %: {_spelled(low)} to {_spelled(high)}")
-        programs = f"{point['n_tasks']:,} tasks × {chosen.m}"
-        _show_card("Cost", "unknown" if math.isnan(cost) else f"${cost:,.2f}", programs)
-    rate, undetected = (point[name] for name in _RULES[rule][:2])
-    said = ["Below each measure is its 95 % interval over tasks."]
+        cards = [
+            (label, _spelled(value), f"95 %: {_spelled(low)} to {_spelled(high)}") for label, value, low, high in found
+        ]
+        spelled = "unknown" if math.isnan(cost) else f"${cost:,.2f}"
+        for card in [*cards, ("Cost", spelled, f"{point['n_tasks']:,} tasks × {chosen.m}")]:
+            st.metric(*card, delta_color="off", delta_arrow="off")
+    rate, undetected = (point[f"{name}{_RULES[rule][1]}"] for name in ("detection_rate", "undetected_mean_error"))
+    said = ["Below each measure: its 95 % interval over tasks."]
     if not math.isnan(rate) and not math.isnan(undetected):
         said.insert(
             0,
-            f"With {chosen.m} programs a task on {chosen.n:,} inputs, disagreement points out **{rate:.0%}** of the "
-            f"erroneous tasks; the tasks that it does not point out are wrong on **{undetected:.1%}** of inputs.",
+            f"With {chosen.m} programs per task on {chosen.n:,} inputs, disagreement detects **{rate:.0%}** of the "
+            f"erroneous tasks; undetected tasks are wrong on **{undetected:.1%}** of inputs.",
         )
     st.markdown(" ".join(said))
 
 
-def _show_card(label: str, value: str, about: str) -> None:
-    st.metric(label, value, about, delta_color="off", delta_arrow="off")
-
-
-def _point(chosen: Choice, models: Sequence[str]) -> tuple[str, tuple[Coder, ...], str, int, int]:
-    return chosen.benchmark, _coders(models, chosen.temperature), chosen.equality, chosen.m, chosen.n
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _measured(
-    _store: Store, version: Version, root: str, where: tuple[str, tuple[Coder, ...], str, int, int], rule: str
-) -> dict[str, tuple[float, float, float]] | None:
-    """Return label -> (value, low, high), None where the setting is not recorded whole."""
-    del version, root
-    benchmark, coders, equality, m, n = where
-    rows = whole_rows(data.pool(_store, benchmark, equality), coders, m=m, n=n)
+@kept(most=256)
+def _measured(chosen: Choice, models: tuple[str, ...], rule: str) -> list[tuple[str, float, float, float]] | None:
+    """Return (label, value, low, high) of each measure, None where the setting is not recorded whole."""
+    rows = whole_rows(chosen.pool, _coders(models, chosen.temperature), m=chosen.m, n=chosen.n)
     if rows is None:
         return None
-    made = {}
+    made = []
     for label, measure in _CARDS.items():
-        interval = bootstrap_tasks(rows, statistic_of(measure, detection=_DETECTION[rule]), resamples=_RESAMPLES)
-        made[label] = (interval.estimate, interval.low, interval.high)
+        interval = bootstrap_tasks(rows, statistic_of(measure, detection=_RULES[rule][0]), resamples=_RESAMPLES)
+        made.append((label, interval.estimate, interval.low, interval.high))
     return made
 
 
 def _spelled(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.3f}"
+    return "undefined" if math.isnan(value) else f"{value:.1%}"
 
 
 def _why_not(chosen: Choice, models: Sequence[str]) -> str:
-    """Return what is recorded where the chosen setting is not."""
+    """Return why the chosen setting is not recorded, and what is."""
     coders = _coders(models, chosen.temperature)
     if chosen.m < len(coders):
-        return f"A mixture of {len(coders)} models needs at least as many programs, m = {chosen.m} is fewer."
+        return f"A mixture of {len(coders)} models needs at least {len(coders)} programs per task; m is {chosen.m}."
     for coder, share in zip(coders, shares(chosen.m, len(coders)), strict=True):
         there = recorded(chosen.pool, coder)
         if there < share:
-            return f"Not recorded: {share} programs of {coder[0]}, there are {there}. Choose fewer, or run them below."
+            name = text.model_name(coder[0])
+            return f"Not recorded: {share} programs of {name} per task, only {there}. Choose fewer, or run more below."
     reach = min(chosen.pool.reach(coder) for coder in coders)
+    names = ", ".join(map(text.model_name, models))
     return (
-        f"Not recorded: {chosen.n:,} inputs for every program of {', '.join(models)}; all of them were executed on "
-        f"{reach:,}. Choose fewer, or run them below."
+        f"Not recorded: {chosen.n:,} inputs for every program of {names}; all were executed on {reach:,}. "
+        "Choose fewer, or run more below."
     )
 
 
@@ -187,7 +169,7 @@ def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, r
     table = table.rename({"model": "coder"})
     st.subheader(_AGAINST[vary], anchor=False)
     if table.is_empty():
-        st.markdown("Nothing of this is recorded.")
+        st.markdown("No point of these curves is recorded.")
         return
     marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
     ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
@@ -198,12 +180,11 @@ def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, r
     for place, measure in zip(st.columns(3), measures, strict=True):
         with place:
             if table[measure].is_nan().all():
-                st.markdown("Unknown without a reference.")
+                st.markdown("This needs a reference.")
             else:
-                downloads.show_alone(draw(measures=(measure,)), name=f"{measure}-against-{vary}")
-    downloads.show_downloads(
-        partial(draw, measures=measures), table, name=f"against-{vary}", about="These charts as one, and their data."
-    )
+                downloads.show_chart(draw(measures=(measure,)), None, name=f"{measure}-against-{vary}")
+    about = "These charts in one file, and their data."
+    downloads.show_downloads(partial(draw, measures=measures), table, name=f"against-{vary}", about=about)
 
 
 def _names(series: Sequence[tuple[str, ...]]) -> list[str]:
@@ -233,14 +214,15 @@ def _grid(chosen: Choice, models: tuple[str, ...], vary: str) -> list[float]:
 
 
 def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, table: pl.DataFrame) -> None:
-    st.subheader("Detection rate against dollars", anchor=False)
+    st.subheader("Detection rate by cost", anchor=False)
     priced = pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0)
     if table.filter(priced & pl.col(rate).is_not_nan()).is_empty():
-        st.markdown("The price of these programs is not known.")
+        st.markdown("The price of these programs is unknown.")
         return
     unpriced = table.group_by("model", maintain_order=True).agg(priced.any()).filter(~pl.col("cost_usd"))
     if not unpriced.is_empty():
-        text.show_line(f"Not drawn, for the price is not known: {', '.join(unpriced['model'])}")
-    st.markdown("The number at each point is m.")
+        names = ", ".join(map(text.model_name, unpriced["model"]))
+        text.show_line(f"Not drawn because the price is unknown: {names}")
+    st.markdown("The number at each point is m, the programs per task.")
     drawing = costs_drawing(table, measure=rate, among=_names(series), chosen=chosen.m)
     downloads.show_chart(drawing, table, name="detection-against-dollars")

@@ -1,4 +1,4 @@
-"""The models of a benchmark beside one another."""
+"""The models of a benchmark side by side."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,14 +8,15 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from dashboard import ahead, downloads, frame, state, text
-from dashboard.data import Choice, Version
-from difftrust_core.benchmark import MEAN
-from difftrust_core.charts import models_drawing, ranking_drawing
-from difftrust_core.comparison import NEEDS_REFERENCE, against_published, compare, in_words, long_intervals
-from difftrust_core.corpora.published import in_published_set, load_published
-from difftrust_core.frames import rewrite
-from difftrust_core.intervals.tables import HIGH, LOW
+from dashboard import downloads, frame, prefetch, state, text
+from dashboard.data import Choice, kept
+from difftrust_core.datasets.published import in_published_set, load_published
+from difftrust_core.metrics.aggregate import MEAN
+from difftrust_core.metrics.intervals.tables import HIGH, LOW
+from difftrust_core.report.charts.models import models_drawing
+from difftrust_core.report.charts.ranking import ranking_drawing
+from difftrust_core.report.sentences import NEEDS_REFERENCE, against_published, compare, in_words, long_intervals
+from difftrust_core.store.schemas import rewrite
 
 TITLE = "Overview"
 _ABOUT = (
@@ -28,10 +29,10 @@ _COLUMNS = {
     "tasks": ("tasks", "Tasks measured."),
     "mean_error": ("error", "How often a program's result differs from the reference's, on average over tasks."),
     "mean_incoherence": ("incoherence", "How often two programs of the model disagree, on average over tasks."),
-    "detection_rate": ("detected", "Of the tasks on which the model errs, the share that disagreement points out."),
-    "undetected_mean_error": ("undetected", "Mean error of the tasks on which no disagreement is seen."),
+    "detection_rate": ("detected", "Of the tasks on which the model errs, the share detected by disagreement."),
+    "undetected_mean_error": ("undetected", "Mean error of the tasks that disagreement does not detect."),
     "pass_at_1": ("pass@1", "Share of programs that are right on every input, on average over tasks."),
-    "cost_usd": ("cost", "Dollars for all these programs, where the price is known."),
+    "cost_usd": ("cost", "US dollars for all these programs, where the price is known."),
     "completion_tokens": ("tokens", "Tokens of all these programs."),
 }
 _BARS = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error", "pass_at_1")
@@ -42,7 +43,7 @@ def draw() -> None:
     chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
     tasks = chosen.estimates()
     if tasks.is_empty():
-        st.info("No model was executed on so many inputs; choose fewer in the sidebar.")
+        st.info("No model was executed on that many inputs; choose fewer in the sidebar.")
         return
     table, sentences = _compare(chosen)
     for sentence in sentences:
@@ -50,40 +51,32 @@ def draw() -> None:
     _show_table(table, chosen)
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
-    ahead.STEPS.expect(
+    prefetch.STEPS.expect(
         step for each in chain(chosen.one_step_away(), chosen.in_other_benchmarks()) for step in _steps(each)
     )
 
 
 def _steps(chosen: Choice) -> list[Callable[[], object]]:
-    """Return what counts all that the page shows of this choice."""
+    """Return the steps that compute all numbers of the page for this choice."""
     return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen)]
 
 
+@kept()
 def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
-    where = (chosen.benchmark, chosen.temperature, chosen.m, chosen.n, chosen.equality, chosen.blind)
-    return _compared(chosen, chosen.version, str(chosen.store.root), where)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _compared(
-    _chosen: Choice, version: Version, root: str, where: tuple[str, float, int, int, str, bool]
-) -> tuple[pl.DataFrame, list[str]]:
-    del version, root, where
-    tasks = _chosen.estimates()
+    tasks = chosen.estimates()
     table = compare(tasks)
-    return table, in_words(tasks, table=table, with_reference=not _chosen.blind)
+    return table, in_words(tasks, table=table, with_reference=not chosen.blind)
 
 
 def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
     hidden = set(NEEDS_REFERENCE) if chosen.blind else set()
     names = [name for name in _COLUMNS if name not in hidden and table[name].null_count() < table.height]
-    shown = rewrite(table.select(names), ["model"], text.one_line)
+    shown = rewrite(table.select(names), ["model"], text.model_name)
     config = {name: _column(name, shown) for name in names}
     st.dataframe(
         shown, hide_index=True, column_config=config, placeholder="unknown", height=38 + 35 * min(shown.height, 17)
     )
-    text.show_small("Click a column's name to sort by it. 95 % intervals are drawn further down.")
+    text.show_small("Click a column header to sort. The last chart of this page shows 95 % intervals.")
 
 
 def _column(name: str, shown: pl.DataFrame) -> Any:
@@ -92,7 +85,7 @@ def _column(name: str, shown: pl.DataFrame) -> Any:
         highest = shown[name].fill_nan(None).max()
         top = max(float(highest), 0.01) if isinstance(highest, int | float) else 1.0
         return st.column_config.ProgressColumn(
-            title, help=about, format="%.3f", min_value=0.0, max_value=top, width=104
+            title, help=about, format="percent", min_value=0.0, max_value=top, width=104
         )
     if name == "cost_usd":
         return st.column_config.NumberColumn(title, help=about, format="$%.2f", width=70)
@@ -107,7 +100,7 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
     st.subheader("Models by error and incoherence", anchor=False)
     published = load_published("table_4").filter(benchmark=chosen.benchmark)
     has_published = not published.join(tasks, on="model", how="semi").is_empty()
-    beside = has_published and state.choose_switch("The paper's numbers beside these", name="published")
+    beside = has_published and state.choose_switch("Compare with the paper", name="published")
     if not beside:
         points = table.select(pl.exclude(f"^.*({LOW}|{HIGH})$"))
         downloads.show_chart(ranking_drawing(points, width=700, height=400), points, name="ranking", stretch=False)
@@ -117,11 +110,11 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
     downloads.show_chart(ranking_drawing(both, width=330, height=330), both, name="ranking-published")
     spelled = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in differences.items())
     st.markdown(
-        "The paper measured with m = 10, n = 1,000 and temperature 0.6, on the tasks that both tables have here. "
+        "The paper used m = 10, n = 1,000 and temperature 0.6. Only the published tasks are counted here. "
         f"Mean absolute difference: {spelled}."
     )
     shown = joined.filter(pl.col("model") != MEAN).drop("benchmark", "tasks")
-    shown = rewrite(shown, ["model"], text.one_line)
+    shown = rewrite(shown, ["model"], text.model_name)
     st.dataframe(shown, hide_index=True, column_config={name: _side(name) for name in shown.columns})
 
 
@@ -133,7 +126,7 @@ def _side(name: str) -> Any:
 
 
 def _stacked(joined: pl.DataFrame, benchmark: str) -> pl.DataFrame:
-    """Return here's and the paper's numbers below each other, told apart by the column benchmark."""
+    """Return the store's numbers and below them the paper's, told apart by the column benchmark."""
     measures = ["mean_error", "mean_incoherence", "detection_rate"]
     rows = joined.filter(pl.col("model") != MEAN)
     here = rows.select(pl.lit(benchmark).alias("benchmark"), "model", *measures)
@@ -146,10 +139,10 @@ def _stacked(joined: pl.DataFrame, benchmark: str) -> pl.DataFrame:
 
 
 def _show_intervals(table: pl.DataFrame, chosen: Choice) -> None:
-    st.subheader("How sure one may be", anchor=False)
+    st.subheader("95 % confidence intervals", anchor=False)
     st.markdown(
-        "A bar is a 95 % interval over tasks: what other tasks of the same kind would give. It does not speak of other "
-        "programs or other inputs."
+        "Each bar is a 95 % interval over tasks: the range to expect on other tasks of the same kind. It does not "
+        "cover other programs or other inputs."
     )
     intervals = long_intervals(table)
     if chosen.blind:

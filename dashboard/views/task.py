@@ -1,20 +1,20 @@
-"""One task: how its programs behave, where they part, and what that proves."""
+"""One task: how its programs behave, where they disagree, and what this shows."""
 
 from functools import partial
 
 import streamlit as st
 
-from dashboard import ahead, frame, navigation, state, text
+from dashboard import frame, navigation, prefetch, state, text
+from dashboard.components.clusters import show_clusters, show_heat_map
+from dashboard.components.inputs import show_inputs
+from dashboard.components.programs import show_description, show_programs
 from dashboard.data import Choice
-from dashboard.one_task import read_task, task_names
-from dashboard.parts.clusters import show_clusters, show_heat_map
-from dashboard.parts.inputs import show_inputs
-from dashboard.parts.programs import show_description, show_programs
-from difftrust_core.clusters import Cluster
+from dashboard.task_data import read_task, task_names
+from difftrust_core.analysis.clusters import Cluster
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 
 TITLE = "Task"
-_ABOUT = "How the programs for one task behave, on which inputs they part, and what that proves."
+_ABOUT = "How the programs for one task behave, and on which inputs they disagree."
 
 
 def draw() -> None:
@@ -26,13 +26,14 @@ def draw() -> None:
     try:
         task = read_task(chosen, task_id, models)
     except (WrongUsage, TooFewCandidates) as e:
-        st.info("Nothing to show with these choices.")
+        st.info("There is nothing to show for these choices.")
         text.show_sentence(str(e))
         return
     show_description(task, blind=chosen.blind)
-    st.subheader("What is proved", anchor=False)
+    st.subheader("What this shows", anchor=False)
     for sentence in task.statements:
         text.show_sentence(sentence)
+    text.show_small("This holds for inputs that the task allows; a fuzzed input may lie outside.")
     if not chosen.blind:
         _say_error(task.clustering.clusters, task.clustering.n)
     show_clusters(task, blind=chosen.blind)
@@ -41,7 +42,7 @@ def draw() -> None:
     show_programs(task, blind=chosen.blind)
     here = names.index(task_id)
     beside = [*names[here + 1 : here + 2], *names[max(here - 1, 0) : here]]
-    ahead.STEPS.expect([partial(read_task, chosen, name, models) for name in beside])
+    prefetch.STEPS.expect([partial(read_task, chosen, name, models) for name in beside])
 
 
 def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:
@@ -50,7 +51,7 @@ def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:
         task_id = state.choose_one("Task", names, name="task", format_func=text.one_line)
     with right:
         models = state.choose_several(
-            "Models", chosen.models, name="model", format_func=text.one_line, placeholder="all models"
+            "Models", chosen.models, name="model", format_func=text.model_name, placeholder="all models"
         )
     return task_id, tuple(models) or chosen.models
 
@@ -71,8 +72,8 @@ def _say_error(clusters: tuple[Cluster, ...], n: int) -> None:
     wrong = [(cluster.n_wrong, cluster.n_candidates) for cluster in clusters]
     m = sum(count for _, count in wrong)
     if any(inputs is None for inputs, _ in wrong):
-        st.markdown("There is no reference, so how often they are wrong is not known.")
+        st.markdown("The reference is missing, so the error is unknown.")
         return
     error = sum((inputs or 0) * count for inputs, count in wrong) / (m * n)
     right = sum(count for inputs, count in wrong if inputs == 0)
-    st.markdown(f"The reference tells: their error is {error:.4f}; {right} of {m} programs are right on every input.")
+    st.markdown(f"Compared with the reference: error {error:.2%}; {right} of {m} programs are right on every input.")

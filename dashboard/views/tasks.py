@@ -1,4 +1,4 @@
-"""Every task of a benchmark as a point, to find those worth a look."""
+"""Every task of a benchmark as a point, to find those to look at."""
 
 from functools import partial
 from typing import Any
@@ -8,19 +8,18 @@ import streamlit as st
 
 from dashboard import downloads, frame, navigation, state, text
 from dashboard.data import Choice
-from difftrust_core.ablation.measures import KIND_COLUMNS
-from difftrust_core.charts import Drawing, Selection, error_incoherence_drawing
-from difftrust_core.charts.error_incoherence import Scale
-from difftrust_core.comparison import tasks_in_words
-from difftrust_core.frames import rewrite
+from difftrust_core.analysis.ablation.measures import KIND_COLUMNS
+from difftrust_core.report.charts.error_incoherence import Scale, Selection, error_incoherence_drawing
+from difftrust_core.report.charts.template import Drawing
+from difftrust_core.report.sentences import tasks_in_words
+from difftrust_core.store.schemas import rewrite
 
 TITLE = "Tasks"
 _ABOUT = (
-    "Each point is a task as one model solves it. Click a point, or draw a box, to see it in the table below; select a "
-    "row there to open the task. The table is also the way without a mouse. Right: its programs disagree often. Up: "
-    "they are often wrong. Points at the left edge and above the bottom are errors that no disagreement shows."
+    "Each point is one task, solved by one model. Further right, its programs disagree more often; further up, they "
+    "are wrong more often. Points at the left edge but above the bottom are wrong despite agreement. Click points or "
+    "draw a box to list tasks in the table below; select a row there to open its task, with the keyboard too."
 )
-_USUAL = "gpt_4o"
 _MOST_PICKED = 60
 _MOST_LINKS = 8
 _KINDS = {name.removeprefix("n_").replace("_", " "): name for name in KIND_COLUMNS}
@@ -34,7 +33,7 @@ def draw() -> None:
     chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
     tasks = _filtered(chosen)
     if tasks.is_empty():
-        st.info("No task is left; widen the search or choose fewer inputs.")
+        st.info("No task matches; change the search or choose fewer inputs.")
         return
     text.show_sentence(tasks_in_words(tasks, with_reference=not chosen.blind))
     _show_chart(tasks, chosen)
@@ -42,14 +41,14 @@ def draw() -> None:
 
 
 def _filtered(chosen: Choice) -> pl.DataFrame:
-    usual = [_USUAL] if _USUAL in chosen.models else list(chosen.models[:1])
+    usual = [chosen.usual_model]
     left, middle, right = st.columns((2, 1, 1))
     with left:
-        models = state.choose_several("Models", chosen.models, name="model", default=usual, format_func=text.one_line)
+        models = state.choose_several("Models", chosen.models, name="model", default=usual, format_func=text.model_name)
     with middle:
-        words = state.type_text("Search in the names of tasks", name="search")
+        words = state.type_text("Search task names", name="search")
     with right:
-        kinds = state.choose_several("With outcomes of", list(_KINDS), name="kind", placeholder="any kind")
+        kinds = state.choose_several("Has outcomes of kind", list(_KINDS), name="kind", placeholder="any kind")
     tasks = chosen.estimates(models or usual)
     if words:
         tasks = tasks.filter(pl.col("task_id").str.to_lowercase().str.contains(words.lower(), literal=True))
@@ -60,7 +59,7 @@ def _filtered(chosen: Choice) -> pl.DataFrame:
 
 def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
     scales: tuple[Scale, ...] = ("log", "linear")
-    layouts = ("overlaid", "a panel a model")
+    layouts = ("overlaid", "one panel per model")
     left, middle, right = st.columns(3)
     with left:
         scale = state.choose_one("Scale", scales, name="scale", show=st.radio, horizontal=True)
@@ -89,7 +88,7 @@ def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
 def _pick(drawing: Drawing, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> None:
     """Write the tasks of the selected points into the URL.
 
-    An empty selection changes nothing: a chart that is drawn again says so too. The button below clears.
+    An empty selection changes nothing, because a chart that is drawn again reports one; the button below clears.
     """
     names = dict(zip(shown["task_id"], tasks["task_id"], strict=True))
     if isinstance(picked, dict):
@@ -109,14 +108,14 @@ def _show_table(tasks: pl.DataFrame, chosen: Choice) -> None:
         tasks = tasks.filter(pl.col("task_id").is_in(picked))
         left, right = st.columns((4, 1), vertical_alignment="bottom")
         left.subheader("Selected tasks", anchor=False)
-        right.button("Clear the selection", on_click=partial(state.put, "picked", None))
+        right.button("Clear selection", on_click=partial(state.put, "picked", None))
         _show_links(picked)
     else:
-        st.subheader("All these tasks", anchor=False)
+        st.subheader("All tasks", anchor=False)
     rows = tasks.sort(["incoherence", "task_id", "model"], descending=[True, False, False])
     hidden = _NEEDS_REFERENCE if chosen.blind else ()
     names = [name for name in _COLUMNS if name not in hidden]
-    shown = rewrite(rows.select(names), ["task_id", "model"], text.one_line)
+    shown = rewrite(rewrite(rows.select(names), ["task_id"], text.one_line), ["model"], text.model_name)
     event: Any = st.dataframe(
         shown,
         hide_index=True,
@@ -142,12 +141,14 @@ def _show_links(picked: list[str]) -> None:
 _COLUMNS: dict[str, Any] = {
     "task_id": st.column_config.TextColumn("task", pinned=True),
     "model": st.column_config.TextColumn("model"),
-    "incoherence": st.column_config.ProgressColumn("incoherence", format="%.4f", min_value=0, max_value=1),
-    "error": st.column_config.ProgressColumn("error", format="%.4f", min_value=0, max_value=1),
+    "incoherence": st.column_config.ProgressColumn("incoherence", format="percent", min_value=0, max_value=1),
+    "error": st.column_config.ProgressColumn("error", format="percent", min_value=0, max_value=1),
     "functional_error": st.column_config.NumberColumn(
         "wrong programs", format="percent", help="Share of programs that are wrong on some input."
     ),
-    "n_classes": st.column_config.NumberColumn("behaviours", help="Kinds of programs that do the same on every input."),
+    "n_classes": st.column_config.NumberColumn(
+        "behaviours", help="Clusters: programs with the same outcome on every input."
+    ),
     "n_exceptions": st.column_config.NumberColumn("exceptions", format="localized"),
     "n_timeouts": st.column_config.NumberColumn("timeouts", format="localized"),
     "m": st.column_config.NumberColumn("m"),

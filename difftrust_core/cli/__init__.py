@@ -1,4 +1,4 @@
-"""Arguments to steps, and nothing else. Heavy imports wait inside the commands, so that --help is quick."""
+"""The command line: arguments to steps. Heavy imports wait inside the commands, so that --help is quick."""
 
 from difftrust_core.cli.app import main
 

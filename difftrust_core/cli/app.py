@@ -7,21 +7,27 @@ from typing import Annotated, Any
 import typer
 
 from difftrust_core import __version__
+from difftrust_core.base.text import printable
 from difftrust_core.cli.commands import (
-    checking,
-    comparing,
+    check,
+    compact,
+    compare,
+    dashboard,
+    demo,
     doctor,
-    drawing,
-    keeping,
-    planning,
-    publishing,
-    reading,
-    running,
-    sampling,
-    showing,
-    starting,
+    execute,
+    export,
+    fetch,
+    figure,
+    generate,
+    import_,
+    plan,
+    reproduce,
+    sql,
+    structure,
+    table,
+    verify,
 )
-from difftrust_core.cli.reports import printable
 from difftrust_core.exceptions import DifftrustError
 
 app = typer.Typer(
@@ -41,7 +47,8 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 for _module in (
-    starting, checking, sampling, running, comparing, reading, drawing, showing, planning, publishing, keeping, doctor,
+    demo, fetch, check, generate, import_, execute, structure, compare, table, sql, figure, dashboard, plan, export,
+    reproduce, verify, compact, doctor,
 ):  # fmt: skip
     app.add_typer(_module.commands)
 
@@ -57,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _shown(error: DifftrustError) -> str:
-    from difftrust_core.mirrors import with_urls
+    from difftrust_core.store.remote.mirror import with_urls
 
     return with_urls(str(error))
 

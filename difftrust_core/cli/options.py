@@ -1,10 +1,14 @@
-"""Options that several commands share, spelled once."""
+"""Options that several commands share, each spelled once."""
 
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from difftrust_core.base.extras import require
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.equality import Equality
 
 
 class Format(StrEnum):
@@ -17,50 +21,71 @@ class Format(StrEnum):
     JSON = "json"
 
 
-class Validity(StrEnum):
-    """Which inputs are kept; see `difftrust execute --help`."""
+class LogBase(StrEnum):
+    """Base of the logarithm in JSD."""
 
-    REFERENCE = "reference"
-    QUORUM = "quorum"
-    ALL = "all"
-
-
-class Backend(StrEnum):
-    """Where programs run."""
-
-    LOCAL = "local"
-    DASK = "dask"
-
-
-class Equality(StrEnum):
-    """When two outcomes agree."""
-
-    PAPER = "paper"
-    STRICT = "strict"
-
-
-class Detection(StrEnum):
-    """How a task counts as detected."""
-
-    AS_PUBLISHED = "as-published"
-    ALL_PAIRS = "all-pairs"
+    TWO = "2"
+    E = "e"
 
 
 def store_folder(place: str | Path) -> Path:
-    """Return the folder of a store, of one at a URL that of its mirror, brought up to date."""
+    """Return the folder of a store; for a store at a URL that of its local copy, brought up to date."""
     if "://" not in str(place):
         return Path(place)
-    from difftrust_core.mirrors import folder_of
+    from difftrust_core.store.remote.mirror import folder_of
 
     return folder_of(place)
+
+
+def require_structure() -> None:
+    """Refuse where the packages that read and compare syntax trees are missing. Raises MissingPackage."""
+    for module in ("tree_sitter", "tree_sitter_python", "sacrebleu"):
+        require(module, extra="structure", purpose="comparing programs as texts and as trees")
 
 
 StoreOption = Annotated[
     Path, typer.Option("--store", help="The folder or URL of the store.", metavar="DIR", parser=store_folder)
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print it.")]
-EqualityOption = Annotated[Equality, typer.Option(help="Numbers within 0.1 % agree (paper), or only equal ones.")]
+StoreOrResultsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="The folder or URL of the store. Default: the shipped results.",
+        metavar="DIR",
+        parser=store_folder,
+    ),
+]
+ToOption = Annotated[
+    Path, typer.Option("--to", help="The folder or URL of the results store.", metavar="DIR", parser=store_folder)
+]
+BenchmarkOption = Annotated[list[str] | None, typer.Option(help="Only this benchmark; may be repeated.")]
+ModelOption = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")]
+TemperatureOption = Annotated[list[float] | None, typer.Option(help="Only this temperature; may be repeated.")]
+WhoseModelOption = Annotated[
+    list[str] | None, typer.Option(help="Only this model. For JSONL: the model that wrote the samples.")
+]
+WhoseTemperatureOption = Annotated[
+    list[float] | None, typer.Option(help="Only this temperature. For JSONL: that of the samples.")
+]
+FirstOption = Annotated[int | None, typer.Option("-m", min=1, help="Only the first m candidates of each task.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+DetectionOption = Annotated[
+    Detection, typer.Option(help="When a task counts as detected: one random pair an input disagrees, or any pair.")
+]
+EqualityOption = Annotated[
+    Equality, typer.Option(help="Outcome comparison: tolerant (paper: numbers within 0.1 % agree) or strict.")
+]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")]
 WeakOption = Annotated[
     bool, typer.Option("--allow-weak-sandbox", help="Execute even where candidates could reach files or network.")
 ]
+LanguageOption = Annotated[
+    str | None, typer.Option(help="python, sql, or an installed grammar such as tree_sitter_java.", metavar="NAME")
+]
+EpsilonOption = Annotated[float, typer.Option(help="SCE: what a symbol that a program lacks counts as.")]
+BaseOption = Annotated[LogBase, typer.Option(help="JSD: e compares with the published table.")]
+SubtreeDepthOption = Annotated[int, typer.Option(min=1, help="Levels below a node that its symbol shows.")]
+MaxDepthOption = Annotated[int | None, typer.Option(min=0, help="Only nodes at most this far from the root.")]
+DropCommentsOption = Annotated[bool, typer.Option("--drop-comments", help="Leave out comments.")]
+NamedOnlyOption = Annotated[bool, typer.Option("--named-only", help="Leave out keywords and punctuation.")]
+NoValueGapsOption = Annotated[bool, typer.Option("--no-value-gaps", help="Leave out text beside a string's escapes.")]

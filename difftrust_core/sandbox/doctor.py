@@ -90,14 +90,14 @@ def diagnose(*, wanted: frozenset[str] = ALL_LAYERS) -> Diagnosis:
     """Start a sandbox with the layers ``wanted``, let a confined child try what it can, and end it."""
     sandbox, failure = None, ""
     try:
-        sandbox = Sandbox(Limits(), allow_weak=True, wanted=wanted)
-        sandbox.close()
+        with Sandbox(Limits(), allow_weak=True, wanted=wanted) as sandbox:
+            pass
     except SandboxFailed as e:
         failure = str(e)
     return Diagnosis(
         machine=f"{platform.system()} {platform.release()} on {platform.machine()}",
         python=platform.python_version(),
-        n_cpus=_cpus(),
+        n_cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         is_root=os.geteuid() == 0,
         layers=_found_in(sandbox) if sandbox else _found_without(failure),
         still_open=sandbox.still_open if sandbox else (),
@@ -105,19 +105,15 @@ def diagnose(*, wanted: frozenset[str] = ALL_LAYERS) -> Diagnosis:
     )
 
 
-def _cpus() -> int:
-    """Return how many CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _found_in(sandbox: Sandbox) -> tuple[Layer, ...]:
     nested = "none" if "--disable-userns" in layers.bubblewrap() else "further ones possible"
     abi = sandbox.landlock_abi
+    covered = ["files", *(what for since, what in _LANDLOCK_GROWTH if abi >= since)]
     addresses = layers.probe_fixed_addresses()
     clock = "" if sandbox.has_cpu_clock else "the CPU time of another process cannot be followed here"
     return (
         _layer("bubblewrap", f"files, network and processes of their own; {nested} inside", sandbox.missing),
-        _aged(_layer("landlock", f"ABI {abi}: {_covered(abi)}", sandbox.missing), abi),
+        _aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
         _layer("seccomp", "a short list of system calls and no other", sandbox.missing),
         _layer("rlimits", "memory, open files, files written, core dumps; no new privileges", {}),
         _layer("fixed addresses", "the same in every run", {"fixed addresses": addresses.why_not}),
@@ -126,11 +122,9 @@ def _found_in(sandbox: Sandbox) -> tuple[Layer, ...]:
 
 
 def _found_without(failure: str) -> tuple[Layer, ...]:
-    missing = {"bubblewrap": layers.probe_bubblewrap().why_not}
-    return (
-        _layer("bubblewrap", "works by itself", missing),
-        *(_layer(name, "", {name: f"unknown: {failure}"}) for name in ("landlock", "seccomp")),
-    )
+    missing = dict.fromkeys(("landlock", "seccomp"), f"unknown: {failure}")
+    missing["bubblewrap"] = layers.probe_bubblewrap().why_not
+    return tuple(_layer(name, "works by itself", missing) for name in ("bubblewrap", "landlock", "seccomp"))
 
 
 def _layer(name: str, covers: str, missing: dict[str, str]) -> Layer:
@@ -141,10 +135,6 @@ def _layer(name: str, covers: str, missing: dict[str, str]) -> Layer:
     if platform.system() != "Linux":
         remedy = _NOT_LINUX
     return Layer(name=name, active=False, detail=why_not, leaves_open=_WITHOUT[name], remedy=remedy)
-
-
-def _covered(abi: int) -> str:
-    return ", ".join(["files", *(what for since, what in _LANDLOCK_GROWTH if abi >= since)])
 
 
 def _aged(layer: Layer, abi: int) -> Layer:

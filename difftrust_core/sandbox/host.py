@@ -4,25 +4,30 @@ import contextlib
 import hashlib
 import json
 import os
+import platform
 import socket
 import struct
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.exceptions import SandboxFailed, WeakSandbox
-from difftrust_core.records import Kind
-from difftrust_core.sandbox import baits, layers
-from difftrust_core.sandbox.outcomes import MAX_LINE, SAID_OF_THE_REST, Outcome, OutcomeTable, line_of, read_lines
-from difftrust_core.sandbox.pages import HEADER_BYTES, Pages
+from difftrust_core.sandbox import layers
+from difftrust_core.sandbox import self_test as baits
+from difftrust_core.sandbox.outcomes import MAX_LINE, SAID_OF_THE_REST, OutcomeTable, line_of, read_lines
+from difftrust_core.sandbox.runner import CHILD, Runner
 
 _FRAME = struct.Struct("=IB16s")
 _CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END, _ERROR = range(1, 9)
 _MAX_FRAME = 1 << 28
+_REPLY_BYTES = 256 << 20
+_HEADER_BYTES = 64
+"""Words with which a child tells the zygote how far it is."""
 MAX_SOURCE = 1 << 20
 """Longer program texts are not loaded; in characters."""
 ALL_LAYERS = frozenset({"bubblewrap", "landlock", "seccomp"})
@@ -53,20 +58,59 @@ class ProgramRun:
     """One program on all inputs: ``outcome_ids`` (n,) index each input's list in the OutcomeTable."""
 
     outcome_ids: NDArray[np.uint16]
-    restarts: int
-    cpu: float
-    wall: float
-    peak_kb: int
-    trimmed: bool
+    restarts: int = 0
+    cpu: float = 0.0
+    wall: float = 0.0
+    peak_kb: int = 0
+    trimmed: bool = False
     """Top-level statements after the entry point were left out, because executing all of it failed."""
-    nondeterministic: bool
+    nondeterministic: bool = False
     """It differed from itself when 2 % of the inputs were run a second time."""
 
 
-class Sandbox:
+class _Pages:
+    """The request and the reply of the program at hand, in two nameless files; ``request``, ``reply``: descriptors.
+
+    The host writes a program's text into one, and the child that is to run it reads it there; the child writes its
+    lines into the other, and the host reads them. So the zygote, whose memory every later child inherits, never holds
+    either.
+    """
+
+    def __init__(self) -> None:
+        self.request, self.reply = _nameless_file(), _nameless_file()
+
+    def write(self, request: bytes) -> None:
+        """Put a request in place of the last one, and zeros in place of its reply."""
+        os.ftruncate(self.reply, 0)
+        os.ftruncate(self.reply, _REPLY_BYTES)
+        os.ftruncate(self.request, 0)
+        written = 0
+        while written < len(request):
+            written += os.pwrite(self.request, request[written:], written)
+
+    def read(self, end: int) -> bytes:
+        """Return the reply up to ``end``, without its header. Raises ValueError if that is not within it."""
+        if not _HEADER_BYTES <= end <= _REPLY_BYTES:
+            raise ValueError(f"a reply ends between {_HEADER_BYTES} and {_REPLY_BYTES}, got {end}")
+        return os.pread(self.reply, end - _HEADER_BYTES, _HEADER_BYTES)
+
+    def close(self) -> None:
+        """Give both files back."""
+        os.close(self.request)
+        os.close(self.reply)
+
+
+def _nameless_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("difftrust")
+    with tempfile.TemporaryFile() as file:  # macOS
+        return os.dup(file.fileno())
+
+
+class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     """A zygote at work: ``load`` a task's inputs, then ``run`` its programs one by one. Use it in ``with``.
 
-    ``language``: "python", or "sql", whose inputs are databases and whose programs are queries (``databases``).
+    ``runner``: what runs the programs' language; by default Python.
     Raises WeakSandbox if files or network stay open to candidates and ``allow_weak`` is not set, SandboxFailed if
     it cannot be started.
     """
@@ -75,11 +119,11 @@ class Sandbox:
         self,
         limits: Limits,
         *,
-        language: str = "python",
+        runner: Runner = layers.PYTHON,
         allow_weak: bool = False,
         wanted: frozenset[str] = ALL_LAYERS,
     ):
-        self.limits, self.language, self._allow_weak, self._wanted = limits, language, allow_weak, wanted
+        self.limits, self.runner, self._allow_weak, self._wanted = limits, runner, allow_weak, wanted
         self.active: frozenset[str] = frozenset()
         self.missing: dict[str, str] = {}
         """Each layer that is not active, and why."""
@@ -91,13 +135,10 @@ class Sandbox:
         self._batch: dict[str, Any] | None = None
         self._index = 0
         self._ids_of: dict[tuple[bytes, tuple[int, ...], str], NDArray[np.uint16]] = {}
-        self._pages = Pages()
+        self._pages = _Pages()
         self._start()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _start(self) -> None:
@@ -108,7 +149,7 @@ class Sandbox:
         try:
             shared = (theirs.fileno(), self._pages.request, self._pages.reply)
             self._pages.write(b"")
-            self._process = layers.start_zygote(shared, wanted=self._wanted, language=self.language)
+            self._process = layers.start_zygote(shared, wanted=self._wanted, runner=self.runner)
         except OSError as e:
             raise SandboxFailed(f"the sandbox could not be started: {e}") from None
         finally:
@@ -127,25 +168,28 @@ class Sandbox:
         self._refuse_if_weak()
 
     def _note_layers(self, ready: dict[str, Any]) -> None:
-        why_not = layers.probe_bubblewrap(self.language).why_not if "bubblewrap" in self._wanted else "not wanted"
+        why_not = layers.probe_bubblewrap(self.runner).why_not if "bubblewrap" in self._wanted else "not wanted"
         self.active = frozenset({*ready["layers"], *(() if why_not else ("bubblewrap",))})
         self.missing = {**({"bubblewrap": why_not} if why_not else {}), **ready["missing"]}
         self.still_open = tuple(ready["open"])
         self.landlock_abi, self.has_cpu_clock = int(ready["landlock_abi"]), bool(ready["cpu_clock"])
 
     def _readable(self) -> list[str]:
-        outside = not layers.bubblewrap(self.language) or "bubblewrap" not in self._wanted
-        harness = [str(layers.CHILD)] if outside else []
-        libraries = f"{layers.library_folder(self.language)}/"  # the slash: names only
-        return [*layers.readable_paths(self.language), *harness, libraries, "/harness", "/dev/null", "/dev/urandom"]
+        outside = not layers.bubblewrap(self.runner) or "bubblewrap" not in self._wanted
+        harness = [str(CHILD)] if outside else []
+        return [*layers.readable_paths(self.runner), *harness, "/harness", "/dev/null", "/dev/urandom"]
 
     def _refuse_if_weak(self) -> None:
         reach = ", ".join(word for word in self.still_open if word not in MAY_STAY_OPEN)
         if reach and not self._allow_weak:
             self.close()
             why = "; ".join(f"{name}: {reason}" for name, reason in self.missing.items())
+            is_linux = platform.system() == "Linux"
+            helps = (
+                "`difftrust doctor` says what helps" if is_linux else "run it in a Linux container or virtual machine"
+            )
             raise WeakSandbox(
-                f"candidates could reach {reach} on this machine (missing: {why}); {layers.way_out()}, "
+                f"candidates could reach {reach} on this machine (missing: {why}); {helps}, "
                 "or accept it with --allow-weak-sandbox"
             )
 
@@ -185,19 +229,16 @@ class Sandbox:
         self._socket.settimeout(4 * self.limits.program_wall * max(1.0, n / 1000) + 60)
         for _ in range(2):
             try:
-                return self._believe(self._ask(source, entry_point), n)
+                self._index += 1
+                self._pages.write(json.dumps({"entry_point": entry_point, "source": source}).encode())
+                self._send(_RUN, {"index": self._index})
+                return self._believe(self._receive(_RESULT), n)
             except ConnectionError:  # the zygote was killed, not by this program unless it happens again
                 self._replace_zygote()
             except (OSError, ValueError, KeyError, TypeError, IndexError):
                 self._replace_zygote()
                 break
         return self._same(n, (Kind.FORGED, ""))
-
-    def _ask(self, source: str, entry_point: str) -> dict[str, Any]:
-        self._index += 1
-        self._pages.write(json.dumps({"entry_point": entry_point, "source": source}).encode())
-        self._send(_RUN, {"index": self._index})
-        return self._receive(_RESULT)
 
     def _believe(self, facts: dict[str, Any], n: int) -> ProgramRun:
         """Check a reply word by word. Raises ValueError, KeyError or TypeError if it is not the zygote's."""
@@ -216,7 +257,7 @@ class Sandbox:
     def _ids(self, facts: dict[str, Any], n: int) -> NDArray[np.uint16]:
         """Return the ids of the outcomes in a program's lines, followed by the one that the zygote says of the rest."""
         end = int(facts["end"])
-        text = self._pages.read(end) if end <= n * MAX_LINE * 4 + HEADER_BYTES else b""
+        text = self._pages.read(end) if end <= n * MAX_LINE * 4 + _HEADER_BYTES else b""
         key = (hashlib.blake2b(text).digest(), tuple(facts["marks"]), facts["rest"])
         if key not in self._ids_of:  # most programs say what one before them said
             try:
@@ -229,15 +270,7 @@ class Sandbox:
 
     def _same(self, n: int, outcome: Outcome) -> ProgramRun:
         """Return a run that had one outcome on every input, without having run."""
-        return ProgramRun(
-            outcome_ids=self._outcomes.ids_of([line_of(outcome)] * n),
-            restarts=0,
-            cpu=0.0,
-            wall=0.0,
-            peak_kb=0,
-            trimmed=False,
-            nondeterministic=False,
-        )
+        return ProgramRun(outcome_ids=self._outcomes.ids_of([line_of(outcome)] * n))
 
     def _replace_zygote(self) -> None:
         self._end_zygote()

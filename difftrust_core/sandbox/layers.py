@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import glob
-import importlib.util
 import itertools
 import os
 import platform
@@ -15,14 +14,13 @@ import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
-from difftrust_core import literals
+from difftrust_core.base import literals
+from difftrust_core.sandbox.runner import CHILD, Runner, library_file, library_places
 
 NO_BWRAP = "no bwrap in PATH"
-CHILD = Path(__file__).parent / "child"
 _HARNESS = "/harness"
-LIBRARIES = {"python": ("numpy", "numpy.libs"), "sql": ("_duckdb",)}
-"""What may be imported beyond the standard library: about 1 % of recorded programs use NumPy; queries run in DuckDB."""
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
+PYTHON = Runner()
 _PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
 _NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
 _ENDS_WITH_ALL = ("--user", "--map-current-user", "--pid", "--fork", "--kill-child", "--")
@@ -38,29 +36,14 @@ def python_binary() -> str:
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
-def library_folder(language: str = "python") -> str:
-    """Return the folder of third-party packages, of which candidates see ``LIBRARIES`` only."""
-    return str(_places(language)[0].parent)
-
-
-def _places(language: str) -> list[Path]:
-    """Return where the libraries of a language lie: folders, or a file where the library is one."""
-    found = importlib.util.find_spec(LIBRARIES[language][0])
-    assert found is not None
-    assert found.origin is not None
-    first = Path(found.origin)
-    first = first.parent if found.submodule_search_locations else first
-    return [first, *(first.parent / name for name in LIBRARIES[language][1:])]
-
-
-def readable_paths(language: str = "python") -> list[str]:
-    """Return the only paths that a candidate may read: Python, its libraries, NumPy, the system's libraries."""
+def readable_paths(runner: Runner) -> list[str]:
+    """Return the only paths that a candidate may read: Python, the runner's libraries, the system's libraries."""
     names = ("base", "installed_base", "platbase", "installed_platbase")
     base = {name: sys.base_exec_prefix if "plat" in name else sys.base_prefix for name in names}
     stdlib = [sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")]
     python_libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*"))
     system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
-    wanted = [python_binary(), *stdlib, *python_libraries, *system, *map(str, _places(language))]
+    wanted = [python_binary(), *stdlib, *python_libraries, *system, *map(str, library_places(runner))]
     return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
 
 
@@ -73,25 +56,20 @@ class Probe(NamedTuple):
     """The reason, in the program's own words where it has any; empty where it works."""
 
 
-def bubblewrap(language: str = "python") -> tuple[str, ...]:
+def bubblewrap(runner: Runner = PYTHON) -> tuple[str, ...]:
     """Return the working start of a bubblewrap command, empty where there is none."""
-    return probe_bubblewrap(language).command
-
-
-def fixed_addresses() -> tuple[str, ...]:
-    """Return the prefix that switches address randomisation off (programs may order by ``id``), if it works."""
-    return probe_fixed_addresses().command
+    return probe_bubblewrap(runner).command
 
 
 @functools.cache
-def probe_bubblewrap(language: str = "python") -> Probe:
+def probe_bubblewrap(runner: Runner = PYTHON) -> Probe:
     """Start a Python behind bubblewrap; one too old for ``--disable-userns`` is used without it, so is ``unshare``."""
     binary, unshare, why_not = shutil.which("bwrap"), shutil.which("unshare"), NO_BWRAP
     if platform.system() != "Linux":
         return Probe((), "namespaces are there on Linux only")
     before = ((unshare, *_ENDS_WITH_ALL), ()) if unshare else ((),)
     for more, first in itertools.product((("--disable-userns",), ()), before) if binary else ():
-        command = (*first, str(binary), *_NAMESPACES, *more, *_binds(language))
+        command = (*first, str(binary), *_NAMESPACES, *more, *_binds(runner))
         why_not = _why_it_fails((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", ""))
         if not why_not:
             return Probe(command)
@@ -100,7 +78,7 @@ def probe_bubblewrap(language: str = "python") -> Probe:
 
 @functools.cache
 def probe_fixed_addresses() -> Probe:
-    """Start a Python under ``setarch -R``."""
+    """Start a Python under ``setarch -R``: without address randomisation, for programs may order by ``id``."""
     binary = shutil.which("setarch")
     if binary is None:
         return Probe((), "no setarch in PATH")
@@ -131,29 +109,28 @@ def _why_it_fails(command: tuple[str, ...]) -> str:
     return said[0] if said else f"{name} ended with status {ended.returncode} and no word"
 
 
-def _binds(language: str) -> tuple[str, ...]:
+def _binds(runner: Runner) -> tuple[str, ...]:
     parts: list[str] = []
-    for path in readable_paths(language):
+    for path in readable_paths(runner):
         parts += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
-    for file in (*CHILD.glob("*.py"), Path(literals.__file__)):
+    for file in dict.fromkeys((*CHILD.glob("*.py"), Path(literals.__file__), runner.module)):
         parts += ["--ro-bind", str(file), f"{_HARNESS}/{file.name}"]
     for name, value in _ENVIRONMENT.items():
         parts += ["--setenv", name, value]
     return (*parts, "--remount-ro", "/")
 
 
-def start_zygote(
-    shared: tuple[int, int, int], *, wanted: frozenset[str], language: str = "python"
-) -> "subprocess.Popen[bytes]":
+def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner: Runner) -> "subprocess.Popen[bytes]":
     """Start a zygote behind the ``wanted`` layers; it inherits its control socket, requests and replies."""
     descriptors = [str(descriptor) for descriptor in shared]
-    prefix = bubblewrap(language) if "bubblewrap" in wanted else ()
+    prefix = bubblewrap(runner) if "bubblewrap" in wanted else ()
     if prefix:
         prefix = (*prefix, "--")
-        harness = [f"{_HARNESS}/zygote.py", f"{_HARNESS}/literals.py", library_folder(language)]
+        files = [f"{_HARNESS}/{name}" for name in ("zygote.py", "literals.py", runner.module.name)]
     else:
-        harness = [str(CHILD / "zygote.py"), literals.__file__, library_folder(language)]
-    command = [*fixed_addresses(), *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors, language]
+        files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]
+    harness = [*files, runner.inputs, str(library_file(runner) or "")]
+    command = [*probe_fixed_addresses().command, *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
     return subprocess.Popen(
         command,
         pass_fds=shared,
@@ -186,13 +163,6 @@ def end_zygote(process: "subprocess.Popen[bytes]", *, patience: float) -> str:
     # What unshare says is but that it was surprised by the end of bubblewrap.
     lines = [line for line in said.decode(errors="replace").splitlines() if line and not line.startswith("unshare: ")]
     return lines[-1] if lines else f"no message, exit status {process.returncode}"
-
-
-def way_out() -> str:
-    """Return what to do where layers are missing, as the middle of a sentence."""
-    if platform.system() != "Linux":
-        return "run it in a Linux container or virtual machine"
-    return "`difftrust doctor` says what helps"
 
 
 def describe_layers(active: frozenset[str], still_open: tuple[str, ...]) -> str:

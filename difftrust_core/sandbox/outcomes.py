@@ -1,4 +1,4 @@
-"""What the lines of a reply say, and the distinct outcomes of each input; nothing else."""
+"""Outcomes as lines of a reply, and the distinct outcomes of each input."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -6,10 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.records import Kind
-
-Outcome = tuple[Kind, str]
-"""Kind and text: what one program does on one input."""
+from difftrust_core.base.records import Kind, Outcome
 
 _KINDS = {
     "V": Kind.VALUE, "E": Kind.EXCEPTION, "U": Kind.UNSUPPORTED, "T": Kind.TIMEOUT, "M": Kind.MEMORY,
@@ -49,16 +46,6 @@ class OutcomeTable:
             found[i] = self._ids[i][line] = len(row)
             row.append(said[line])
         return found.astype(np.uint16)
-
-    def ids_at(self, rows: Sequence[int], outcomes: Sequence[Outcome]) -> list[int]:
-        """Return the id of each outcome on the input beside it in ``rows``; a new one where it was not seen there."""
-        found = []
-        for row, outcome in zip(rows, outcomes, strict=True):
-            ids = self._ids[row]
-            found.append(ids.setdefault(line_of(outcome), len(ids)))
-            if found[-1] == len(self.rows[row]):
-                self.rows[row].append(outcome)
-        return found
 
 
 def line_of(outcome: Outcome) -> str:

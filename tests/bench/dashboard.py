@@ -20,7 +20,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from tests.dashboard_server import dashboard
+from tests.support.dashboard_server import dashboard
 
 SESSIONS = 20
 INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -145,10 +145,10 @@ def _p95(values: list[float]) -> float:
 
 def interact(bench: Bench, page: Page, rounds: int) -> None:
     """Do what users do, each thing ``rounds`` times."""
-    bench.open("open the first page", page, bench.url, "How sure one may be")
+    bench.open("open the first page", page, bench.url, "95 % confidence intervals")
     _move(bench, page, rounds, "overview: move m")
     for i in range(rounds):
-        word = ("strictly", "as in the paper")[i % 2]
+        word = ("strict", "tolerant (0.1 %)")[i % 2]
         shown = ("equality strict", "equality paper")[i % 2]
         label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
         bench.time("overview: equality", page, label.click, shown)
@@ -157,10 +157,10 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     there_and_back = [(n, "ArrowLeft") for n in fewer] + [(n, "ArrowRight") for n in (*fewer[1::-1], words)]
     for i in range(rounds):
         n, key = there_and_back[i % len(there_and_back)]
-        page.get_by_role("slider", name="Inputs a program (n)").focus()
+        page.get_by_role("slider", name="Inputs per task (n)").focus()
         bench.time("overview: move n", page, partial(page.keyboard.press, key), f"n = {n} inputs")
     page.goto(bench.url)
-    page.get_by_text("How sure one may be").wait_for()
+    page.get_by_text("95 % confidence intervals").wait_for()
     page.wait_for_function(STILL)
     for i in range(rounds):
         name = ("MBPP", "HumanEval")[i % 2]
@@ -168,10 +168,10 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         option = page.get_by_role("option", name=name, exact=True)
         bench.time("overview: another benchmark", page, option.click, f"· {name} ·")
     page.goto(f"{bench.url}/?benchmark=MBPP")
-    page.get_by_text("How sure one may be").wait_for()
+    page.get_by_text("95 % confidence intervals").wait_for()
     page.wait_for_function(STILL)
     _move(bench, page, rounds, "overview of MBPP: move m")
-    slider = page.get_by_role("slider", name="Programs a task (m)")
+    slider = page.get_by_role("slider", name="Programs per task (m)")
     for m in range(15, 15 + 3 * rounds, 3):
         bench.time("overview of MBPP: jump to another m", page, partial(_jump, page, slider, m), f"m = {m} programs")
     page.goto(f"{bench.url}/tasks?model=gpt_4o&model=gpt_4")
@@ -180,7 +180,7 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     for i in range(rounds):
         word = ("linear", "log")[i % 2]
         label = page.get_by_test_id("stMain").get_by_text(word, exact=True)
-        bench.time("tasks: scale", page, label.click, "All these tasks")
+        bench.time("tasks: scale", page, label.click, "All tasks")
     points = page.locator("svg.marks .mark-symbol path[aria-label*=task_id]")
     for i in range(rounds):
         point = points.nth(3 + 2 * i)
@@ -189,15 +189,15 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     page.wait_for_function(STILL)
     for _ in range(rounds):
         link = page.get_by_role("link", name="Next task")
-        bench.time("task: next task (new)", page, lambda link=link: _follow(page, link), "What is proved")
+        bench.time("task: next task (new)", page, lambda link=link: _follow(page, link), "What this shows")
     for _ in range(rounds):
         link = page.get_by_role("link", name="Previous task")
-        bench.time("task: previous task (seen)", page, lambda link=link: _follow(page, link), "What is proved")
+        bench.time("task: previous task (seen)", page, lambda link=link: _follow(page, link), "What this shows")
 
     page.goto(f"{bench.url}/ablation")
-    page.get_by_text("Detection rate against dollars").wait_for()
+    page.get_by_text("Detection rate by cost").wait_for()
     page.wait_for_function(STILL)
-    slider = page.get_by_role("slider", name="Programs a task (m)")
+    slider = page.get_by_role("slider", name="Programs per task (m)")
     for name, key, sign in (("new", "ArrowRight", 1), ("seen", "ArrowLeft", -1)):
         for i in range(rounds):
             m = 10 + i + 1 if sign > 0 else 10 + rounds - i - 1
@@ -210,7 +210,7 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
 
 def _move(bench: Bench, page: Page, rounds: int, name: str) -> None:
     """Move m away from 10 and half the way back."""
-    slider = page.get_by_role("slider", name="Programs a task (m)")
+    slider = page.get_by_role("slider", name="Programs per task (m)")
     for i in range(rounds):
         slider.focus()
         key = "ArrowRight" if i < rounds / 2 else "ArrowLeft"
@@ -263,7 +263,7 @@ def main() -> None:
             for name in ("open: cold", "open: warm", "open: warm"):
                 page = browser.new_context().new_page()
                 page.set_default_timeout(120_000)
-                bench.open(name, page, url, "How sure one may be")
+                bench.open(name, page, url, "95 % confidence intervals")
                 page.context.close()
             page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
             page.add_init_script(WATCH)

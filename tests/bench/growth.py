@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from difftrust_core.store import REFERENCE, Store, partition_of
+from difftrust_core.store.store import REFERENCE, Store, partition_of
 from tests.bench.figures import Figure, figure_of
 from tests.bench.processes import run
 
@@ -25,8 +25,8 @@ NS = (100, 300, 1_000, 3_000, 10_000)
 _EXECUTE = """
 import sys
 from pathlib import Path
-from difftrust_core.pipeline import execute
-from difftrust_core.store import Store
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.store import Store
 if __name__ == "__main__":
     done = execute(Store.open(Path(sys.argv[1])), n=int(sys.argv[2]), n_jobs=int(sys.argv[3]), say=lambda line: None)
     Path(sys.argv[1], "seconds").write_text(str(done.seconds))

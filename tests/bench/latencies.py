@@ -4,19 +4,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-from difftrust_core.ablation import ablation
-from difftrust_core.ablation.table_3 import table_3
-from difftrust_core.queries import connect
-from difftrust_core.results import load_pool, pool_names
-from difftrust_core.store import Store
+from difftrust_core.analysis.ablation.grid import table_3
+from difftrust_core.analysis.ablation.measures import ablation
+from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.analysis.queries import connect
+from difftrust_core.store.store import Store
 from tests.bench.figures import Figure, figure_of, timed
 
 CODER = ("gpt_4o", 0.6)
 _LOAD = """
 import sys, time
 from pathlib import Path
-from difftrust_core.results import load_pool
-from difftrust_core.store import Store
+from difftrust_core.analysis.pools import load_pool
+from difftrust_core.store.store import Store
 began = time.perf_counter()
 load_pool(Store.open(Path(sys.argv[1])), sys.argv[2])
 print(time.perf_counter() - began)

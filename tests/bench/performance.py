@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from difftrust_core.corpora.published import find_results
-from difftrust_core.store import Store
+from difftrust_core.datasets.published import find_results
+from difftrust_core.store.store import Store
 from tests.bench.figures import Figure, in_markdown, machine, write_figures
 from tests.bench.growth import run_growth
 from tests.bench.latencies import run_latencies, run_starts, table_3_seconds

@@ -11,14 +11,14 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.bench.dashboard import STILL
-from tests.dashboard_server import dashboard
+from tests.support.dashboard_server import dashboard
 
 PAGES = {
-    "overview": ("", "How sure one may be"),
-    "tasks": ("tasks", "All these tasks"),
-    "task": ("task?task=HumanEval/1", "Who differs where"),
-    "ablation": ("ablation?model=claude_opus_4&model=gpt_4o", "Detection rate against dollars"),
-    "signals": ("signals", "Which ones say the same"),
+    "overview": ("", "95 % confidence intervals"),
+    "tasks": ("tasks", "All tasks"),
+    "task": ("task?task=HumanEval/1", "Outcomes by cluster and input"),
+    "ablation": ("ablation?model=claude_opus_4&model=gpt_4o", "Detection rate by cost"),
+    "signals": ("signals", "Correlation between signals"),
 }
 """Name -> path, and words that stand there once it is drawn. The page Check shows nothing that a link could ask for."""
 WIDTH, HIGHEST = 1280, 2200

@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from difftrust_core.inputs import sample_input
-from difftrust_core.pipeline.stored_tasks import load_tasks
+from difftrust_core.base.task import Task
+from difftrust_core.languages.python.fuzz import sample_input
 from difftrust_core.sandbox import layers
-from difftrust_core.store import Store
-from difftrust_core.tasks import Task
+from difftrust_core.store.store import Store
 
 YARDSTICK = (Path(__file__).parent / "yardstick.py").read_text()
 DROPPED_AFTER = 60.0
@@ -49,7 +48,7 @@ def sample_pairs(store: Store, n_pairs: int, *, seed: int) -> tuple[list[Pair], 
     executed = store.read("inputs").select("benchmark", "task_id").unique()
     keys = candidates.join(executed, on=["benchmark", "task_id"]).select("benchmark", "task_id", "model").unique()
     chosen = random.Random(seed).sample(sorted(keys.rows()), min(n_pairs, keys.height))
-    tasks = {(t.benchmark, t.task_id): t for b in {key[0] for key in chosen} for t in load_tasks(store, b)}
+    tasks = {(t.benchmark, t.task_id): t for b in {key[0] for key in chosen} for t in store.read_tasks(b)}
     texts = store.read("programs").select("benchmark", "task_id", "program_id", "code")
     pairs = []
     for benchmark, task_id, model in chosen:

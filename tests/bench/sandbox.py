@@ -17,13 +17,14 @@ from pathlib import Path
 
 import polars as pl
 
-from difftrust_core.coders.simulated import SIMULATED, sample_simulated
-from difftrust_core.corpora.benchmarks import load_benchmark
-from difftrust_core.inputs import sample_input
-from difftrust_core.programs import tree_id
-from difftrust_core.records import Kind
-from difftrust_core.sandbox import Limits, OutcomeTable, Sandbox
-from difftrust_core.tasks import Task
+from difftrust_core.base.records import Kind
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.generation.simulated import SIMULATED, sample_simulated
+from difftrust_core.languages.python.fuzz import sample_input
+from difftrust_core.languages.python.identity import tree_id
+from difftrust_core.sandbox.host import Limits, Sandbox
+from difftrust_core.sandbox.outcomes import OutcomeTable
 
 FLOOR = (Path(__file__).parent / "floor.py").read_text()
 PATIENT = Limits(call_cpu=3600, call_wall=3600, program_cpu=3600, program_wall=3600, memory_bytes=8 << 30)

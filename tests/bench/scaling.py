@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from difftrust_core.coders import sample_simulated
-from difftrust_core.corpora.benchmarks import load_benchmark
-from difftrust_core.corpora.candidates import Recorded
-from difftrust_core.pipeline import add_candidates
-from difftrust_core.pipeline.estimation import refresh_estimates
-from difftrust_core.schemas import CHUNK_TABLES
-from difftrust_core.store import Settings, Store, file_name, partition_of
-from tests.s3_server import BUCKET, S3, put_all
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.generation.simulated import sample_simulated
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.schemas import CHUNK_TABLES
+from difftrust_core.store.store import Settings, Store, file_name, partition_of
+from tests.support.s3_server import BUCKET, S3, put_all
 
 M, N = 10, 1000
 N_EXECUTED = 20

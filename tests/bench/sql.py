@@ -16,16 +16,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from difftrust_core.corpora.spider import load_spider
-from difftrust_core.literals import read_literal
-from difftrust_core.pipeline.distinguishing import differing, distinguish
-from difftrust_core.pipeline.languages import LIMITS, InputSource
-from difftrust_core.sandbox import Sandbox
-from difftrust_core.sqltasks.mutations import Mutant, mutants
-from difftrust_core.sqltasks.schema import read_schema
-from difftrust_core.sqltasks.smaller import most_rows
-from difftrust_core.tasks import Task
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.spider import load_spider
+from difftrust_core.languages.language import load_language
+from difftrust_core.languages.sql.bugs import mutants
+from difftrust_core.languages.sql.schema import read_schema
+from difftrust_core.sandbox.host import Sandbox
+from tests.support.distinguish import differing, distinguish, most_rows
 
+SQL = load_language("sql")
 STEPS = (10, 20, 50)
 """Databases that all mutants meet, and how many more those that are left."""
 TRUTH_SEED = 1_000_003
@@ -36,8 +36,8 @@ class Figures:
     """What a run saw; one entry a mutant, or a question."""
 
     rows: list[int] = field(default_factory=list)
-    missed: list[tuple[str, Mutant]] = field(default_factory=list)
-    same: list[tuple[str, Mutant]] = field(default_factory=list)
+    missed: list[tuple[str, str]] = field(default_factory=list)
+    same: list[tuple[str, str]] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
     cpu: float = 0.0
 
@@ -53,7 +53,7 @@ def questions(n: int, seed: int) -> list[Task]:
     return random.Random(seed).sample(load_spider(folder / "dev_questions.jsonl"), n)
 
 
-def chosen_mutants(task: Task, most: int, rng: random.Random) -> list[Mutant]:
+def chosen_mutants(task: Task, most: int, rng: random.Random) -> list[str]:
     """Return up to ``most`` mutants: one of each kind first, so that no kind of mistake is crowded out."""
     offered = mutants(task.reference or "", read_schema(task.preamble))
     for kind in offered.values():
@@ -66,29 +66,29 @@ def measure(tasks: Sequence[Task], *, most: int, seed: int, truth: int = 10) -> 
     """Return the figures for these questions."""
     figures, rng = Figures(), random.Random(seed)
     asked = [(task, chosen_mutants(task, most, rng)) for task in tasks]
-    before, left = _cpu(), list[tuple[Task, list[Mutant]]]()
-    with Sandbox(LIMITS["sql"], language="sql") as sandbox:
+    before, left = _cpu(), list[tuple[Task, list[str]]]()
+    with Sandbox(SQL.limits, runner=SQL.runner) as sandbox:
         for task, made in asked:
             began = time.perf_counter()
-            found = distinguish(task, [m.query for m in made], sandbox, steps=STEPS, seed=seed)
+            found = distinguish(task, made, sandbox, steps=STEPS, seed=seed)
             figures.wall.append(time.perf_counter() - began)
             figures.rows += [most_rows(read_literal(f.smallest.arguments)[0]) for f in found]
             told = {f.query for f in found}
-            left.append((task, [m for m in made if m.query not in told]))
+            left.append((task, [m for m in made if m not in told]))
     figures.cpu = _cpu() - before
     _tell_the_truth(figures, left, truth * sum(STEPS))
     return figures
 
 
-def _tell_the_truth(figures: Figures, left: Sequence[tuple[Task, list[Mutant]]], n: int) -> None:
-    with Sandbox(LIMITS["sql"], language="sql") as sandbox:
+def _tell_the_truth(figures: Figures, left: Sequence[tuple[Task, list[str]]], n: int) -> None:
+    with Sandbox(SQL.limits, runner=SQL.runner) as sandbox:
         for task, made in left:
             if made:
-                source = InputSource(task, TRUTH_SEED)
-                inputs = [source.draw(position, 0) for position in range(n)]
-                shown = differing(task, [m.query for m in made], sandbox, inputs=inputs)
+                draw = SQL.fuzz(task, TRUTH_SEED)
+                inputs = [draw(position, 0) for position in range(n)]
+                shown = differing(task, made, sandbox, inputs=inputs)
                 for m in made:
-                    (figures.missed if shown[m.query] else figures.same).append((task.task_id, m))
+                    (figures.missed if shown[m] else figures.same).append((task.task_id, m))
 
 
 def _cpu() -> float:
@@ -110,8 +110,8 @@ def report(figures: Figures) -> None:
     print(f"  CPU a question (all processes, shrinking included): {figures.cpu / n:.2f} s on average")
     worst = sorted(figures.wall)
     print(f"  wall a question: median {statistics.median(worst):.2f} s, 95th percentile {worst[int(0.95 * n)]:.2f} s")
-    for task_id, m in figures.missed:
-        print(f"    missed {task_id} {m.operator}: {m.query[:160]}")
+    for task_id, query in figures.missed:
+        print(f"    missed {task_id}: {query[:160]}")
 
 
 def main() -> None:

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from difftrust_core.ablation.table_3 import PARTS
-from difftrust_core.ablation.table_3 import N as TABLE_3_N
-from difftrust_core.pipeline.stored_tasks import load_tasks
-from difftrust_core.store import REFERENCE, Store
+from difftrust_core.analysis.ablation.grid import PARTS
+from difftrust_core.datasets.published import PAPER_SETTING
+from difftrust_core.store.store import REFERENCE, Store
 from tests.bench.figures import Figure, figure_of
 from tests.bench.processes import Took, run
 from tests.bench.published import DROPPED_AFTER, Taken, run_published, sample_pairs
@@ -78,7 +77,7 @@ def _ordinary_work(store: Store) -> Iterator[Work]:
     texts = store.read("programs").sort("program_id").unique(["benchmark", "task_id", "tree_id"], keep="first")
     codes = ordinary.join(texts, on=["benchmark", "task_id", "tree_id"]).sort("benchmark", "task_id", "tree_id")
     for (benchmark,), of_benchmark in codes.group_by("benchmark", maintain_order=True):
-        tasks = {task.task_id: task for task in load_tasks(store, str(benchmark))}
+        tasks = {task.task_id: task for task in store.read_tasks(str(benchmark))}
         inputs = store.read("inputs", {"benchmark": str(benchmark)}).sort("task_id", "input_index")
         by_task = {str(key): rows["arguments"].to_list() for (key,), rows in inputs.group_by("task_id")}
         for (task_id,), own in of_benchmark.group_by("task_id", maintain_order=True):
@@ -134,7 +133,9 @@ def _interval_of_mean(values: Sequence[float], seed: int) -> tuple[float, float]
 
 def run_grid(seconds_a_pair: float, n_tasks: int, n_processes: int, query: list[float]) -> list[Figure]:
     """Compare Table 3's grid as a query with executing it again as published: (d). ``query``: seconds it took."""
-    settings = [int(value) if part == "3c" else TABLE_3_N for part, (_, values) in PARTS.items() for value in values]
+    settings = [
+        int(value) if part == "3c" else PAPER_SETTING.n for part, (_, values) in PARTS.items() for value in values
+    ]
     again = seconds_a_pair * n_tasks * sum(n / N for n in settings) / n_processes
     return [
         figure_of("d", "settings of Table 3", [float(len(settings))]),

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from difftrust_core.records import Kind
-from difftrust_core.sandbox import Limits
+from difftrust_core.base.records import Kind
+from difftrust_core.sandbox.host import Limits
 
 N = 20
 INPUTS = [f"({i}, [{i}, [{i}]])" for i in range(N)]

@@ -3,7 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from difftrust_core.sandbox import OutcomeTable, ProgramRun, Sandbox
+from difftrust_core.sandbox.host import ProgramRun, Sandbox
+from difftrust_core.sandbox.outcomes import OutcomeTable
 from tests.hostile.attack import INPUTS, Outcomes
 from tests.hostile.outside import Outside
 

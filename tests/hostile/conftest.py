@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from difftrust_core.sandbox import Sandbox, layers
+from difftrust_core.sandbox import layers
+from difftrust_core.sandbox.host import Sandbox
 from tests.hostile.attack import LIMITS
 from tests.hostile.batch import ORDINARY, Ran, run_batch
 from tests.hostile.outside import Outside, descriptors, family, gone
+from tests.support.needs import NO_BUBBLEWRAP
 
 PR_SET_CHILD_SUBREAPER = 36
 EVERY_LAYER = frozenset({"bubblewrap", "landlock", "seccomp"})
@@ -48,7 +50,7 @@ def _started(wanted: frozenset[str]) -> Iterator[Sandbox]:
 def sandbox(outside: Outside) -> Iterator[Sandbox]:
     """Return a sandbox with every layer, which is to live through all attacks."""
     if not layers.bubblewrap():
-        pytest.skip("bubblewrap is not installed, or may not make namespaces here")
+        pytest.skip(NO_BUBBLEWRAP)
     yield from _started(EVERY_LAYER)
 
 

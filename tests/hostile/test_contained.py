@@ -9,14 +9,17 @@ import threading
 
 import pytest
 
-from difftrust_core.literals import read_literal
-from difftrust_core.records import Kind
-from difftrust_core.sandbox import OutcomeTable, Sandbox, layers
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.records import Kind
+from difftrust_core.sandbox import layers
+from difftrust_core.sandbox.host import Sandbox
+from difftrust_core.sandbox.outcomes import OutcomeTable
 from tests.hostile.attack import INPUTS, LIMITS, Attack
 from tests.hostile.attacks import GROUPS
 from tests.hostile.batch import BEFORE, ORDINARY, SURROUNDINGS, VARIED, Ran, run_batch
 from tests.hostile.conftest import EVERY_LAYER, NO_NAMESPACES
 from tests.hostile.outside import Outside, descriptors, family, peak_kb, settled
+from tests.support.needs import NO_BUBBLEWRAP
 
 ROUNDS = range(1, 1 + int(os.environ.get("DIFFTRUST_HOSTILE_ROUNDS", "1")))
 MOST_KB = 400 << 10
@@ -24,7 +27,16 @@ MOST_KB = 400 << 10
 
 
 def _named(groups: list[str]) -> list[object]:
-    return [pytest.param(attack, id=f"{group}-{attack.name}") for group in groups for attack in GROUPS[group]]
+    """Return the attacks of these groups as parameters, all but the first of each group slow."""
+    return [
+        pytest.param(attack, id=f"{group}-{attack.name}", marks=pytest.mark.slow if number else ())
+        for group in groups
+        for number, attack in enumerate(GROUPS[group])
+    ]
+
+
+WITHOUT_NAMESPACES = ["processes", "kernel", "files", "network"] if layers.bubblewrap() else [*GROUPS]
+"""Groups to which namespaces make a difference; where there are none, the kernel's filters meet all of them."""
 
 
 def n_processes(sandbox: Sandbox) -> int:
@@ -61,7 +73,7 @@ def test_contained(attack, repeat, sandbox, outside, undisturbed, record_propert
 
 
 @pytest.mark.parametrize("repeat", ROUNDS)
-@pytest.mark.parametrize("attack", _named(["processes", "kernel", "files", "network"]))
+@pytest.mark.parametrize("attack", _named(WITHOUT_NAMESPACES))
 def test_contained_without_namespaces(attack, repeat, sandbox_without_namespaces, outside, undisturbed):
     hostile = _is_contained(attack, sandbox_without_namespaces, outside, undisturbed[NO_NAMESPACES])
     assert hostile.outcomes in attack.expected
@@ -79,6 +91,7 @@ def test_the_ordinary_programs_come_to_something(undisturbed):
 FLOODS = [attack.name for attack in GROUPS["forging"] if attack.name.startswith("the room full")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLOODS)
 def test_a_flood_of_outcomes_does_not_fill_the_zygote(name, sandbox, outside):
     (source,) = [attack.source for attack in GROUPS["forging"] if attack.name == name]
@@ -142,7 +155,9 @@ WEAKER = [
 
 
 @pytest.mark.parametrize(("wanted", "shut"), WEAKER, ids=["bubblewrap", "landlock", "seccomp", "none"])
-def test_what_weaker_layers_leave_open_is_what_is_said(wanted, shut, sandbox):
+def test_what_weaker_layers_leave_open_is_what_is_said(wanted, shut, orphans_come_to_us):
+    if "bubblewrap" in wanted and not layers.bubblewrap():
+        pytest.skip(NO_BUBBLEWRAP)
     with Outside() as world, Sandbox(LIMITS, wanted=frozenset(wanted), allow_weak=True) as weak:
         assert weak.active == {"rlimits", *wanted}
         said = set(weak.still_open)

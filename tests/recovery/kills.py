@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from difftrust_core.corpora.benchmarks import load_benchmark
-from tests.recovery.world import Ended, Server, is_running, kill, may_mount, nap, snapshot, workers, zygotes
+from difftrust_core.datasets.benchmarks import load_benchmark
+from tests.recovery.world import Ended, Server, is_running, kill, nap, snapshot, workers, zygotes
 
 N, MORE = 60, 90
 N_TASKS = 4
@@ -272,8 +272,11 @@ KINDS: dict[str, Kill] = {
     "kill -9 of a zygote": lambda w, d: killed_below(w, d, name=d.choice(["execute", "extend"]), find=zygotes),
     "two runs at once": two_at_once,
     "clock jumps": jumping_clock,
-    **({"disk full": full_disk, "read-only store": read_only} if may_mount() else {}),
+    "disk full": full_disk,
+    "read-only store": read_only,
 }
+MOUNTS = ("disk full", "read-only store")
+"""Those that mount what nobody else sees: only where ``may_mount``."""
 
 
 def disturb(world: World, kind: str, seed: int) -> Result:

@@ -22,10 +22,11 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import scipy.stats
 
-from difftrust_core import pipeline
 from difftrust_core.cli import main
-from difftrust_core.coders.tokens import count_tokens
-from difftrust_core.pipeline import merging, verification
+from difftrust_core.execution import execute
+from difftrust_core.generation.prices import count_tokens
+from difftrust_core.store import merge as merging
+from difftrust_core.store.verify import verification
 
 PR_SET_CHILD_SUBREAPER = 36
 STUCK = 200
@@ -36,7 +37,7 @@ PATIENCE = 20.0
 
 def serve() -> None:
     count_tokens(["x"])
-    assert {merging.__name__, verification.__name__, pipeline.__name__, scipy.stats.__name__} <= set(sys.modules)
+    assert {merging.__name__, verification.__name__, execute.__name__, scipy.stats.__name__} <= set(sys.modules)
     assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     print("ready", flush=True)
     for line in sys.stdin:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.recovery.kills import KINDS, World, disturb
+from tests.recovery.kills import KINDS, MOUNTS, World, disturb
+from tests.recovery.world import may_mount
 
 KILLS = int(os.environ.get("DIFFTRUST_KILLS", len(KINDS)))
 FIRST = int(os.environ.get("DIFFTRUST_KILLS_FROM", 0))
@@ -25,16 +26,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     print(f"\n{sum(counted.values())} disturbances, each hit a run: {dict(counted)}")
 
 
-@pytest.mark.parametrize(("number", "kind"), DRAWN, ids=[f"{number}: {kind}" for number, kind in DRAWN])
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        pytest.param(number, kind, id=f"{number}: {kind}", marks=() if number == 0 else pytest.mark.slow)
+        for number, kind in DRAWN
+    ],
+)
 def test_the_next_run_ends_with_the_same_bytes(world: World, number: int, kind: str) -> None:
+    if kind in MOUNTS and not may_mount():
+        pytest.skip("mounting what nobody else sees needs root, unshare and nsenter")
     result = disturb(world, kind, number)
     assert result.differs == [], result.said
     assert result.n_left == 0
     assert result.hit
     counted[kind] += 1
-
-
-def test_full_and_read_only_disks_are_among_them() -> None:
-    missing = {"disk full", "read-only store"} - KINDS.keys()
-    if missing:
-        pytest.skip(f"{', '.join(sorted(missing))}: needs root, unshare and nsenter, to mount what nobody else sees")

@@ -1,4 +1,4 @@
-"""Commands to kill, disks that fill up, clocks that jump, and what a store is in the end; and nothing else."""
+"""Commands to kill, disks that fill up, clocks that jump, and what a store is in the end."""
 
 import hashlib
 import io
@@ -132,10 +132,11 @@ def workers(host: int) -> list[int]:
 
 
 def zygotes(host: int) -> list[int]:
-    """Return bubblewrap, the zygotes behind it, and their forks that hold a task; candidates are none of them."""
+    """Return bubblewrap if there is one, the zygotes, and their forks that hold a task; candidates are none of them."""
     below = descendants(host)
     wraps = {pid for pid, _, name in below if name in ("bwrap", "unshare")}
-    first = {pid for pid, parent, name in below if parent in wraps and pid not in wraps}
+    inside = {pid for pid, _, _ in below if pid not in wraps and b"zygote.py" in command_line(pid)}
+    first = {pid for pid, parent, _ in below if pid in inside and parent not in inside}
     return sorted(wraps | first | {pid for pid, parent, _ in below if parent in first})
 
 

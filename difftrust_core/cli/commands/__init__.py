@@ -1,1 +1,1 @@
-"""The commands, a module for each thing a user is about: every one a few calls into the pipeline."""
+"""The commands of the command line, one file a verb."""

@@ -1,4 +1,4 @@
-"""The command that examines this machine: doctor."""
+"""`difftrust doctor`: examine the sandbox of this machine."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from difftrust_core.sandbox import Diagnosis
+    from difftrust_core.sandbox.doctor import Diagnosis
 
 commands = typer.Typer()
 
@@ -16,7 +16,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Say what keeps candidates in on this machine, what is missing, and what that leaves open. Exit 1 if too much."""
-    from difftrust_core.sandbox import diagnose
+    from difftrust_core.sandbox.doctor import diagnose
 
     found = diagnose()
     typer.echo(_as_json(found) if as_json else _as_text(found))
@@ -33,8 +33,8 @@ def _as_json(found: "Diagnosis") -> str:
 def _as_text(found: "Diagnosis") -> str:
     from tabulate import tabulate
 
-    from difftrust_core.cli.reports import printable
-    from difftrust_core.sandbox import REACH
+    from difftrust_core.base.text import printable
+    from difftrust_core.sandbox.doctor import REACH
 
     who = "root" if found.is_root else "an ordinary user"
     rows = [(layer.name, "active" if layer.active else "missing", printable(layer.detail)) for layer in found.layers]

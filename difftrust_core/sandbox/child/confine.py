@@ -23,7 +23,6 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _READ_ONLY = 0b1101  # execute (to map shared libraries), read file, read directory
 _READ_FILE = 0b0100
-_LIST = 0b1000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | 0o20000000  # the last: O_TMPFILE
 
 # name: (x86_64, aarch64); None where the architecture has no such call.
@@ -115,10 +114,7 @@ def _why_no_landlock() -> str:
 
 
 def _landlock_ruleset(readable: list[str]) -> int:
-    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only. Raises OSError.
-
-    Of a path that ends in a slash only the names can be listed.
-    """
+    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only. Raises OSError."""
     abi = landlock_abi()
     rights = 0x1FFF | (abi >= 2) << 13 | (abi >= 3) << 14 | (abi >= 5) << 15
     attributes = struct.pack("=QQQ", rights, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
@@ -137,8 +133,6 @@ def _allow_reading(ruleset: int, path: str) -> None:
     except OSError:
         return
     rights = _READ_ONLY if os.path.isdir(path) else _READ_FILE | 1
-    if path.endswith("/"):
-        rights = _LIST
     if path.startswith("/dev/"):
         rights = _READ_FILE | 2  # write to /dev/null
     rule = struct.pack("=Qi", rights, descriptor)

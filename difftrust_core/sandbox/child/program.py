@@ -122,6 +122,8 @@ def load(preamble: str, source: str, entry_point: str, trim: bool) -> Loaded:
     namespace["__builtins__"] = builtins
     if preamble:
         exec(_compile(preamble, "<preamble>"), namespace)
+    if "\0" in source:
+        raise SyntaxError("null byte")  # Python before 3.11.4 raises ValueError
     program = _trimmed(source, entry_point) if trim else source
     exec(_compile(program, "<candidate>"), namespace)
     function = namespace.get(entry_point)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, Never
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_HARNESS = ("canonical", "confine", "program", "channel", "watch", "plain")
+_HARNESS = ("canonical", "confine", "program", "channel", "watchdog")
 _BUILTINS = dict(vars(builtins))
 
 
@@ -44,15 +44,32 @@ from confine import Confinement, end_with, landlock_abi, self_test  # noqa: E402
 from program import (  # noqa: E402
     DONE, FULL, HEADER_BYTES, LOADING, NO_MEMORY, NONDETERMINISTIC, NOT_LOADED, RECHECKING, STATE, Inputs,
 )  # fmt: skip
-from plain import kind_of_child  # noqa: E402
-from watch import Child, Task  # noqa: E402
+from watchdog import Child, Task, kind_of_child  # noqa: E402
 
-sys.path.append(sys.argv[2])  # where NumPy or DuckDB lies; the layers keep the rest of it shut
-_make_inputs: Callable[[str, list[str]], Inputs] = Inputs
-if sys.argv[6] == "sql":
-    _load_harness("databases", os.path.join(_HERE, "databases.py"))
-    _make_inputs = sys.modules.pop("databases").Databases
-for _name in ("literals", *_HARNESS):
+
+class Library:
+    """Finds the one library that candidates may import beside the standard one, and nothing that lies beside it.
+
+    So an import ends in the same way whether or not the other packages of its folder can be seen.
+    """
+
+    def __init__(self, path: str):
+        folder, file = os.path.split(path)
+        self.name = os.path.basename(folder) if file == "__init__.py" else file.partition(".")[0]
+        self.path = path
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
+        """Return where the library is, None for every other name."""
+        return importlib.util.spec_from_file_location(name, self.path) if name == self.name else None
+
+
+if sys.argv[4]:
+    sys.meta_path.append(Library(sys.argv[4]))
+_runner = os.path.splitext(os.path.basename(sys.argv[2]))[0]
+if _runner not in _HARNESS:
+    _load_harness(_runner, sys.argv[2])
+_make_inputs: Callable[[str, list[str]], Inputs] = getattr(sys.modules[_runner], sys.argv[3])
+for _name in {"literals", _runner, *_HARNESS}:
     del sys.modules[_name]  # no candidate meets the harness under these names
 
 vars(builtins).update(exit=sys.exit, quit=sys.exit)  # what the module site, left out here, gives every program
@@ -97,20 +114,13 @@ class Program:
     def _step(self, channel: Channel) -> bool:
         """Run one child; return whether another one shall go on."""
         self.restarts += 1
-        limits = self.limits
         child = self.kind_of_child(self.task, start=self.done, begin=self.end, trim=self.trim)
-        child.watch(
-            channel,
-            self.left,
-            load_cpu=limits["load_cpu"],
-            call_cpu=limits["repeat_cpu"] if self.timeouts else limits["call_cpu"],
-            call_wall=limits["call_wall"],
-        )
+        child.watch(channel, self.left, self.limits, self.limits["repeat_cpu" if self.timeouts else "call_cpu"])
         self.peak_kb = max(self.peak_kb, child.usage.ru_maxrss)
         try:
             return self._take(child)
         finally:
-            child.close()
+            child.head.release()
 
     def _take(self, child: Child) -> bool:
         state = child.head[STATE]
@@ -194,7 +204,7 @@ class Zygote:
         self.confinement = Confinement(config["layers"], config["readable"])
         self.confinement.zygote()
         self.kind_of_child = kind_of_child()
-        request, reply = map(int, sys.argv[4:6])
+        request, reply = map(int, sys.argv[6:8])
         self.task = Task(self.confinement, request, mmap.mmap(reply, 0))
         facts = {"layers": self.confinement.active, "missing": self.confinement.missing, "landlock_abi": landlock_abi()}
         facts["cpu_clock"] = self.kind_of_child is Child
@@ -267,4 +277,4 @@ class Zygote:
 
 
 if __name__ == "__main__":
-    Zygote(Channel(int(sys.argv[3]))).serve()
+    Zygote(Channel(int(sys.argv[5]))).serve()

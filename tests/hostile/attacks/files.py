@@ -1,6 +1,6 @@
 """Attacks on files: reading what is private, and leaving something behind."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import attack, everywhere, numbers, refused
 
 ATTACKS = [
@@ -74,7 +74,7 @@ def f(x, items):
     def wanted(name):
         try: return importlib.import_module(name)
         except ImportError: raise OSError
-    names = ('planted_module', 'difftrust_core.records', 'polars', 'litellm', 'tests.tiny')
+    names = ('planted_module', 'difftrust_core.base.records', 'polars', 'litellm', 'tests.support.tiny')
     return tries(*[lambda n=n: wanted(n) for n in names])
 """,
         refused(5),

@@ -1,6 +1,6 @@
 """Attacks on the harness's memory: outcomes forged, its code rewritten, other programs' data looked for."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import CRASHED, FORGED, GIVEN_UP, N, attack, everywhere, given_up, numbers
 
 

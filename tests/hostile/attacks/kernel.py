@@ -2,7 +2,7 @@
 
 import platform
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import attack, everywhere, given_up, refused
 
 

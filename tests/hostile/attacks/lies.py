@@ -1,6 +1,6 @@
 """Values that lie about themselves: the canonical text shows what they are, or what they are called."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import attack, everywhere
 
 _LIAR = """

@@ -1,6 +1,6 @@
 """Attacks on memory: programs that take all there is, keep it in the result, or exhaust the stack."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import GIVEN_UP, attack, everywhere, given_up, on_seven, refused
 
 GONE_ON_SEVEN = on_seven(Kind.MEMORY)

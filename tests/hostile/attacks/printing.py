@@ -1,6 +1,6 @@
 """Floods of output: what a program prints goes nowhere, and costs nobody but itself."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import attack, numbers, on_seven
 
 HANGS_ON_SEVEN = on_seven(Kind.TIMEOUT)

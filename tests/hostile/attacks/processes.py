@@ -1,6 +1,6 @@
 """Attacks by processes: new ones, threads, signals to others, and a look into the parent."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import attack, everywhere, refused
 
 

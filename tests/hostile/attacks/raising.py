@@ -1,6 +1,6 @@
 """Odd results and exceptions: names, fields and messages of a program's own making, values that change when read."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import N, attack, everywhere, numbers
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import CRASHED, N, attack, everywhere, numbers, untouched
 
 SHOWN_OF_CUT = 200

@@ -1,6 +1,6 @@
 """Attacks on time: programs that never end, each in another place."""
 
-from difftrust_core.records import Kind
+from difftrust_core.base.records import Kind
 from tests.hostile.attack import CRASHED, GIVEN_UP, N, attack, everywhere, numbers, on_seven
 
 HANGS_ON_SEVEN = on_seven(Kind.TIMEOUT)
@@ -116,7 +116,9 @@ def f(x, items): return sorted([Own(), Own()]) if x == 7 else x
         HANGS_ON_SEVEN,
     ),
     attack("hang in an example", "def f(x, items): return x\nwhile True: pass", numbers()),  # loaded without that line
-    attack("hang before the definition", "g = [0 for _ in iter(int, 1)]\ndef f(x, items): return g", NEVER_LOADED),
+    attack(
+        "hang before the definition", "g = next(x for x in iter(int, 1) if x)\ndef f(x, items): return g", NEVER_LOADED
+    ),
     attack(
         "infinite output while loading",
         "def g():\n while True: print('a' * 99)\nh = g()\ndef f(x, items): return h",

@@ -1,0 +1,1 @@
+"""Any number of candidates or inputs and any mixture of models, computed from behaviours alone."""

@@ -1,0 +1,46 @@
+"""Export a store's results as a small store without program and benchmark texts; the same bytes every time."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.exceptions import NoStore
+from difftrust_core.store.checksums import forget
+from difftrust_core.store.schemas import RESULT_TABLES
+from difftrust_core.store.store import PARTITIONS, SETTINGS_FILE, Settings, Store, partition_of
+
+
+def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
+    """Write the results of ``store`` to the folder ``to`` and return that results store.
+
+    The store's matrices and estimates are brought up to date first. ``to`` is new, empty, or a results store, which is
+    replaced. Raises NoStore for another folder, or if nothing was executed.
+    """
+    refresh_estimates(store, n_jobs=n_jobs)
+    if not store.files("classes"):
+        raise NoStore(f"{store.root} holds no results to export; run `difftrust execute --store {store.root}`")
+    made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES))
+    with made.writing():
+        for table in RESULT_TABLES:
+            shutil.rmtree(made.root / table, ignore_errors=True)
+        for table in RESULT_TABLES:
+            for path in store.files(table):
+                where = partition_of(path, table)
+                if where.get("validity", store.settings().validity) == store.settings().validity:
+                    frame = store.read_file(table, path)
+                    assert frame is not None
+                    made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)
+    return made
+
+
+def _results_store(folder: Path, settings: Settings) -> Store:
+    """Make an empty results store, or take the one that is there; a kill leaves one that can be taken again."""
+    is_there = (folder / SETTINGS_FILE).is_file()
+    if Store.open(folder).settings().tables is None if is_there else not Store.may_be_made(folder):
+        raise NoStore(f"{folder} is there and is no results store; name a new or an empty folder")
+    if is_there:
+        forget(folder)
+    store = Store.create(folder, settings)
+    store.write_settings(settings)
+    return store

@@ -1,0 +1,273 @@
+"""Query a store with SQL: its tables as DuckDB views."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import duckdb.func
+import polars as pl
+
+from difftrust_core.analysis.ablation.measures import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summary
+from difftrust_core.analysis.pools import load_pool
+from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
+from difftrust_core.metrics.equality import Equality
+from difftrust_core.store.schemas import REMEDIES
+from difftrust_core.store.store import MAY_BE_MISSING, PARTITIONS, REFERENCE, SCHEMAS, Store
+
+_SQL_TYPES = {
+    pl.String: "VARCHAR",
+    pl.Float64: "DOUBLE",
+    pl.Int64: "BIGINT",
+    pl.UInt32: "UINTEGER",
+    pl.UInt64: "UBIGINT",
+    pl.Boolean: "BOOLEAN",
+}
+_BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
+_RESULTS = ("patterns", "classes", "members", "disagreements", "stability")
+VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_estimates")
+MACROS = ("ablation", "ablation_summary")
+_NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
+_IN_MACRO = "while executing the UDF: "
+
+
+def connect(store: Store, *, equality: str = Equality.PAPER, validity: str | None = None) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory database with the store's tables as views.
+
+    All but ``all_estimates`` show one validity policy (the store's own unless named), ``estimates`` one equality.
+    ``ablation(model, benchmark, temperature, m, n)`` is ``ablation.ablation`` as a table, ``ablation_summary(...)`` its
+    aggregate in one row: the same numbers, NULL where they have NaN; 'a+b' is the mixture of two models. Tables that
+    a results store does not hold are left out.
+    """
+    connection = duckdb.connect(":memory:")
+    with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
+        connection.execute("SET enable_progress_bar = false")
+    chosen = {"validity": validity or store.settings().validity, "equality": equality}
+    for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
+        if store.holds(table):
+            _create_view(connection, store, table, chosen)
+    _create_view(connection, store, "estimates", {}, name="all_estimates")
+    _create_ablations(connection, store, chosen)
+    if store.holds("programs"):
+        _create_programs(connection, store)
+    return connection
+
+
+def _create_programs(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
+    _create_view(connection, store, "programs", {}, name="program_texts")
+    connection.execute(_PROGRAMS)
+    connection.execute(_TASK_COUNTS)
+
+
+def _create_ablations(connection: duckdb.DuckDBPyConnection, store: Store, chosen: Mapping[str, str]) -> None:
+    """Create the table macros: each asks the one definition of every measure, so that both give the same numbers."""
+
+    def found(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
+        pool = load_pool(store, benchmark, equality=chosen["equality"], validity=chosen["validity"])
+        return ablation(pool, [(name, temperature) for name in model.split("+")], m=m, n=n)
+
+    def rows(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> list[Any]:
+        return found(model, benchmark, temperature, m, n).to_dicts()
+
+    def total(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> dict[Any, Any]:
+        return dict(summary(found(model, benchmark, temperature, m, n)))
+
+    columns = ", ".join(f"{name} {_SQL_TYPES[kind]}" for name, kind in (TASK_SCHEMA | SUBSET_SCHEMA).items())
+    names = ", ".join(f"{name} DOUBLE" for name in summary(pl.DataFrame(schema=TASK_SCHEMA | SUBSET_SCHEMA)))
+    asked: list[Any] = ["VARCHAR", "VARCHAR", "DOUBLE", "BIGINT", "BIGINT"]
+    connection.create_function("ablation_rows", rows, asked, f"STRUCT({columns})[]", null_handling=_NULLS)
+    connection.create_function("ablation_total", total, asked, f"STRUCT({names})", null_handling=_NULLS)
+    given = "(model, benchmark, temperature, m, n)"
+    connection.execute(
+        f"CREATE MACRO ablation{given} AS TABLE SELECT r.* FROM (SELECT unnest(ablation_rows{given}) AS r)"
+    )
+    connection.execute(
+        f"CREATE MACRO ablation_summary{given} AS TABLE SELECT r.* FROM (SELECT ablation_total{given} AS r)"
+    )
+
+
+_PROGRAMS = """
+    CREATE VIEW programs AS
+    SELECT t.*, e.behaviour_ids, e.trimmed, e.nondeterministic, e.cpu_seconds
+    FROM (SELECT DISTINCT * FROM program_texts) t
+    LEFT JOIN (
+        SELECT benchmark, task_id, tree_id, list(behaviour_id ORDER BY start) AS behaviour_ids,
+               bool_or(trimmed) AS trimmed, bool_or(nondeterministic) AS nondeterministic,
+               sum(cpu_seconds) AS cpu_seconds
+        FROM executions GROUP BY ALL
+    ) e USING (benchmark, task_id, tree_id)
+"""
+
+_TASK_COUNTS = f"""
+    CREATE VIEW task_counts AS
+    SELECT benchmark, task_id, count(*) AS n_programs, count(*) FILTER (trimmed) AS n_trimmed,
+           count(*) FILTER (nondeterministic) AS n_nondeterministic,
+           bool_or(nondeterministic AND tree_id = '{REFERENCE}') AS reference_nondeterministic
+    FROM (
+        SELECT benchmark, task_id, tree_id, bool_or(trimmed) AS trimmed, bool_or(nondeterministic) AS nondeterministic
+        FROM executions GROUP BY ALL
+    ) GROUP BY ALL
+"""
+
+
+def _create_view(
+    connection: duckdb.DuckDBPyConnection,
+    store: Store,
+    table: str,
+    chosen: Mapping[str, str],
+    *,
+    name: str | None = None,
+) -> None:
+    """Create the view of one table, restricted to the partitions ``chosen``, whose columns it then leaves out."""
+    keys = {key: value for key, value in chosen.items() if key in PARTITIONS[table]}
+    files = [str(path) for path in store.files(table) if table != "estimates" or _is_of_this_version(path)]
+    source = empty = f"no_{name or table}"
+    if not files or table in MAY_BE_MISSING:
+        connection.register(empty, pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}).to_arrow())
+    if files:
+        types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
+        spelled = ", ".join(_quoted(path) for path in files)
+        source = f"read_parquet([{spelled}], hive_partitioning = true, hive_types = {{{types}}}"
+        source += ", union_by_name = true)" if table in MAY_BE_MISSING else ")"
+    if files and table in MAY_BE_MISSING:  # no file may have a column, the empty table has all
+        source = f"(SELECT * FROM {source} UNION ALL BY NAME SELECT * FROM {empty})"
+    where = " AND ".join([f"{key} = {_quoted(value)}" for key, value in keys.items()]) or "true"
+    columns = ", ".join([c for c in (*PARTITIONS[table], *SCHEMAS[table]) if c not in keys])
+    connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
+
+
+def _is_of_this_version(path: Path) -> bool:
+    """Tell whether estimates hold every column; others are as good as missing, for `execute` writes them anew."""
+    try:
+        return SCHEMAS["estimates"].keys() <= pl.read_parquet_schema(path).keys()
+    except (pl.exceptions.PolarsError, OSError):
+        return True  # damaged: DuckDB says so
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def query_sql(
+    store: Store,
+    sql: str,
+    parameters: Sequence[Any] = (),
+    *,
+    equality: str = Equality.PAPER,
+    validity: str | None = None,
+) -> pl.DataFrame:
+    """Return the answer to one SELECT. Raises WrongUsage with DuckDB's own words if the statement is wrong."""
+    try:
+        try:
+            return _answer(connect(store, equality=equality, validity=validity), sql, parameters)
+        except duckdb.IOException:  # files that were merged after they had been listed
+            return _answer(connect(store, equality=equality, validity=validity), sql, parameters)
+    except duckdb.IOException as e:
+        raise BadStore(f"{_first_line(e)}; `difftrust verify --store {store.root}` says what to do") from None
+    except duckdb.Error as e:
+        raise _refused(store, e) from None
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> pl.DataFrame:
+    relation = connection.sql(sql, params=list(parameters))
+    if relation is None:
+        raise WrongUsage("the statement returns no rows; ask with a SELECT")
+    answer: pl.DataFrame = relation.pl()
+    return answer
+
+
+def _refused(store: Store, error: duckdb.Error) -> DifftrustError:
+    """Return what to tell the user: what a results store lacks and how to get it, else DuckDB's own words."""
+    told = str(error)
+    for table in REMEDIES:
+        absent = not store.holds(table.replace("program_texts", "programs"))
+        if absent and isinstance(error, duckdb.CatalogException) and f"Table with name {table} " in told:
+            return NoStore(f"{store.root} holds results only, no {table}; {REMEDIES[table]}")
+    if _IN_MACRO in told:  # an ablation refused; its own words are behind the name of the exception
+        return WrongUsage(told.split(_IN_MACRO)[1].split(": ", 1)[-1])
+    return WrongUsage(f"{_first_line(error)} (views: {', '.join(VIEWS)}; macros: {', '.join(MACROS)})")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def query_estimates(store: Store, *, equality: str = Equality.PAPER, validity: str | None = None) -> pl.DataFrame:
+    """Return the stored estimates, one row per (benchmark, model, temperature, task_id)."""
+    return query_sql(
+        store,
+        "SELECT * FROM estimates ORDER BY benchmark, model, temperature, task_id",
+        equality=equality,
+        validity=validity,
+    )
+
+
+def query_nondeterministic(store: Store) -> pl.DataFrame:
+    """Return the tasks on which an executed program differed from itself: benchmark, task_id, n_programs and how many.
+
+    ``n_nondeterministic`` counts distinct programs, the reference among them.
+    """
+    counts = "SELECT * FROM task_counts WHERE n_nondeterministic > 0 ORDER BY benchmark, task_id"
+    return query_sql(store, counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """An input on which candidates of one coder for one task disagree."""
+
+    benchmark: str
+    task_id: str
+    model: str
+    arguments: str
+    """The argument tuple, in the text form of ``literals``."""
+    outcomes: tuple[tuple[int, str, str], ...]
+    """(candidates, kind, text) of each distinct outcome under the chosen equality, the most frequent first."""
+
+
+_DISAGREEMENTS = """
+    WITH votes AS (
+        SELECT c.benchmark, c.task_id, c.model, c.temperature, e.start, e.behaviour_id, count(*) AS n_candidates
+        FROM candidates c JOIN program_texts p USING (benchmark, task_id, program_id)
+        JOIN executions e USING (benchmark, task_id, tree_id)
+        WHERE ($model IS NULL OR c.model = $model) AND ($task_id IS NULL OR c.task_id = $task_id)
+        GROUP BY ALL
+    ), cells AS (
+        SELECT v.*, v.start + unnest(range(len(outcome_ids))) AS input_index, unnest(outcome_ids) AS outcome_id
+        FROM votes v JOIN behaviours b USING (benchmark, task_id, start, behaviour_id)
+    ), classes AS (
+        SELECT c.benchmark, c.task_id, c.model, c.temperature, c.input_index, o.{equality}_class AS class,
+               sum(n_candidates) AS n_candidates, any_value(o.kind ORDER BY outcome_id) AS kind,
+               any_value(o.text ORDER BY outcome_id) AS text
+        FROM cells c JOIN outcomes o USING (benchmark, task_id, input_index, outcome_id)
+        GROUP BY ALL
+    ), splits AS (
+        SELECT benchmark, task_id, model, temperature, input_index,
+               list({{'n': n_candidates::INT, 'kind': kind, 'text': text}}
+                    ORDER BY n_candidates DESC, kind, text) AS found
+        FROM classes GROUP BY ALL HAVING count(*) > 1 AND bool_and(kind IN ('value', 'exception'))
+    )
+    SELECT s.benchmark, s.task_id, s.model, i.arguments, s.found
+    FROM splits s JOIN inputs i USING (benchmark, task_id, input_index)
+    ORDER BY len(i.arguments), s.task_id, s.model, i.arguments LIMIT 1
+"""
+
+
+def query_disagreement(
+    store: Store, *, model: str | None = None, task_id: str | None = None, equality: str = Equality.PAPER
+) -> Disagreement | None:
+    """Return the shortest executed input on which candidates of one coder disagree, None where there is none."""
+    store.files("outcomes")  # which says what to do where there are none
+    statement = _DISAGREEMENTS.format(equality=Equality(equality))
+    found = connect(store).execute(statement, {"model": model, "task_id": task_id}).fetchone()
+    if found is None:
+        return None
+    benchmark, task, whose, arguments, outcomes = found
+    return Disagreement(
+        benchmark=benchmark,
+        task_id=task,
+        model=whose,
+        arguments=arguments,
+        outcomes=tuple((o["n"], o["kind"], o["text"]) for o in outcomes),
+    )

@@ -1,0 +1,1 @@
+"""What every package may use: literals, records, tasks, files, worker processes, text."""

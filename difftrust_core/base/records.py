@@ -1,0 +1,67 @@
+"""The records that pass between the packages: candidates, coders, outcomes, bad rows."""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Kind(IntEnum):
+    """What happened when one program met one input. The numbers are stored; never renumber them."""
+
+    VALUE = 0
+    """The call returned; the text is the canonical form of what it returned."""
+    EXCEPTION = 1
+    """The call raised; the text is the exception's type name."""
+    TIMEOUT = 2
+    """The call used up its time and was killed."""
+    MEMORY = 3
+    """The call ran out of its memory (a MemoryError, raised or swallowed by a kill)."""
+    CRASH = 4
+    """The process died: a signal or an exit; the text says which."""
+    SKIPPED = 5
+    """Not tried: the program was given up after too many timeouts or crashes; counts as a timeout."""
+    LOAD_ERROR = 6
+    """The program never became callable: syntax error, name missing, exception or timeout at load."""
+    UNSUPPORTED = 7
+    """The call returned something without a plain form (a function, a socket); the text is its type."""
+    FORGED = 8
+    """The program tampered with its reply, so nothing it said is believed."""
+
+
+Outcome = tuple[Kind, str]
+"""Kind and text: what one program does on one input."""
+Coder = tuple[str, float]
+"""Model and temperature."""
+
+
+class Validity(StrEnum):
+    """Which inputs of a task are kept."""
+
+    REFERENCE = "reference"
+    """Those on which the reference returns a value, as published."""
+    QUORUM = "quorum"
+    """Those on which at least half of the candidates that load return a value; needs no reference."""
+    ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One sampled program of one coder (``model`` at ``temperature``) for one task."""
+
+    benchmark: str
+    task_id: str
+    model: str
+    temperature: float
+    sample_index: int
+    """0..m-1, the order in which the coder's programs were sampled."""
+    code: str
+    """The program text as recorded; possibly empty, possibly not Python."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BadRow:
+    """Something in a source that was left out, and why; never dropped silently."""
+
+    where: str
+    """File, and row or line within it."""
+    why: str
+    """Expectation and value found."""

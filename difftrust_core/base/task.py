@@ -1,0 +1,67 @@
+"""A programming task and what makes one valid; its language asks for the rest."""
+
+import keyword
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from difftrust_core.base.literals import BadText, read_literal
+from difftrust_core.exceptions import BadTask
+
+_TASK_ID = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One task: what a coder is asked for, and what its programs are executed on.
+
+    ``reference`` is the ground truth f* of the paper; without one (None) error is undefined.
+    """
+
+    benchmark: str
+    task_id: str
+    """Unique within the benchmark, e.g. ``HumanEval/0``."""
+    entry_point: str
+    """Name of the function that every program must define."""
+    signature: str
+    """Parameters and return annotation, e.g. ``(numbers: list[int]) -> int``."""
+    description: str
+    """What the function shall do, in natural language."""
+    seed_inputs: tuple[str, ...]
+    """Argument tuples in the text form of ``literals``, e.g. ``([1, 2], 'a')``; fuzzing starts from these."""
+    reference: str | None = None
+    """A whole program that defines the entry point."""
+    preamble: str = ""
+    """Source that the task itself gives (imports, classes, helpers); it runs before every program."""
+    prompt: str = ""
+    """The text that a recorded *completion* continues; empty where the benchmark has none."""
+    language: str = "python"
+    """Of its programs: a name that ``languages.language`` knows."""
+    ambiguous: bool = False
+    """The description admits more than one right answer on purpose."""
+
+    def __post_init__(self) -> None:
+        if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
+            found = f"{self.benchmark!r}, {self.task_id!r}"
+            raise BadTask(f"a task needs a benchmark and a plain id, got {found}")
+        if not self.entry_point.isidentifier() or keyword.iskeyword(self.entry_point):
+            raise self.refusal(f"the entry point must be a function name, got {self.entry_point!r}")
+        for seed in self.seed_inputs:
+            _ = self._arguments(seed)
+
+    def arguments(self) -> list[tuple[Any, ...]]:
+        """Return the seed inputs as argument tuples."""
+        return [self._arguments(seed) for seed in self.seed_inputs]
+
+    def _arguments(self, seed: str) -> tuple[Any, ...]:
+        try:
+            value = read_literal(seed)
+        except BadText as e:
+            raise self.refusal(f"seed inputs must be literals: {e}") from None
+        if not isinstance(value, tuple):
+            raise self.refusal(f"a seed input is a tuple of arguments, got {seed[:80]!r}; write (x,) for one")
+        return value
+
+    def refusal(self, why: str) -> BadTask:
+        """Return the error to raise where the task is not valid."""
+        return BadTask(f"task {self.task_id} of {self.benchmark}: {why}")

@@ -1,0 +1,1 @@
+"""One function of a user: signature, argument types, examples, verdict, pinned examples."""

@@ -1,0 +1,217 @@
+"""An example written into a function's docstring, the rest of the file untouched."""
+
+import ast
+import doctest
+import os
+import shutil
+import tempfile
+import tokenize
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.checks.function import find_function
+from difftrust_core.exceptions import BadStub, WrongUsage
+
+_FORM = '--pin "f(1, [2]) == 3" or --pin "f([]) raises ValueError"'
+_UNORDERED = (set, frozenset, dict, float)
+"""What prints in an order or in digits of its own: such a result is compared, not printed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pin:
+    """What the user says is right: the lines of one doctest example."""
+
+    call: str
+    source: str
+    want: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The example as it stands in a docstring."""
+        return [f">>> {self.source}", *self.want.splitlines()]
+
+
+def parse_pin(text: str, function: str) -> Pin:
+    """Return the example behind ``f(x) == y`` or ``f(x) raises Error``. Raises WrongUsage for anything else."""
+    left, separator, error = text.rpartition(" raises ")
+    if separator:
+        call = _call(left, function, text)
+        if not error.strip().isidentifier():
+            raise WrongUsage(f"expected the name of an exception after raises, got {error.strip()!r}; write {_FORM}")
+        want = f"Traceback (most recent call last):\n    ...\n{error.strip()}"
+        return Pin(call=call, source=f"{call}  # doctest: +IGNORE_EXCEPTION_DETAIL", want=want)
+    match _expression(text):
+        case ast.Compare(left=ast.Call() as made, ops=[ast.Eq()], comparators=[right]):
+            call = _call(ast.unparse(made), function, text)
+            try:
+                value = read_literal(ast.unparse(right))
+            except BadText as e:
+                raise WrongUsage(f"expected a literal after ==, got {ast.unparse(right)!r}: {e}") from None
+            spelled = write_literal(value)
+            if _holds(value, _UNORDERED):
+                return Pin(call=call, source=f"{call} == {spelled}", want="True")
+            return Pin(call=call, source=call, want="" if value is None else spelled)
+    raise WrongUsage(f"expected a call and its result, got {text!r}; write {_FORM}")
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _call(text: str, function: str, whole: str) -> str:
+    """Return the call in one spelling. Raises WrongUsage unless it calls ``function`` with literals."""
+    match _expression(text):
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) as call if name == function:
+            try:
+                for argument in [*args, *[k.value for k in keywords]]:
+                    _ = read_literal(ast.unparse(argument))
+            except BadText as e:
+                raise WrongUsage(f"expected literal arguments, got {whole!r}: {e}") from None
+            return ast.unparse(call)
+    raise WrongUsage(f"expected a call of {function}, got {whole!r}; write {_FORM}")
+
+
+def _holds(value: object, kinds: tuple[type, ...]) -> bool:
+    if isinstance(value, kinds):
+        return True
+    return isinstance(value, (list, tuple)) and any(_holds(v, kinds) for v in value)
+
+
+def pin_example(where: str, pin: Pin) -> bool:
+    """Write the example at the end of the docstring of ``module.py::function``; False if it stands there already.
+
+    The file is replaced as a whole or not at all, and only if it still parses to the same but for that docstring.
+    Raises BadStub where the docstring cannot be edited or says something else about the same call.
+    """
+    path, _, function = find_function(where)
+    if _is_there(function, pin):
+        return False
+    raw = path.read_bytes()
+    encoding, _ = tokenize.detect_encoding(BytesIO(raw).readline)
+    text = raw.decode(encoding)
+    edited = _edited(text, function, pin, where)
+    _check(text, edited, function.name, pin, where)
+    _replace(path.resolve(), edited.encode(encoding))
+    return True
+
+
+def _is_there(function: ast.FunctionDef, pin: Pin) -> bool:
+    try:
+        examples = doctest.DocTestParser().get_examples(ast.get_docstring(function) or "")
+    except ValueError:
+        return False
+    for example in examples:
+        if _normal(example.source) == _normal(pin.source):
+            if example.want.strip() == pin.want.strip():
+                return True
+            said = example.want.strip() or "None"
+            raise BadStub(
+                f"the docstring of {function.name} already says {example.source.strip()} is {said}; "
+                "take that out first if it is wrong"
+            )
+    return False
+
+
+def _normal(source: str) -> str:
+    expression = _expression(source)
+    return ast.unparse(expression) if expression else source.strip()
+
+
+def _edited(text: str, function: ast.FunctionDef, pin: Pin, where: str) -> str:
+    """Return the file's text with the example in it."""
+    literal = function.body[0].value if function.body and isinstance(function.body[0], ast.Expr) else None
+    if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):
+        raise BadStub(f"expected a docstring in {where} to write the example into, found none; write one")
+    start, end = (_offset(text, *at) for at in _span(literal))
+    prefix, quote, content = _taken_apart(text[start:end], where)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    margin = line if not line.strip() else line[: len(line) - len(line.lstrip())] + "    "
+    lines = [margin + spelled for spelled in _spelled(pin, prefix, quote, where)]
+    body = content.rstrip()
+    gap = newline if body.endswith(tuple(">>> ")) or _ends_in_example(body) else newline * 2
+    made = f"{prefix}{quote}{body}{gap}{newline.join(lines)}{newline}{margin}{quote}"
+    return text[:start] + made + text[end:]
+
+
+def _ends_in_example(content: str) -> bool:
+    """Tell whether the last paragraph is an example, which the new one then follows without an empty line."""
+    last = content.replace("\r\n", "\n").split("\n\n")[-1]
+    return last.lstrip().startswith(">>>")
+
+
+def _span(node: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    """Return where in ``text`` a place of the syntax tree is; its columns count the bytes of UTF-8."""
+    before = text.encode().splitlines(keepends=True)
+    return len((b"".join(before[: line - 1]) + before[line - 1][:column]).decode())
+
+
+def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
+    """Return prefix, quotes and content of a docstring as it is spelled; short quotes become long ones."""
+    prefix = literal[: min(literal.find(q) for q in "'\"" if q in literal)]
+    rest = literal[len(prefix) :]
+    for quote in ('"""', "'''"):
+        if rest.startswith(quote) and rest.endswith(quote) and quote not in rest[3:-3].replace(f"\\{quote[0]}", ""):
+            return prefix, quote, rest[3:-3]
+    if rest[0] == rest[-1] and rest[0] not in rest[1:-1] and "\n" not in rest:
+        return prefix, '"""', rest[1:-1]
+    raise BadStub(f"expected one triple-quoted docstring in {where}, found another form; rewrite it, then pin again")
+
+
+def _spelled(pin: Pin, prefix: str, quote: str, where: str) -> list[str]:
+    """Return the example's lines as they are spelled inside the docstring's quotes."""
+    raw = "r" in prefix.lower()
+    if raw and any(quote in line for line in pin.lines):
+        raise BadStub(f"the raw docstring of {where} cannot hold {quote}; make it a plain one, then pin again")
+    if raw:
+        return pin.lines
+    return [line.replace("\\", "\\\\").replace(quote, "\\" + "\\".join(quote)) for line in pin.lines]
+
+
+def _check(before: str, after: str, name: str, pin: Pin, where: str) -> None:
+    """Make sure that the edit added the example and changed nothing around it."""
+    try:
+        old, new = ast.parse(before), ast.parse(after)
+        examples = doctest.DocTestParser().get_examples(_docstring_taken(new, name))
+    except (SyntaxError, ValueError) as e:
+        raise BadStub(
+            f"the docstring of {where} cannot take the example ({e}); write it by hand: {pin.lines}"
+        ) from None
+    _docstring_taken(old, name)
+    last = examples[-1] if examples else None
+    same = last is not None and last.source.strip() == pin.source and last.want.strip() == pin.want
+    if not same or ast.dump(old) != ast.dump(new):
+        raise BadStub(f"the docstring of {where} cannot take the example; write it by hand: {pin.lines}")
+
+
+def _docstring_taken(module: ast.Module, name: str) -> str:
+    """Return the function's docstring and put an empty one in its place."""
+    function = [s for s in module.body if isinstance(s, ast.FunctionDef) and s.name == name][-1]
+    docstring = ast.get_docstring(function) or ""
+    function.body[0] = ast.Expr(value=ast.Constant(value=""))
+    return docstring
+
+
+def _replace(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,144 @@
+"""What a check found: its records, and what it says about incoherence and error, in numbers and in words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from difftrust_core.base.records import Outcome
+from difftrust_core.base.task import Task
+from difftrust_core.metrics.estimators import Counts, Floats, Labels
+from difftrust_core.metrics.intervals.over_inputs import (
+    at_most_after_no_disagreement,
+    incoherence_interval_over_inputs,
+    proportion_interval,
+)
+from difftrust_core.metrics.intervals.over_programs import (
+    error_lower_bound_over_programs,
+    incoherence_interval_over_programs,
+)
+
+LEVEL = 0.95
+COVERS = "the choice of inputs, given these programs"
+Verdict = Literal["coherent", "incoherent", "undecided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """What is known of a quantity, at which level, and which of the sources of chance that covers."""
+
+    low: float
+    high: float
+    level: float
+    covers: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Candidates that did the same on every input."""
+
+    number: int
+    """From 1, by size; those that do not work come last."""
+    candidates: tuple[str, ...]
+    code: str
+    """The smallest of its programs."""
+    outcomes: tuple[tuple[str, int], ...]
+    """On how many of the inputs it returned a value, raised, timed out, ..."""
+    loads: bool
+    """Whether its programs became callable at all."""
+    works: bool
+    """It returned a value on some input, and was not given up for timeouts or crashes."""
+    nondeterministic: bool
+    """One of its programs differed from itself when it was run twice on the same input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """Two clusters, and the smallest input found on which their smallest programs differ."""
+
+    first: int
+    second: int
+    n_inputs: int
+    """On how many of the n inputs the two differ."""
+    arguments: str | None
+    """An argument tuple; None where none was confirmed: a program does not load, hangs, or differs by chance."""
+    outcomes: tuple[Outcome, Outcome] | None
+    minimal: bool
+    """No single mutation makes ``arguments`` smaller while the two still differ."""
+    difference: str
+    """Unified diff from the first's program to the second's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """All that a check has to say."""
+
+    task: Task
+    subject: str
+    """Whose error the statements are about."""
+    verdict: Verdict
+    m: int
+    n_loading: int
+    n_programs: int
+    n: int
+    n_distinct: int
+    """Distinct ones among the n inputs."""
+    seed: int
+    equality: str
+    validity: str
+    typed: bool
+    incoherence: float
+    """I over two distinct candidates, Eq. 8; NaN if undecided for lack of programs."""
+    interval: Interval | None
+    error_at_least: float
+    """E is at least this, at the interval's level; 0 where nothing disagrees."""
+    statement: str
+    next_step: str
+    clusters: tuple[Cluster, ...]
+    disagreements: tuple[Disagreement, ...]
+    consensus: str | None
+    """The program of the largest cluster that works, ties by the smaller program."""
+    notes: tuple[str, ...]
+
+
+def input_interval(disagreement: Floats, m: int, *, level: float = LEVEL) -> Interval:
+    """Return an interval for I, over the draw of inputs, given these m programs.
+
+    ``disagreement``: (n,), D_i of each input. Without any disagreement: Theorem 4.3, I <= 1 - delta^(1/n). Else the
+    better of two, each at half the risk: Hoeffding's (Theorem 4.2), and the exact binomial one for the share p of
+    inputs with a disagreement, since 2/m <= D_i <= 1 on these, so that 2p/m <= I <= p.
+    """
+    n, delta = len(disagreement), 1 - level
+    hits = int(np.count_nonzero(disagreement))
+    if not hits:
+        return Interval(low=0.0, high=at_most_after_no_disagreement(n, delta), level=level, covers=COVERS)
+    mean = incoherence_interval_over_inputs(disagreement, confidence=1 - delta / 2, method="hoeffding")
+    share = proportion_interval(hits, n, confidence=1 - delta / 2)
+    low = max(mean.low, 2 / m * share.low)
+    return Interval(low=low, high=min(mean.high, share.high), level=level, covers=COVERS)
+
+
+def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
+    """Return what is certain, and what is certain at the interval's level."""
+    n, hits = len(disagreement), int(np.count_nonzero(disagreement))
+    if hits:
+        return (
+            f"A disagreement proves an error: on {hits} of {n} inputs at least one program is wrong. "
+            f"The error of {subject} is E >= I/2 >= {interval.low / 2:.4f} "
+            f"(at {interval.level:.0%}, over {interval.covers})."
+        )
+    return (
+        f"No disagreement in {n} inputs: the incoherence of {subject} is at most {interval.high:.4f} "
+        f"(at {interval.level:.0%}, over {interval.covers}; Theorem 4.3). "
+        "It proves no program right: all may share one error."
+    )
+
+
+def of_the_coder(labels: Labels, counts: Counts, subject: str) -> str:
+    """Return what these programs say of others by the same coder: another question, and a wider interval."""
+    least = error_lower_bound_over_programs(labels, counts, confidence=LEVEL)
+    between = incoherence_interval_over_programs(labels, counts, confidence=LEVEL)
+    return (
+        f"of further programs by whoever wrote {subject}: incoherence {between}, error at least {least.low:.4f} "
+        f"(at {LEVEL:.0%}, over the choice of programs)"
+    )

@@ -1,0 +1,163 @@
+"""`difftrust check`: see where several implementations of a function disagree."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from difftrust_core.base.text import printable
+from difftrust_core.cli.options import EqualityOption, WeakOption, store_folder
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.metrics.equality import Equality
+
+if TYPE_CHECKING:
+    from difftrust_core.checks.report import CheckReport
+
+commands = typer.Typer()
+UNDECIDED = 3
+_STATUS = {"coherent": 0, "incoherent": 1, "undecided": UNDECIDED}
+
+
+@commands.command(epilog="Example: difftrust check module.py::function --candidates DIR")
+def check(
+    where: Annotated[str, typer.Argument(help="A function with a signature and a docstring: module.py::function.")],
+    model: Annotated[list[str] | None, typer.Option(help="Sample from this LLM; several make a mixture.")] = None,
+    m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
+    temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature.")] = 0.6,
+    store: Annotated[
+        Path,
+        typer.Option(
+            "--store", help="Where replies are kept; none is paid for twice.", metavar="DIR", parser=store_folder
+        ),
+    ] = Path("difftrust-check"),
+    api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,
+    candidates: Annotated[
+        Path | None, typer.Option(help="Check these files (each *.py one candidate), without any LLM.", metavar="DIR")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
+    example: Annotated[
+        list[str] | None, typer.Option(help='A call to start from, "f(1, [2])"; may be repeated.')
+    ] = None,
+    no_types: Annotated[bool, typer.Option("--no-types", help="Let inputs leave the annotated types.")] = False,
+    validity: Annotated[
+        Literal["quorum", "all"],
+        typer.Option(help="Inputs kept: those on which at least half of the candidates that load return, or all."),
+    ] = "quorum",
+    equality: EqualityOption = Equality.PAPER,
+    output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(help='Write what is right into the docstring: "f(1) == 2", or the number of the right behaviour.'),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    allow_weak_sandbox: WeakOption = False,
+) -> None:
+    """See where several implementations of a function disagree, without knowing what is right.
+
+    Exit status: 0 coherent, 1 incoherent, 2 wrong usage, 3 could not decide.
+    """
+    from difftrust_core.checks.check import CheckOptions
+    from difftrust_core.checks.check import check as run
+    from difftrust_core.checks.function import load_stub
+    from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
+    from difftrust_core.datasets.recorded.folder import load_folder
+
+    if candidates is not None and model:
+        raise WrongUsage("expected either --candidates or --model, got both; leave one out")
+    with _undecided_on_failure():
+        chosen, written = _pin_examples(where, pin or [])
+        if candidates is None and not model:
+            if written:
+                return
+            raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
+        stub = load_stub(where, examples=example or [], typed=not no_types, seed=seed)
+        if candidates is not None:
+            found = load_folder(candidates, stub.task)
+        else:
+            request = SamplingRequest(
+                models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
+            )
+            found = sample_candidates(store, stub.task, request, say=_say)
+        options = CheckOptions(
+            subject=f"these {len(found)} programs" if candidates else "",
+            n=n,
+            seed=seed,
+            equality=equality,
+            validity=validity,
+            accepts=stub.types.accepts if stub.types else None,
+            allow_weak=allow_weak_sandbox,
+            say=_say,
+        )
+        report = run(stub.task, found, options)
+        report = replace(report, notes=(*stub.notes, *report.notes))
+        _show(report, where, json_wanted=as_json, output=output)
+        if chosen is not None:
+            _pin_behaviour(where, report, chosen)
+    raise typer.Exit(_STATUS[report.verdict])
+
+
+@contextmanager
+def _undecided_on_failure() -> Iterator[None]:
+    """Let failures end with status 3, since 1 says incoherent."""
+    try:
+        yield
+    except DifftrustError as e:
+        if e.exit_status == 1:
+            e.exit_status = UNDECIDED
+        raise
+
+
+def _say(line: str) -> None:
+    typer.echo(printable(line), err=True)
+
+
+def _show(report: "CheckReport", where: str, *, json_wanted: bool, output: Path | None) -> None:
+    from difftrust_core.report.check_text import json_of, text_of
+
+    typer.echo(json_of(report) if json_wanted else text_of(report, where))
+    if output is None:
+        return
+    if report.consensus is None:
+        raise DifftrustError(f"expected a program that works to write to {output}, found none; sample more")
+    try:
+        output.write_text(report.consensus, encoding="utf-8", errors="surrogatepass")
+    except OSError as e:
+        raise WrongUsage(f"expected a file to write to, {output} cannot be written: {e.strerror or e}") from None
+    _say(f"consensus written to {output}")
+
+
+def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, bool]:
+    """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and whether some were."""
+    from difftrust_core.checks.pin import parse_pin, pin_example
+
+    numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]
+    if len(numbers) > 1:
+        raise WrongUsage(f"expected one behaviour to be right, got {len(numbers)}; pin single examples instead")
+    function = where.rpartition("::")[2]
+    parsed = [parse_pin(text, function) for text in pins if not text.isdigit()]
+    for pin in parsed:
+        _say(f"{'written' if pin_example(where, pin) else 'there already'}: {pin.source} is {pin.want or None}")
+    return (numbers[0] if numbers else None), bool(parsed) and not numbers
+
+
+def _pin_behaviour(where: str, report: "CheckReport", number: int) -> None:
+    """Write what the chosen behaviour does on each input shown."""
+    from difftrust_core.checks.pin import parse_pin, pin_example
+    from difftrust_core.report.check_text import spelled_pin
+
+    function = report.task.entry_point
+    pins = []
+    for found in report.disagreements:
+        if number in (found.first, found.second) and found.arguments is not None and found.outcomes is not None:
+            outcome = found.outcomes[0 if number == found.first else 1]
+            pins.append(spelled_pin(function, found.arguments, outcome))
+    sound = [text for text in dict.fromkeys(pins) if text is not None]
+    if not sound:
+        raise WrongUsage(f"expected the number of a behaviour that differs on an input shown, got {number}")
+    for text in sound:
+        _say(f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}")

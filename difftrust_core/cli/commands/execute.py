@@ -1,0 +1,76 @@
+"""`difftrust execute`: run every program of a store on every input of its task."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from difftrust_core.base.records import Validity
+from difftrust_core.cli.messages import report_doubts, report_execution
+from difftrust_core.cli.options import (
+    BenchmarkOption,
+    JobsOption,
+    ModelOption,
+    StoreOption,
+    TemperatureOption,
+    WeakOption,
+)
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+commands = typer.Typer()
+
+
+class Backend(StrEnum):
+    """Where programs run."""
+
+    LOCAL = "local"
+    DASK = "dask"
+
+
+@commands.command(epilog="Example: difftrust execute --store DIR -n 1000 --jobs 2")
+def execute(
+    store: StoreOption,
+    n: Annotated[int, typer.Option("-n", min=1, help="Inputs a task; more than before executes only the rest.")] = 1000,
+    benchmark: BenchmarkOption = None,
+    model: ModelOption = None,
+    temperature: TemperatureOption = None,
+    jobs: JobsOption = 2,
+    seed: Annotated[int | None, typer.Option(help="Seed of the inputs; fixed at a store's first execution.")] = None,
+    validity: Annotated[
+        Validity | None,
+        typer.Option(help="Inputs kept: where the reference returns, half of the candidates that load do, or all."),
+    ] = None,
+    backend: Annotated[Backend, typer.Option(help="Processes of this machine, or the workers of a cluster.")] = (
+        Backend.LOCAL
+    ),
+    scheduler: Annotated[
+        str, typer.Option(help="With dask: tcp://host:port. Workers reach --store under the same URL or path.")
+    ] = "",
+    allow_weak_sandbox: WeakOption = False,
+) -> None:
+    """Run every program of a store on every input of its task, in the sandbox, once. Resumes where it was stopped."""
+    from difftrust_core.analysis.estimates import refresh_estimates
+    from difftrust_core.datasets.recorded.selection import selection_of
+    from difftrust_core.execution.execute import execute as run
+    from difftrust_core.store.store import Store
+
+    if (backend is Backend.DASK) != bool(scheduler):
+        raise WrongUsage("--backend dask and --scheduler tcp://host:port go together; give both, or neither")
+    opened = Store.open(store)
+    with opened.writing():
+        done = run(
+            opened,
+            n=n,
+            selection=selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or []),
+            n_jobs=jobs,
+            seed=seed,
+            validity=validity,
+            allow_weak=allow_weak_sandbox,
+            scheduler=scheduler,
+            say=lambda line: typer.echo(line, err=True),
+        )
+        refreshed = refresh_estimates(opened, n_jobs=jobs)
+    report_execution(done, refreshed, n)
+    report_doubts(store, show_timeouts=bool(done.n_tasks))
+    if done.failures:
+        raise DifftrustError(f"{len(done.failures)} tasks failed (named above); run the command again")

@@ -1,0 +1,21 @@
+"""`difftrust fetch`: bring a benchmark or the recorded candidates to this machine."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: difftrust fetch humaneval")
+def fetch(
+    name: Annotated[
+        str, typer.Argument(help="humaneval, mbpp, bigcodebench, spider or difftrust (the published candidates).")
+    ],
+    source: Annotated[Path | None, typer.Option("--from", help="A local copy to take instead.", metavar="PATH")] = None,
+) -> None:
+    """Bring a benchmark or the recorded candidates to this machine, checked against a pinned sha256."""
+    from difftrust_core.datasets.download import fetch as fetch_file
+
+    typer.echo(f"ready: {fetch_file(name, source=source)}")

@@ -1,0 +1,91 @@
+"""`difftrust generate`: sample programs from language models into a store."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.base.text import printable
+from difftrust_core.cli.messages import report_estimates, report_generation
+from difftrust_core.cli.options import JobsOption, StoreOption
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+if TYPE_CHECKING:
+    from difftrust_core.base.task import Task
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: difftrust generate --benchmark humaneval --model gpt-4o -m 10 --store DIR --dry-run")
+def generate(
+    benchmark: Annotated[str, typer.Option(help="starter, starter-sql, humaneval, mbpp or spider.")],
+    model: Annotated[list[str], typer.Option(help="As litellm names it, or simulated/strong; may be repeated.")],
+    store: StoreOption,
+    temperature: Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature.")] = 0.6,
+    m: Annotated[
+        int, typer.Option("-m", min=1, help="Programs a task and model; only missing ones are asked for.")
+    ] = 10,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task id; may be repeated.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")] = False,
+    max_usd: Annotated[
+        float | None, typer.Option(help="Stop before the request that might bring these samples' cost above it.")
+    ] = None,
+    price: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Dollars per million tokens of prompt and completion.", metavar="PROMPT COMPLETION"),
+    ] = None,
+    api_base: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible server, for models named openai/...")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of one reply.")] = 2048,
+    concurrency: Annotated[int, typer.Option(min=1, help="Requests at once, for each model.")] = 8,
+    requests_per_minute: Annotated[float | None, typer.Option(help="At most, for each model.")] = None,
+    tokens_per_minute: Annotated[float | None, typer.Option(help="At most, for each model.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one whole reply.")] = 120,
+    seed: Annotated[int, typer.Option(help="Seed of the simulated coders.")] = 0,
+    jobs: JobsOption = 2,
+) -> None:
+    """Sample programs from language models into a store. Every reply is kept at once; run it again for what is missing.
+
+    Keys come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...) and are written nowhere.
+    """
+    from difftrust_core.generation.generate import estimate_generation
+    from difftrust_core.generation.generate import generate as run
+    from difftrust_core.generation.plan import GenerationOptions
+    from difftrust_core.generation.prices import Price
+    from difftrust_core.store.store import Store
+
+    options = GenerationOptions(
+        api_base=api_base,
+        price=Price(prompt=price[0], completion=price[1]) if price else None,
+        max_tokens=max_tokens,
+        concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+        timeout=timeout,
+        max_usd=max_usd,
+        seed=seed,
+        n_jobs=jobs,
+    )
+    tasks = _tasks(benchmark, task or [])
+    opened = Store(store) if dry_run else Store.create(store)
+    report_estimates(estimate_generation(opened, tasks, models=model, temperature=temperature, m=m, options=options))
+    if dry_run:
+        return
+
+    def say(line: str) -> None:
+        typer.echo(printable(line), err=True)
+
+    done = run(opened, tasks, models=model, temperature=temperature, m=m, options=options, say=say)
+    report_generation(done, store)
+    if done.n_missing:
+        raise DifftrustError(f"{done.n_missing} samples are missing; run the command again for them")
+
+
+def _tasks(benchmark: str, wanted: list[str]) -> "list[Task]":
+    from difftrust_core.datasets.benchmarks import load_benchmark
+
+    tasks = load_benchmark(benchmark)
+    unknown = sorted(set(wanted) - {task.task_id for task in tasks})
+    if unknown:
+        raise WrongUsage(f"{benchmark} has no task {unknown[0]!r}; the first is {tasks[0].task_id!r}")
+    return [task for task in tasks if not wanted or task.task_id in wanted]

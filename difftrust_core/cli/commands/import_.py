@@ -1,0 +1,49 @@
+"""`difftrust import`: add recorded candidates to a store."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from difftrust_core.cli.messages import report_import
+from difftrust_core.cli.options import (
+    BenchmarkOption,
+    FirstOption,
+    JobsOption,
+    StoreOption,
+    WhoseModelOption,
+    WhoseTemperatureOption,
+)
+from difftrust_core.exceptions import WrongUsage
+
+commands = typer.Typer()
+
+
+@commands.command(
+    "import", epilog="Example: difftrust import samples.jsonl --model gpt-4o --temperature 0.6 --store DIR"
+)
+def import_(
+    source: Annotated[Path, typer.Argument(help="A folder of the published artifact, .parquet, .jsonl or .jsonl.gz.")],
+    store: StoreOption,
+    benchmark: BenchmarkOption = None,
+    model: WhoseModelOption = None,
+    temperature: WhoseTemperatureOption = None,
+    m: FirstOption = None,
+    jobs: JobsOption = 2,
+) -> None:
+    """Add recorded candidates to a store. Rows that cannot be used are counted and named."""
+    from difftrust_core.datasets.recorded.selection import selection_of
+    from difftrust_core.store.imports import import_source
+
+    is_jsonl = source.name.endswith((".jsonl", ".jsonl.gz"))
+    if is_jsonl and (len(model or []) != 1 or len(temperature or []) != 1):
+        raise WrongUsage(f"{source.name} does not say whose samples it holds; give one --model and one --temperature")
+    selection = selection_of(
+        benchmarks=benchmark or [],
+        models=[] if is_jsonl else model or [],
+        temperatures=[] if is_jsonl else temperature or [],
+        m=m,
+    )
+    coder = {"model": model[0], "temperature": temperature[0]} if is_jsonl and model and temperature else {}
+    found = import_source(store, source, selection, n_jobs=jobs, **coder)  # type: ignore[arg-type]
+    report_import(found, store)

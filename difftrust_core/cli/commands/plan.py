@@ -1,0 +1,95 @@
+"""`difftrust plan`: how many programs and inputs an accuracy or a detection rate takes."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.cli.options import EqualityOption, Format, FormatOption, JobsOption, StoreOrResultsOption
+from difftrust_core.metrics.equality import Equality
+
+if TYPE_CHECKING:
+    from difftrust_core.analysis.planning import Recorded
+    from difftrust_core.generation.prices import Price
+
+commands = typer.Typer()
+_MS = (2, 3, 5, 7, 10, 25, 50)
+_NS = (10, 100, 1000, 10_000)
+
+
+@commands.command(epilog="Example: difftrust plan --epsilon 0.05 --delta 0.05")
+def plan(
+    epsilon: Annotated[float, typer.Option(help="How far an estimate may be off.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="How often it may be off by more.")] = 0.05,
+    detection_rate: Annotated[
+        float | None, typer.Option("--detection-rate", help="Share of the erroneous tasks to detect.")
+    ] = None,
+    store: StoreOrResultsOption = None,
+    benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.")] = None,
+    model: Annotated[str | None, typer.Option(help="Learn from this model.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Learn from this temperature.")] = None,
+    m: Annotated[list[int] | None, typer.Option("-m", min=2, help="Programs to consider; may be repeated.")] = None,
+    n: Annotated[list[int] | None, typer.Option("-n", min=1, help="Inputs to consider; may be repeated.")] = None,
+    prompt_price: Annotated[float, typer.Option(min=0, help="US dollars per million prompt tokens.")] = 5.0,
+    completion_price: Annotated[float, typer.Option(min=0, help="US dollars per million completion tokens.")] = 15.0,
+    equality: EqualityOption = Equality.PAPER,
+    format_: FormatOption = Format.TABLE,
+    jobs: JobsOption = 2,
+) -> None:
+    """Say how many inputs an accuracy takes, and how many programs and inputs a detection rate takes."""
+    if detection_rate is None:
+        _say_inputs(epsilon, delta)
+        return
+    from difftrust_core.analysis.planning import choose_recorded
+    from difftrust_core.datasets.published import find_results
+    from difftrust_core.generation.prices import Price
+    from difftrust_core.store.store import Store
+
+    recorded = choose_recorded(
+        Store.open(store or find_results()),
+        benchmark=benchmark,
+        model=model,
+        temperature=temperature,
+        equality=equality,
+        n_jobs=jobs,
+    )
+    price = Price(prompt=prompt_price, completion=completion_price)
+    _say_choice(recorded, price, detection_rate, m=m, n=n, style=format_)
+
+
+def _say_inputs(epsilon: float, delta: float) -> None:
+    from difftrust_core.metrics.intervals.over_inputs import inputs_for, inputs_for_no_disagreement
+
+    estimating, agreeing = inputs_for(epsilon, delta), inputs_for_no_disagreement(epsilon, delta)
+    sure = f"with probability {1 - delta:g}"
+    typer.echo(f"{estimating} inputs: E and I, each within {epsilon:g} of its true value {sure} (Theorem 4.2)")
+    typer.echo(f"{agreeing} inputs without a disagreement: I is at most {epsilon:g} {sure} (Theorem 4.3)")
+    typer.echo("both speak of the programs at hand, not of the LLM: more inputs do not replace more programs")
+
+
+def _say_choice(
+    recorded: "Recorded",
+    price: "Price",
+    wanted: float,
+    *,
+    m: list[int] | None,
+    n: list[int] | None,
+    style: Format,
+) -> None:
+    from difftrust_core.analysis.planning import cheapest, detection_grid
+    from difftrust_core.report.render import render
+
+    ms = m or [size for size in _MS if size <= recorded.m]
+    ns = n or [size for size in _NS if size < recorded.n] + [recorded.n]
+    grid = detection_grid(recorded, ms=ms, ns=ns, price=price)
+    typer.echo(render(grid, style.value))
+    chosen = cheapest(grid, detection_rate=wanted)
+    err = style is not Format.TABLE
+    if chosen is None:
+        best = float(grid["detection_rate"].fill_nan(0).max())  # type: ignore[arg-type]
+        typer.echo(f"no choice above detects {wanted:g} of the erroneous tasks; the best detects {best:.3f}", err=err)
+        return
+    typer.echo(
+        f"the cheapest that detects {wanted:g} of the erroneous tasks: m = {chosen['m']}, n = {chosen['n']}, "
+        f"detecting {chosen['detection_rate']:.3f}, for about {chosen['cost_usd']:.4f} USD a task",
+        err=err,
+    )

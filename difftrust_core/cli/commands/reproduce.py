@@ -1,0 +1,114 @@
+"""`difftrust reproduce`: import, execute and compare everything recorded, and write the results."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.cli.options import (
+    BenchmarkOption,
+    FirstOption,
+    JobsOption,
+    ModelOption,
+    StoreOption,
+    TemperatureOption,
+    ToOption,
+    WeakOption,
+)
+from difftrust_core.exceptions import DifftrustError
+
+if TYPE_CHECKING:
+    from difftrust_core.datasets.recorded.selection import Selection
+    from difftrust_core.execution.execute import Execution
+    from difftrust_core.store.store import Store
+
+commands = typer.Typer()
+M = 10
+"""Candidates whose structure is compared, at the temperature of Table 3."""
+
+
+@commands.command(epilog="Example: difftrust reproduce --store stores/paper --to data/results")
+def reproduce(
+    store: StoreOption,
+    to: ToOption,
+    benchmark: BenchmarkOption = None,
+    model: ModelOption = None,
+    temperature: TemperatureOption = None,
+    m: FirstOption = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="Inputs a task.")] = 1000,
+    n_deep: Annotated[int, typer.Option(min=1, help="Inputs a task for GPT-4o at t = 0.6.")] = 10_000,
+    jobs: JobsOption = 2,
+    allow_weak_sandbox: WeakOption = False,
+) -> None:
+    """Import everything recorded, execute it, write the results. Resumes where it was stopped."""
+    from difftrust_core.datasets.recorded.selection import selection_of
+
+    run_all(
+        store,
+        to,
+        selection=selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or [], m=m),
+        n=n,
+        n_deep=n_deep,
+        n_jobs=jobs,
+        allow_weak=allow_weak_sandbox,
+        say=lambda line: typer.echo(line, err=True),
+    )
+
+
+def run_all(
+    store: Path,
+    to: Path,
+    *,
+    selection: "Selection | None" = None,
+    n: int = 1000,
+    n_deep: int = 10_000,
+    n_jobs: int = 2,
+    allow_weak: bool = False,
+    say: Callable[[str], None] = print,
+) -> "Store":
+    """Import the recorded candidates, execute and compare them, export the results; return the results store.
+
+    All on ``n`` inputs, those of GPT-4o at t = 0.6 on ``n_deep``. Every step does only what is missing, so it can be
+    stopped and run again. ``selection``: only these candidates. Raises DifftrustError if a task failed, before
+    exporting.
+    """
+    from difftrust_core.analysis.estimates import refresh_estimates
+    from difftrust_core.analysis.export import export_results
+    from difftrust_core.analysis.structure import StabilityRequest, compare_store
+    from difftrust_core.datasets.published import PAPER_SETTING
+    from difftrust_core.datasets.recorded.selection import Selection, selection_of
+    from difftrust_core.execution.execute import execute
+    from difftrust_core.store.imports import import_source
+    from difftrust_core.store.store import Store
+
+    imported = import_source(store, Path("difftrust"), selection or Selection(), n_jobs=n_jobs)
+    opened = Store.open(store)
+    say(f"imported {imported.n_candidates} candidates; {imported.n_known} were there before")
+    deep = selection_of(models=[PAPER_SETTING.model], temperatures=[PAPER_SETTING.temperature])
+    for wanted, inputs in ((None, n), (deep, n_deep)):
+        if wanted is None or _holds(opened, wanted):
+            done = execute(opened, n=inputs, selection=wanted, n_jobs=n_jobs, allow_weak=allow_weak, say=say)
+            _refuse_failures(done)
+            say(f"executed {done.n_executions:,} program-input pairs in {done.seconds:.0f} s, n = {inputs}")
+    refresh_estimates(opened, n_jobs=n_jobs)
+    compared = selection_of(temperatures=[PAPER_SETTING.temperature], m=M)
+    if _holds(opened, compared):
+        found = compare_store(opened, StabilityRequest(selection=compared, with_tsed=True, n_jobs=n_jobs))
+        say(f"compared the programs of {found.n_rows:,} (coder, task) pairs, {found.n_at_hand:,} were there before")
+    made = export_results(opened, to, n_jobs=n_jobs)
+    say(f"results in {to}: {sum(path.stat().st_size for path in to.rglob('*') if path.is_file()) / 1e6:.1f} MB")
+    return made
+
+
+def _holds(store: "Store", selection: "Selection") -> bool:
+    return not store.read("candidates").filter(selection.predicate()).is_empty()
+
+
+def _refuse_failures(done: "Execution") -> None:
+    if done.failures:
+        first = done.failures[0]
+        raise DifftrustError(
+            f"{len(done.failures)} tasks failed, the first {first.chunk.task.task_id}: {first.failure}; "
+            "run the command again"
+        )

@@ -1,0 +1,29 @@
+"""`difftrust sql`: ask a store in SQL."""
+
+from typing import Annotated
+
+import typer
+
+from difftrust_core.base.records import Validity
+from difftrust_core.cli.options import EqualityOption, Format, FormatOption, StoreOption
+from difftrust_core.metrics.equality import Equality
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="""Example: difftrust sql "select model, avg(error) from estimates group by 1" --store DIR""")
+def sql(
+    query: Annotated[str, typer.Argument(help="A SELECT on the views of the store.")],
+    store: StoreOption,
+    format_: FormatOption = Format.TABLE,
+    equality: EqualityOption = Equality.PAPER,
+    validity: Annotated[Validity | None, typer.Option(help="Another validity policy than the store's.")] = None,
+) -> None:
+    """Ask a store anything. Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates."""
+    from difftrust_core.analysis.queries import query_sql
+    from difftrust_core.report.render import render
+    from difftrust_core.store.store import Store
+
+    chosen = validity.value if validity else None
+    answer = query_sql(Store.open(store), query, equality=equality, validity=chosen)
+    typer.echo(render(answer, format_.value))

@@ -1,0 +1,150 @@
+"""Tell the user what a step did."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from difftrust_core.base.text import printable
+from difftrust_core.exceptions import DifftrustError
+
+if TYPE_CHECKING:
+    from difftrust_core.analysis.structure import Compared
+    from difftrust_core.execution.execute import Execution
+    from difftrust_core.generation.generate import Estimate
+    from difftrust_core.generation.plan import Generation
+    from difftrust_core.store.imports import Import
+    from difftrust_core.store.store import Store
+
+
+def report_import(found: "Import", store: Path) -> None:
+    """Say what was imported and what was not. Raises DifftrustError if nothing was."""
+    shown = 20
+    for row in found.bad_rows[:shown]:
+        typer.echo(printable(f"left out: {row.where}: {row.why}"), err=True)
+    if len(found.bad_rows) > shown:
+        typer.echo(f"left out: {len(found.bad_rows) - shown} more like these", err=True)
+    for what, count in found.skipped.items():
+        typer.echo(f"skipped: {count} {what}", err=True)
+    typer.echo(
+        f"imported {found.n_candidates} candidates ({found.n_programs} new program texts) into {_place(store)}; "
+        f"{found.n_known} were there before; {len(found.bad_rows)} bad rows"
+    )
+    if not found.n_candidates and not found.n_known:
+        raise DifftrustError("nothing in the source could be imported; see the lines above, or widen the selection")
+
+
+def _place(store: Path) -> str:
+    from difftrust_core.store.remote.mirror import with_urls
+
+    return with_urls(str(store))
+
+
+def report_estimates(estimates: "Sequence[Estimate]") -> None:
+    """Say what is missing of each model, and what asking for it may take."""
+    for e in estimates:
+        if not e.n_requests:
+            typer.echo(f"{e.model}: all {e.n_at_hand} samples are there")
+            continue
+        usd = "dollars unknown (give --price)"
+        if e.usd is not None and e.most_usd is not None:
+            usd = f"about ${e.usd:.2f} (300 tokens a reply), at most ${e.most_usd:.2f}"
+        typer.echo(
+            f"{e.model}: {e.n_requests:,} requests, {e.n_at_hand:,} samples are there; "
+            f"about {e.prompt_tokens:,} prompt tokens, at most {e.most_tokens:,} tokens in all; {usd}"
+        )
+
+
+def report_generation(done: "Generation", store: Path) -> None:
+    """Say what was sampled, what it cost and what failed; equal reasons together."""
+    reasons = Counter((f.model, f.reason) for f in done.failures)
+    for (model, reason), count in reasons.most_common(20):
+        first = next(f for f in done.failures if (f.model, f.reason) == (model, reason))
+        where = f"{first.task_id} sample {first.sample_index}"
+        typer.echo(printable(f"failed: {count} of {model} (first {where}): {reason}"), err=True)
+    if len(reasons) > 20:
+        typer.echo(f"failed: for {len(reasons) - 20} more reasons", err=True)
+    if not done.n_requests:
+        return
+    cost = f"${done.usd:.4f}" + (f" and {done.n_unpriced} replies of unknown cost" if done.n_unpriced else "")
+    typer.echo(
+        f"{done.n_replies:,} replies ({done.n_no_program} without a program) by {done.n_requests:,} requests "
+        f"({done.n_retries:,} retries) in {done.seconds:.0f} s for {cost}, into {_place(store)}; "
+        f"{len(done.failures)} failed"
+    )
+    if done.lowest_concurrency is not None:
+        typer.echo(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")
+    if done.is_spent:
+        typer.echo("stopped before the request that might have passed --max-usd; raise it for the rest")
+
+
+def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
+    """Say what was executed and what failed."""
+    for failure in done.failures:
+        typer.echo(printable(f"failed: {' '.join(failure.chunk.key)}: {failure.failure}"), err=True)
+    if done.without_seeds:
+        typer.echo(f"left out, for they have no seed input: {', '.join(done.without_seeds)}", err=True)
+    if not done.n_tasks:
+        estimates = "estimates written" if refreshed else "nothing to do"
+        typer.echo(f"{estimates}: all {done.n_tasks_at_hand} tasks are executed on {n} inputs or more")
+        return
+    typer.echo(
+        f"executed {done.n_tasks} tasks in {done.seconds:.0f} s: {done.n_programs:,} programs, "
+        f"{done.n_executions:,} program-input pairs ({done.n_executions / done.seconds:,.0f} a second); "
+        f"{done.n_tasks_at_hand} tasks needed nothing; estimates written"
+    )
+
+
+def report_comparison(done: "Compared", options: str) -> None:
+    """Say what was compared, and of which programs no whole tree could be made."""
+    if not done.n_rows:
+        typer.echo(f"nothing to do: all {done.n_at_hand} (coder, task) pairs are compared (options: {options})")
+        return
+    typer.echo(
+        f"compared the programs of {done.n_rows:,} (coder, task) pairs in {done.seconds:.0f} s; {done.n_at_hand:,} "
+        f"needed nothing; {done.n_parse_errors:,} programs do not parse whole, {done.n_left_out:,} left out "
+        f"(options: {options})"
+    )
+
+
+def report_doubts(store: Path, *, show_timeouts: bool) -> None:
+    """Name what a reader of the estimates has to know.
+
+    Timeouts (machine-dependent), programs that differ from themselves, coders with one candidate.
+    """
+    import polars as pl
+
+    from difftrust_core.analysis.queries import query_estimates
+    from difftrust_core.store.store import Store
+
+    opened = Store.open(store)
+    estimates = query_estimates(opened)
+    slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].unique().sort().to_list()
+    if slow and show_timeouts:
+        typer.echo(f"{len(slow)} tasks hold a timeout, which another machine may not: {', '.join(slow)}")
+    _report_nondeterministic(opened)
+    single = estimates.filter(pl.col("m") < 2)
+    if not single.is_empty():
+        first = single.row(0, named=True)
+        typer.echo(
+            f"incoherence needs m >= 2 candidates, got 1 in {len(single)} (coder, task) pairs, the first "
+            f"{first['model']} on {first['task_id']}; it is NaN there: import or generate more"
+        )
+
+
+def _report_nondeterministic(store: "Store") -> None:
+    from difftrust_core.analysis.queries import query_nondeterministic
+
+    found = query_nondeterministic(store)
+    if found.is_empty():
+        return
+    shown = 20
+    pairs = found.select("task_id", "n_nondeterministic").iter_rows()
+    named = [printable(f"{task_id} ({count})") for task_id, count in pairs]
+    more = f", and {len(named) - shown} more (see the view task_counts)" if len(named) > shown else ""
+    typer.echo(
+        f"{found['n_nondeterministic'].sum()} programs of {found.height} tasks differed from themselves when 2 % "
+        f"of the inputs ran twice, so their numbers may vary: {', '.join(named[:shown])}{more}"
+    )

@@ -1,0 +1,138 @@
+"""Checked access to one entry of a benchmark file: a missing or wrong field is refused by name."""
+
+import ast
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from difftrust_core.base.task import Task
+from difftrust_core.exceptions import BadBenchmark, BadTask
+from difftrust_core.languages.language import language_of
+
+MAX_BYTES = 256 * 2**20
+"""More than this, unpacked, is no benchmark of programming tasks; it guards against a gzip bomb."""
+
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One task as its file gives it: every access names file, place, expectation, value and remedy."""
+
+    where: str
+    """File and line or position."""
+    remedy: str
+    fields: Mapping[str, Any]
+
+    def text(self, name: str, *, default: str | None = None) -> str:
+        """Return the text in field ``name``. Raises BadBenchmark if it is missing or no text."""
+        value = self.fields.get(name, default)
+        if type(value) is not str:
+            raise self.refusal(f"a text in field {name!r}", self._found(name))
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """Return the list of texts in field ``name``."""
+        value = self.fields.get(name)
+        if type(value) is not list or any(type(v) is not str for v in value):
+            raise self.refusal(f"a list of texts in field {name!r}", self._found(name))
+        return value
+
+    def whole(self, name: str) -> int:
+        """Return the whole number in field ``name``."""
+        value = self.fields.get(name)
+        if type(value) is not int:
+            raise self.refusal(f"a whole number in field {name!r}", self._found(name))
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return the truth value in field ``name``, False where it is missing."""
+        value = self.fields.get(name, False)
+        if type(value) is not bool:
+            raise self.refusal(f"true or false in field {name!r}", self._found(name))
+        return value
+
+    def tree(self, source: str, name: str) -> ast.Module:
+        """Parse ``source``, which ``name`` describes. Raises BadBenchmark if it is not Python."""
+        try:
+            return ast.parse(source)
+        except _UNREADABLE as e:
+            raise self.refusal(f"Python source in {name}", f"{type(e).__name__}: {e}") from None
+
+    def function(self, tree: ast.Module, name: str, place: str) -> ast.FunctionDef:
+        """Return the last top-level definition of function ``name``: the one that a caller would meet."""
+        found = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == name]
+        if not found:
+            raise self.refusal(f"a function {name!r} in {place}", "no such definition")
+        return found[-1]
+
+    def task(self, **values: Any) -> Task:
+        """Build the task. Raises BadBenchmark if it breaks a rule of tasks or of its language."""
+        try:
+            made = Task(**values)
+            language_of(made).check(made)
+            return made
+        except BadTask as e:
+            raise self.refusal("a valid task", str(e)) from None
+
+    def refusal(self, expectation: str, found: str) -> BadBenchmark:
+        """Return the error to raise."""
+        return BadBenchmark(f"{self.where}: expected {expectation}, found {found}; {self.remedy}")
+
+    def _found(self, name: str) -> str:
+        return type(self.fields[name]).__name__ if name in self.fields else "no such field"
+
+
+def as_entry(value: object, *, where: str, remedy: str) -> Entry:
+    """Check that ``value`` is an object with named fields."""
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        raise BadBenchmark(f"{where}: expected an object with named fields, found {kind}; {remedy}")
+    return Entry(where=where, remedy=remedy, fields=value)
+
+
+def load_bytes(path: Path, *, remedy: str) -> bytes:
+    """Return the content of ``path``, unpacked if it is gzip. Raises BadBenchmark if damaged or too large."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            data = gzip.GzipFile(fileobj=raw).read(MAX_BYTES + 1) if packed else raw.read(MAX_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as e:
+        raise BadBenchmark(f"{path}: expected a whole gzip file, found damage ({e}); {remedy}") from None
+    except OSError as e:
+        raise BadBenchmark(f"{path}: expected a readable file, found: {e.strerror or e}; {remedy}") from None
+    if len(data) > MAX_BYTES:
+        raise BadBenchmark(f"{path}: expected at most {MAX_BYTES} bytes, found more; {remedy}")
+    return data
+
+
+def load_lines(path: Path, *, remedy: str) -> Iterator[Entry]:
+    """Yield the JSON objects of ``path``, one a line. Raises BadBenchmark naming file and line."""
+    for number, line in enumerate(load_bytes(path, remedy=remedy).splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as e:
+            raise BadBenchmark(f"{where}: expected a JSON object, found: {e}; {remedy}") from None
+        yield as_entry(value, where=where, remedy=remedy)
+
+
+def natural_order(task: Task) -> list[str | int]:
+    """Sort key that puts ``HumanEval/2`` before ``HumanEval/10``."""
+    parts = re.split(r"([0-9]+)", task.task_id)
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)]
+
+
+def signature_of(function: ast.FunctionDef) -> str:
+    """Return parameters and return annotation, e.g. ``(a: int, b) -> str``."""
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    return f"({ast.unparse(function.args)}){returns}"

@@ -1,0 +1,58 @@
+"""Load HumanEval (one JSON object a line, gzip or plain) as tasks."""
+
+import ast
+from pathlib import Path
+
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.entries import Entry, load_lines, natural_order, signature_of
+from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests
+
+_REMEDY = "get the file again with `difftrust fetch humaneval`"
+
+
+def load_humaneval(path: Path) -> list[Task]:
+    """Return the tasks of ``path`` in natural order. Raises BadBenchmark naming file, line and field."""
+    return sorted((_task(entry) for entry in load_lines(path, remedy=_REMEDY)), key=natural_order)
+
+
+def _task(entry: Entry) -> Task:
+    name, prompt = entry.text("entry_point"), entry.text("prompt")
+    asked = entry.function(entry.tree(prompt, "field 'prompt'"), name, "field 'prompt'")
+    program = prompt + entry.text("canonical_solution")
+    reference = entry.function(entry.tree(program, "prompt and canonical_solution"), name, "the reference")
+    tests, called = _tests(entry)
+    description = _docstring(asked)
+    return entry.task(
+        benchmark="HumanEval",
+        task_id=entry.text("task_id"),
+        entry_point=name,
+        signature=signature_of(asked),
+        description=description,
+        seed_inputs=seeds_in_tests(tests, called, reference) or seeds_in_examples(description, name, reference),
+        reference=program,
+        preamble=_before(prompt, asked),
+        prompt=prompt,
+    )
+
+
+def _tests(entry: Entry) -> tuple[list[ast.stmt], str]:
+    """Return the body of ``check`` and the name under which it calls the program."""
+    check = entry.function(entry.tree(entry.text("test"), "field 'test'"), "check", "field 'test'")
+    if not check.args.args:
+        raise entry.refusal("check(candidate) in field 'test'", "check without a parameter")
+    return check.body, check.args.args[0].arg
+
+
+def _docstring(function: ast.FunctionDef) -> str:
+    """Return the first text that stands alone in the body: one prompt puts an import before it."""
+    for statement in function.body:
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                return text.strip()
+    return ""
+
+
+def _before(prompt: str, function: ast.FunctionDef) -> str:
+    first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
+    text = "\n".join(prompt.replace("\r\n", "\n").split("\n")[: first - 1]).strip()
+    return f"{text}\n" if text else ""

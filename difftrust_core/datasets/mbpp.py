@@ -1,0 +1,53 @@
+"""Load sanitized MBPP (one JSON list) as tasks."""
+
+import ast
+import json
+from pathlib import Path
+
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.entries import Entry, as_entry, load_bytes, natural_order, signature_of
+from difftrust_core.datasets.seeds import seeds_in_tests
+from difftrust_core.exceptions import BadBenchmark
+
+_REMEDY = "get the file again with `difftrust fetch mbpp`"
+
+
+def load_mbpp(path: Path) -> list[Task]:
+    """Return the tasks of ``path`` in natural order. Raises BadBenchmark naming file, position and field."""
+    try:
+        values = json.loads(load_bytes(path, remedy=_REMEDY))
+    except (ValueError, RecursionError) as e:
+        raise BadBenchmark(f"{path}: expected a JSON list, found: {e}; {_REMEDY}") from None
+    if not isinstance(values, list):
+        raise BadBenchmark(f"{path}: expected a JSON list, found {type(values).__name__}; {_REMEDY}")
+    entries = [
+        as_entry(value, where=f"{path}, entry {number}", remedy=_REMEDY) for number, value in enumerate(values, 1)
+    ]
+    return sorted(map(_task, entries), key=natural_order)
+
+
+def _task(entry: Entry) -> Task:
+    code = entry.text("code")
+    program = entry.tree(code, "field 'code'")
+    tests = [s for test in entry.texts("test_list") for s in entry.tree(test, "field 'test_list'").body]
+    name = _entry_point(entry, program, tests)
+    reference = entry.function(program, name, "field 'code'")
+    return entry.task(
+        benchmark="MBPP",
+        task_id=f"Mbpp/{entry.whole('task_id')}",
+        entry_point=name,
+        signature=signature_of(reference),
+        description=entry.text("prompt"),
+        seed_inputs=seeds_in_tests(tests, name, reference),
+        reference=code,
+    )
+
+
+def _entry_point(entry: Entry, program: ast.Module, tests: list[ast.stmt]) -> str:
+    """Return the first function that the tests call and the code defines: MBPP does not name it itself."""
+    defined = {s.name for s in program.body if isinstance(s, ast.FunctionDef)}
+    for node in (node for test in tests for node in ast.walk(test)):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in defined:
+                return name
+    raise entry.refusal("tests that call a function of field 'code'", f"calls of none of {sorted(defined)}")

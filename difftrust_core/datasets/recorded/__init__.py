@@ -1,0 +1,1 @@
+"""Recorded candidates in the formats they come in."""

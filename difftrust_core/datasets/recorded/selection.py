@@ -1,0 +1,126 @@
+"""Which recorded candidates to read from a source, and what the source held."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from difftrust_core.base.records import BadRow
+from difftrust_core.datasets.benchmarks import canonical_name
+from difftrust_core.exceptions import WrongUsage
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "benchmark": pl.String,
+    "task_id": pl.String,
+    "model": pl.String,
+    "temperature": pl.Float64,
+    "sample_index": pl.Int64,
+    "code": pl.String,
+}
+"""Columns of ``Recorded.candidates``, in order."""
+KEY = ["benchmark", "task_id", "model", "temperature", "sample_index"]
+"""What identifies one candidate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """What of a source is wanted; None stands for everything."""
+
+    benchmarks: frozenset[str] | None = None
+    models: frozenset[str] | None = None
+    temperatures: frozenset[float] | None = None
+    m: int | None = None
+    """The candidates with ``sample_index`` below m; no later one makes up for a bad row."""
+
+    def __post_init__(self) -> None:
+        if self.m is not None and self.m < 1:
+            raise WrongUsage(f"m must be at least 1, got {self.m}; leave it out to take every candidate")
+
+    def wants(self, benchmark: str, model: str, temperature: float) -> bool:
+        """Tell whether the candidates of this coder for this benchmark are wanted."""
+        return (
+            (self.benchmarks is None or benchmark in self.benchmarks)
+            and (self.models is None or model in self.models)
+            and (self.temperatures is None or temperature in self.temperatures)
+        )
+
+    def predicate(self) -> pl.Expr:
+        """Return the same, with m, as a condition on rows; null where a needed value is null."""
+        wanted = pl.lit(value=True)
+        for column, values in [
+            ("benchmark", self.benchmarks),
+            ("model", self.models),
+            ("temperature", self.temperatures),
+        ]:
+            if values is not None:
+                wanted &= pl.col(column).is_in(sorted(values))
+        return wanted if self.m is None else wanted & (pl.col("sample_index") < self.m)
+
+
+def selection_of(
+    *,
+    benchmarks: Iterable[str] = (),
+    models: Iterable[str] = (),
+    temperatures: Iterable[float] = (),
+    m: int | None = None,
+) -> Selection:
+    """Return a selection from lists of which an empty one stands for everything. Raises WrongUsage if m < 1."""
+    return Selection(
+        benchmarks=frozenset(map(canonical_name, benchmarks)) or None,
+        models=frozenset(models) or None,
+        temperatures=frozenset(temperatures) or None,
+        m=m,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recorded:
+    """What a source held of a selection; nothing is left out without a word."""
+
+    candidates: pl.DataFrame
+    """Columns as in SCHEMA, no nulls, every KEY once."""
+    bad_rows: tuple[BadRow, ...] = ()
+    """What cannot be used. Rows with the same flaw may share one entry, which then gives their number."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """What is no candidate and does not mean to be, and how many: ``{"refined_* files": 3}``."""
+
+
+def as_table(rows: list[tuple[str, str, str, float, int, str]]) -> pl.DataFrame:
+    """Return rows in the order of SCHEMA as a table."""
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether ``text`` has a UTF-8 form: lone surrogates have none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_coder(model: str, temperature: float) -> None:
+    """Raise WrongUsage unless the model has a name and the temperature is finite and not negative."""
+    if not model:
+        raise WrongUsage("a coder needs the name of its model, got an empty text; give it with --model")
+    if not (math.isfinite(temperature) and temperature >= 0):
+        raise WrongUsage(f"a temperature is a finite number >= 0, got {temperature}; give it with --temperature")
+
+
+def split_unknown(recorded: Recorded, known: set[tuple[str, str]]) -> Recorded:
+    """Move candidates of tasks outside ``known`` (benchmark, task_id) to the bad rows, one entry a task."""
+    tasks = recorded.candidates.group_by("benchmark", "task_id", maintain_order=True).len()
+    unknown = [row for row in tasks.rows() if (row[0], row[1]) not in known]
+    if not unknown:
+        return recorded
+    names = pl.DataFrame([row[:2] for row in unknown], schema=["benchmark", "task_id"], orient="row")
+    bad = tuple(
+        BadRow(
+            where=f"{benchmark} {task_id}",
+            why=f"expected a task of the benchmarks loaded, found {n} candidates of an unknown one",
+        )
+        for benchmark, task_id, n in unknown
+    )
+    kept = recorded.candidates.join(names, on=["benchmark", "task_id"], how="anti", maintain_order="left")
+    return replace(recorded, candidates=kept, bad_rows=recorded.bad_rows + bad)

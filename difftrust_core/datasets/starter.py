@@ -1,0 +1,63 @@
+"""Load the starter tasks (TOML) that come with the project."""
+
+import tomllib
+from pathlib import Path
+
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.entries import Entry, as_entry, load_bytes, natural_order
+from difftrust_core.exceptions import BadBenchmark
+
+_REMEDY = "correct the file, or install difftrust again"
+
+
+def load_starter(path: Path) -> list[Task]:
+    """Return the tasks of the TOML file ``path``, or of all TOML files in the folder ``path``."""
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    return sorted((_task(entry) for file in files for entry in _entries(file)), key=natural_order)
+
+
+def load_starter_queries(path: Path) -> list[Task]:
+    """Return the text-to-SQL tasks of the TOML file ``path``, or of all TOML files in the folder ``path``.
+
+    The tasks of a file share its ``schema``.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    return sorted((_query(entry, file) for file in files for entry in _entries(file)), key=natural_order)
+
+
+def _query(entry: Entry, file: Path) -> Task:
+    return entry.task(
+        benchmark="starter-sql",
+        task_id=entry.text("task_id"),
+        language="sql",
+        entry_point="query",
+        signature=f"({file.stem})",
+        description=entry.text("question"),
+        preamble=tomllib.loads(file.read_text(encoding="utf-8"))["schema"],
+        reference=entry.text("query"),
+        seed_inputs=("({},)",),
+    )
+
+
+def _entries(path: Path) -> list[Entry]:
+    try:
+        tables = tomllib.loads(load_bytes(path, remedy=_REMEDY).decode()).get("task")
+    except (ValueError, RecursionError) as e:
+        raise BadBenchmark(f"{path}: expected TOML in UTF-8, found: {e}; {_REMEDY}") from None
+    if not isinstance(tables, list):
+        raise BadBenchmark(f"{path}: expected [[task]] tables, found none; {_REMEDY}")
+    return [as_entry(table, where=f"{path}, task {number}", remedy=_REMEDY) for number, table in enumerate(tables, 1)]
+
+
+def _task(entry: Entry) -> Task:
+    return entry.task(
+        benchmark="starter",
+        task_id=entry.text("task_id"),
+        entry_point=entry.text("entry_point"),
+        signature=entry.text("signature"),
+        description=entry.text("description"),
+        seed_inputs=tuple(entry.texts("seed_inputs")),
+        reference=entry.text("reference"),
+        preamble=entry.text("preamble", default=""),
+        ambiguous=entry.flag("ambiguous"),
+    )

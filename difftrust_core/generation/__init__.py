@@ -1,0 +1,1 @@
+"""Sample candidates from language models or simulated coders, and keep every reply."""

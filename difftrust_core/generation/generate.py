@@ -1,0 +1,207 @@
+"""Samples that a store lacks, from language models: planned, asked for, kept, and made candidates; resumable."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from difftrust_core.base.progress import Progress
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.generation.extraction import NO_PROGRAM, program_of
+from difftrust_core.generation.pacing import Budget
+from difftrust_core.generation.plan import Generation, GenerationOptions, ModelQueue, PlanRequest, check_queues, plan
+from difftrust_core.generation.prices import Price, price_of
+from difftrust_core.generation.sampling import Sampling, run_in_thread
+from difftrust_core.languages.language import language_of
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.remote.mirror import Mirror
+from difftrust_core.store.replies import Record, ReplyFile
+from difftrust_core.store.store import Store
+
+_BYTES_A_TOKEN = 4
+_TYPICAL_COMPLETION = 300
+"""Tokens; a guess for the estimate that is not a bound. Models that think aloud take many times as much."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What asking one model for all that is missing takes; None is unknown."""
+
+    model: str
+    n_at_hand: int
+    n_requests: int
+    prompt_tokens: int
+    """About."""
+    most_tokens: int
+    """Bound: a prompt has at most as many tokens as bytes, a completion at most ``max_tokens``."""
+    usd: float | None
+    """About, at 300 tokens a completion."""
+    most_usd: float | None
+    """Bound, if every request is answered at the first attempt."""
+
+
+def generate(
+    store: Store,
+    tasks: Sequence[Task],
+    *,
+    models: Sequence[str],
+    temperature: float,
+    m: int,
+    options: GenerationOptions | None = None,
+    say: Callable[[str], None] = print,
+) -> Generation:
+    """Ask every model for the samples 0 to m-1 of every task that the store lacks, and make candidates of the replies.
+
+    Each reply is on disk before anything else is done, so a run can be killed and repeated at any moment; with nothing
+    missing nothing is asked. Samples that were imported count as there. Tasks need no reference (but for the simulated
+    coders) and no seed inputs.
+
+    Raises WrongUsage for what cannot work, StoreInUse if another command asks the same models for the same store,
+    BadStore if replies cannot be kept or were made for another prompt.
+    """
+    options = options or GenerationOptions()
+    request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
+    queues = plan(store, tasks, request, price_of=lambda model: _price(model, options))
+    began = time.monotonic()
+    files = [reply_file for queue in queues for reply_file in queue.files.values()]
+    done = Generation(n_wanted=request.n_wanted(tasks), n_at_hand=request.n_wanted(tasks) - _n_lacking(queues))
+    try:
+        if _n_lacking(queues):
+            check_queues(queues, tasks, api_base=options.api_base, max_usd=options.max_usd)
+            with ExitStack() as held:
+                if Mirror.of(store.root):  # two machines may not add to the same replies
+                    held.enter_context(store.writing())
+                for reply_file in [f for queue in queues if queue.wanted for f in queue.files.values()]:
+                    held.enter_context(reply_file.appending())
+                for queue in queues:  # what another command has brought since the plan was made
+                    queue.drop_known()
+                done.n_at_hand = done.n_wanted - _n_lacking(queues)
+                _ask_all(queues, request, options, done=done, say=say)
+    finally:  # also after Ctrl-C: what has arrived can be executed
+        done.n_no_program = _add_replies(store, tasks, files, n_jobs=options.n_jobs)
+    done.seconds = time.monotonic() - began
+    return done
+
+
+def _n_lacking(queues: Sequence[ModelQueue]) -> int:
+    return sum(len(queue.wanted) for queue in queues)
+
+
+def estimate_generation(
+    store: Store,
+    tasks: Sequence[Task],
+    *,
+    models: Sequence[str],
+    temperature: float,
+    m: int,
+    options: GenerationOptions | None = None,
+) -> list[Estimate]:
+    """Return what ``generate`` with the same arguments would take, for each model. Nothing is asked."""
+    options = options or GenerationOptions()
+    request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
+    queues = plan(store, tasks, request, price_of=lambda model: _price(model, options))
+    return [_estimate(queue, request.n_wanted(tasks) // len(queues), options.max_tokens) for queue in queues]
+
+
+def _estimate(queue: ModelQueue, n_wanted: int, max_tokens: int) -> Estimate:
+    n, bound = len(queue.wanted), sum(wanted.prompt_bound for wanted in queue.wanted)
+    about = bound // _BYTES_A_TOKEN
+    return Estimate(
+        model=queue.model,
+        n_at_hand=n_wanted - n,
+        n_requests=n,
+        prompt_tokens=about,
+        most_tokens=bound + n * max_tokens,
+        usd=queue.price.of(about, n * min(_TYPICAL_COMPLETION, max_tokens)) if queue.price else None,
+        most_usd=queue.price.of(bound, n * max_tokens) if queue.price else None,
+    )
+
+
+def _price(model: str, options: GenerationOptions) -> Price | None:
+    return options.price or price_of(model, api_base=options.api_base, environment=os.environ)
+
+
+def _ask_all(
+    queues: Sequence[ModelQueue],
+    request: PlanRequest,
+    options: GenerationOptions,
+    *,
+    done: Generation,
+    say: Callable[[str], None],
+) -> None:
+    budget = Budget(options.max_usd)
+    for queue in queues:
+        spent, doubtful = queue.paid(options.max_tokens)
+        budget.spent += spent
+        budget.doubtful += doubtful
+    with Progress(total=_n_lacking(queues), unit="reply", desc="generate", smoothing=0.05) as bar:
+
+        def progress() -> None:
+            usd = f"${done.usd:.4f}" if done.n_unpriced < done.n_replies else "$ unknown"
+            words = f"{done.n_retries} retries, {len(done.failures)} failed, {usd}"
+            bar.set_postfix_str(words, refresh=False)
+            bar.update(done.n_replies + len(done.failures) - bar.n)
+
+        def tell(line: str) -> None:
+            with Progress.external_write_mode(file=sys.stderr):
+                say(line)
+
+        sampling = Sampling(request, options, budget=budget, done=done, say=tell, changed=progress)
+        run_in_thread(
+            lambda: sampling.run([queue for queue in queues if queue.wanted]),
+            stop=sampling.stop,
+            on_interrupt=lambda: tell("stopping: waiting for the replies under way, for they are paid (Ctrl-C leaves)"),
+        )
+
+
+def _add_replies(store: Store, tasks: Sequence[Task], files: Sequence[ReplyFile], *, n_jobs: int = 2) -> int:
+    """Make candidates of the replies that are none yet; return how many of them hold no program.
+
+    A reply without a program is a candidate with an empty text: it does not load, and counts as that.
+    """
+    asked = {(task.benchmark, task.task_id): task for task in tasks}
+    key = ["benchmark", "model", "temperature", "task_id", "sample_index"]
+    texts = store.read("programs").select("benchmark", "task_id", "program_id").unique()
+    whole = store.read("candidates").join(texts, on=["benchmark", "task_id", "program_id"], how="semi")
+    known = set(whole.select(key).iter_rows())
+    rows = []
+    for reply_file in files:
+        where = reply_file.where
+        for record in reply_file.records.values():
+            task = asked.get((str(where["benchmark"]), record.task_id))
+            if task is not None and (*where.values(), record.task_id, record.sample_index) not in known:
+                rows.append({**where, **_row(record, task)})
+    if not rows:
+        return 0
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    benchmarks = {name: _with_stored(store, name, tasks) for name in frame["benchmark"].unique().sort()}
+    add_candidates(store, Recorded(candidates=frame), benchmarks, n_jobs=n_jobs)
+    return frame.filter(pl.col("extraction") == NO_PROGRAM).height
+
+
+def _row(record: Record, task: Task) -> dict[str, Any]:
+    extracted = program_of(record.text, task.entry_point, language_of(task))
+    return {
+        "task_id": record.task_id,
+        "sample_index": record.sample_index,
+        "code": extracted.code,
+        "extraction": extracted.how,
+        "prompt_hash": record.prompt_hash,
+        "prompt_tokens": record.prompt_tokens,
+        "completion_tokens": record.completion_tokens,
+        "cost_usd": record.cost_usd,
+        "finish_reason": record.finish_reason,
+    }
+
+
+def _with_stored(store: Store, benchmark: str, tasks: Sequence[Task]) -> list[Task]:
+    """Return a benchmark's tasks in the store and the new ones: its file is written whole, and may hold more."""
+    merged = {task.task_id: task for task in store.read_tasks(benchmark)}
+    merged.update({task.task_id: task for task in tasks if task.benchmark == benchmark})
+    return list(merged.values())

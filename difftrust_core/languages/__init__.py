@@ -1,0 +1,1 @@
+"""What difftrust has to know of a language, one folder each."""

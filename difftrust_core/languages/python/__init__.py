@@ -1,0 +1,1 @@
+"""Python: identity, fuzzing, shrinking and mutation of programs and arguments."""

@@ -1,0 +1,1 @@
+"""SQL: queries as programs, databases as inputs."""

@@ -1,0 +1,1 @@
+"""Arrays in, numbers out: equality of outcomes, error, incoherence, aggregates, intervals, structure."""

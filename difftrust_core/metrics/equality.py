@@ -1,0 +1,222 @@
+"""Decide when two outcomes are equal.
+
+STRICT is Python equality with types. PAPER is the published comparison, repaired: numbers within 0.1 % are
+equal, int, float and bool alike; list equals tuple; the rest is exact; compared recursively; and made an
+equivalence relation by joining what is linked through other outcomes on the same input.
+
+How PAPER avoids most of the pair work: the *form* of a value is its skeleton (its text with every number
+replaced by a mark for the number's sign) and the numbers' magnitudes in order. NaN, zero and the infinities
+equal only themselves, so they stay in the skeleton. Values with different skeletons differ; values with one
+skeleton are equal when their magnitudes are near each other, one by one.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Final
+
+from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
+from difftrust_core.base.records import Kind
+
+
+class Equality(StrEnum):
+    """When two outcomes are equal."""
+
+    PAPER = "paper"
+    STRICT = "strict"
+
+
+EQUALITIES: Final = tuple(Equality)
+
+
+TOLERANCE: Final = Fraction(1, 1000)
+"""Under PAPER, numbers are equal if they differ by at most this share of the larger one."""
+_LEAST, _WHOLE = (1 - TOLERANCE).as_integer_ratio()
+
+Skeleton = str | tuple[int, str]
+Form = tuple[Skeleton, tuple[int | float, ...]]
+_Part = tuple[str, tuple[int | float, ...]]
+
+NOT_SUBCLASSES: Final = frozenset(
+    ("iterator", "range", "slice", "Decimal", "Fraction", "deque", "array", "memoryview")
+) | {"dict_keys", "dict_values", "dict_items"}
+"""Written like subclasses of builtins, ``Name(content)``, but not equal to their content."""
+EXACT: Final = frozenset(("range", "slice", "Decimal", "Fraction", "date", "datetime", "time", "timedelta"))
+"""Exact by nature: with 0.1 % on their parts, 2025-01-01 would equal 2026-01-01."""
+
+_BUILTINS = frozenset((dict, list, tuple, set, frozenset, int, float, complex, str, bytes, bytearray))
+_DIGEST = re.compile(r"#[0-9a-f]{32}\Z")
+# What JSON reads exactly as Python does: lists, numbers and plain strings. Its reader is ten times faster.
+_JSON_ALIKE = re.compile(r"""(?=[\[\d'-])(?:[\[\]\d, .e+-]|'[^'"\\]*')*""", re.ASCII)
+_VALUE = int(Kind.VALUE)
+# Plain ints, because hashing an enum member takes longer than all the rest of a key.
+_TEXT_COUNTS = frozenset((int(Kind.EXCEPTION), int(Kind.UNSUPPORTED)))
+_TIMEOUTS = frozenset((int(Kind.TIMEOUT), int(Kind.SKIPPED)))
+_REFUSED = -1
+
+
+class Forms(dict[str, Form]):
+    """The forms of one task's value texts, found by text and made on first use.
+
+    It forgets everything once it holds more than ``max_characters`` of text, so its memory is bounded.
+    """
+
+    def __init__(self, *, max_characters: int = 4_000_000):
+        super().__init__()
+        self._max_characters = max_characters
+        self._characters = 0
+
+    def __missing__(self, text: str) -> Form:
+        self._characters += len(text)
+        if self._characters > self._max_characters:
+            self.clear()
+            self._characters = len(text)
+        form = self[text] = _form_of_text(text)
+        return form
+
+
+def classify(outcomes: Sequence[tuple[Kind, str]], *, equality: Equality, forms: Forms | None = None) -> list[int]:
+    """Return one class label per outcome; equal labels mean equal outcomes.
+
+    ``outcomes``: the distinct outcomes seen on one input, as (kind, text). Labels are 0, 1, ... by first
+    appearance, and an equivalence relation under both equalities: under PAPER the classes are the connected
+    components of "within 0.1 %" among these outcomes. Exceptions are equal when their types are; a timeout
+    equals a skipped call; memory, crash, load error and forged are one class each. A value whose text is
+    a digest or no literal is equal to the same text only. Sets and dicts are sorted, then paired in order.
+
+    ``forms``: what was parsed before; pass one per task, it makes PAPER fast. Raises ValueError for another
+    equality. Source: §6 of Valentin et al. ("Equality of outcomes" in the measurement notes).
+    """
+    if equality not in EQUALITIES:
+        raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}, got {equality!r}")
+    if len(outcomes) == 1:
+        return [0]
+    keys = [text if kind == _VALUE else _other_key(kind, text) for kind, text in outcomes]
+    n_values = sum([type(key) is str for key in keys])
+    if equality == Equality.STRICT or n_values < 2:  # a lone value needs no parsing: it differs from all the rest
+        return _numbered(keys)
+    known = Forms() if forms is None else forms
+    parsed = [known[key] if type(key) is str else (key, ()) for key in keys]
+    skeletons = [skeleton for skeleton, _ in parsed]
+    labels = _numbered(skeletons)
+    if len(set(labels)) == len(labels):
+        return labels
+    return _split(labels, [numbers for _, numbers in parsed])
+
+
+def _other_key(kind: int, text: str) -> tuple[int, str]:
+    if kind in _TEXT_COUNTS:
+        return (int(kind), text)
+    return (int(Kind.TIMEOUT) if kind in _TIMEOUTS else int(kind), "")
+
+
+def _numbered(keys: Iterable[object]) -> list[int]:
+    """Number the keys by first appearance."""
+    first: dict[object, int] = {}
+    return [first.setdefault(key, len(first)) for key in keys]
+
+
+def _split(labels: list[int], numbers: list[tuple[int | float, ...]]) -> list[int]:
+    """Split the classes of equal skeleton by their numbers."""
+    members: dict[int, list[int]] = {}
+    for position, label in enumerate(labels):
+        members.setdefault(label, []).append(position)
+    component = list(range(len(labels)))
+    for group in members.values():
+        if len(group) > 1:
+            group.sort(key=numbers.__getitem__)
+            _join_near(group, numbers, component)
+    return _numbered(component)
+
+
+def _join_near(group: list[int], numbers: list[tuple[int | float, ...]], component: list[int]) -> None:
+    """Join, in ``component``, what is near each other in a group of one skeleton, sorted by its numbers."""
+    for i, here in enumerate(group, 1):
+        mine = numbers[here]
+        for there in group[i:]:
+            theirs = numbers[there]
+            if mine and not _near(mine[0], theirs[0]):
+                break  # the first numbers only grow from here on
+            if all(map(_near, mine[1:], theirs[1:])):
+                old, new = component[there], component[here]
+                component[:] = [new if c == old else c for c in component]
+            if len(mine) < 2:
+                break  # on a line, links between neighbours make the same components
+
+
+def _near(a: int | float, b: int | float) -> bool:
+    """Tell whether two positive numbers satisfy |a - b| <= TOLERANCE max(a, b), in exact arithmetic."""
+    if a > b:
+        a, b = b, a
+    if a + a < b:
+        return False  # the usual case, cheaply; doubling is exact, or infinite and then not below b
+    if type(a) is int and type(b) is int:
+        return _LEAST * b <= _WHOLE * a
+    (p, q), (r, s) = a.as_integer_ratio(), b.as_integer_ratio()
+    return _LEAST * r * q <= _WHOLE * p * s
+
+
+def _form_of_text(text: str) -> Form:
+    try:
+        return _form(_read(text))
+    except (BadText, RecursionError):
+        return ((_REFUSED, text), ())
+
+
+def _read(text: str) -> Any:
+    if _JSON_ALIKE.fullmatch(text):
+        try:
+            return json.loads(text.replace("'", '"'))
+        except (ValueError, RecursionError):
+            pass
+    if _DIGEST.search(text):
+        raise BadText("a digest")
+    return read_literal(text)
+
+
+def _form(value: Any) -> _Part:
+    kind = type(value)
+    if kind in (int, float, bool):
+        return _number(value)
+    if kind is str:
+        return (repr(value), ())
+    if kind in (list, tuple):
+        return _joined("[", map(_form, value), "]")
+    if kind in (set, frozenset):
+        return _joined("<", sorted(map(_form, value)), ">")
+    if kind is dict:
+        return _joined("{", sorted(_joined("", map(_form, entry), "") for entry in value.items()), "}")
+    if kind is complex:
+        parts = (_number(value.real), _number(value.imag))
+        return _joined("complex(", parts, ")") if value.imag else parts[0]
+    if kind is Instance:
+        return _instance(value)
+    return (repr(bytes(value) if kind is bytearray else value), ())
+
+
+def _number(x: int | float) -> _Part:
+    if x == 0:
+        return ("0", ())
+    if isinstance(x, float) and not math.isfinite(x):
+        return (repr(x), ())
+    return ("+" if x > 0 else "-", (abs(x),))
+
+
+def _instance(value: Instance) -> _Part:
+    name, args, fields = value.type_name, value.args, value.fields
+    if name in EXACT:
+        return (write_literal(value), ())
+    if len(args) == 1 and not fields and type(args[0]) in _BUILTINS and name not in NOT_SUBCLASSES:
+        return _form(args[0])
+    parts = [_form(arg) for arg in args]
+    parts += [_joined(f"{field}=", [_form(fields[field])], "") for field in sorted(fields)]
+    return _joined(f"{name}(", parts, ")")
+
+
+def _joined(opening: str, parts: Iterable[_Part], closing: str) -> _Part:
+    forms = list(parts)
+    skeleton = opening + ",".join([form[0] for form in forms]) + closing
+    return (skeleton, tuple([number for form in forms for number in form[1]]))

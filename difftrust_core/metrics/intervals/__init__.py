@@ -1,0 +1,1 @@
+"""Confidence intervals of three kinds: over inputs, over programs, over tasks."""

@@ -1,0 +1,200 @@
+"""Intervals over tasks for every cell of a table of coders, and for the ranking of the coders.
+
+All coders of a benchmark are resampled together, task by task: what one task does to all of them stays together.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from difftrust_core.metrics.aggregate import MEAN, MEASURES, rankings
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.intervals.bounds import Floats, Limits
+from difftrust_core.metrics.intervals.interval import checked_confidence
+from difftrust_core.metrics.intervals.over_tasks import (
+    RESAMPLES,
+    bca_limits,
+    statistic_of,
+    task_weights,
+    weighted_correlation,
+)
+
+LOW: Final = "_low"
+HIGH: Final = "_high"
+_FEWEST_CODERS = 3
+_RHOS = ("rho_found", "rho_error", "rho_failure")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Resampling:
+    """Weights of the tasks of one benchmark: row 0 the tasks as they are, then each left out, then the resamples."""
+
+    task_ids: pl.DataFrame
+    weights: Floats
+
+    @classmethod
+    def of(cls, task_ids: pl.Series, *, resamples: int, seed: int) -> "_Resampling":
+        ids = task_ids.unique().sort()
+        return cls(task_ids=ids.to_frame(), weights=_weights(len(ids), resamples, seed))
+
+    def coders(self, estimates: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """Return each model's estimates, one row a task of the benchmark: nulls where it has none."""
+        models = estimates.select(pl.col("model").unique().sort())
+        each = models.join(self.task_ids, how="cross")
+        rows = each.join(estimates, on=["model", "task_id"], how="left", maintain_order="left", validate="1:1")
+        n_tasks = self.task_ids.height
+        return {model: rows.slice(i * n_tasks, n_tasks) for i, model in enumerate(models["model"])}
+
+    def limits(self, values: Floats, confidence: float) -> Limits:
+        """Return the limits of what ``values`` are the values of."""
+        n_tasks = self.task_ids.height
+        return bca_limits(float(values[0]), values[1 + n_tasks :], values[1 : 1 + n_tasks], confidence=confidence)
+
+
+@lru_cache(maxsize=4)
+def _weights(n_tasks: int, resamples: int, seed: int) -> Floats:
+    drawn = task_weights(n_tasks, resamples=resamples, seed=seed)
+    weights = np.concatenate([np.ones((1, n_tasks)), 1 - np.eye(n_tasks), drawn])
+    weights.setflags(write=False)
+    return weights
+
+
+def with_intervals(
+    table: pl.DataFrame,
+    estimates: pl.DataFrame,
+    *,
+    detection: Detection = Detection.AS_PUBLISHED,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
+
+    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; NaN where
+    undefined. Raises WrongUsage for another confidence.
+    """
+    _ = checked_confidence(confidence)
+    measures = [name for name in table.columns if name in MEASURES]
+    keys = [name for name in ("benchmark", "temperature") if name in table.columns]
+    parts = []
+    for part in table.with_row_index("_row").partition_by(keys):
+        own = estimates.join(part.select(keys).unique(), on=keys, how="semi")
+        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+        coders = resampling.coders(own)
+        for measure in measures:
+            statistic = statistic_of(measure, detection=detection)
+            values = {model: statistic(frame, resampling.weights) for model, frame in coders.items()}
+            values[MEAN] = _mean_over_coders(np.array(list(values.values())))
+            ends = [resampling.limits(values[model], confidence) for model in part["model"]]
+            part = part.with_columns(
+                pl.Series(f"{measure}{LOW}", [low for low, _ in ends], dtype=pl.Float64),
+                pl.Series(f"{measure}{HIGH}", [high for _, high in ends], dtype=pl.Float64),
+            )
+        parts.append(part)
+    columns = [[name, f"{name}{LOW}", f"{name}{HIGH}"] if name in measures else [name] for name in table.columns]
+    names = [name for three in columns for name in three]
+    if not parts:
+        return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
+    return pl.concat(parts).sort("_row").select(names)
+
+
+def differences(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a table that have a published value, the largest difference first.
+
+    ``table``: ``with_intervals``, published values beside. Columns: those of text and ``value``, measure, ours,
+    published, difference, half_width of the interval, and beyond: whether the difference is larger than that.
+    """
+    names = [name for name in table.columns if {f"published_{name}", f"{name}{LOW}"} <= set(table.columns)]
+    keys = [name for name, kind in table.schema.items() if kind == pl.String or name == "value"]
+    half = {name: (pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2 for name in names}
+    cells = [
+        table.select(
+            *keys,
+            measure=pl.lit(name),
+            ours=pl.col(name),
+            published=pl.col(f"published_{name}"),
+            difference=pl.col(name) - pl.col(f"published_{name}"),
+            half_width=half[name],
+            beyond=(pl.col(name) - pl.col(f"published_{name}")).abs() > half[name],
+        )
+        for name in names
+    ]
+    size = pl.col("difference").abs()
+    return pl.concat(cells).filter(size.is_not_nan()).sort(size, *keys, descending=[True, *[False] * len(keys)])
+
+
+def ranking_intervals(
+    estimates: pl.DataFrame,
+    *,
+    detection: Detection = Detection.AS_PUBLISHED,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its three rhos.
+
+    The coders are those there are; the tasks are resampled. NaN where rho is. <rho>_p: how likely coders whose two
+    rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t. Raises
+    WrongUsage for another confidence.
+    """
+    found = rankings(estimates, detection=detection)
+    keys = [name for name in ("benchmark", "temperature") if name in found.columns]
+    rows = []
+    for row in found.select(keys).iter_rows(named=True):
+        own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
+        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+        ends = {}
+        n_coders = own["model"].n_unique()
+        for name, values in _rhos(own, resampling, detection).items():
+            ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values, checked_confidence(confidence))
+            ends[f"{name}_p"] = _p_value(float(values[0]), n_coders)
+        rows.append(row | ends)
+    schema = {f"{rho}{end}": pl.Float64() for rho in _RHOS for end in (LOW, HIGH, "_p")}
+    return found.hstack(pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema}).drop(keys))
+
+
+def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection) -> dict[str, Floats]:
+    """Return the rank correlations of the coders under each row of weights."""
+    frames = resampling.coders(estimates).values()
+    of = {
+        name: np.column_stack([statistic_of(name, detection=detection)(frame, resampling.weights) for frame in frames])
+        for name in ("mean_incoherence", "mean_error", "pass_at_1", "found", "erroneous")
+    }
+    return {
+        "rho_found": _rank_correlations(of["found"], of["erroneous"]),
+        "rho_error": _rank_correlations(of["mean_incoherence"], of["mean_error"]),
+        "rho_failure": _rank_correlations(of["mean_incoherence"], 1 - of["pass_at_1"]),
+    }
+
+
+def _p_value(rho: float, n_coders: int) -> float:
+    from scipy.special import stdtr
+
+    if math.isnan(rho):
+        return math.nan
+    freedom = n_coders - 2
+    return 0.0 if abs(rho) >= 1 else float(2 * stdtr(freedom, -abs(rho) * math.sqrt(freedom / (1 - rho**2))))
+
+
+def _rank_correlations(a: Floats, b: Floats) -> Floats:
+    """Return Spearman's rho of each row of a and b over the coders that have both on the tasks as they are."""
+    from scipy.stats import rankdata
+
+    kept = ~np.isnan(a[0]) & ~np.isnan(b[0])
+    if kept.sum() < _FEWEST_CODERS:
+        return np.full(len(a), math.nan)
+    # Means that are equal but for rounding share a rank, as they do before resampling.
+    ranks = [rankdata(side[:, kept].round(12), axis=1) for side in (a, b)]
+    return weighted_correlation(ranks[0], ranks[1], np.ones(ranks[0].shape))
+
+
+def _mean_over_coders(values: Floats) -> Floats:
+    """Return the mean over coders where defined: (n_coders, k) -> (k,)."""
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0).sum(axis=0)
+    mean: Floats = np.divide(total, defined.sum(axis=0), out=np.full(len(total), math.nan), where=defined.any(axis=0))
+    return mean

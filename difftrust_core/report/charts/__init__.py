@@ -1,0 +1,1 @@
+"""Tables to Altair charts, the same for documentation, notebooks and dashboard."""

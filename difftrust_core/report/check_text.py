@@ -1,0 +1,154 @@
+"""What a check found: as JSON for machines, and in words for a terminal and the dashboard."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.text import printable
+from difftrust_core.checks.pin import parse_pin
+from difftrust_core.checks.report import CheckReport
+from difftrust_core.exceptions import DifftrustError
+from difftrust_core.report.render import plain
+
+MAX_SHOWN = 300
+"""Characters of one line or value on the screen; JSON holds all."""
+MAX_DIFF_LINES = 40
+Report = Mapping[str, Any]
+"""A ``CheckReport`` as JSON has it."""
+
+
+def json_of(report: CheckReport) -> str:
+    """Return the report as one JSON object: kinds by name, NaN as null, hostile characters escaped."""
+    return json.dumps(as_json(report), indent=1)
+
+
+def as_json(report: CheckReport) -> Report:
+    """Return what ``json_of`` writes as a mapping; all words about a check are made from it."""
+    made: Report = plain(asdict(report))
+    return made
+
+
+def text_of(report: CheckReport, where: str | None) -> str:
+    """Return the report as lines; what could steer a terminal is escaped.
+
+    ``where``: the function as ``module.py::function``; None where it is not in a file.
+    """
+    return "\n".join(printable(line.expandtabs(4)) for line in _lines(as_json(report), where))
+
+
+def _lines(report: Report, where: str | None) -> Iterator[str]:
+    yield f"{where or report['task']['entry_point']}: {report['verdict']}"
+    yield from facts(report)
+    yield report["statement"]
+    yield ""
+    yield "Behaviours (candidates that did the same on every input):"
+    for cluster in report["clusters"]:
+        names = ", ".join(cluster["candidates"])
+        yield _cut(f"  {cluster['number']}: {len(cluster['candidates'])} ({names}); {outcomes_of(cluster)}")
+    for found in shown_disagreements(report):
+        yield from _disagreement_lines(found, report, where)
+    yield ""
+    if report["consensus"] is not None:
+        first = report["clusters"][0]["candidates"]
+        yield f"Consensus: {first[0]}, for {len(first)} of {report['m']} candidates do the same"
+    yield from map(_cut, closing(report))
+
+
+def facts(report: Report) -> list[str]:
+    """Return what was run, by which rules, and the incoherence with its interval, a line each."""
+    loading = "" if report["n_loading"] == report["m"] else f", {report['n_loading']} of them load"
+    types = "within the annotated types" if report["typed"] else "types not checked"
+    is_quorum = report["validity"] == "quorum"
+    valid = "on which half of the candidates return" if is_quorum else "whatever candidates do"
+    lines = [
+        f"{report['m']} candidates{loading}, {report['n_programs']} distinct programs; {report['n']} inputs "
+        f"({report['n_distinct']} distinct) from {len(report['task']['seed_inputs'])} seed inputs",
+        f"inputs {types}, {valid}; outcomes agree by the {report['equality']} rule; seed {report['seed']}",
+    ]
+    interval = report["interval"]
+    if interval is not None:
+        lines.append(
+            f"incoherence {report['incoherence']:.4f}, {interval['level']:.0%} interval "
+            f"[{interval['low']:.4f}, {interval['high']:.4f}] over {interval['covers']}"
+        )
+    return lines
+
+
+def outcomes_of(cluster: Mapping[str, Any]) -> str:
+    """Return on how many inputs a cluster returned a value, raised and so on."""
+    return ", ".join(f"{kind} {count}" for kind, count in cluster["outcomes"])
+
+
+def shown_disagreements(report: Report) -> list[Mapping[str, Any]]:
+    """Return the disagreements of which an input is known."""
+    return [each for each in report["disagreements"] if each["arguments"] is not None and each["outcomes"] is not None]
+
+
+def difference_of(found: Mapping[str, Any], report: Report) -> str:
+    """Return which two behaviours differ, and on how many inputs; what follows is the smallest of them."""
+    kind = "the smallest input" if found["minimal"] else "the smallest input found"
+    return f"{found['first']} and {found['second']} differ on {found['n_inputs']} of {report['n']} inputs; {kind}:"
+
+
+def closing(report: Report) -> list[str]:
+    """Return what to do next, and the notes."""
+    return [f"Next best step: {report['next_step']}", *(f"Note: {note}" for note in report["notes"])]
+
+
+def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | None) -> Iterator[str]:
+    yield ""
+    yield difference_of(found, report)
+    yield f"  {_cut(spelled_call(report['task']['entry_point'], found['arguments']))}"
+    numbers = (found["first"], found["second"])
+    for number, outcome in zip(numbers, found["outcomes"], strict=True):
+        yield f"    {number}: {_cut(spelled_outcome(*outcome))}"
+    for number, pin in zip(numbers, pins_of(found, report), strict=True):
+        if where is not None and pin is not None and len(pin) <= MAX_SHOWN:
+            yield f"  if {number} is right: difftrust check {_quoted(where)} --pin {_quoted(pin)}"
+    diff = found["difference"].splitlines()
+    yield from (f"    {_cut(line)}" for line in diff[:MAX_DIFF_LINES])
+    if len(diff) > MAX_DIFF_LINES:
+        yield f"    ... {len(diff) - MAX_DIFF_LINES} more lines (all of them with --json)"
+
+
+def spelled_outcome(kind: str, text: str) -> str:
+    """Return a value as it is, another outcome with its kind in front."""
+    return text if kind == "value" else f"{kind.replace('_', ' ')} {text}".strip()
+
+
+def pins_of(found: Mapping[str, Any], report: Report) -> list[str | None]:
+    """Return for each of the two outcomes what --pin takes to say that it is right, None where it cannot be said."""
+    function, arguments = report["task"]["entry_point"], found["arguments"]
+    return [spelled_pin(function, arguments, (Kind[kind.upper()], text)) for kind, text in found["outcomes"]]
+
+
+def spelled_call(function: str, arguments: str) -> str:
+    """Return ``f(1, [2])`` for the argument tuple ``(1, [2])``."""
+    return f"{function}({', '.join(map(write_literal, read_literal(arguments)))})"
+
+
+def spelled_pin(function: str, arguments: str, outcome: Outcome) -> str | None:
+    """Return what --pin takes to say that this outcome is right; None where it cannot be said in an example."""
+    kind, text = outcome
+    call = spelled_call(function, arguments)
+    pin = f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}"
+    if kind not in (Kind.VALUE, Kind.EXCEPTION):
+        return None
+    try:
+        _ = parse_pin(pin, function)
+    except DifftrustError:
+        return None
+    return pin
+
+
+def _quoted(word: str) -> str:
+    """Return ``word`` as a shell takes it, in double quotes where nothing in it means something there."""
+    return f'"{word}"' if set(word) & set(" '") and not set(word) & set('"$`\\!') else shlex.quote(word)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

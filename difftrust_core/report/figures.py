@@ -1,0 +1,218 @@
+"""The paper's figures and this project's own, made from a store by their names."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import polars as pl
+
+from difftrust_core.analysis.ablation.grid import PARTS, curves
+from difftrust_core.analysis.ablation.mixtures import mixture_summary, mixtures
+from difftrust_core.analysis.ablation.pool import Pool
+from difftrust_core.analysis.estimates import open_pools
+from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
+from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.metrics.aggregate import coder_measures
+from difftrust_core.metrics.intervals.over_tasks import false_trust
+from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.charts.ablation import ablation_drawing
+from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
+from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
+from difftrust_core.report.charts.ranking import ranking_drawing
+from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
+from difftrust_core.report.names import display_name
+from difftrust_core.report.shown import Figure
+from difftrust_core.report.tables import TableRequest, estimates_for, make_table, paper_sizes
+from difftrust_core.store.store import Store
+
+_OF_MIXTURES: Final = {
+    "detection_rate": "tasks found, of those on which one of the programs is wrong",
+    "check_detection": "tasks found, of those on which the model checked errs",
+    "check_alarms": "alarms, among tasks that the model checked solves",
+}
+"""What the lines of the mixtures are called."""
+_PART_OF = {"m": "3a", "temperature": "3b", "n": "3c"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureRequest(TableRequest):
+    """Which data a figure shows; ``published``: the published tasks and sizes."""
+
+    models: tuple[str, ...] = ()
+    """For Figures 2 and 3 and the ablation; none: ``model`` if the store has it, else its first."""
+    benchmark: str | None = None
+    """None: all; for Figure 2 the first."""
+    vary: str = "m"
+    """For the ablation: m, n or temperature."""
+    panels: str = "benchmark"
+    """For Figure 3: a panel for each benchmark, or for each model."""
+
+
+def make_figure(name: str, request: FigureRequest) -> Figure:
+    """Return a figure by its name. Raises WrongUsage for another name, NoStore if there is no data."""
+    if name not in FIGURES:
+        raise WrongUsage(f"figure is one of {', '.join(FIGURES)}, got {name!r}")
+    return FIGURES[name](request)
+
+
+def _estimates(request: FigureRequest) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the estimates of one temperature, with notes. Raises WrongUsage for a benchmark that is not there."""
+    found, notes = estimates_for(request)
+    if request.benchmark is not None:
+        names = found["benchmark"].unique().sort().to_list()
+        found = found.filter(pl.col("benchmark") == request.benchmark)
+        if found.is_empty():
+            raise WrongUsage(f"the store has no benchmark {request.benchmark!r}; there are: {', '.join(names)}")
+    return _one_temperature(found), tuple(notes)
+
+
+def _models(request: FigureRequest, there: Collection[str]) -> list[str]:
+    if unknown := [name for name in request.models if name not in there]:
+        raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {', '.join(sorted(there))}")
+    first = request.model if request.model in there else min(there)
+    return list(request.models) or [first]
+
+
+def _one_temperature(estimates: pl.DataFrame) -> pl.DataFrame:
+    return estimates.filter(temperature=_usual(set(estimates["temperature"])))
+
+
+def _usual(temperatures: Collection[float]) -> float:
+    """Return the paper's temperature where it is there, else the lowest."""
+    return PAPER_SETTING.temperature if PAPER_SETTING.temperature in temperatures else min(temperatures)
+
+
+def _figure_1(request: FigureRequest) -> Figure:
+    """Return tasks found erroneous by incoherence against erroneous tasks, a point a model."""
+    estimates, notes = _estimates(request)
+    measures = coder_measures(estimates, detection=request.detection)
+    rhos = ranking_intervals(estimates, detection=request.detection, resamples=request.resamples)
+    said = (
+        f"{row['benchmark']}: rho = {row['rho_found']:.3f} [{row['rho_found_low']:.3f}, {row['rho_found_high']:.3f}] "
+        f"over {row['coders']} models (95 % over tasks), p = {row['rho_found_p']:.1g}"
+        for row in rhos.iter_rows(named=True)
+    )
+    return Figure(
+        chart=ranking_drawing(measures, x="found", y="erroneous").chart(), frame=measures, notes=(*notes, *said)
+    )
+
+
+def _ranking(request: FigureRequest) -> Figure:
+    """Return mean error against mean incoherence, with intervals over tasks."""
+    if request.benchmark is not None:
+        _ = _estimates(request)
+    made = make_table("4", replace(request, intervals=True))
+    frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
+    if "temperature" in frame.columns:
+        frame = _one_temperature(frame)
+    return Figure(chart=ranking_drawing(frame).chart(), frame=frame, notes=made.notes)
+
+
+def _figure_2(request: FigureRequest) -> Figure:
+    estimates, notes = _estimates(request)
+    own = estimates.filter(model=_models(request, set(estimates["model"]))[0])
+    stages = workflow_stages(own.filter(pl.col("benchmark") == own["benchmark"].min()))
+    return Figure(chart=draw_workflow(stages), frame=stages, notes=notes)
+
+
+def _figure_3(request: FigureRequest) -> Figure:
+    estimates, notes = _estimates(request)
+    own = estimates.filter(pl.col("model").is_in(_models(request, set(estimates["model"]))))
+    width, height = (430, 380) if request.panels == "benchmark" else (300, 280)
+    chart = error_incoherence_drawing(own, panels=request.panels, width=width, height=height).chart()
+    return Figure(chart=chart, frame=own, notes=notes)
+
+
+def _pools(request: FigureRequest) -> dict[str, Pool]:
+    pools = open_pools(Store.open(request.store), equality=request.equality, n_jobs=request.n_jobs)
+    chosen = {name: pool for name, pool in pools.items() if request.benchmark in (None, name)}
+    if not chosen:
+        raise NoStore(f"the store {request.store} holds no behaviours of {request.benchmark or 'any benchmark'}")
+    return chosen
+
+
+def _counted(request: FigureRequest) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    return in_published_set if request.as_in_paper else pl.DataFrame.clone
+
+
+def _fixed(request: FigureRequest, pools: Mapping[str, Pool]) -> dict[str, float]:
+    """Return m, n and temperature: those asked for, else the paper's as far as the store goes."""
+    m, n = paper_sizes(request, pools)
+    temperature = request.temperature
+    if temperature is None:
+        temperature = _usual({coder[1] for pool in pools.values() for coder in pool.members})
+    return {"m": m, "n": n, "temperature": temperature}
+
+
+def _ablation(request: FigureRequest) -> Figure:
+    if request.vary not in _PART_OF:
+        raise WrongUsage(f"what varies is one of {', '.join(_PART_OF)}, got {request.vary!r}")
+    pools = _pools(request)
+    (model, *_) = _models(request, {model for pool in pools.values() for model, _ in pool.members})
+    fixed = _fixed(request, pools)
+    values = sorted({*PARTS[_PART_OF[request.vary]][1], fixed[request.vary]})
+    frame = curves(pools, model, vary=request.vary, values=values, fixed=fixed, tasks=_counted(request))
+    if frame.is_empty():
+        raise NoStore(f"the store {request.store} holds no two programs a task of {model}; sample more with -m")
+    if request.as_in_paper and model == PAPER_SETTING.model:
+        frame = frame.join(_published_rates(request.vary), on=["benchmark", request.vary], how="left")
+    chart = ablation_drawing(frame, x=request.vary, chosen=fixed[request.vary]).chart()
+    spelled = ", ".join(f"{name} = {value:g}" for name, value in fixed.items() if name != request.vary)
+    notes = (f"{display_name(model)}; {spelled}; bands: 95 % intervals over tasks",)
+    return Figure(chart=chart, frame=frame, notes=notes)
+
+
+def _published_rates(vary: str) -> pl.DataFrame:
+    """Return the published detection rates of a part of Table 3: benchmark, what varies, published_detection_rate."""
+    part = load_published("table_3").filter(pl.col("varied") == PARTS[_PART_OF[vary]][0])
+    kind = pl.Float64 if vary == "temperature" else pl.Int64
+    return pl.concat(
+        part.select(
+            benchmark=pl.lit(name),
+            **{vary: pl.col("value").cast(kind)},
+            published_detection_rate=f"{name.lower()}_detection_rate",
+        )
+        for name in ("HumanEval", "MBPP")
+    )
+
+
+def _false_trust(request: FigureRequest) -> Figure:
+    """Return how often a task without a disagreement is wrong, by model, for 2 and for m programs."""
+    largest = request.m or PAPER_SETTING.m
+    parts = []
+    for m in sorted({2, largest}):
+        estimates, _ = _estimates(replace(request, m=m))
+        parts.append(false_trust(estimates).with_columns(m=pl.lit(m)))
+    frame = pl.concat(parts)
+    notes = ("erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks",)
+    return Figure(chart=draw_false_trust(frame), frame=frame, notes=notes)
+
+
+def _mixtures(request: FigureRequest) -> Figure:
+    """Return what m programs of 1, 2, 5 and 10 models find."""
+    pools = _pools(request)
+    fixed = _fixed(request, pools)
+    m, n = int(fixed["m"]), int(fixed["n"])
+    rows = []
+    for name, pool in sorted(pools.items()):
+        coders = [coder for coder in pool.members if coder[1] == fixed["temperature"]]
+        for k in (1, 2, 5, 10):
+            if k <= len(coders) and m % k == 0:
+                found = mixture_summary(_counted(request)(mixtures(pool, coders, n_models=k, each=m // k, m=m, n=n)))
+                rows += [(name, k, said, found[key], found["n_tasks"]) for key, said in _OF_MIXTURES.items()]
+    frame = pl.DataFrame(rows, schema=["benchmark", "n_models", "measure", "value", "n_tasks"], orient="row")
+    if frame["n_tasks"].max() == 0:
+        raise NoStore(f"no task of {request.store} has {m} programs of every model; ask for fewer with -m")
+    notes = (f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",)
+    return Figure(chart=draw_mixtures(frame), frame=frame, notes=notes)
+
+
+FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
+    "1": _figure_1,
+    "2": _figure_2,
+    "3": _figure_3,
+    "ranking": _ranking,
+    "ablation": _ablation,
+    "false-trust": _false_trust,
+    "mixtures": _mixtures,
+}

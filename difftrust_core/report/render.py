@@ -1,0 +1,85 @@
+"""A table as text: for the screen, for Markdown, for LaTeX, as CSV or JSON."""
+
+import json
+import math
+from typing import Any
+
+import polars as pl
+from tabulate import tabulate
+
+from difftrust_core.base.records import Kind
+from difftrust_core.store.schemas import rewrite
+
+_STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+_MAX_CELL = 200
+
+
+def render(frame: pl.DataFrame, style: str) -> str:
+    """Return ``frame`` as text. Numbers are rounded to four places; csv and json are exact.
+
+    Characters that could steer a terminal are escaped everywhere; json loses nothing by that.
+    """
+    if style == "json":
+        return json.dumps([{k: plain(v) for k, v in row.items()} for row in frame.iter_rows(named=True)], indent=1)
+    if style == "csv":
+        return _csv(frame)
+    rows = [[cell(value, style) for value in row] for row in frame.iter_rows()]
+    numeric = [frame.schema[name].is_numeric() for name in frame.columns]
+    made: str = tabulate(
+        rows,
+        headers=frame.columns,
+        tablefmt=_STYLES[style],
+        disable_numparse=True,
+        colalign=["right" if n else "left" for n in numeric] if rows else None,
+    )
+    return made
+
+
+def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return ``frame`` with each x, x_low and x_high as one text column x: ``0.123 [0.101, 0.145]``."""
+    measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
+    ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
+    cells = {
+        name: [f"{x:.3f} [{low:.3f}, {high:.3f}]" for x, low, high in frame.select(_three(name)).iter_rows()]
+        for name in measures
+    }
+    return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)
+
+
+def _three(name: str) -> list[str]:
+    return [name, f"{name}_low", f"{name}_high"]
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    flat = rewrite(rewrite(frame, texts, _unsteered), nested, lambda value: json.dumps(plain(value)))
+    return flat.write_csv().rstrip("\n")
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON has it: NaN and infinities, which JSON lacks, as null; kinds of outcomes by name."""
+    if isinstance(value, Kind):
+        return value.name.lower()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, pl.Series | list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _unsteered(text: str) -> str:
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
+def cell(value: Any, style: str) -> str:
+    """Return one value as text, numbers rounded to four places, what could steer a terminal escaped."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else f"{value:.4f}"
+    text = _unsteered(str(plain(value))).replace("\n", "\\n").replace("\t", "\\t")
+    text = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
+    return text.replace("|", "\\|") if style == "markdown" else text

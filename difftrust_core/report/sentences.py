@@ -1,0 +1,151 @@
+"""The coders of one benchmark side by side: a table, the published values, and sentences that say what it means."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from difftrust_core.metrics.aggregate import (
+    MEAN,
+    MEASURES,
+    beside_published,
+    mean_absolute_differences,
+    pass_at_1,
+    spearman,
+    table_4,
+)
+from difftrust_core.metrics.intervals.tables import HIGH, LOW, with_intervals
+from difftrust_core.report.names import with_display_names
+
+WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
+NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1")
+"""Columns that are NaN without a reference, and hidden where the user hides what needs one."""
+
+WHERE_ALLOWED: Final = "at least one of them is wrong if the task allows the input"
+"""What a disagreement shows; outside a task's domain any outcome may be right."""
+
+
+def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.DataFrame:
+    """Return a row a model: tasks, WITH_INTERVALS with their 95 % intervals over tasks, pass_at_1, cost_usd, tokens.
+
+    ``tasks``: ``ablation`` of several models of one benchmark at one temperature. ``cost_usd`` and
+    ``completion_tokens`` are sums over all candidates, null where one is not known. Sorted by error, then incoherence.
+    """
+    table = compare_means(tasks, measures=WITH_INTERVALS)
+    table = with_intervals(table, tasks, resamples=resamples, seed=seed)
+    rows = []
+    for (model,), own in tasks.group_by("model", maintain_order=True):
+        tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()
+        cost = None if own["cost_usd"].has_nulls() else math.fsum(own["cost_usd"])
+        rows.append((model, pass_at_1(own), cost, tokens))
+    schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64, "completion_tokens": pl.Int64}
+    more = pl.DataFrame(rows, schema=schema, orient="row")
+    return table.join(more, on="model").sort("mean_error", "mean_incoherence", "model")
+
+
+def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
+    """Return ``compare`` as a row a (model, measure): value, low, high; NaN left out."""
+    parts = [
+        table.select("model", pl.lit(name).alias("measure"), value=name, low=f"{name}{LOW}", high=f"{name}{HIGH}")
+        for name in WITH_INTERVALS
+    ]
+    return pl.concat(parts).filter(pl.col("value").is_not_nan())
+
+
+def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
+    """Return Table 4 of these tasks beside the published one, and the mean absolute differences by measure."""
+    joined = beside_published(table_4(tasks), published)
+    return joined, mean_absolute_differences(joined)
+
+
+def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_reference: bool = True) -> list[str]:
+    """Return what the numbers of ``tasks`` say, a sentence each, for a reader who knows no measure.
+
+    ``table``: ``compare`` of them, where it is at hand.
+    """
+    table = with_display_names(compare_means(tasks) if table is None else table)
+    known = table.filter(pl.col("mean_error").is_not_nan()) if with_reference else table.clear()
+    said = [_disagreeing(table)]
+    if not known.is_empty():
+        said = [_erring(known), *_ranked(known), *_found(known)]
+    return [sentence for sentence in said if sentence]
+
+
+def tasks_in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> str:
+    """Return how many (model, task) rows disagree, and what the others hide, in a sentence or two."""
+    defined = tasks.filter(pl.col("incoherence").is_not_nan())
+    if defined.is_empty():
+        return "A disagreement needs at least two programs per task."
+    seen = defined.filter(pl.col("incoherence") > 0).height
+    what = "tasks" if tasks["model"].n_unique() == 1 else "pairs of a model and a task"
+    said = f"On {seen:,} of {defined.height:,} {what}, programs disagree: {WHERE_ALLOWED}."
+    silent = defined.filter(pl.col("incoherence") == 0, pl.col("error").is_not_nan())
+    if not with_reference or silent.is_empty():
+        return f"{said} On the other {defined.height - seen:,}, all programs agree; they may still share an error."
+    wrong = silent.filter(pl.col("error") > 0).height
+    return f"{said} On the other {silent.height:,}, all programs agree; {wrong:,} are wrong despite agreement."
+
+
+def compare_means(tasks: pl.DataFrame, *, measures: Sequence[str] = MEASURES) -> pl.DataFrame:
+    """Return Table 4 of these tasks, a row a model, without the means over models."""
+    return table_4(tasks, measures=measures).filter(pl.col("model") != MEAN)
+
+
+def _disagreeing(table: pl.DataFrame) -> str:
+    table = table.filter(pl.col("mean_incoherence").is_not_nan()).sort("mean_incoherence", "model")
+    if table.is_empty():
+        return ""
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    if table.height == 1:
+        return f"Two programs of {most['model']} disagree on {_percent(most['mean_incoherence'])} of the inputs."
+    return (
+        f"Two programs of {least['model']} disagree on {_percent(least['mean_incoherence'])} of the inputs, two of "
+        f"{most['model']} on {_percent(most['mean_incoherence'])}. Where two disagree, {WHERE_ALLOWED}."
+    )
+
+
+def _erring(table: pl.DataFrame) -> str:
+    table = table.sort("mean_error", "model")
+    best, worst = table.row(0, named=True), table.row(-1, named=True)
+    if table.height == 1:
+        return f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs."
+    return (
+        f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs, the fewest of these "
+        f"{table.height} models; one of {worst['model']} on {_percent(worst['mean_error'])}, the most."
+    )
+
+
+def _ranked(table: pl.DataFrame) -> list[str]:
+    rho = spearman(table.select(error="mean_error", incoherence="mean_incoherence"))
+    if math.isnan(rho):
+        return []
+    close = "nearly the same" if rho >= 0.9 else "a similar" if rho >= 0.7 else "a somewhat similar"
+    close = close if rho >= 0.4 else "not the same"
+    return [
+        f"Ranking the models by how often their programs disagree, which needs no reference, gives {close} order as "
+        f"ranking them by error (rank correlation {rho:.2f})."
+    ]
+
+
+def _found(table: pl.DataFrame) -> list[str]:
+    table = table.filter(pl.col("detection_rate").is_not_nan()).sort("detection_rate", "model")
+    if table.is_empty():
+        return []
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    mean = float(np.mean(table["detection_rate"].to_numpy()))
+    spread = ""
+    if table.height > 1:
+        spread = (
+            f", from {_percent(least['detection_rate'])} ({least['model']}) "
+            f"to {_percent(most['detection_rate'])} ({most['model']})"
+        )
+    return [
+        f"Disagreement alone detects {_percent(mean)} of the tasks on which a model errs, on average{spread}; the "
+        "others are wrong despite agreement."
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"

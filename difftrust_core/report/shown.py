@@ -1,0 +1,201 @@
+"""Results that show themselves: a table or a figure with its frame, in a notebook, in a terminal, in a file."""
+
+import html
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from difftrust_core.base.task import Task
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.report.names import display_name
+from difftrust_core.report.render import render, with_ends_in_brackets
+
+if TYPE_CHECKING:
+    from difftrust_core.checks.report import CheckReport
+
+MAX_ROWS: Final = 40
+"""Rows of a table that are shown; ``frame`` holds all of them."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """A table: ``frame`` holds it exactly, model ids and undefined values included; ``notes`` what has to be said.
+
+    Shown, x, x_low and x_high are one column ``0.123 [0.101, 0.145]``, models have the names their makers give them,
+    and of a long table the first 40 rows are printed.
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def filter(self, *predicates: Any, **equal: Any) -> "Table":
+        """Return the table with fewer rows: arguments as of ``polars.DataFrame.filter``."""
+        return replace(self, frame=self.frame.filter(*predicates, **equal))
+
+    def differences(self) -> "Table":
+        """Return each cell of a table made with ``published`` and ``intervals`` beside the published value.
+
+        Columns: those that name the cell, measure, ours with its interval, published, difference, and whether that is
+        more than half the interval; the largest first.
+        """
+        from difftrust_core.metrics.intervals.tables import differences
+
+        return Table(differences(self.frame))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        """Return the table as text, its notes below it."""
+        return "\n".join((render(self._shown, "table"), *self._left_out, *self.notes))
+
+    def _repr_html_(self) -> str:
+        return render(self._shown, "html") + "".join(f"\n<p>{html.escape(line)}</p>" for line in self._left_out)
+
+    @cached_property
+    def _shown(self) -> pl.DataFrame:
+        shown = with_ends_in_brackets(self.frame.head(MAX_ROWS))
+        for column in (name for name in ("model", "models") if shown.schema.get(name) == pl.String):
+            names = {ids: " + ".join(map(display_name, ids.split("+"))) for ids in shown[column].unique() if ids}
+            shown = shown.with_columns(pl.col(column).replace(names))
+        return shown
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        more = self.frame.height - MAX_ROWS
+        return (f"... {more:,} more rows in .frame",) if more > 0 else ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark(Table):
+    """The tasks of a benchmark; ``frame`` has a row a task."""
+
+    tasks: tuple[Task, ...] = field(default=(), kw_only=True)
+
+    def __iter__(self) -> Iterator[Task]:
+        """Iterate over the tasks."""
+        return iter(self.tasks)
+
+    def __getitem__(self, task_id: str) -> Task:
+        """Return a task by its id. Raises WrongUsage for another."""
+        for task in self.tasks:
+            if task.task_id == task_id:
+                return task
+        raise WrongUsage(
+            f"expected a task of these {len(self.tasks)}, such as {self.tasks[0].task_id}, got {task_id!r}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Figure:
+    """A chart (``chart``, of Altair), the table that it draws (``frame``), and what has to be said with them.
+
+    In a notebook it shows itself as a picture that needs no network; ``chart`` alone shows it with tooltips.
+    """
+
+    chart: Any
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure as .svg, .png, or .html, which opens offline with tooltips."""
+        from difftrust_core.report.charts.export import save_chart
+
+        save_chart(self.chart, Path(path))
+
+    @property
+    def table(self) -> Table:
+        """Return what is drawn, as a table."""
+        return Table(self.frame, notes=self.notes)
+
+    def __repr__(self) -> str:
+        """Return what a terminal can show of a figure: its table."""
+        return f"figure of this table; .save('figure.svg') draws it\n{self.table!r}"
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return picture(self.chart)
+
+
+def picture(chart: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a chart as a notebook takes a picture: its PNG, and the size to show it in."""
+    from difftrust_core.report.charts.export import PIXELS_PER_POINT, chart_bytes
+
+    png = chart_bytes(chart, ".png")
+    width, height = (side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24]))
+    return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Check:
+    """What a check of one function found: ``verdict`` is coherent, incoherent or undecided; ``report`` holds all of it.
+
+    ``frame``: a row for each pair of clusters that disagree, with the smallest input on which they do.
+    """
+
+    report: "CheckReport"
+    where: str | None
+    """The function as ``module.py::function``; None for function objects."""
+
+    @property
+    def verdict(self) -> str:
+        """Return coherent, incoherent or undecided."""
+        return self.report.verdict
+
+    @property
+    def consensus(self) -> str | None:
+        """Return the program of the largest cluster that returns values, None if there is none."""
+        return self.report.consensus
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """Return the disagreements: clusters first and second, arguments, what each does there, n_inputs."""
+        rows = [
+            {
+                "first": found.first,
+                "second": found.second,
+                "arguments": found.arguments,
+                "first_outcome": found.outcomes[0][1] if found.outcomes else None,
+                "second_outcome": found.outcomes[1][1] if found.outcomes else None,
+                "n_inputs": found.n_inputs,
+                "smallest": found.minimal,
+            }
+            for found in self.report.disagreements
+        ]
+        kinds = [pl.Int64, pl.Int64, pl.String, pl.String, pl.String, pl.Int64, pl.Boolean]
+        names = ["first", "second", "arguments", "first_outcome", "second_outcome", "n_inputs", "smallest"]
+        return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)))
+
+    def __repr__(self) -> str:
+        """Return the report as the command line prints it."""
+        from difftrust_core.report.check_text import text_of
+
+        return text_of(self.report, self.where)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def counted(**counts: Any) -> Table:
+    """Return a table of one row: what a step did."""
+    return Table(pl.DataFrame([counts]))
+
+
+def listed(tasks: Sequence[Task]) -> Benchmark:
+    """Return tasks as a benchmark that shows itself."""
+    rows = [
+        {
+            "task_id": task.task_id,
+            "entry_point": task.entry_point,
+            "signature": task.signature,
+            "n_seed_inputs": len(task.seed_inputs),
+            "has_reference": bool(task.reference),
+        }
+        for task in tasks
+    ]
+    return Benchmark(pl.DataFrame(rows), tasks=tuple(tasks))

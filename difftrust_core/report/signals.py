@@ -1,0 +1,51 @@
+"""What may tell where an error is without a reference, compared: ROC curves, AUROC, what one adds to another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from difftrust_core.analysis.signals import SIGNALS, added_table, auroc_table, correlation_table, roc_table
+from difftrust_core.report.charts.signals import auroc_drawing, correlations_drawing, roc_drawing
+from difftrust_core.report.shown import Figure, Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Signals(Table):
+    """Error beside every signal, a row a (coder, task); ``filter`` keeps some of the rows."""
+
+    def auroc(self, signals: Sequence[str] = ()) -> Figure:
+        """Return the AUROC for error > 0 of these signals, or of all, with 95 % intervals over tasks."""
+        table = _of(auroc_table(self.frame), signals)
+        return Figure(
+            chart=auroc_drawing(table).chart(), frame=table.rename({"low": "auroc_low", "high": "auroc_high"})
+        )
+
+    def roc(self, signals: Sequence[str] = ()) -> Figure:
+        """Return ROC curves: of these signals, or of all."""
+        curves = _of(roc_table(self.frame), signals)
+        return Figure(chart=roc_drawing(curves).chart(), frame=curves)
+
+    def correlations(self, columns: Sequence[str] | None = None) -> Figure:
+        """Return Pearson's r between every two signals and error, or between these columns."""
+        table = correlation_table(self.frame, columns)
+        return Figure(chart=correlations_drawing(table).chart(), frame=table)
+
+    def added(self, base: Sequence[str], others: Sequence[str]) -> Table:
+        """Return what each of ``others`` adds to the AUROC of the signals of ``base``, cross-validated over tasks."""
+        gains = added_table(self.frame, list(base), list(others))
+        return Table(gains.rename({"low": "gain_low", "high": "gain_high"}))
+
+    def means(self, columns: Sequence[str]) -> "Signals":
+        """Return the means of these columns: a row for each benchmark and model; undefined values are left out."""
+        averaged = self.frame.group_by("benchmark", "model").agg(pl.col(columns).fill_nan(None).mean())
+        return Signals(averaged.sort("benchmark", "model"))
+
+    @property
+    def families(self) -> dict[str, str]:
+        """Return each signal's family: behaviour, structure, text or length."""
+        return {signal.column: signal.family for signal in SIGNALS}
+
+
+def _of(table: pl.DataFrame, signals: Sequence[str]) -> pl.DataFrame:
+    return table.filter(pl.col("signal").is_in(list(signals))) if signals else table

@@ -1,0 +1,291 @@
+"""The steps as functions that return tables: load a benchmark, import, generate, execute, check."""
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from difftrust_core.base.files import scratch_folder
+from difftrust_core.base.records import Candidate
+from difftrust_core.base.task import Task
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.report.shown import Benchmark, Check, Table, counted, listed
+from difftrust_core.store.remote.mirror import folder_of
+
+Function = Callable[..., Any]
+CHECK_STORE: Final = "difftrust-check"
+"""Folder in which the replies of ``check`` are kept."""
+
+
+def load_benchmark(name: str, *, path: str | Path | None = None) -> Benchmark:
+    """Return the tasks of a benchmark: "starter", "starter-sql", or one fetched with `difftrust fetch`.
+
+    Raises NoBenchmark if it is not on this machine, saying how to fetch it.
+
+    >>> dt.load_benchmark("starter")["starter/split_bill"].signature
+    '(total_cents: int, people: int) -> list[int]'
+    """
+    from difftrust_core.datasets import benchmarks
+
+    return listed(benchmarks.load_benchmark(name, path=None if path is None else Path(path)))
+
+
+def import_candidates(
+    source: str | Path,
+    *,
+    store: str | Path,
+    model: str | Sequence[str] = (),
+    temperature: float | Sequence[float] = (),
+    benchmark: str | Sequence[str] = (),
+    m: int | None = None,
+    n_jobs: int = 2,
+) -> Table:
+    """Add recorded candidates to a store: JSONL as HumanEval and EvalPlus write it, Parquet, or the paper's artifact.
+
+    For JSONL, ``model`` and ``temperature`` say whose samples these are; for the others they choose some. What could
+    not be used is counted and named in ``notes``. Raises WrongUsage, BadSource.
+
+    >>> dt.import_candidates("samples.jsonl", store="my-store", model="my-model", temperature=0.6)  # doctest: +SKIP
+    """
+    from difftrust_core.datasets.recorded.selection import selection_of
+    from difftrust_core.store.imports import import_source
+
+    models, temperatures = _several(model), _several(temperature)
+    is_jsonl = str(source).endswith((".jsonl", ".jsonl.gz"))
+    if is_jsonl and (len(models) != 1 or len(temperatures) != 1):
+        raise WrongUsage(f"{source} does not say whose samples it holds; give one model and one temperature")
+    chosen = selection_of(
+        benchmarks=_several(benchmark),
+        models=() if is_jsonl else models,
+        temperatures=() if is_jsonl else temperatures,
+        m=m,
+    )
+    whose = {"model": models[0], "temperature": temperatures[0]} if is_jsonl else {}
+    found = import_source(folder_of(store), Path(source), chosen, n_jobs=n_jobs, **whose)
+    made = counted(
+        n_candidates=found.n_candidates,
+        n_known=found.n_known,
+        n_programs=found.n_programs,
+        n_bad_rows=len(found.bad_rows),
+    )
+    skipped = (f"skipped: {count} {what}" for what, count in found.skipped.items())
+    return Table(made.frame, notes=(*skipped, *(f"left out: {row.where}: {row.why}" for row in found.bad_rows)))
+
+
+def generate(
+    benchmark: str | Sequence[Task] | Benchmark,
+    *,
+    store: str | Path,
+    models: str | Sequence[str],
+    m: int = 10,
+    temperature: float = 0.6,
+    max_usd: float | None = None,
+    api_base: str | None = None,
+    seed: int = 0,
+) -> Table:
+    """Sample m programs a task from each model, as litellm names it, or "simulated/strong", "/medium", "/weak".
+
+    Only what the store lacks is asked for; every reply is kept at once, and nothing is paid twice. ``max_usd`` stops
+    before a request that might cost more. Keys come from the environment. Raises WrongUsage, StoreInUse.
+
+    >>> dt.generate("starter", store="my-store", models="simulated/medium", m=5)  # doctest: +SKIP
+    """
+    from difftrust_core.generation.generate import generate as run
+    from difftrust_core.generation.plan import GenerationOptions
+    from difftrust_core.generation.simulated import SIMULATED
+    from difftrust_core.store.store import Store
+
+    tasks = load_benchmark(benchmark).tasks if isinstance(benchmark, str) else tuple(benchmark)
+    opened = Store.create(folder_of(store))
+    rows = []
+    for model in _several(models):
+        if model in SIMULATED:
+            n_new, n_known = _simulate(opened, tasks, model, temperature=temperature, m=m, seed=seed)
+            rows.append({"model": model, "n_new": n_new, "n_known": n_known, "n_missing": 0, "usd": 0.0})
+            continue
+        options = GenerationOptions(max_usd=max_usd, api_base=api_base, seed=seed)
+        done = run(opened, tasks, models=[model], temperature=temperature, m=m, options=options)
+        max_usd = None if max_usd is None else max(max_usd - done.usd, 1e-9)
+        rows.append(
+            {
+                "model": model,
+                "n_new": done.n_replies,
+                "n_known": done.n_at_hand,
+                "n_missing": done.n_missing,
+                "usd": None if done.n_unpriced else done.usd,
+            }
+        )
+    return Table(pl.DataFrame(rows))
+
+
+def _simulate(
+    store: Any, tasks: Sequence[Task], model: str, *, temperature: float, m: int, seed: int
+) -> tuple[int, int]:
+    """Sample a simulated coder without the detour of requests; return how many candidates are new and known."""
+    from difftrust_core.base.progress import Progress
+    from difftrust_core.datasets.recorded.source import Recorded
+    from difftrust_core.generation.simulated import sample_simulated
+    from difftrust_core.store.imports import add_candidates
+
+    bar = Progress(tasks, desc=f"sample {model}", unit="task", delay=1)
+    drawn = [one for task in bar for one in sample_simulated(task, model, temperature=temperature, m=m, seed=seed)]
+    benchmarks: dict[str, list[Task]] = {}
+    for task in tasks:
+        benchmarks.setdefault(task.benchmark, []).append(task)
+    added = add_candidates(store, Recorded(candidates=pl.DataFrame([vars(one) for one in drawn])), benchmarks)
+    return added.n_candidates, added.n_known
+
+
+def execute(
+    store: str | Path,
+    *,
+    n: int = 1000,
+    model: str | Sequence[str] = (),
+    benchmark: str | Sequence[str] = (),
+    seed: int | None = None,
+    validity: str | None = None,
+    scheduler: str = "",
+    n_jobs: int = 2,
+    allow_weak: bool = False,
+) -> Table:
+    """Run every program of a store on every input of its task, in the sandbox, once, and write the estimates.
+
+    More programs, or a larger n, execute only what is new. ``validity``: which inputs are kept, "reference" (the
+    reference returns a value), "quorum" (half of the candidates do) or "all"; fixed, like ``seed``, at the first
+    execution. ``scheduler``: address of a dask cluster. Raises WeakSandbox where candidates could reach your files,
+    unless ``allow_weak``.
+
+    >>> dt.execute("my-store", n=200)  # doctest: +SKIP
+    """
+    from difftrust_core.analysis.estimates import refresh_estimates
+    from difftrust_core.datasets.recorded.selection import selection_of
+    from difftrust_core.execution import execute as execution
+    from difftrust_core.store.store import Store
+
+    opened = Store.open(folder_of(store))
+    notes: list[str] = []
+    with opened.writing():
+        done = execution.execute(
+            opened,
+            n=n,
+            selection=selection_of(models=_several(model), benchmarks=_several(benchmark)),
+            n_jobs=n_jobs,
+            seed=seed,
+            validity=validity,
+            scheduler=scheduler,
+            allow_weak=allow_weak,
+            say=notes.append,
+        )
+        refresh_estimates(opened, n_jobs=n_jobs)
+    made = counted(
+        n_tasks=done.n_tasks,
+        n_tasks_known=done.n_tasks_at_hand,
+        n_programs=done.n_programs,
+        n_executions=done.n_executions,
+        n_failures=len(done.failures),
+    )
+    return Table(made.frame, notes=tuple(notes))
+
+
+def check(
+    *what: str | Function,
+    models: str | Sequence[str] = (),
+    candidates: str | Path | None = None,
+    m: int = 10,
+    n: int = 1000,
+    temperature: float = 0.6,
+    examples: Sequence[str] = (),
+    equality: str = "paper",
+    seed: int = 0,
+) -> Check:
+    """See where implementations of one function disagree, without knowing what is right.
+
+    ``check(f, g, h)`` compares functions: the first one's signature, docstring and examples say what is asked for.
+    ``check("module.py::f", models=[...])`` samples m programs for a signature and docstring, ``candidates=`` takes the
+    *.py files of a folder. Everything runs in the sandbox. The verdict is coherent, incoherent or undecided. Raises
+    WrongUsage without anything to compare, BadStub if the function cannot be checked.
+
+    >>> def middle(values: list[int]) -> int:
+    ...     \"\"\"Return the middle one of the sorted values.\"\"\"
+    ...     return sorted(values)[len(values) // 2]
+    >>> def other(values: list[int]) -> int:
+    ...     return sorted(values)[(len(values) - 1) // 2]
+    >>> dt.check(middle, other, n=200).verdict
+    'incoherent'
+    """
+    from dataclasses import replace
+
+    from difftrust_core.checks.check import CheckOptions
+    from difftrust_core.checks.check import check as run
+    from difftrust_core.checks.function import load_stub
+
+    functions = [one for one in what if callable(one)]
+    if functions:
+        with scratch_folder() as folder:
+            where = _written(functions[0], folder)
+            stub = load_stub(where, examples=examples, seed=seed)
+        found = _of_functions(functions, stub.task)
+        named = functions[0].__name__
+    else:
+        if len(what) != 1 or bool(_several(models)) == (candidates is not None):
+            raise WrongUsage(
+                'expected check(f, g, ...), check("module.py::f", models=[...]) or '
+                'check("module.py::f", candidates="folder")'
+            )
+        named = str(what[0])
+        stub = load_stub(named, examples=examples, seed=seed)
+        found = _candidates_of(stub.task, candidates, _several(models), m=m, temperature=temperature)
+    options = CheckOptions(
+        subject=f"these {len(found)} programs" if functions or candidates else "",
+        n=n,
+        seed=seed,
+        equality=equality,  # type: ignore[arg-type]
+        accepts=stub.types.accepts if stub.types else None,
+    )
+    report = run(stub.task, found, options)
+    return Check(report=replace(report, notes=(*stub.notes, *report.notes)), where=None if functions else named)
+
+
+def _written(function: Function, folder: Path) -> str:
+    from difftrust_core.checks.sources import program_of
+
+    path = folder / "functions.py"
+    path.write_text(program_of(function, name=function.__name__), encoding="utf-8")
+    return f"{path}::{function.__name__}"
+
+
+def _of_functions(functions: Sequence[Function], task: Task) -> list[Candidate]:
+    from difftrust_core.checks.sources import program_of
+
+    if len(functions) < 2:
+        raise WrongUsage(f"expected two functions or more to compare, got {functions[0].__name__} only")
+    names = [function.__name__ for function in functions]
+    return [
+        Candidate(
+            benchmark=task.benchmark,
+            task_id=task.task_id,
+            model=name if names.count(name) == 1 else f"{name} ({place})",
+            temperature=math.nan,
+            sample_index=0,
+            code=program_of(function, name=task.entry_point),
+        )
+        for place, (name, function) in enumerate(zip(names, functions, strict=True), 1)
+    ]
+
+
+def _candidates_of(
+    task: Task, candidates: str | Path | None, models: Sequence[str], *, m: int, temperature: float
+) -> list[Candidate]:
+    from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
+    from difftrust_core.datasets.recorded.folder import load_folder
+
+    if candidates is not None:
+        return load_folder(Path(candidates), task)
+    request = SamplingRequest(models=tuple(models), m=m, temperature=temperature)
+    return sample_candidates(Path(CHECK_STORE), task, request, say=lambda line: None)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)

@@ -1,0 +1,375 @@
+"""One store as a researcher asks it: models, estimates, tables, figures, ablations, tasks, SQL."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import polars as pl
+
+from difftrust_core.analysis.ablation.measures import ablation, summary
+from difftrust_core.analysis.ablation.mixtures import mixture_summary, mixtures, same_price
+from difftrust_core.analysis.ablation.pool import Pool
+from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.base.records import Coder
+from difftrust_core.datasets.published import PAPER_SETTING, find_results, in_published_set
+from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.intervals.over_tasks import false_trust
+from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.charts.mixtures import draw_false_trust
+from difftrust_core.report.figures import FigureRequest, make_figure
+from difftrust_core.report.shown import Figure, Table
+from difftrust_core.report.tables import estimates_for, make_table
+from difftrust_core.store.remote.mirror import folder_of
+from difftrust_core.store.store import Store
+
+if TYPE_CHECKING:
+    from difftrust_core.report.explorer import Explorer
+    from difftrust_core.report.signals import Signals
+    from difftrust_core.report.task_view import TaskView
+
+
+def open_study(store: str | Path | None = None) -> "Study":
+    """Open a store: a folder or a URL; by default the one that DIFFTRUST_STORE names, else the shipped results.
+
+    The shipped results are those of 16 LLMs on HumanEval and MBPP, computed from the published candidates. Raises
+    NoStore if there is no store, saying which command makes one.
+
+    >>> study = dt.open()
+    >>> study.benchmarks
+    ['HumanEval', 'MBPP']
+    """
+    place = store or os.environ.get("DIFFTRUST_STORE") or None
+    root = find_results() if place is None else folder_of(place)
+    return Study(store=Store.open(root), is_published=root == find_results())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What can be asked of one store. Every answer shows itself in a notebook and holds its polars ``frame``.
+
+    ``m`` and ``n`` take the first m candidates of each coder and the first n inputs of each task: nothing is executed
+    again. ``detection``: "as-published" (one random pair of programs an input, expected value) or "all-pairs".
+    ``equality``: "paper" (numbers within 0.1 % agree) or "strict".
+    """
+
+    store: Store = field(repr=False)
+    is_published: bool = False
+    """Whether this is the shipped store; then m = 10, n = 1,000, temperature 0.6 and the paper's tasks are meant."""
+    n_jobs: int = field(default=2, repr=False)
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Return the benchmarks that the store holds results of. Raises NoStore if nothing is executed yet."""
+        names = pool_names(self.store)
+        if not names:
+            raise NoStore(f"{self.store.root} holds no results yet; run `difftrust execute --store {self.store.root}`")
+        return names
+
+    @cached_property
+    def coders(self) -> list[Coder]:
+        """Return the coders of the store: (model, temperature)."""
+        return sorted({coder for name in self.benchmarks for coder in self.pool(name).members})
+
+    @property
+    def models(self) -> list[str]:
+        """Return the models of the store, by their ids."""
+        return sorted({model for model, _ in self.coders})
+
+    @property
+    def temperatures(self) -> list[float]:
+        """Return the temperatures at which candidates were sampled."""
+        return sorted({temperature for _, temperature in self.coders})
+
+    def pool(self, benchmark: str, *, equality: str = "paper") -> Pool:
+        """Return the matrix of behaviours of one benchmark, from which every number is computed."""
+        return load_pool(self.store, benchmark, equality=equality)
+
+    def estimates(
+        self,
+        *,
+        benchmark: str | None = None,
+        model: str | None = None,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
+        equality: str = "paper",
+    ) -> Table:
+        """Return error, incoherence and detection of each (coder, task): a row each, as `docs/measures.md` says.
+
+        >>> study.estimates(benchmark="HumanEval", model="gpt_4o").frame.height
+        150
+        """
+        request = replace(self._request, temperature=temperature, m=m, n=n, equality=equality)
+        found, notes = estimates_for(request)
+        wanted = {"benchmark": benchmark, "model": model}
+        for name, value in wanted.items():
+            _ = _known(name, value, found[name].unique().sort().to_list())
+        chosen = {name: value for name, value in wanted.items() if value is not None}
+        return Table(found.filter(**chosen), notes=tuple(notes))
+
+    def table(
+        self,
+        name: str | int = 4,
+        *,
+        published: bool = False,
+        intervals: bool = False,
+        model: str | None = None,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
+        detection: Detection = Detection.AS_PUBLISHED,
+        equality: str = "paper",
+        drop_timeouts: bool = False,
+    ) -> Table:
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or "selection".
+
+        ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
+        ``model`` is whose Table 3; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published.
+        Raises WrongUsage for another name.
+
+        >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
+        0.075
+        """
+        request = replace(
+            self._request,
+            temperature=temperature,
+            m=m,
+            n=n,
+            detection=detection,
+            equality=equality,
+            published=published,
+            intervals=intervals,
+            model=model or PAPER_SETTING.model,
+            drop_timeouts=drop_timeouts,
+        )
+        return make_table(str(name), request)
+
+    def figure(
+        self,
+        name: str | int,
+        *,
+        model: str | Sequence[str] = (),
+        benchmark: str | None = None,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
+        vary: str = "m",
+        panels: str = "benchmark",
+        detection: Detection = Detection.AS_PUBLISHED,
+        equality: str = "paper",
+    ) -> Figure:
+        """Return a figure: 1, 2 or 3 of the paper; "ranking", "ablation", "false-trust" or "mixtures".
+
+        ``model`` (one, or several for Figure 3) is whose Figure 2, 3 or ablation; ``vary`` is what the ablation varies:
+        "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each "model". Raises
+        WrongUsage for another name.
+
+        >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
+        150
+        """
+        request = replace(
+            self._request,
+            temperature=temperature,
+            m=m,
+            n=n,
+            detection=detection,
+            equality=equality,
+            models=(model,) if isinstance(model, str) else tuple(model),
+            benchmark=benchmark,
+            vary=vary,
+            panels=panels,
+        )
+        return make_figure(str(name), request)
+
+    def ablation(
+        self,
+        models: str | Sequence[str] = (),
+        *,
+        m: int | Sequence[int] = 10,
+        n: int | Sequence[int] = 1000,
+        temperature: float | Sequence[float] = PAPER_SETTING.temperature,
+        benchmark: str | None = None,
+        equality: str = "paper",
+        by_task: bool = False,
+    ) -> Table:
+        """Return the measures for every setting: a row for each benchmark, model, m, n and temperature.
+
+        "a+b" is the mixture of two models, whose m programs are drawn from them evenly. ``by_task``: a row a task
+        instead. Settings on which a candidate was not executed are left out and named in ``notes``.
+
+        >>> study.ablation("gpt_4o", m=[2, 10], benchmark="HumanEval").frame["detection_rate"].round(2).to_list()
+        [0.37, 0.71]
+        """
+        names = self.benchmarks if benchmark is None else [_known("benchmark", benchmark, self.benchmarks)]
+        chosen = (models,) if isinstance(models, str) else models or self.models
+        rows, left_out = [], []
+        for name, model, t, size, inputs in product(names, chosen, _each(temperature), _each(m), _each(n)):
+            coders = [(_known("model", one, self.models), t) for one in model.split("+")]
+            found = self._setting(self.pool(name, equality=equality), coders, size, inputs)
+            setting = {"benchmark": name, "model": model, "temperature": t, "m": size, "n": inputs}
+            if found is None:
+                left_out.append(", ".join(f"{key} = {value}" for key, value in setting.items()))
+            elif by_task:
+                rows.append(found)
+            else:
+                rows.append(pl.DataFrame([setting | summary(found) | {"n_tasks": found.height}]))
+        frame = pl.concat(rows, how="vertical_relaxed") if rows else pl.DataFrame()
+        return Table(frame, notes=tuple(f"left out, not recorded or not executed: {one}" for one in left_out))
+
+    def _setting(self, pool: Pool, coders: Sequence[Coder], m: int, n: int) -> pl.DataFrame | None:
+        """Return the tasks of one setting, None where some are not recorded or executed."""
+        if any(coder not in pool.members for coder in coders):
+            return None
+        found = self._counted(ablation(pool, coders, m=m, n=n, subsets=False))
+        expected = {task_id for coder in coders for task_id in pool.tasks_of(coder, m=m // len(coders))}
+        wanted = self._counted(pl.DataFrame({"benchmark": pool.benchmark, "task_id": sorted(expected)}))
+        return found if found.height and found["m"].max() == m and found.height >= wanted.height else None
+
+    def task(
+        self,
+        task_id: str,
+        *,
+        model: str | Sequence[str],
+        temperature: float = PAPER_SETTING.temperature,
+        m: int | None = 10,
+        n: int = 1000,
+        benchmark: str | None = None,
+        equality: str = "paper",
+    ) -> "TaskView":
+        """Return one task: clusters of equal behaviour, inputs on which programs disagree or are wrong, programs.
+
+        ``model``: one, or several side by side. Raises WrongUsage if the task or the model is not in the store.
+
+        >>> study.task("HumanEval/122", model="gpt_4o").clusters.frame["n_candidates"].to_list()
+        [10]
+        """
+        from difftrust_core.report.task_view import view_task
+
+        holding = [name for name in self.benchmarks if any(t.task_id == task_id for t in self.pool(name).tasks)]
+        name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
+        pool = self.pool(_known("benchmark", name, self.benchmarks), equality=equality)
+        models = (model,) if isinstance(model, str) else tuple(model)
+        coders = [(_known("model", one, self.models), temperature) for one in models]
+        return view_task(self.store, pool, task_id, coders, m=m, n=n)
+
+    def sql(self, query: str, parameters: Sequence[object] = (), *, equality: str = "paper") -> Table:
+        """Return the answer to a DuckDB query on the store's views (estimates, candidates, programs, inputs, ...).
+
+        >>> study.sql("select count(distinct model) as models from estimates").frame.item()
+        16
+        """
+        from difftrust_core.analysis.queries import query_sql
+
+        return Table(query_sql(self.store, query, list(parameters), equality=equality))
+
+    def explore(self, *, benchmark: str | None = None) -> "Explorer":
+        """Return sliders for m, n, temperature and models, with charts that follow (for a notebook)."""
+        from difftrust_core.report.explorer import Explorer
+
+        name = benchmark or self.benchmarks[0]
+        return Explorer(self.pool(name), partial(self.ablation, benchmark=name))
+
+    def signals(
+        self, *, temperature: float = PAPER_SETTING.temperature, m: int | None = 10, n: int | None = 1000
+    ) -> "Signals":
+        """Return error beside all that may tell of it without a reference: a row a (coder, task).
+
+        Needs the structural comparison of the candidates (`difftrust structure`); the shipped results hold it.
+        """
+        from difftrust_core.analysis.signals import signals
+        from difftrust_core.report.signals import Signals
+
+        return Signals(signals(self.store, temperature=temperature, m=m, n=n))
+
+    def rankings(self, *, detection: Detection = Detection.AS_PUBLISHED, temperature: float | None = None) -> Table:
+        """Return Spearman's rho between rankings of the models with and without a reference, a row a benchmark."""
+        found, notes = estimates_for(replace(self._request, temperature=temperature))
+        return Table(ranking_intervals(found, detection=detection), notes=tuple(notes))
+
+    def wrong_despite_agreement(
+        self,
+        models: str | Sequence[str] = (),
+        *,
+        m: int | Sequence[int] = 10,
+        n: int | Sequence[int] = 1000,
+        judged_on: int | None = None,
+        temperature: float = PAPER_SETTING.temperature,
+    ) -> Figure:
+        """Return how often a task is wrong although all m programs agree on n inputs, with exact 95 % intervals.
+
+        ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
+        """
+        parts = []
+        for size in _each(m):
+            truth = None
+            if judged_on is not None:
+                truth = self.ablation(models, m=size, n=judged_on, temperature=temperature, by_task=True).frame
+            for inputs in _each(n):
+                seen = self.ablation(models, m=size, n=inputs, temperature=temperature, by_task=True).frame
+                found = false_trust(seen, judged=truth)
+                parts.append(found.with_columns(m=pl.lit(size), n=pl.lit(inputs)))
+        frame = pl.concat(parts)
+        varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
+        drawn = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
+        notes = ("share of the tasks on which all programs agree that are wrong; 95 % Clopper-Pearson, over tasks",)
+        return Figure(chart=draw_false_trust(frame, **drawn), frame=frame, notes=notes)  # type: ignore[arg-type]
+
+    def mixtures(
+        self, n_models: Sequence[int] = (1, 2, 5, 10), *, m: int = 10, temperature: float = PAPER_SETTING.temperature
+    ) -> Table:
+        """Return what m programs of so many models find: exact means over every choice of models and of programs."""
+        rows = []
+        for name in self.benchmarks:
+            pool = self.pool(name)
+            coders = [coder for coder in pool.members if coder[1] == temperature]
+            for k in n_models:
+                found = mixture_summary(self._counted(mixtures(pool, coders, n_models=k, each=m // k, m=m)))
+                rows.append({"benchmark": name, "n_models": k, "programs_of_each": m // k, **found})
+        return Table(pl.DataFrame(rows).with_columns(pl.col("n_tasks").cast(pl.Int64)))
+
+    def same_price(
+        self, model: str, listed: Mapping[str, str], *, m: int = 10, temperature: float = PAPER_SETTING.temperature
+    ) -> Table:
+        """Return what other choices of models find for the price of m programs of ``model``.
+
+        ``listed``: model -> the name under which its list price is known. Prices are those of
+        `difftrust_core/generation/prices.toml`. Raises WrongUsage for a model without a known price.
+        """
+        from difftrust_core.generation.prices import price_of
+
+        prices = {}
+        for one, name in listed.items():
+            price = price_of(name, api_base=None, environment={})
+            if price is None:
+                raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {one} out")
+            prices[one, temperature] = price
+        checked = (_known("model", model, self.models), temperature)
+        found = [same_price(self.pool(name), checked, prices, m=m, tasks=self._counted) for name in self.benchmarks]
+        return Table(pl.concat(found))
+
+    @property
+    def _counted(self) -> Callable[[pl.DataFrame], pl.DataFrame]:
+        return in_published_set if self.is_published else pl.DataFrame.clone
+
+    @property
+    def _request(self) -> FigureRequest:
+        return FigureRequest(store=self.store.root, paper_setting=self.is_published, n_jobs=self.n_jobs)
+
+
+T = TypeVar("T", int, float)
+
+
+def _each(value: T | Sequence[T]) -> Sequence[T]:
+    return value if isinstance(value, Sequence) else (value,)
+
+
+def _known(what: str, name: str | None, there: Sequence[str]) -> str:
+    """Return ``name`` if it is there. Raises WrongUsage that lists what is."""
+    if name is not None and name not in there:
+        raise WrongUsage(f"the store has no {what} {name!r}; it has: {', '.join(there)}")
+    return name or ""

@@ -1,0 +1,1 @@
+"""A folder of Parquet files: schemas, settings, locks, checksums, verification, remote copies."""

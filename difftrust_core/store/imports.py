@@ -1,0 +1,177 @@
+"""Recorded or simulated candidates into a store."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import polars as pl
+
+from difftrust_core.base.parallel import in_parallel
+from difftrust_core.base.progress import Progress
+from difftrust_core.base.records import BadRow
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, canonical_name, find_file, load_benchmark
+from difftrust_core.datasets.recorded.source import Recorded, Selection, read_source, split_unknown
+from difftrust_core.exceptions import NoBenchmark
+from difftrust_core.languages.language import load_language, program_id
+from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store, conform
+
+_BATCH = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """What one import did."""
+
+    n_candidates: int
+    """New in the store."""
+    n_known: int
+    """In the store before, with the same text."""
+    n_programs: int
+    """Distinct texts among the new ones."""
+    bad_rows: tuple[BadRow, ...]
+    skipped: dict[str, int]
+
+
+def import_source(
+    root: Path,
+    source: Path,
+    selection: Selection,
+    *,
+    model: str | None = None,
+    temperature: float | None = None,
+    n_jobs: int = 2,
+) -> Import:
+    """Read recorded candidates and add them to the store in ``root``; ``corpora.candidates`` names the kinds of source.
+
+    A store is made only when there is something to put into it. Raises NoStore if ``root`` holds something else.
+    """
+    Store.refuse_what_is_none(root)
+    if str(source) in LAYOUT and not source.exists():
+        source = find_file(str(source))
+    # Only JSONL leaves it to its tasks to say whose it is; the others name their benchmark.
+    is_named = selection.benchmarks is None and not source.name.endswith((".jsonl", ".jsonl.gz"))
+    benchmarks = {} if is_named else _benchmarks_at_hand(selection)
+    tasks = {task.task_id: task for known in benchmarks.values() for task in known}
+    recorded = read_source(source, selection, tasks=tasks, model=model, temperature=temperature)
+    for name in sorted(set(recorded.candidates["benchmark"].unique()) - set(benchmarks)):
+        if name in BENCHMARKS:
+            benchmarks[name] = load_benchmark(name)  # raises NoBenchmark, which says how to get it
+    known = {(name, task.task_id) for name, listed in benchmarks.items() for task in listed}
+    recorded = split_unknown(recorded, known)
+    if recorded.candidates.is_empty():
+        return _nothing_of(recorded)
+    used = {name: benchmarks[name] for name in recorded.candidates["benchmark"].unique()}
+    return add_candidates(Store.create(root), recorded, used, n_jobs=n_jobs)
+
+
+def _nothing_of(recorded: Recorded) -> Import:
+    return Import(n_candidates=0, n_known=0, n_programs=0, bad_rows=recorded.bad_rows, skipped=dict(recorded.skipped))
+
+
+def _benchmarks_at_hand(selection: Selection) -> dict[str, list[Task]]:
+    """Return the tasks of the benchmarks asked for, or of all those that are on this machine."""
+    if selection.benchmarks is not None:
+        return {name: load_benchmark(name) for name in map(canonical_name, sorted(selection.benchmarks))}
+    found = {}
+    for name in BENCHMARKS:
+        with suppress(NoBenchmark):
+            found[name] = load_benchmark(name)
+    return found
+
+
+def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[Task]], *, n_jobs: int = 2) -> Import:
+    """Add candidates and their tasks to a store. A sample that is there with another text is a bad row."""
+    candidates = recorded.candidates
+    if candidates.is_empty():
+        return _nothing_of(recorded)
+    codes = candidates["code"].unique(maintain_order=True)
+    ids = pl.DataFrame({"code": codes, "program_id": [program_id(code) for code in codes.to_list()]})
+    candidates = candidates.join(ids, on="code", maintain_order="left")
+    with store.writing():
+        new, known, conflicts = _split_known(store, candidates)
+        for benchmark, tasks in sorted(benchmarks.items()):
+            store.write("tasks", _task_frame(tasks), {"benchmark": benchmark}, "tasks")
+        # Of known ones too: theirs may have been damaged and removed since.
+        languages = {(name, task.task_id): task.language for name, tasks in benchmarks.items() for task in tasks}
+        n_programs = _add_programs(store, pl.concat([new, known]), languages, n_jobs)
+        _add_samples(store, new)
+    return Import(
+        n_candidates=len(new),
+        n_known=len(known),
+        n_programs=n_programs,
+        bad_rows=(*recorded.bad_rows, *conflicts),
+        skipped=dict(recorded.skipped),
+    )
+
+
+_SAMPLE = ["benchmark", "task_id", "model", "temperature", "sample_index"]
+
+
+def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, list[BadRow]]:
+    """Return the candidates that are new, those that are in the store, and what contradicts it."""
+    stored = store.read("candidates").select(*_SAMPLE, stored_id="program_id")
+    if stored.is_empty():
+        return candidates, candidates.clear(), []
+    joined = candidates.join(stored, on=_SAMPLE, how="left", maintain_order="left")
+    new = joined.filter(pl.col("stored_id").is_null()).drop("stored_id")
+    known = joined.filter(pl.col("stored_id") == pl.col("program_id")).drop("stored_id")
+    other = joined.filter(pl.col("stored_id") != pl.col("program_id"))
+    conflicts = [
+        BadRow(
+            where=f"{benchmark} {task_id} {model} t = {temperature} sample {sample}",
+            why="the store holds this sample with another text, which was kept; import into a new store for the other",
+        )
+        for benchmark, task_id, model, temperature, sample in other.select(_SAMPLE).iter_rows()
+    ]
+    return new, known, conflicts
+
+
+def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
+    names = [f.name for f in fields(Task) if f.name != "benchmark"]
+    rows = [{name: getattr(task, name) for name in names} for task in tasks]
+    return pl.DataFrame(rows, schema_overrides=SCHEMAS["tasks"])
+
+
+def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, str], str], n_jobs: int) -> int:
+    stored = store.read("programs", columns=["task_id", "program_id"])
+    key = ["benchmark", "task_id", "program_id"]
+    programs = new.select(*key, "code").unique(key, maintain_order=True).join(stored, on=key, how="anti")
+    if programs.is_empty():
+        return 0
+    tasks = programs.select("benchmark", "task_id").iter_rows()
+    programs = programs.with_columns(language=pl.Series([languages.get(task, Task.language) for task in tasks]))
+    texts = list(programs.select("language", "code").iter_rows())
+    tree_ids = _tree_ids(list(dict.fromkeys(texts)), n_jobs)
+    programs = programs.with_columns(tree_id=pl.Series([tree_ids[text] for text in texts])).sort(key)
+    for (benchmark,), part in programs.group_by("benchmark", maintain_order=True):
+        digest = hashlib.blake2b("".join(part["task_id"] + part["program_id"]).encode(), digest_size=8).hexdigest()
+        store.write("programs", part, {"benchmark": benchmark}, f"programs-{digest}")
+    return len(programs)
+
+
+def _tree_ids(texts: list[tuple[str, str]], n_jobs: int) -> dict[tuple[str, str], str]:
+    """Return the id of each text (language, code)."""
+    batches = [texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH)]
+    found: dict[tuple[str, str], str] = {}
+    with Progress(total=len(texts), unit="program", desc="parse", delay=1) as bar:
+        for ids in in_parallel(_tree_id_batch, batches, n_jobs=n_jobs if len(batches) > 1 else 1):
+            found |= ids
+            bar.update(len(ids))
+    return found
+
+
+def _tree_id_batch(texts: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    return {(language, code): load_language(language).tree_id(code) for language, code in texts}
+
+
+def _add_samples(store: Store, new: pl.DataFrame) -> None:
+    """Write each coder's samples, old and new, as one file; it comes last, so nothing in it is missing."""
+    partition = list(PARTITIONS["candidates"])
+    for key, part in new.sort(_SAMPLE).group_by(partition, maintain_order=True):
+        where = dict(zip(partition, key, strict=True))
+        stored = store.read("candidates", where)
+        merged = pl.concat([conform(frame, "candidates") for frame in (stored, part)])
+        store.write("candidates", merged.sort("task_id", "sample_index"), where, "candidates")

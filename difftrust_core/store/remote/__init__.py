@@ -1,0 +1,1 @@
+"""Stores at a URL: a local mirror and its synchronisation."""

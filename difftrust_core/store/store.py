@@ -1,0 +1,283 @@
+"""The store: Parquet files with fixed schemas, written whole or not at all.
+
+A store is a folder. Everything about one task on one range of inputs (a *chunk*, ``start=``) lies in one file a table,
+so a finished task survives whatever happens to the next one, and raising n adds a chunk and leaves others as they are.
+A *merged* file (``store.merge``) holds many tasks of one partition; what comes later lies in files beside it.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import polars as pl
+
+from difftrust_core.base.task import Task
+from difftrust_core.exceptions import BadStore, NoStore
+from difftrust_core.store.checksums import BLANK, LISTED, read_list, seal, why_not_written, write_list
+from difftrust_core.store.locks import attempts, hold, list_files, restless, while_the_same
+from difftrust_core.store.remote.mirror import Mirror
+from difftrust_core.store.schemas import (
+    KEYS,
+    MAY_BE_MISSING,
+    PARTITIONS,
+    REFERENCE,
+    REMEDIES,
+    SCHEMAS,
+    conform,
+    read_at_once,
+)  # fmt: skip
+from difftrust_core.store.settings import SETTINGS_FILE, Settings, load_settings, write_settings
+
+__all__ = ["MAY_BE_MISSING", "PARTITIONS", "REFERENCE", "SCHEMAS", "SETTINGS_FILE", "Settings", "Store", "conform"]
+SCRATCH = ".scratch"
+"""Folder for what is being made; whatever the next writer finds there was left by a kill."""
+MERGED = "+"
+"""First character of a merged file's name, which no task's file has."""
+MERGED_NAME = "+merged.txt"
+"""File that holds the name of its folder's merged file, which differs from merge to merge."""
+
+
+class Store:
+    """One folder of tables. Readers need no lock; writers hold ``writing()``."""
+
+    def __init__(self, root: Path):
+        self.root = root.absolute()  # workers may have another working directory
+        self._is_held = False
+        self.mirror: Mirror | None = None
+        """While it is held: what sends its files to the store's URL, if it has one."""
+
+    @classmethod
+    def open(cls, root: Path) -> "Store":
+        """Open an existing store. Raises NoStore if the folder holds none."""
+        if not (root / SETTINGS_FILE).is_file():
+            raise NoStore(f"no difftrust store in {root}; make one with `difftrust import ... --store {root}`")
+        store = cls(root)
+        store.settings()
+        return store
+
+    @classmethod
+    def create(cls, root: Path, settings: Settings | None = None) -> "Store":
+        """Open the store in ``root``, making it (with ``settings``) if the folder is new or empty."""
+        cls.refuse_what_is_none(root)
+        if not (root / SETTINGS_FILE).is_file():
+            try:
+                root.mkdir(parents=True, exist_ok=True)
+            except OSError as e:
+                raise NoStore(f"the store {root} cannot be made: {e.strerror}") from None
+            cls(root).write_settings(settings or Settings())
+        return cls.open(root)
+
+    @staticmethod
+    def refuse_what_is_none(root: Path) -> None:
+        """Raise NoStore if ``root`` is neither a store nor a place for a new one; make nothing."""
+        if not (root / SETTINGS_FILE).is_file() and not Store.may_be_made(root):
+            raise NoStore(f"{root} is there and is no difftrust store; name a new or an empty folder")
+
+    @staticmethod
+    def may_be_made(root: Path) -> bool:
+        """Tell whether ``root`` is new, empty, or what a kill left of making a store."""
+        if not root.exists():
+            return True
+        return root.is_dir() and all(path.name == f".{SETTINGS_FILE}.tmp" for path in root.iterdir())
+
+    def settings(self) -> Settings:
+        """Return the store's settings. Raises BadStore if they cannot be read."""
+        return load_settings(self.root)
+
+    def write_settings(self, settings: Settings) -> None:
+        """Write the settings."""
+        write_settings(self.root, settings)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the store for writing; may be nested. Raises StoreInUse if another process does.
+
+        At the end the list of the store's files is brought up to date.
+        """
+        if self._is_held:
+            yield
+            return
+        mirror = Mirror.of(self.root)
+        with mirror.held() if mirror else hold(self.root):
+            for left_over in self.root.rglob(".*.tmp"):
+                left_over.unlink(missing_ok=True)
+            shutil.rmtree(self.root / SCRATCH, ignore_errors=True)
+            self._is_held, self.mirror = True, mirror
+            try:
+                yield
+            finally:
+                self._is_held, self.mirror = False, None
+            write_list(self.root, read_list(self.root) | self.names())
+
+    def names(self) -> set[str]:
+        """Return the files that belong to the tables, as paths below the root."""
+        found = (path for table in PARTITIONS for path in (self.root / table).rglob("*"))
+        return {path.relative_to(self.root).as_posix() for path in found if path.suffix in LISTED}
+
+    def folder(self, table: str, partition: Mapping[str, object]) -> Path:
+        """Return the hive folder of one partition, values percent-encoded; ``partition`` may be a prefix."""
+        names = [name for name in PARTITIONS[table] if name in partition]
+        parts = [f"{name}={quote(str(partition[name]), safe='')}" for name in names]
+        return self.root.joinpath(table, *parts)
+
+    def holds(self, table: str) -> bool:
+        """Tell whether the table belongs to this store; it may be empty."""
+        tables = self.settings().tables
+        return tables is None or table in tables
+
+    def files(self, table: str, partition: Mapping[str, object] | None = None) -> list[Path]:
+        """Return the Parquet files of a table, or of the part of it below ``partition``, sorted.
+
+        Raises NoStore if this is a results store that does not hold the table, saying which command brings it.
+        """
+        if not self.holds(table):
+            raise NoStore(f"{self.root} holds results only, no {table}; {REMEDIES[table]}")
+        return list_files(self.folder(table, partition or {}))
+
+    def write(self, table: str, frame: pl.DataFrame, partition: Mapping[str, object], name: str) -> Path:
+        """Write one file of a table atomically: readers see the old file, or the new one, or none."""
+        if list(partition) != list(PARTITIONS[table]):
+            raise BadStore(f"{table} is partitioned by {list(PARTITIONS[table])}, got {list(partition)}")
+        folder = self.folder(table, partition)
+        path = folder / f"{name}.parquet"
+        temporary = folder / f".{name}.{os.getpid()}.parquet.tmp"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            conform(frame, table).write_parquet(temporary, compression="zstd", compression_level=9, metadata=BLANK)
+            seal(temporary, path.relative_to(self.root).as_posix())
+            temporary.replace(path)
+        except (OSError, pl.exceptions.PolarsError) as e:
+            why = why_not_written(e, folder)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)  # where the disk is full, others need the room
+            raise BadStore(f"{path} could not be written: {why}; what is finished is kept, run it again") from None
+        return path
+
+    def write_task(self, table: str, frame: pl.DataFrame, partition: Mapping[str, object], task_id: str) -> None:
+        """Write one task's file: all its rows but those in a merged file."""
+        merged = self._merged_rows(table, self.folder(table, partition), task_id)
+        if merged is not None:
+            frame = conform(frame, table).join(merged, on=KEYS[table], how="anti", maintain_order="left")
+            if frame.is_empty():
+                return
+        self.write(table, frame, partition, file_name(task_id))
+
+    def read_task(self, table: str, partition: Mapping[str, object], task_id: str) -> pl.DataFrame | None:
+        """Return one task's rows, None where it has neither a file nor rows in a merged one."""
+        folder = self.folder(table, partition)
+
+        def read() -> pl.DataFrame | None:
+            merged = self._merged_rows(table, folder, task_id)
+            own = self.read_file(table, folder / f"{file_name(task_id)}.parquet")
+            return own if merged is None else merged if own is None else pl.concat([merged, own])
+
+        return while_the_same(folder, read)
+
+    def _merged_rows(self, table: str, folder: Path, task_id: str) -> pl.DataFrame | None:
+        path = _merged_file(folder)
+        if path is None:
+            return None
+        try:
+            rows = pl.scan_parquet(path, hive_partitioning=False, glob=False).filter(pl.col("task_id") == task_id)
+            found = conform(rows.collect(), table)
+        except FileNotFoundError:
+            return None
+        except (pl.exceptions.PolarsError, OSError) as e:
+            raise self.damaged(path, e) from None
+        return found if len(found) else None
+
+    def read_file(self, table: str, path: Path) -> pl.DataFrame | None:
+        """Return one file's rows, None where it does not exist. Raises BadStore if it is damaged."""
+        try:
+            return conform(pl.read_parquet(path, hive_partitioning=False, glob=False), table)
+        except FileNotFoundError:
+            return None
+        except (pl.exceptions.PolarsError, OSError) as e:
+            raise self.damaged(path, e) from None
+
+    def damaged(self, path: Path, error: Exception) -> BadStore:
+        """Return the error for a file that cannot be read."""
+        why = str(error).splitlines()[0]
+        remedy = f"`difftrust verify --store {self.root}` says what to do"
+        return BadStore(f"{path} is damaged ({why}); {remedy}")
+
+    def read(
+        self,
+        table: str,
+        partition: Mapping[str, object] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """Return a table, or what is below ``partition``: these ``columns`` and ``tasks``, partition columns first."""
+        rows = None if tasks is None else pl.col("task_id").is_in(tasks)
+        wanted = list(SCHEMAS[table]) if columns is None else list(columns)
+        for _ in attempts():
+            paths = self.files(table, partition)
+            read = read_at_once(table, paths, wanted, rows)
+            if read is not None:
+                return read
+            frames = [self._with_partition(table, path) for path in paths]
+            found = [frame for frame in frames if frame is not None]
+            if len(found) == len(frames):
+                whole = pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
+                return (whole if rows is None else whole.filter(rows)).select(*PARTITIONS[table], *wanted)
+        raise restless(self.root)
+
+    def read_tasks(self, benchmark: str, names: Sequence[str] | None = None) -> list[Task]:
+        """Return the tasks of one benchmark, or those named; a task that names no language is in the default one."""
+        rows = self.read("tasks", {"benchmark": benchmark}, tasks=names).iter_rows(named=True)
+        return [
+            Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": row["language"] or Task.language})
+            for row in rows
+        ]
+
+    def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
+        frame = self.read_file(table, path)
+        if frame is None:  # merged since it was listed
+            return None
+        values = partition_of(path, table)
+        columns = [pl.lit(values[name], dtype=PARTITIONS[table][name]).alias(name) for name in values]
+        return frame.select(*columns, "*")
+
+
+def _merged_file(folder: Path) -> Path | None:
+    try:
+        return folder / (folder / MERGED_NAME).read_text()
+    except FileNotFoundError:
+        return None
+
+
+def partition_of(path: Path, table: str) -> dict[str, Any]:
+    """Return the partition values that a file's path spells."""
+    spelled = dict(part.split("=", 1) for part in path.parts if "=" in part)
+    convert = {pl.Float64: float, pl.Int64: int}
+    return {name: convert.get(kind, str)(unquote(spelled[name])) for name, kind in PARTITIONS[table].items()}
+
+
+def file_name(task_id: str) -> str:
+    """Return the name of a task's files: its id, with whatever a file system may mind replaced."""
+    return re.sub(r"[^A-Za-z0-9.\-]", "_", task_id)
+
+
+def chunk_name(start: int) -> str:
+    """Return how the partition of the inputs from ``start`` on is named."""
+    return f"{start:06d}"
+
+
+def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
+    """Return the chunks that n inputs need: of those at hand (``spans``, ascending), one for each gap and for the rest.
+
+    A gap is what `difftrust verify --repair` leaves of damaged inputs.
+    """
+    needed, reached = [], 0
+    for start, stop in [*(span for span in spans if span[0] < n), (n, n)]:
+        needed += [(reached, start)] if start > reached else []
+        needed += [(start, stop)] if stop > start else []
+        reached = max(reached, stop)
+    return needed

@@ -1,0 +1,67 @@
+"""Folders for the time of a piece of work: gone after it, after a kill with the next one; others' are left alone."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.base.files import PREFIX, scratch_folder
+from difftrust_core.sandbox import self_test as baits
+
+WORKING = """
+import sys, time
+from pathlib import Path
+from difftrust_core.base.files import scratch_folder
+with scratch_folder(Path(sys.argv[1])) as folder:
+    (folder / "inside").mkdir()
+    (folder / "inside" / "file").write_text("x")
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+def working(place: Path) -> "tuple[subprocess.Popen[str], Path]":
+    process = subprocess.Popen([sys.executable, "-c", WORKING, str(place)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_it_is_gone_after_the_work_and_after_a_failure(tmp_path: Path) -> None:
+    with scratch_folder(tmp_path) as folder:
+        (folder / "file").write_text("x")
+        assert [*tmp_path.iterdir()] == [folder]
+    assert [*tmp_path.iterdir()] == []
+    with pytest.raises(ValueError, match="failed"), scratch_folder(tmp_path):
+        raise ValueError("failed")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_the_next_one_removes_what_a_killed_process_left_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("mine")
+    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "kept")
+    (tmp_path / f"{PREFIX}file").write_text("not a folder")
+    mine = {tmp_path / "kept", tmp_path / f"{PREFIX}link", tmp_path / f"{PREFIX}file"}
+    (killed, left), (alive, in_use) = working(tmp_path), working(tmp_path)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert (left / "inside" / "file").exists()
+    with scratch_folder(tmp_path) as folder:
+        assert {*tmp_path.iterdir()} == {*mine, in_use, folder}
+    assert (in_use / "inside" / "file").read_text() == "x"
+    alive.kill()
+    alive.communicate()
+    with scratch_folder(tmp_path):
+        pass
+    assert {*tmp_path.iterdir()} == mine
+    assert (tmp_path / "kept" / "file").read_text() == "mine"
+
+
+def test_the_baits_of_a_sandbox_lie_in_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with baits.laid_out() as laid:
+        folder = Path(str(laid["file"])).parent
+        assert (folder.parent, folder.name[: len(PREFIX)]) == (tmp_path, PREFIX)
+    assert [*tmp_path.iterdir()] == []

@@ -1,0 +1,165 @@
+"""The text form of values: written by hand, read back, refused."""
+
+import ast
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from difftrust_core.base import literals
+from difftrust_core.base.literals import MAX_DECIMAL_BITS, BadText, Instance, read_literal, write_literal
+
+WRITTEN = [
+    (None, "None"),
+    (True, "True"),
+    (-7, "-7"),
+    (1.5, "1.5"),
+    (-0.0, "-0.0"),
+    (float("-inf"), "-inf"),
+    (complex(1, -2), "complex(1.0, -2.0)"),
+    ("a'b\n", '"a\'b\\n"'),
+    ("\ud800", "'\\ud800'"),
+    (b"\x00", "b'\\x00'"),
+    (..., "..."),
+    ([], "[]"),
+    ((), "()"),
+    ((1,), "(1,)"),
+    ((1, [2]), "(1, [2])"),
+    ({}, "{}"),
+    ({"b": 1, "a": 2}, "{'b': 1, 'a': 2}"),
+    (set(), "set()"),
+    ({10, 9, "a"}, "{'a', 10, 9}"),
+    (frozenset(), "frozenset()"),
+    (frozenset({1}), "frozenset({1})"),
+    (bytearray(b"x"), "bytearray(b'x')"),
+    (Instance("Point", (), {"y": [1], "x": None}), "Point(y=[1], x=None)"),
+    (Instance("Counter", ({"a": 1},)), "Counter({'a': 1})"),
+    (Instance("Empty"), "Empty()"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), WRITTEN, ids=[text for _, text in WRITTEN])
+def test_written_and_read_back(value, text):
+    assert write_literal(value) == text
+    back = read_literal(text)
+    assert type(back) is type(value)
+    assert back == value
+    assert write_literal(back) == text
+
+
+def test_nan_is_read_back():
+    assert math.isnan(read_literal(write_literal(math.nan)))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_ints_beyond_the_limit_are_hexadecimal(sign):
+    below, above = sign * (2**MAX_DECIMAL_BITS - 1), sign * 2**MAX_DECIMAL_BITS
+    assert write_literal(below) == str(below)
+    assert write_literal([above]) == ("[0x1" if sign > 0 else "[-0x1") + "0" * 1000 + "]"
+    assert read_literal(write_literal([below, above])) == [below, above]
+    assert read_literal(write_literal(sign * 10**100_000)) == sign * 10**100_000
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+HASHABLE = st.recursive(SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=5)
+NAMES = st.sampled_from(["x", "left", "_z"])
+VALUES = st.recursive(
+    SCALARS | st.complex_numbers(allow_nan=False) | st.sets(HASHABLE, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(HASHABLE, inner, max_size=3)
+        | st.dictionaries(NAMES, inner).map(lambda fields: Instance("Node", (), fields))
+        | inner.map(lambda content: Instance("Stack", (content,)))
+    ),
+    max_leaves=10,
+)
+
+
+@given(VALUES)
+def test_every_value_is_read_back(value):
+    text = write_literal(value)
+    assert text.isprintable()
+    assert read_literal(text) == value
+    assert write_literal(read_literal(text)) == text
+
+
+def test_spellings_that_are_not_written_are_read():
+    assert read_literal("{1: 2, 'a': {3}}") == {1: 2, "a": {3}}
+    assert read_literal("0x10") == 16
+    assert read_literal("(1)") == 1
+    assert read_literal("--1") == 1
+    assert read_literal("'a' 'b'") == "ab"
+
+
+def test_instances_are_made_by_the_caller():
+    made = read_literal("[P(1, x=2)]", lambda name, args, fields: (name, args, fields))
+    assert made == [("P", (1,), {"x": 2})]
+
+
+def test_instances_compare_by_name_content_and_fields():
+    assert Instance("P", (1,), {"x": 2}) == Instance("P", (1,), {"x": 2})
+    assert len({Instance("P", (1,)), Instance("P", (1,)), Instance("Q", (1,)), Instance("P", (2,))}) == 3
+    assert Instance("P") != "P()"
+    assert repr(Instance("P", (1,))) == "P(1)"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "SyntaxError"),
+        ("1 +", "SyntaxError"),
+        ("1\n2", "SyntaxError"),
+        ("x", "Name"),
+        ("1 + 1", "BinOp"),
+        ("[i for i in x]", "ListComp"),
+        ("f'{1}'", "JoinedStr"),
+        ("a.b(1)", "Call"),
+        ("f(*[1])", "Starred"),
+        ("f(**{})", "Call"),
+        ("{**{}}", "Dict"),
+        ("-'a'", "str"),
+        ("-True", "bool"),
+        ("{[]}", "TypeError"),
+        ("{{}: 1}", "TypeError"),
+        ("frozenset(1)", "TypeError"),
+        ("complex('a', 'b')", "TypeError"),
+        ("lambda: 1", "Lambda"),
+        ("'\x00'", ""),
+        ("\ud800", "UnicodeEncodeError"),
+        ("(" * 5_000 + ")" * 5_000, ""),
+        ("[" * 150 + "1" + "]" * 149, "SyntaxError"),
+        ("-" * 3_000 + "1", ""),
+    ],
+)
+def test_refused_with_one_line(text, named):
+    with pytest.raises(BadText) as refused:
+        read_literal(text)
+    assert named in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 500
+
+
+def test_values_without_a_text_form_are_refused():
+    with pytest.raises(BadText, match="a object has no text form"):
+        write_literal([object()])
+
+
+@given(st.text(alphabet="()[],'\"-+.e 0129a\\n", max_size=12))
+@example("(1)")
+@example("(1,)")
+@example("(1, 2,)")
+@example("()")
+@example("(,)")
+@example("('a' 'b',)")
+@example("(1), (2)")
+@example("-0.0")
+@example("1e400")
+@example("[1][0]")
+def test_the_quick_reader_agrees_with_pythons_own(text):
+    try:
+        quick = literals._read_plain(text)
+    except ValueError:
+        return
+    assert repr(quick) == repr(ast.literal_eval(text.strip(" ")))

@@ -1,0 +1,64 @@
+"""What makes a task valid, and the one line that says what is wrong with one that is not."""
+
+import dataclasses
+
+import pytest
+
+from difftrust_core.base.literals import Instance
+from difftrust_core.base.task import Task
+from difftrust_core.exceptions import BadTask
+
+GIVEN = {
+    "benchmark": "Toy",
+    "task_id": "Toy/0",
+    "entry_point": "add",
+    "signature": "(a: int, b: int) -> int",
+    "description": "Add two numbers.",
+    "seed_inputs": ("(1, 2)", "(-1, 0x10)"),
+}
+
+
+def test_a_valid_task_gives_its_arguments():
+    task = Task(**GIVEN)
+    assert task.arguments() == [(1, 2), (-1, 16)]
+    assert (task.reference, task.preamble, task.prompt, task.ambiguous) == (None, "", "", False)
+
+
+def test_arguments_may_be_objects_and_none_at_all():
+    assert Task(**{**GIVEN, "seed_inputs": ("(P(x=1),)", "()")}).arguments() == [(Instance("P", (), {"x": 1}),), ()]
+    assert Task(**{**GIVEN, "seed_inputs": ()}).arguments() == []
+
+
+def test_a_task_is_frozen_and_hashable():
+    task = Task(**GIVEN)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        task.entry_point = "sub"
+    assert len({task, Task(**GIVEN)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("benchmark", "", "needs a benchmark and a plain id"),
+        ("task_id", "", "needs a benchmark and a plain id"),
+        ("task_id", "Toy 0", "'Toy 0'"),
+        ("task_id", "Toy//0", "'Toy//0'"),
+        ("task_id", "Toy/0\n", r"'Toy/0\n'"),
+        ("task_id", "/etc", "'/etc'"),
+        ("entry_point", "", "must be a function name, got ''"),
+        ("entry_point", "a.b", "must be a function name, got 'a.b'"),
+        ("entry_point", "lambda", "must be a function name, got 'lambda'"),
+        ("seed_inputs", ("(1, 2)", "f'{1}'"), "seed inputs must be literals: JoinedStr"),
+        ("seed_inputs", ("(1,",), "seed inputs must be literals: not a literal (SyntaxError)"),
+        ("seed_inputs", ("(1)",), "a seed input is a tuple of arguments, got '(1)'; write (x,) for one"),
+        ("seed_inputs", ("[1, 2]",), "got '[1, 2]'; write (x,) for one"),
+    ],
+)
+def test_refused_with_one_line(field, value, said):
+    with pytest.raises(BadTask) as refused:
+        Task(**{**GIVEN, field: value})
+    message = str(refused.value)
+    assert said in message
+    assert "\n" not in message
+    if field not in ("benchmark", "task_id"):
+        assert message.startswith("task Toy/0 of Toy: ")

@@ -1,0 +1,402 @@
+"""A check as a user meets it: what it finds on ten ambiguous stubs, that it is silent on five others, what it says."""
+
+import itertools
+import json
+import math
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.records import Kind
+from difftrust_core.checks.check import CheckOptions, check
+from difftrust_core.checks.function import Stub, load_stub
+from difftrust_core.checks.report import input_interval
+from difftrust_core.checks.sampling import SamplingRequest, stored_samples
+from difftrust_core.cli import main
+from difftrust_core.datasets.recorded.folder import load_folder
+from difftrust_core.languages.python.shrink import simplicity
+from difftrust_core.metrics.equality import Equality, classify
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.support import tiny
+from tests.support.check_cases import AMBIGUOUS, COHERENT, Case
+from tests.support.llm_server import Server
+
+CHARACTERS = [chr(c) for c in (*range(0x7F), *range(0x80, 0x100))]
+DUMMIES: list[Any] = [None, False, 0, 0.0, "", [], {}, set()]
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and the sandboxes it has ended: on a busy machine the clock says nothing."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def mutants(value: Any) -> Iterator[Any]:
+    """Iterate over all that one mutation of Table 6 can make of ``value``, but for what only makes a text longer."""
+    if type(value) is bool:
+        yield from (False, True)
+    elif type(value) is int:
+        yield from (value - 10, value - 1, value + 1, value + 10)
+    elif type(value) is str:
+        for i, j in itertools.combinations(range(len(value) + 1), 2):
+            yield value[:i] + value[j:]
+        for i in range(len(value)):
+            yield from (value[:i] + c + value[i + 1 :] for c in CHARACTERS)
+    elif type(value) is list:
+        n = len(value)
+        yield from (value[:i] + value[i + 1 :] for i in range(n))
+        yield from ([*value[:i], value[i], *value[i:]] for i in range(n))
+        yield from ([*value[:i], dummy, *value[i:]] for i in range(n + 1) for dummy in DUMMIES)
+        for i, j in itertools.combinations(range(n), 2):
+            swapped = value[:]
+            swapped[i], swapped[j] = value[j], value[i]
+            yield swapped
+        for i, part in enumerate(value):
+            yield from ([*value[:i], changed, *value[i + 1 :]] for changed in mutants(part))
+    else:
+        raise AssertionError(f"no {type(value).__name__} in these stubs")
+
+
+def one_mutation_from(arguments: tuple[Any, ...]) -> set[str]:
+    return {
+        write_literal((*arguments[:i], changed, *arguments[i + 1 :]))
+        for i, argument in enumerate(arguments)
+        for changed in mutants(argument)
+    }
+
+
+def outcome(code: str, name: str, arguments: str) -> tuple[Kind, str]:
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+    try:
+        return Kind.VALUE, write_literal(namespace[name](*read_literal(arguments)))
+    except Exception as e:
+        return Kind.EXCEPTION, type(e).__name__
+
+
+def is_shown_by(arguments: str, pair: tuple[str, str], case: Case, stub: Stub) -> bool:
+    """Tell, by running it here and now, whether a valid input makes the two programs differ."""
+    one, other = classify([outcome(code, case.name, arguments) for code in pair], equality=Equality.PAPER)
+    if one == other or stub.types is None or not stub.types.accepts(arguments):
+        return False
+    values = sum(outcome(code, case.name, arguments)[0] is Kind.VALUE for code in case.candidates)
+    return 2 * values >= len(case.candidates)
+
+
+@pytest.mark.parametrize("case", AMBIGUOUS, ids=lambda case: case.name)
+def test_disagreements_are_found_and_the_inputs_shown_are_minimal(case: Case, tmp_path: Path) -> None:
+    where, folder = case.write(tmp_path)
+    began = cpu_seconds()
+    stub = load_stub(where)
+    assert stub.types is not None
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(accepts=stub.types.accepts))
+    assert cpu_seconds() - began < 20
+    assert report.verdict == "incoherent"
+    assert report.incoherence > 0
+    assert len(report.disagreements) == len(report.clusters) * (len(report.clusters) - 1) / 2
+    for found in report.disagreements:
+        pair = (report.clusters[found.first - 1].code, report.clusters[found.second - 1].code)
+        assert found.arguments is not None
+        assert found.minimal
+        assert found.outcomes == tuple(outcome(code, case.name, found.arguments) for code in pair)
+        assert is_shown_by(found.arguments, pair, case, stub)
+        here = read_literal(found.arguments)
+        smaller = [t for t in one_mutation_from(here) if simplicity(read_literal(t)) < simplicity(here)]
+        assert not [t for t in smaller if is_shown_by(t, pair, case, stub)]
+
+
+@pytest.mark.parametrize("case", COHERENT, ids=lambda case: case.name)
+def test_coherent_programs_are_let_pass(case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where, folder = case.write(tmp_path)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "300")
+    assert status == 0, out
+    assert "coherent" in out.splitlines()[0]
+    assert "No disagreement in 300 inputs" in out
+    assert "at most 0.0099" in out  # 1 - 0.05 ** (1 / 300)
+    assert "differ on" not in out
+
+
+def test_the_report_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Incoherence by hand: on an odd number one of three differs or all do; on even ones all agree."""
+    where, folder = AMBIGUOUS[0].write(tmp_path)
+    status, out, err = run(capsys, "check", where, "--candidates", folder, "--output", tmp_path / "best.py")
+    assert status == 1
+    assert f"{where}: incoherent" in out
+    assert "3 candidates, 3 distinct programs; 1000 inputs" in out
+    assert "A disagreement proves an error" in out
+    assert "The error of these 3 programs is E >= I/2 >= " in out
+    assert "over the choice of inputs, given these programs" in out
+    assert "1 and 2 differ on " in out
+    assert "of 1000 inputs; the smallest input:\n  halved(1)\n    1: 0\n    2: 1\n" in out
+    assert "Next best step: more " in out
+    assert (tmp_path / "best.py").read_text() == AMBIGUOUS[0].candidates[2]  # all clusters are of one; it is shortest
+    assert "consensus written to" in err
+    pins = re.findall(r'--pin "(halved\(\d+\) == \d+)"', out)
+    assert "halved(1) == 0" in pins
+    assert "halved(1) == 1" in pins
+
+
+def test_incoherence_and_clusters_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = AMBIGUOUS[1]
+    where, folder = case.write(tmp_path)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--json")
+    found = json.loads(out)
+    assert status == 1
+    assert (found["verdict"], found["m"], found["n"]) == ("incoherent", 3, 200)
+    assert [cluster["candidates"] for cluster in found["clusters"]] == [
+        ["candidate_0.py", "candidate_2.py"],
+        ["candidate_1.py"],
+    ]
+    (disagreement,) = found["disagreements"]
+    # Two of the three pairs disagree wherever the two behaviours do.
+    assert found["incoherence"] == pytest.approx(disagreement["n_inputs"] / 200 * 2 / 3)
+    assert disagreement["outcomes"] == [["value", "1"], ["value", "0"]]
+    assert disagreement["arguments"] == "(0, 1)"
+    assert found["consensus"] == case.candidates[0]
+
+
+def test_the_same_check_twice_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where, folder = AMBIGUOUS[3].write(tmp_path)
+    words = ("check", where, "--candidates", folder, "-n", "200", "--json")
+    assert run(capsys, *words)[:2] == run(capsys, *words)[:2]
+
+
+def programs(folder: Path, *codes: str) -> Path:
+    folder.mkdir()
+    for number, code in enumerate(codes):
+        (folder / f"{number}.py").write_text(code)
+    return folder
+
+
+STUB = 'def first(items: list[int]) -> int:\n    """Return the first item.\n\n    >>> first([1])\n    1\n    """\n'
+RIGHT = "def first(items):\n    return items[0]\n"
+
+
+@pytest.mark.parametrize(
+    ("codes", "why"),
+    [
+        ((RIGHT, "def first(items"), "1 of 2 candidates load"),
+        ((RIGHT,), "1 of 1 candidates load"),
+        (("import nothing_like_it", "def second(items):\n    return 1\n"), "0 of 2 candidates load"),
+        (
+            ("def first(items):\n    raise ValueError\n", "def first(items):\n    return 1 / 0\n"),
+            "no candidate returned",
+        ),
+    ],
+    ids=["one-broken", "one-alone", "none-loads", "none-returns"],
+)
+def test_what_cannot_be_decided_ends_with_3(
+    codes: tuple[str, ...], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    folder = programs(tmp_path / "p", *codes)
+    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
+    assert status == 3
+    assert "Could not decide" in out
+    assert why in out
+
+
+def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    hang, broken = "def first(items):\n    while True:\n        pass\n", "def first(items)"
+    folder = programs(tmp_path / "p", RIGHT, hang, broken, "def first(items):\n    return items[:1][0]\n")
+    stub = load_stub(f"{tmp_path / 'stub.py'}::first")
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(n=50))
+    assert [cluster.candidates for cluster in report.clusters] == [("0.py", "3.py"), ("2.py",), ("1.py",)]
+    assert [cluster.works for cluster in report.clusters] == [True, False, False]
+    assert report.consensus == RIGHT
+    assert any("2.py: does not load (SyntaxError)" in note for note in report.notes)
+    assert any("1.py: given up after too many timeouts" in note for note in report.notes)
+    assert any(note == "among the 3 that load: incoherence 0.6667" for note in report.notes)
+
+
+def test_validity_decides_on_inputs_where_most_raise(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    lenient = "def first(items):\n    return items[0] if items else None\n"
+    folder = programs(tmp_path / "p", RIGHT, "def first(items):\n    return items.pop(0)\n", lenient)
+    stub = load_stub(f"{tmp_path / 'stub.py'}::first")
+    candidates = load_folder(folder, stub.task)
+    assert stub.types is not None
+    assert check(stub.task, candidates, CheckOptions(accepts=stub.types.accepts, n=200)).verdict == "coherent"
+    report = check(stub.task, candidates, CheckOptions(accepts=stub.types.accepts, n=200, validity="all"))
+    assert report.verdict == "incoherent"
+    assert [found.arguments for found in report.disagreements] == ["([],)"]
+
+
+def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    guard = "def first(items):\n    return items[0] if all(type(x) is int for x in items) else 'no int'\n"
+    folder = programs(tmp_path / "p", RIGHT, guard)
+    where = f"{tmp_path / 'stub.py'}::first"
+    typed, untyped = load_stub(where), load_stub(where, typed=False)
+    assert typed.types is not None
+    assert untyped.types is None
+    candidates = load_folder(folder, typed.task)
+    assert check(typed.task, candidates, CheckOptions(accepts=typed.types.accepts, n=300)).verdict == "coherent"
+    assert check(untyped.task, candidates, CheckOptions(n=300)).verdict == "incoherent"
+
+
+def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    loud = "def first(items):\n    # \x1b[2J\x07 \u202e\n    return '\\x1b[31m'\n"
+    folder = programs(tmp_path / "p", RIGHT, loud)
+    words = ("check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
+    for more in ((), ("--json",)):
+        status, out, err = run(capsys, *words, *more)
+        assert status == 1
+        assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
+    assert "x1b" in out
+
+
+def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    case = AMBIGUOUS[6]
+    where, folder = case.write(tmp_path)
+    stub = load_stub(where)
+    a, b, c = load_folder(folder, stub.task)
+    sampled = [replace(a, model="one"), replace(b, model="other"), replace(c, model="one", sample_index=1)]
+    report = check(stub.task, sampled, CheckOptions(n=100))
+    assert report.subject == "the mixture of 2 models (2 of one, 1 of other)"
+    assert report.subject in report.statement
+    assert "in a mixture, a disagreement says that one of the models is wrong, not which" in report.notes
+    assert {name for cluster in report.clusters for name in cluster.candidates} == {"one #0", "one #1", "other"}
+
+
+BAD_WORDS = [
+    (["nowhere.py::f", "--candidates", "{programs}"], 2, "cannot be read"),
+    (["{stub}::second", "--candidates", "{programs}"], 2, "found: first"),
+    (["{stub}", "--candidates", "{programs}"], 2, "module.py::function"),
+    (["{stub}::first"], 2, "--model or --candidates"),
+    (["{stub}::first", "--candidates", "{programs}", "--model", "x"], 2, "got both"),
+    (["{stub}::first", "--candidates", "{programs}", "--example", "first(x)"], 2, "literal arguments"),
+    (["{stub}::first", "--candidates", "{stub}"], 3, "cannot be read"),
+    (["{stub}::first", "--candidates", "{empty}"], 3, "found none"),
+    (["{stub}::first", "--pin", "first([1])"], 2, "a call and its result"),
+    (["{stub}::first", "--pin", "second([1]) == 1"], 2, "a call of first"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "message"), BAD_WORDS, ids=[f"{i}" for i in range(len(BAD_WORDS))])
+def test_wrong_words_give_one_line(
+    words: list[str], status: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    (tmp_path / "empty").mkdir()
+    folder = programs(tmp_path / "p", RIGHT, RIGHT)
+    named = {"stub": tmp_path / "stub.py", "programs": folder, "empty": tmp_path / "empty"}
+    ended, _, err = run(capsys, "check", *[word.format(**named) for word in words])
+    assert ended == status
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert (tmp_path / "stub.py").read_text() == STUB
+
+
+def test_the_right_behaviour_can_be_pinned_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = AMBIGUOUS[1]
+    where, folder = case.write(tmp_path)
+    status, _, err = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--pin", "1")
+    assert status == 1
+    assert "written: total_between(0, 1) == 1" in err
+    assert (tmp_path / "stub.py").read_text() == (
+        "def total_between(low: int, high: int) -> int:\n"
+        '    """Add up the whole numbers from low to high.\n\n'
+        '    >>> total_between(0, 1)\n    1\n    """\n'
+    )
+    assert load_stub(where).task.seed_inputs == ("(0, 1)",)
+
+
+@pytest.mark.parametrize("own", ["import datetime\n", "from datetime import date\n", "date = None\n", ""])
+def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_imports(own: str, tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(
+        'import datetime\ndef f(day: datetime.date) -> int:\n    """Return the year."""\n'
+    )
+    folder = programs(
+        tmp_path / "p", f"{own}def f(day):\n    return day.year\n", "def f(d):\n    return d.timetuple()[0]\n"
+    )
+    stub = load_stub(f"{tmp_path / 'stub.py'}::f")
+    assert stub.types is not None
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(accepts=stub.types.accepts, n=50))
+    assert (report.verdict, report.clusters[0].outcomes) == ("coherent", (("value", 50),))
+
+
+def test_the_interval_over_inputs_by_hand() -> None:
+    none = input_interval(np.zeros(100), 5)
+    assert (none.low, none.high) == (0.0, pytest.approx(1 - 0.05**0.01))
+    # 30 of 1000 inputs disagree, each with D = 2/5: the binomial one is sharper than Hoeffding's on both sides.
+    some = input_interval(np.array([0.4] * 30 + [0.0] * 970), 5)
+    low, high = binomtest(30, 1000).proportion_ci(0.975)
+    assert some.low == pytest.approx(0.4 * low)
+    assert some.high == pytest.approx(min(high, 0.012 + math.sqrt(math.log(80) / 2000)))
+    assert some.low < 0.012 < some.high
+    all_differ = input_interval(np.ones(1000), 2)
+    assert all_differ.high == 1.0
+    assert all_differ.low == pytest.approx(0.0125 ** (1 / 1000))
+
+
+def test_the_interval_holds_as_often_as_it_says() -> None:
+    """D of three programs is 0, 2/3 or 1: inputs of known probabilities, 400 checks of 60 inputs each."""
+    rng = np.random.default_rng(0)
+    for probabilities in ((0.9, 0.08, 0.02), (0.5, 0.3, 0.2), (0.99, 0.01, 0.0)):
+        values = np.array([0, 2 / 3, 1])
+        truth = float(values @ probabilities)
+        drawn = [input_interval(rng.choice(values, size=60, p=probabilities), 3) for _ in range(400)]
+        assert np.mean([interval.low <= truth <= interval.high for interval in drawn]) >= 0.95
+
+
+def test_models_share_the_programs() -> None:
+    def shares(*models: str, m: int) -> dict[str, int]:
+        return SamplingRequest(models=models, m=m, temperature=0.6).shares()
+
+    assert shares("a", m=10) == {"a": 10}
+    assert shares("a", "b", "c", m=10) == {"a": 4, "b": 3, "c": 3}
+    assert shares("a", "b", "a", m=4) == {"a": 2, "b": 2}
+    assert shares("a", "b", "c", m=2) == {"a": 1, "b": 1}
+
+
+def test_samples_come_back_from_the_store_as_they_went_in(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    recorded = tiny.candidates("one", tiny.RIGHT, tiny.WRONG, tiny.RIGHT)
+    add_candidates(store, recorded, {"tiny": tiny.TASKS}, n_jobs=1)
+    samples = stored_samples(store, tiny.TASKS[1], "one", 0.6)
+    codes = [tiny.RIGHT, tiny.WRONG, tiny.RIGHT]
+    assert samples["sample_index"].to_list() == [0, 1, 2]
+    assert samples["code"].to_list() == [code["tiny/first"] for code in codes]
+    assert stored_samples(store, tiny.TASKS[1], "other", 0.6).is_empty()
+
+
+def test_models_are_asked_once_and_their_programs_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-for-this-test")
+    stub = tmp_path / "module.py"
+    stub.write_text('def clamp(x: int) -> int:\n    """Return x, at most 5.\n\n    >>> clamp(2)\n    2\n    """\n')
+    bodies = ("min(x, 5)", "x if x < 5 else 5", "min(x, 6)")
+    with Server(text=lambda k: f"```python\ndef clamp(x):\n    return {bodies[k % 3]}\n```\n") as server:
+        asked = ["--model", "openai/one", "--model", "openai/two", "-m", "6", "--api-base", server.url, "--json"]
+        words = ["check", f"{stub}::clamp", *asked, "--store", tmp_path / "store", "-n", "200"]
+        (status, first, said), (_, again, _) = run(capsys, *words), run(capsys, *words)
+        assert len(server.asked) == 6
+    found = json.loads(first)
+    assert (status, found["verdict"]) == (1, "incoherent"), said
+    assert first == again
+    assert "3 of openai/one, 3 of openai/two" in found["subject"]
+    assert sorted(len(cluster["candidates"]) for cluster in found["clusters"]) == [2, 4]
+    assert found["disagreements"][0]["arguments"] == "(6,)"
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"sk-planted" not in kept + (first + said).encode()

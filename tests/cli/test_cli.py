@@ -1,0 +1,343 @@
+"""The command as a user meets it: what it prints, and with which exit status it ends."""
+
+import gzip
+import hashlib
+import io
+import json
+import pickle
+import shutil
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.cli import main
+from difftrust_core.datasets.benchmarks import load_benchmark
+
+COMMANDS = (
+    "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
+    "export", "reproduce", "doctor", "dashboard", "verify", "compact",
+)  # fmt: skip
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the samples and the store of the fixtures below, made once."""
+    folder = tmp_path_factory.mktemp("made")
+    tasks = load_benchmark("starter")[:2]
+    lines = [{"task_id": t.task_id, "solution": t.reference} for t in tasks for _ in range(2)]
+    lines += [{"task_id": t.task_id, "solution": f"def {t.entry_point}(*args):\n    return 'wrong'\n"} for t in tasks]
+    (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for words in (
+        ("import", str(folder / "samples.jsonl"), "--model", "m1", "--temperature", "0.6"),
+        ("execute", "-n", "30", "--jobs", "1"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--store", str(folder / "store")])
+        assert ended.value.code == 0
+    return folder
+
+
+@pytest.fixture
+def samples(made: Path) -> Path:
+    """Two right and one wrong solution of two starter tasks, as JSONL."""
+    return made / "samples.jsonl"
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Return a store of the samples, executed on 30 inputs."""
+    capsys.readouterr()  # what making it printed
+    return shutil.copytree(made / "store", tmp_path / "store")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    status, out, _ = run(capsys, command, "--help")
+    assert status == 0
+    assert f"Example: difftrust {command}" in " ".join(out.split())
+
+
+def test_every_command_is_in_the_help_and_in_this_test(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "--help")
+    listed = out.split("Commands:")[1].splitlines()[1:]
+    assert sorted(line.split()[0] for line in listed if line[2:3].strip()) == sorted(COMMANDS)
+
+
+def test_import_execute_and_table(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv", "--detection", "all-pairs")
+    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
+    assert status == 0
+    assert (row["benchmark"], row["model"], row["tasks"]) == ("starter", "m1", 2)
+    assert row["mean_error"] == pytest.approx(1 / 3)
+    assert row["mean_incoherence"] == pytest.approx(2 / 3)
+    assert row["detection_rate"] == 1.0
+
+
+def test_the_other_formats(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    _, markdown, _ = run(capsys, "table", "4", "--store", store, "--format", "markdown")
+    assert markdown.splitlines()[0].startswith("| benchmark")
+    assert "0.3333" in markdown
+    _, latex, _ = run(capsys, "table", "4", "--store", store, "--format", "latex")
+    assert r"\toprule" in latex
+    assert r"mean\_error" in latex
+    _, table, _ = run(capsys, "table", "4", "--store", store)
+    assert "with I > 2E: 0; with E = 0 < I: 0" in table
+
+
+def test_table_with_intervals(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--intervals", "--seed", "3")
+    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
+    # Both tasks have the same error: no resample differs.
+    assert (row["mean_error_low"], row["mean_error_high"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert "95 % intervals over tasks (BCa, 2000 resamples, seed 3)" in err
+    for style in ("table", "markdown", "latex"):
+        _, out, _ = run(capsys, "table", "4", "--store", store, "--format", style, "--intervals")
+        assert "0.333 [0.333, 0.333]" in out
+        assert "mean_error_low" not in out.replace("\\", "")
+
+
+def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
+    assert status == 0
+    assert out.startswith("738 inputs: E and I, each within 0.05")  # ln(40) / 0.005 = 737.8
+    assert "59 inputs without a disagreement" in out  # 0.95^59 = 0.0485
+    words = ("plan", "--store", store, "--jobs", "1", "--format", "csv", "-n", "5", "-n", "30", "--detection-rate")
+    status, out, err = run(capsys, *words, "0.5")
+    grid = pl.read_csv(io.StringIO(out))
+    assert status == 0
+    # The first two programs of both tasks are right: no error to detect; the third is wrong on every input.
+    assert grid["m"].to_list() == [2, 3, 2, 3]
+    assert grid["detection_rate"].to_list()[1::2] == [pytest.approx(1, abs=1e-2), pytest.approx(1)]
+    assert grid["detection_rate"].is_nan().to_list() == [True, False, True, False]
+    assert grid["cost_usd"][0] < grid["cost_usd"][1] == grid["cost_usd"][3]
+    assert "m = 3, n = 5" in err
+    _, _, err = run(capsys, *words, "1")
+    assert "no choice above detects 1 of the erroneous tasks; the best detects 1.000" in err  # 1 - 3^-30
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("1", "rho = nan"),
+        ("2", "drew"),
+        ("3", "drew"),
+        ("ranking", "with I > 2E: 0"),
+        ("ablation", "m1; n = 30"),
+        ("false-trust", "Clopper-Pearson"),
+        ("mixtures", "m = 3 programs a task, n = 30"),
+    ],
+)
+def test_figures_of_any_store(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path, name: str, said: str
+) -> None:
+    words = ("--store", store, "--jobs", "1", *(("-m", "3") if name != "ablation" else ()))
+    status, out, err = run(capsys, "figure", name, *words, "--out", tmp_path / "figure.svg")
+    assert (status, err) == (0, "")
+    assert said in out
+    assert (tmp_path / "figure.svg").read_text().startswith("<svg")
+
+
+def test_figures_that_cannot_be_drawn_are_refused(
+    capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "figure.svg"
+    for words, said in (
+        (("5", "--out", out), "figure is one of 1, 2, 3, ranking, ablation, false-trust, mixtures, got '5'"),
+        (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
+        (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
+        (("3", "--benchmark", "b", "--out", out), "no benchmark 'b'; there are: starter"),
+        (("ablation", "--vary", "k", "--out", out), "one of m, temperature, n, got 'k'"),
+    ):
+        status, _, err = run(capsys, "figure", *words, "--store", store)
+        assert status == 2
+        assert said in err
+    assert not out.exists()
+
+
+def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, other = load_benchmark("starter")[:2]
+    loop = f"def {one.entry_point}(*args):\n    while True:\n        pass\n"
+    lines = [{"task_id": t.task_id, "solution": t.reference} for t in (one, other)]
+    lines += [{"task_id": one.task_id, "solution": loop}, {"task_id": other.task_id, "solution": other.reference}]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    store = tmp_path / "store"
+    run(capsys, "import", tmp_path / "s.jsonl", "--model", "m", "--temperature", "0.6", "--store", store)
+    _, out, _ = run(capsys, "execute", "--store", store, "-n", "10", "--jobs", "1")
+    assert f"1 tasks hold a timeout, which another machine may not: {one.task_id}" in out
+    _, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv")
+    assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.25, 0.25]
+    _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--drop-timeouts")
+    assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.0, 0.0]
+    assert "left out for a timeout: 1 (coder, task) pairs" in err
+
+
+def test_sql(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    question = "select kind, count(*) as n from outcomes group by 1 order by 1"
+    status, out, _ = run(capsys, "sql", question, "--store", store, "--format", "json")
+    assert status == 0
+    assert [row["kind"] for row in json.loads(out)] == ["value"]
+    status, _, err = run(capsys, "sql", "select nonsense from estimates", "--store", store)
+    assert status == 2
+    assert "nonsense" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_text_of_candidates_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, store: Path
+) -> None:
+    for style in ("table", "markdown", "latex", "csv", "json"):
+        _, out, _ = run(capsys, "sql", r"select chr(27) || '[2J' as code", "--store", store, "--format", style)
+        assert "\x1b" not in out
+
+
+def test_executing_again_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, _ = run(capsys, "execute", "--store", store, "-n", "30")
+    assert (status, out.startswith("nothing to do")) == (0, True)
+
+
+BAD_WORDS = [
+    (["table", "5", "--store", "{store}"], 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection, got '5'"),
+    (["table", "4", "--store", "{store}", "-m", "1"], 2, "m"),
+    (["table", "4", "--store", "nowhere"], 1, "no difftrust store in nowhere"),
+    (["table", "4", "--store", "{store}", "--temperature", "9"], 1, "no estimate at temperature 9.0"),
+    (["execute", "--store", "{store}", "-n", "0"], 2, "n"),
+    (["execute", "--store", "{store}", "--seed", "7"], 2, "seed 0, got 7"),
+    (["import", "nothing.parquet", "--store", "{store}"], 1, "nothing.parquet"),
+    (["import", "{samples}", "--store", "{store}"], 2, "give one --model and one --temperature"),
+    (["plan", "--epsilon", "0"], 2, "epsilon lies between 0 and 1, got 0.0"),
+    (["plan", "--detection-rate", "0.8"], 1, "one benchmark, the store holds HumanEval, MBPP; choose with --benchmark"),
+    (["plan", "--detection-rate", "2", "--store", "{store}", "--jobs", "1"], 2, "lies in (0, 1], got 2.0"),
+    (["plan", "--detection-rate", "0.8", "--store", "{store}", "-m", "9"], 2, "3 programs a task are recorded"),
+    (["plan", "--detection-rate", "0.8", "--store", "{store}", "--model", "x"], 1, "one model, the store holds none"),
+    (["frobnicate"], 2, "frobnicate"),
+    (["fetch", "nonsense"], 2, "nonsense"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "message"), BAD_WORDS, ids=lambda v: str(v)[:40])
+def test_wrong_words_give_one_line(
+    capsys: pytest.CaptureFixture[str], store: Path, samples: Path, words: list[str], status: int, message: str
+) -> None:
+    before = {p: p.read_bytes() for p in store.rglob("*") if p.is_file()}
+    words = [w.format(store=store, samples=samples) for w in words]
+    ended, _, err = run(capsys, *words)
+    assert ended == status
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert {p: p.read_bytes() for p in store.rglob("*") if p.is_file()} == before
+
+
+def test_bad_lines_are_named_and_the_rest_is_imported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    task = load_benchmark("starter")[0]
+    good = json.dumps({"task_id": task.task_id, "solution": task.reference})
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{good}\nnot json\n" + json.dumps({"task_id": "starter/unknown", "solution": "x"}) + f"\n{good}\n")
+    status, out, err = run(capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store")
+    assert status == 0
+    assert "imported 2 candidates" in out
+    assert "2 bad rows" in out
+    assert "2" in err
+    assert "starter/unknown" in err
+
+
+NO_SOURCES = {
+    "missing": (["nothing.parquet"], "nothing.parquet"),
+    "unreadable": (["broken.parquet"], "broken.parquet"),
+    "nothing known in it": (["unknown.jsonl", "--model", "m", "--temperature", "0"], "nothing in the source"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), NO_SOURCES.values(), ids=NO_SOURCES)
+def test_an_import_that_brings_nothing_leaves_no_store(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.parquet").write_bytes(b"PAR1 and no more")
+    Path("unknown.jsonl").write_text(json.dumps({"task_id": "starter/unknown", "solution": "x"}) + "\n")
+    before = sorted(tmp_path.rglob("*"))
+    status, _, err = run(capsys, "import", *words, "--store", "new/store")
+    assert status == 1
+    assert message in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_import_into_a_folder_of_something_else_is_refused_before_reading(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    status, _, err = run(capsys, "import", "nothing.parquet", "--store", tmp_path)
+    assert status == 1
+    assert "is there and is no difftrust store" in err
+
+
+def test_programs_that_differ_from_themselves_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, other = load_benchmark("starter")[:2]
+    moody = f"import os\ndef {one.entry_point}(*args):\n    return os.urandom(8)\n"
+    pairs = [(one, moody), (one, one.reference), (other, other.reference), (other, other.reference)]
+    lines = [json.dumps({"task_id": task.task_id, "solution": code}) + "\n" for task, code in pairs]
+    (tmp_path / "s.jsonl").write_text("".join(lines))
+    store = tmp_path / "store"
+    run(capsys, "import", tmp_path / "s.jsonl", "--model", "m", "--temperature", "0", "--store", store)
+    _, out, _ = run(capsys, "execute", "--store", store, "-n", "5", "--jobs", "1")
+    assert "1 programs of 1 tasks differed from themselves when 2 % of the inputs ran twice" in out
+    assert f": {one.task_id} (1)\n" in out
+
+
+def test_one_candidate_is_counted_and_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    task = load_benchmark("starter")[0]
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps({"task_id": task.task_id, "solution": task.reference}) + "\n")
+    run(capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store")
+    status, out, _ = run(capsys, "execute", "--store", tmp_path / "store", "-n", "5", "--jobs", "1")
+    assert status == 0
+    assert f"incoherence needs m >= 2 candidates, got 1 in 1 (coder, task) pairs, the first m on {task.task_id}" in out
+    status, out, _ = run(capsys, "table", "4", "--store", tmp_path / "store", "--format", "csv")
+    assert "NaN" in out
+
+
+def test_a_hostile_pickle_is_refused_and_not_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    class Touch:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (eval, (f"open({str(tmp_path / 'touched')!r}, 'w')",))
+
+    cache = tmp_path / "artifact" / "HumanEval" / ".experiments" / "m_temp0.6" / "cache"
+    cache.mkdir(parents=True)
+    (cache / "candidates_HumanEval_0").write_bytes(pickle.dumps([Touch()]))
+    status, _, err = run(capsys, "import", tmp_path / "artifact", "--store", tmp_path / "store")
+    assert status == 1
+    assert "candidates_HumanEval_0" in err
+    assert "builtins" in err or "eval" in err
+    assert not (tmp_path / "touched").exists()
+
+
+def test_a_benchmark_with_a_wrong_hash_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "HumanEval.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}\n"))
+    status, _, err = run(capsys, "fetch", "humaneval", "--from", path)
+    assert status == 1
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in err
+    assert not list((tmp_path / "cache").rglob("*.gz"))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    import subprocess
+
+    code = "import sys; from difftrust_core.cli import app; print(*sorted(m.split('.')[0] for m in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"} & set(loaded)

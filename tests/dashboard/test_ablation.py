@@ -1,0 +1,181 @@
+"""The page Ablation: its numbers, its sliders, and the run of a new setting, to its end and cancelled."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.background import JOBS, Job, Jobs, State, Step
+from difftrust_core.analysis.ablation.grid import settings_frame, whole_rows
+from difftrust_core.analysis.pools import load_pool
+from difftrust_core.cli import main
+from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.datasets.published import find_results
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.report.charts.ablation import costs_drawing
+from difftrust_core.store.store import Store
+from tests.dashboard.test_pages import opened, shown
+
+GPT = ("gpt_4o", 0.6)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DIFFTRUST_STORE", "DIFFTRUST_READONLY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DIFFTRUST_READONLY", "0")
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One right and one wrong solution of one starter task, executed."""
+    (task, *_) = load_benchmark("starter")
+    wrong = f"def {task.entry_point}(*args):\n    return 'wrong'\n"
+    lines = [{"task_id": task.task_id, "solution": code} for code in (task.reference, wrong)]
+    samples, folder = tmp_path / "samples.jsonl", tmp_path / "store"
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for words in (
+        ["import", str(samples), "--model=m1", "--temperature=0.6", f"--store={folder}"],
+        ["execute", f"--store={folder}", "-n10", "--jobs=1"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert not ended.value.code
+    monkeypatch.setenv("DIFFTRUST_STORE", str(folder))
+    return folder
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 240
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.1)
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_a_setting_is_one_row_and_none_where_it_is_not_recorded() -> None:
+    pool = load_pool(Store.open(find_results()), "HumanEval")
+    frame = settings_frame(pool, [GPT], [(10, 1_000), (51, 1_000), (10, 10_001), (1, 1_000)])
+    (row,) = frame.to_dicts()
+    assert (row["model"], row["m"], row["n"]) == ("gpt_4o", 10, 1_000)
+    assert row["mean_error"] == pytest.approx(0.1052, abs=5e-4)
+    assert row["detection_rate"] == pytest.approx(0.710, abs=5e-3)
+    mixture = [GPT, ("claude_opus_4", 0.6)]
+    assert whole_rows(pool, mixture, m=100, n=1_000) is not None
+    assert whole_rows(pool, mixture, m=101, n=1_000) is None
+    assert whole_rows(pool, mixture, m=10, n=10_000) is None
+
+
+def test_a_mixture_of_unknown_price_is_named_beside_the_dollars() -> None:
+    at = opened("ablation", model=["gpt_4o", "gpt_4"])
+    (said,) = [e.proto.body for e in at.get("html") if "price is unknown" in e.proto.body]
+    assert "unknown: GPT-4 + GPT-4o, GPT-4<" in said
+    at = opened("ablation")
+    assert not any("price is unknown" in e.proto.body for e in at.get("html"))
+
+
+def test_the_sliders_move_the_point() -> None:
+    at = opened("ablation")
+    assert metrics(at)["Mean error"] == "10.5%"
+    before = metrics(at)["Detection rate"]
+    at.select_slider(key="url:m").set_value(2).run()
+    assert not at.exception
+    assert at.query_params["m"] == "2"
+    assert float(metrics(at)["Detection rate"].rstrip("%")) < float(before.rstrip("%"))
+    assert "With 2 programs per task on 1,000 inputs" in shown(at)
+
+
+def test_what_is_not_recorded_is_said_and_no_number_is_shown() -> None:
+    at = opened("ablation", model="claude_opus_4", n="10000")
+    assert "Not recorded: 10,000 inputs for every program of Claude Opus 4" in shown(at)
+    assert metrics(at) == {}
+
+
+def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
+    at = opened("ablation", ask="simulated/weak", ask_m="20")
+    words = shown(at)
+    assert "difftrust generate --benchmark=humaneval --model=simulated/weak -m20 --temperature=0.6 --store=DIR" in words
+    assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
+
+
+def test_where_it_only_reads_there_is_no_run(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
+    monkeypatch.setenv("DIFFTRUST_READONLY", "1")
+    at = opened("ablation", benchmark="starter")
+    assert "This dashboard is read-only" in shown(at)
+    assert [button.label for button in at.button] == []
+
+
+def test_a_link_names_no_model_that_is_not_in_the_list(store: Path) -> None:
+    at = opened("ablation", benchmark="starter", ask="openai/http://evil.example")
+    assert at.selectbox(key="url:ask").value == "simulated/strong"
+
+
+@pytest.mark.slow
+def test_what_is_missing_is_priced_run_cancelled_and_run_to_its_end(store: Path) -> None:
+    at = opened("ablation", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
+    click(at, "Estimate requests and cost")
+    assert "**110 requests** for 55 tasks (0 programs are in the store): about **\\$0.00**" in shown(at)
+    job = run(at, store)
+    until(lambda: job.done > 0 or not job.is_running)
+    again = opened("ablation", benchmark="starter")  # the page loaded anew finds the run
+    assert "Simulated (weak) on starter" in shown(again)
+    again.button(key="cancel:missing").click().run()
+    until(lambda: not job.is_running)
+    assert job.state is State.CANCELLED
+    assert not list(store.rglob("*.tmp"))
+    assert "Cancelled. Finished work is kept." in warnings_of(opened("ablation", benchmark="starter"))
+    at = opened("ablation", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
+    click(at, "Estimate requests and cost")
+    job = run(at, store)
+    until(lambda: not job.is_running)
+    assert job.state is State.DONE, list(job.lines)
+    at = opened("ablation", benchmark="starter", model="simulated/weak", m="2", n="10")
+    assert 0 < float(metrics(at)["Mean error"].rstrip("%")) < 100
+
+
+def warnings_of(at: AppTest) -> str:
+    return "\n".join(str(element.value) for element in at.warning)
+
+
+def click(at: AppTest, label: str) -> None:
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception
+
+
+def run(at: AppTest, store: Path) -> Job:
+    click(at, "Run")
+    job = JOBS.find(f"run:{store.resolve()}")
+    assert job is not None
+    return job
+
+
+def test_a_job_that_takes_too_long_is_ended_and_a_second_of_its_name_refused() -> None:
+    jobs = Jobs()
+    words = ("dashboard", "--port", "1", "--host", "127.0.0.1")  # serves, or fails to, for longer than a moment
+    job = Job(steps=[Step(label="serve", words=words)], limit=0.3, grace=2.0)
+    jobs.start("one", job)
+    with pytest.raises(WrongUsage, match="jobs run already"):
+        jobs.start("one", Job(steps=[Step(label="serve", words=words)]))
+    until(lambda: not job.is_running)
+    assert job.state is State.LATE
+
+
+def test_a_job_that_fails_says_why() -> None:
+    job = Job(steps=[Step(label="nothing", words=("execute", "--store", "/nowhere"))])
+    Jobs().start("fails", job)
+    until(lambda: not job.is_running)
+    assert job.state is State.FAILED
+    assert "/nowhere" in "\n".join(job.lines)
+
+
+def test_costs_are_drawn_where_they_are_known() -> None:
+    rows = {"model": ["a", "a", "b"], "m": [2, 5, 2], "cost_usd": [1.0, 2.5, float("nan")], "detection_rate": [0.5] * 3}
+    data = costs_drawing(pl.DataFrame(rows), chosen=5).chart().to_dict()["datasets"]
+    assert [[row["m"] for row in rows] for rows in data.values()] == [[2, 5], [5]]

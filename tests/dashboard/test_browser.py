@@ -1,0 +1,255 @@
+"""The dashboard in a real headless browser: points are clicked, URLs reloaded, charts downloaded, attacks shown."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.navigation import REGISTERED
+from tests.support.dashboard_server import dashboard
+from tests.support.hostile_store import BENCHMARK, LONG, NAME, make_hostile_store
+
+CHROMIUM = shutil.which("chromium") or ""
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)"),
+]
+PROBES = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
+"""Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
+PATIENCE = 90_000
+CHECKED = (
+    'def middle(numbers: list[int]) -> str:\n    """Return the middle.\n\n    >>> middle([3, 1, 2])\n    2\n    """\n'
+)
+MIDDLE = "def middle(numbers):\n    return sorted(numbers)[len(numbers) // 2]\n"
+HOSTILE = "def middle(numbers):\n    return \"<img src=x data-hostile onerror='window.owned = 1'> $x^2$\"\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with dashboard(None, tmp_path_factory.mktemp("dashboard") / "log") as (url, _):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Watched:
+    """A page, and what it did that it should not."""
+
+    def __init__(self, browser: Any, url: str, **options: Any):
+        self.host = url.split("/")[2]
+        self.page = browser.new_context(viewport={"width": 1280, "height": 1000}, **options).new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.errors: list[str] = []
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", self._see)
+
+    def _hear(self, message: Any) -> None:
+        if message.type == "error" and not PROBES.search(message.location.get("url", "")):
+            self.errors.append(f"{message.text} {message.location}")
+
+    def _see(self, request: Any) -> None:
+        if not request.url.startswith(("data:", "blob:")) and request.url.split("/")[2] != self.host:
+            self.errors.append(f"asked {request.url}")
+
+    def settle(self) -> None:
+        """Wait until the script has run, nothing is pale, and the words have stayed the same for a second."""
+        self.page.wait_for_selector("h1")
+        self.page.wait_for_function(
+            "() => { const now = document.querySelector('[data-testid=stMain]').innerText;"
+            " const busy = document.querySelector("
+            " '[data-testid=stStatusWidget], [data-stale=true], [data-testid=stSkeleton]');"
+            " if (busy || window.words !== now) { window.words = now; window.since = Date.now(); }"
+            " return Date.now() - window.since > 1000; }",
+            polling=100,
+        )
+
+    def close(self) -> None:
+        assert self.errors == []
+        self.page.context.close()
+
+
+@pytest.fixture
+def watched(browser: Any, server: str) -> Iterator[Watched]:
+    found = Watched(browser, server)
+    yield found
+    found.close()
+
+
+def words_of(page: Any) -> list[str]:
+    """Return the lines of words on the page."""
+    return [line for line in page.get_by_test_id("stMain").inner_text().splitlines() if line.strip()]
+
+
+def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/?m=5")
+    page.get_by_role("link", name="Tasks", exact=True).click()
+    page.wait_for_url("**/tasks?m=5")
+    points = page.locator("svg.marks .mark-symbol path[aria-label*=task_id]")
+    points.first.wait_for()
+    name = re.search(r"task_id: (HumanEval/\d+)", points.nth(5).get_attribute("aria-label"))
+    assert name is not None
+    points.nth(5).click()
+    page.wait_for_url("**picked=**")
+    page.get_by_role("link", name="Open", exact=True).click()
+    page.wait_for_url("**/task?**")
+    assert f"task={name[1].replace('/', '%2F')}" in page.url
+    assert "m=5" in page.url
+    page.get_by_text("What this shows").wait_for()
+    watched.settle()
+    before, shown = page.url, words_of(page)
+    page.reload()
+    page.get_by_text("What this shows").wait_for()
+    watched.settle()
+    assert page.url == before
+    assert sorted(words_of(page)) == sorted(shown)  # Vega writes a moved chart's axis labels in another order
+    page.get_by_role("link", name="Next task").click()
+    page.wait_for_url(lambda url: url != before)
+    assert "m=5" in page.url
+    page.go_back()
+    page.wait_for_url(before)
+
+
+@pytest.mark.slow
+def test_a_box_picks_the_points_within(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/tasks?select=box&scale=linear")
+    page.locator("svg.marks .mark-symbol path").first.wait_for()
+    watched.settle()
+    box = page.locator("svg.marks").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.98, box["y"] + box["height"] * 0.6, steps=4)
+    page.mouse.up()
+    page.wait_for_url("**picked=**")
+    page.get_by_text("Selected tasks").wait_for()
+
+
+@pytest.mark.slow
+def test_a_slider_moves_by_key_and_the_url_with_it(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(server)
+    watched.settle()
+    page.get_by_role("slider", name="Programs per task (m)").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**m=9**")
+    page.get_by_text("m = 9 programs").wait_for()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "columns"), [("", b"benchmark,model"), ("ablation", b"coder,temperature,m,n")])
+def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str, path: str, columns: bytes) -> None:
+    page = watched.page
+    page.goto(f"{server}/{path}")
+    watched.settle()
+    page.get_by_role("button", name="Download", exact=True).first.click()
+    begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": columns}
+    for words, start in begins.items():
+        with page.expect_download() as found:
+            page.get_by_test_id("stDownloadButton").filter(has_text=words).first.get_by_role("button").click()
+        assert Path(found.value.path()).read_bytes().startswith(start), words
+
+
+@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
+def test_no_page_is_wider_than_the_screen(browser: Any, server: str, width: int) -> None:
+    watched = Watched(browser, server)
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    for name in REGISTERED:
+        path = {REGISTERED[0]: "", "task": "task?task=HumanEval/1"}.get(name, name)
+        watched.page.goto(f"{server}/{path}")
+        watched.settle()
+        assert watched.page.get_by_role("heading", level=1).inner_text() == name.capitalize()
+        assert watched.page.get_by_text("This page cannot be shown").count() == 0
+        wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth"
+        assert watched.page.evaluate(wide) <= width, path
+    watched.close()
+
+
+@pytest.mark.slow
+def test_ablation_moves_by_key_and_its_url_gives_the_same_page(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/ablation")
+    page.get_by_text("Detection rate by cost").wait_for()
+    watched.settle()
+    for label, value, said in (
+        ("Programs per task (m)", "m=9", "m = 9 programs"),
+        ("Inputs per task (n)", "n=500", "n = 500 inputs"),
+    ):
+        page.get_by_role("slider", name=label).focus()
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_url(f"**{value}**")
+        page.get_by_text(said).wait_for()
+    page.get_by_text("With 9 programs per task on 500 inputs").wait_for()
+    watched.settle()
+    # sorted, for a chart that moved writes its axis in another order than a new one
+    before, shown = page.url, sorted(words_of(page))
+    page.reload()
+    page.get_by_text("With 9 programs per task on 500 inputs").wait_for()
+    watched.settle()
+    assert (page.url, sorted(words_of(page))) == (before, shown)
+
+
+@pytest.mark.slow
+def test_a_check_of_hostile_programs_gives_a_verdict_and_text_only(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/check?check_n=10")
+    watched.settle()
+    typed = {"The function": CHECKED, "Program 1": MIDDLE, "Program 2": HOSTILE}
+    for label, code in typed.items():
+        page.get_by_label(label, exact=True).fill(code)
+        page.keyboard.press("Control+Enter")
+        watched.settle()
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_text("The programs disagree").wait_for()
+    watched.settle()
+    assert re.search(r"[?&]check=", page.url)
+    main = page.get_by_test_id("stMain")
+    assert main.locator("img[src=x], [data-hostile], .katex, main script").count() == 0
+    assert page.evaluate("() => window.owned") is None
+    assert "<img src=x data-hostile onerror='window.owned = 1'>" in main.inner_text()
+
+
+@pytest.mark.slow
+def test_signals_say_which_one_finds_errors(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/signals")
+    page.get_by_text("Correlation between signals").wait_for()
+    watched.settle()
+    said = re.search(r"AUROC (0\.\d{3}) \[(0\.\d{3}), (0\.\d{3})\]", page.get_by_test_id("stMain").inner_text())
+    assert said is not None
+    value, low, high = map(float, said.groups())
+    assert 0.5 < low < value < high < 1
+    page.locator("svg.marks").nth(2).wait_for()
+
+
+@pytest.mark.slow
+def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
+    store = make_hostile_store(tmp_path / "store")
+    with dashboard(store.root, tmp_path / "log") as (url, _):
+        watched = Watched(browser, url)
+        page = watched.page
+        for path in ("", "tasks", "task?left=2&right=4"):
+            page.goto(f"{url}/{path}")
+            watched.settle()
+            assert page.get_by_text("Store ").first.inner_text().count(BENCHMARK) == 1, path
+            injected = "img[src=x], [data-hostile], main a[href^=javascript], .katex, script:not([src]):not([type])"
+            main = page.get_by_test_id("stMain")
+            assert main.locator(injected).count() == 0, path
+            assert page.evaluate("() => window.owned") is None
+            assert not re.search("[\u202e\u2066\u200b\x07\x1b]", main.inner_text()), path
+            assert len(page.content()) < LONG
+        for words in ("⟨U+202E⟩", "⟨U+0007⟩", '<img src="x" onerror="window.owned = 1">', "999,600 more characters"):
+            page.wait_for_function("words => document.body.innerText.includes(words)", arg=words)
+        assert NAME not in page.title()
+        assert page.get_by_text("This page cannot be shown").count() == 0
+        watched.close()

@@ -1,0 +1,56 @@
+"""The task page on a text-to-SQL task: its tables, databases and queries."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dashboard.components.inputs import spelled_database
+from difftrust_core.cli import main
+from tests.dashboard.test_pages import opened, shown
+
+TASK, OTHER = "starter-sql/long_books", "SELECT count(*) FROM book"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reference and another query for a starter task, executed on a few databases."""
+    folder = tmp_path_factory.mktemp("sql")
+    samples = folder / "samples.jsonl"
+    lines = [{"task_id": TASK, "solution": query} for query in (f"{OTHER} WHERE pages > 300", OTHER)]
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for words in (
+        ["import", str(samples), "--benchmark=starter-sql", "--model=m1", "--temperature=0.6"],
+        ["execute", "-n20", "--jobs=1"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, f"--store={folder / 'store'}"])
+        assert not ended.value.code
+    return folder / "store"
+
+
+def test_a_database_has_a_line_a_row() -> None:
+    assert spelled_database("({'author': [(1, 'Joe', None), (2, 'a\\nb', 0.5)], 'book': []},)").splitlines() == [
+        "author: 2 rows",
+        "    (1, 'Joe', None)",
+        "    (2, 'a\\nb', 0.5)",
+        "book: 0 rows",
+    ]
+    for other in ("({'author': [(1, 'Jo…", "(1,)", "(1, 2)", "({'a': 3},)"):
+        assert spelled_database(other) == other
+
+
+def test_a_sql_task_shows_its_tables_its_databases_and_its_queries(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_STORE", str(store))
+    at = opened("task", benchmark="starter-sql", task=TASK)
+    words = shown(at)
+    assert "CREATE TABLE book" in words
+    assert "How many books have more than 300 pages?" in words
+    assert "def " not in words
+    queries = [code.value for code in at.code if code.language == "sql"]
+    right = f"{OTHER} WHERE pages > 300"
+    assert sorted(queries[-3:]) == [OTHER, right, right]  # the reference, and a query of each cluster
+    assert any(code.value.startswith("author: ") for code in at.code)
+    assert not any(code.language == "python" for code in at.code)

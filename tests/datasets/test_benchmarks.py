@@ -1,0 +1,380 @@
+"""Benchmarks are read from their files as tasks, their seed inputs without running anything."""
+
+import ast
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.benchmarks import canonical_name, find_benchmark, load_benchmark
+from difftrust_core.datasets.entries import natural_order
+from difftrust_core.datasets.seeds import NotFolded, fold, seeds_in_examples, seeds_in_tests
+from difftrust_core.exceptions import BadBenchmark, NoBenchmark
+
+PROMPT = '''from math import sqrt
+
+def half(x):
+    return x / 2
+
+
+def both(a: int, b: list[int] = [0], *, deep: bool = False) -> int:
+    """ Add a to the half of b.
+
+    >>> both(4, [2])
+    5
+    """
+'''
+TESTS = """
+def check(candidate):
+    assert candidate(-3, [1] * 2) == 0
+    assert candidate(b=[7], a=2 ** 3) == 0
+    assert candidate(-3, [1, 1]) == 0
+    assert candidate(open("/etc/passwd").read()) == 0
+"""
+
+
+def humaneval_row(**changes: Any) -> dict[str, Any]:
+    row = {
+        "task_id": "HumanEval/2",
+        "prompt": PROMPT,
+        "entry_point": "both",
+        "canonical_solution": "    return a + half(sum(b))\n",
+        "test": TESTS,
+    }
+    return {name: value for name, value in (row | changes).items() if value is not None}
+
+
+def mbpp_row(**changes: Any) -> dict[str, Any]:
+    row = {
+        "task_id": 7,
+        "prompt": "Count x in y.",
+        "code": "import re\ndef aid(y):\n    return y\ndef count(x, y):\n    return aid(y).count(x)",
+        "test_imports": [],
+        "test_list": ["assert set([count('a', 'banana')]) == {3}", "assert count(y='b' + 'c', x='c') == 1"],
+    }
+    return {name: value for name, value in (row | changes).items() if value is not None}
+
+
+def write_humaneval(folder: Path, *rows: Any) -> Path:
+    path = folder / "HumanEval.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    return path
+
+
+def write_mbpp(folder: Path, *rows: Any) -> Path:
+    path = folder / "sanitized-mbpp.json"
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def seeds(source: str) -> tuple[str, ...]:
+    reference = ast.parse("def f(a, b=2, c=3): pass").body[0]
+    assert isinstance(reference, ast.FunctionDef)
+    return seeds_in_tests(ast.parse(source).body, "f", reference)
+
+
+def test_humaneval_task_has_every_part_of_its_row(tmp_path: Path) -> None:
+    (task,) = load_benchmark("humaneval", path=write_humaneval(tmp_path, humaneval_row()))
+    assert task == Task(
+        benchmark="HumanEval",
+        task_id="HumanEval/2",
+        entry_point="both",
+        signature="(a: int, b: list[int]=[0], *, deep: bool=False) -> int",
+        description="Add a to the half of b.\n\n    >>> both(4, [2])\n    5",
+        seed_inputs=("(-3, [1, 1])", "(8, [7])"),
+        reference=PROMPT + "    return a + half(sum(b))\n",
+        preamble="from math import sqrt\n\ndef half(x):\n    return x / 2\n",
+        prompt=PROMPT,
+    )
+
+
+def test_humaneval_takes_the_examples_where_no_test_is_literal(tmp_path: Path) -> None:
+    row = humaneval_row(test="def check(candidate):\n    candidate(random())")
+    (task,) = load_benchmark("HumanEval", path=write_humaneval(tmp_path, row))
+    assert task.seed_inputs == ("(4, [2])",)
+
+
+def test_mbpp_task_has_every_part_of_its_row(tmp_path: Path) -> None:
+    (task,) = load_benchmark("mbpp", path=write_mbpp(tmp_path, mbpp_row()))
+    assert task == Task(
+        benchmark="MBPP",
+        task_id="Mbpp/7",
+        entry_point="count",
+        signature="(x, y)",
+        description="Count x in y.",
+        seed_inputs=("('a', 'banana')", "('c', 'bc')"),
+        reference=mbpp_row()["code"],
+    )
+
+
+def test_a_task_without_literal_tests_loads_without_seeds(tmp_path: Path) -> None:
+    row = mbpp_row(test_list=["assert count(x, y) == 1"])
+    assert load_benchmark("MBPP", path=write_mbpp(tmp_path, row))[0].seed_inputs == ()
+
+
+def test_tasks_come_in_natural_order(tmp_path: Path) -> None:
+    rows = [humaneval_row(task_id=f"HumanEval/{n}") for n in (10, 2, 100, 1)]
+    tasks = load_benchmark("HumanEval", path=write_humaneval(tmp_path, *rows))
+    assert [t.task_id for t in tasks] == ["HumanEval/1", "HumanEval/2", "HumanEval/10", "HumanEval/100"]
+    assert tasks == sorted(tasks, key=natural_order)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"prompt": None}, "line 2: expected a text in field 'prompt', found no such field"),
+        ({"entry_point": 3}, "line 2: expected a text in field 'entry_point', found int"),
+        ({"entry_point": "other"}, "line 2: expected a function 'other' in field 'prompt'"),
+        ({"canonical_solution": "    return ("}, "line 2: expected Python source in prompt and canonical"),
+        ({"test": "x = 1"}, "line 2: expected a function 'check' in field 'test'"),
+        ({"test": "def check(): pass"}, "line 2: expected check(candidate) in field 'test'"),
+        ({"task_id": "no id"}, "line 2: expected a valid task, found a task needs"),
+    ],
+)
+def test_a_damaged_humaneval_row_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = write_humaneval(tmp_path, humaneval_row(), humaneval_row(task_id="HumanEval/3") | change)
+    if None in change.values():
+        path = write_humaneval(tmp_path, humaneval_row(), humaneval_row(**change))
+    with pytest.raises(BadBenchmark) as refused:
+        load_benchmark("HumanEval", path=path)
+    assert str(refused.value).startswith(f"{path}, {message}")
+    assert "difftrust fetch humaneval" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task_id": "7"}, "entry 1: expected a whole number in field 'task_id', found str"),
+        ({"task_id": True}, "entry 1: expected a whole number in field 'task_id', found bool"),
+        ({"test_list": "assert"}, "entry 1: expected a list of texts in field 'test_list', found str"),
+        ({"test_list": ["assert len('')"]}, "entry 1: expected tests that call a function of field 'code'"),
+        ({"code": "def count(:"}, "entry 1: expected Python source in field 'code'"),
+        ({"code": "def count(x): '\x00'"}, "entry 1: expected Python source in field 'code'"),
+    ],
+)
+def test_a_damaged_mbpp_entry_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = write_mbpp(tmp_path, mbpp_row(**change))
+    with pytest.raises(BadBenchmark) as refused:
+        load_benchmark("MBPP", path=path)
+    assert str(refused.value).startswith(f"{path}, {message}")
+    assert "difftrust fetch mbpp" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("HumanEval", gzip.compress(b"x" * 1000, mtime=0)[:-9], "expected a whole gzip file"),
+        ("HumanEval", b"{", "line 1: expected a JSON object"),
+        ("HumanEval", b"[1]", "line 1: expected an object with named fields, found list"),
+        ("HumanEval", b"\n\n", "expected at least one task"),
+        ("HumanEval", b"\xff\xff\xff", "line 1: expected a JSON object"),
+        ("MBPP", b'{"a": 1}', "expected a JSON list, found dict"),
+        ("MBPP", b"[1]", "entry 1: expected an object with named fields, found int"),
+        ("MBPP", b"[" * 100_000, "expected a JSON list"),
+        ("starter", b"task = 3", "expected [[task]] tables"),
+        ("starter", b"[[task", "expected TOML in UTF-8"),
+        ("starter", b"[[task]]\ntask_id = 'starter/f'", "task 1: expected a text in field 'entry_point'"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(BadBenchmark) as refused:
+        load_benchmark(name, path=path)
+    assert str(path) in str(refused.value)
+    assert message in str(refused.value)
+
+
+def test_a_task_given_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"found again: HumanEval/2;"):
+        load_benchmark("HumanEval", path=write_humaneval(tmp_path, humaneval_row(), humaneval_row()))
+
+
+def test_starter_reads_the_tables_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text("""
+        [[task]]
+        task_id = "starter/twice"
+        entry_point = "twice"
+        signature = "(x)"
+        description = "Twice x."
+        reference = "def twice(x):\\n    return 2 * x"
+        preamble = "import math"
+        seed_inputs = ["(1,)", "(-2.5,)"]
+        ambiguous = true
+        ambiguity = "What is twice a text?"
+    """)
+    (tmp_path / "a.toml").write_text("task = []")
+    (task,) = load_benchmark("Starter", path=tmp_path)
+    assert task == Task(
+        benchmark="starter",
+        task_id="starter/twice",
+        entry_point="twice",
+        signature="(x)",
+        description="Twice x.",
+        seed_inputs=("(1,)", "(-2.5,)"),
+        reference="def twice(x):\n    return 2 * x",
+        preamble="import math",
+        ambiguous=True,
+    )
+
+
+def test_the_folder_of_the_user_comes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, cache = tmp_path / "own" / "mbpp", tmp_path / "cache" / "benchmarks" / "mbpp"
+    monkeypatch.setenv("DIFFTRUST_DATA", str(own.parent))
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(NoBenchmark) as refused:
+        find_benchmark("MBPP")
+    assert "run `difftrust fetch mbpp`, or set DIFFTRUST_DATA to a folder that holds mbpp/sanitized" in str(
+        refused.value
+    )
+    cache.mkdir(parents=True)
+    in_cache = write_mbpp(cache, mbpp_row())
+    assert find_benchmark("mbpp") == in_cache
+    own.mkdir(parents=True)
+    assert write_mbpp(own, mbpp_row()) == find_benchmark("mbpp")
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    assert [canonical_name(name) for name in ("HUMANEVAL", "mbpp", "Starter")] == [
+        "HumanEval",
+        "MBPP",
+        "starter",
+    ]
+    with pytest.raises(NoBenchmark, match=r"'apps'; the known ones are HumanEval, MBPP, starter"):
+        load_benchmark("apps")
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NoBenchmark, match="does not exist"):
+        load_benchmark("HumanEval", path=tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("-3", -3),
+        ("[1, (2.5, 'a')] * 2", [1, (2.5, "a"), 1, (2.5, "a")]),
+        ("2 * 'ab' + 'c'", "ababc"),
+        ("{1: {2, 3}, 'k': None}", {1: {2, 3}, "k": None}),
+        ("set([1, 1])", {1}),
+        ("list(range(-3, 4, 3))", [-3, 0, 3]),
+        ("float('-inf')", float("-inf")),
+        ("2 ** 10 // 3 % 100 - 1 / 4", 40.75),
+        ("x + [3]", [1, 3]),
+        ("dict(a=1)", {"a": 1}),
+    ],
+)
+def test_fold_gives_the_value(source: str, value: object) -> None:
+    assert fold(ast.parse(source, mode="eval").body, {"x": [1]}) == value
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "y",
+        "open('f')",
+        "[1].copy()",
+        "lambda: 1",
+        "[i for i in range(3)]",
+        "10 ** 10 ** 8",
+        "9 ** 9999",
+        "'a' * 10 ** 9",
+        "[[0] * 9999] * 9999",
+        "list(range(10 ** 12))",
+        "list(range(10 ** 30))",
+        "1 / 0",
+        "{[1]}",
+        "'%s' % 1",
+        "-'a'",
+        "float('x')",
+        "f'{1}'",
+        "-" * 900 + "1",
+    ],
+)
+def test_fold_refuses_what_needs_evaluation_or_is_large(source: str) -> None:
+    with pytest.raises(NotFolded):
+        fold(ast.parse(source, mode="eval").body, {})
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("assert f(1) == f(2, c=5)", ("(1,)", "(2, 2, 5)")),
+        ("f(c=5, b=1, a=0)", ("(0, 1, 5)",)),
+        ("f(b=1)\nf(1, d=2)\nf(*[1])\nf(**{})", ()),
+        ("x = [1]\ny = x * 2\nf(x, y)", ("([1], [1, 1])",)),
+        ("x = [1]\nx.append(2)\nf(x)", ()),
+        ("x = [1]\nx[0] = 2\nf(x)", ()),
+        ("x = 1\nx += 1\nf(x)", ()),
+        ("x = 1\nx = g()\nf(x)", ()),
+        ("for x in range(3):\n    f(x, 7)\n    f(8)", ("(8,)",)),
+        ("x = 1\nfor i in range(3):\n    f(x)\n    x = 2\nf(x)", ()),
+        ("if f(4):\n    y = 5\n    f(y)\nelse:\n    f(6)", ("(4,)", "(5,)", "(6,)")),
+        ("f()", ("()",)),
+        ("f(range(3))", ()),
+        ("f(1)\ng(f(1))\nf(True)", ("(1,)", "(True,)")),
+    ],
+)
+def test_seeds_are_the_literal_calls_in_order(source: str, expected: tuple[str, ...]) -> None:
+    assert seeds(source) == expected
+
+
+def test_examples_give_seeds_and_prose_is_passed_over() -> None:
+    reference = ast.parse("def f(a): pass").body[0]
+    assert isinstance(reference, ast.FunctionDef)
+    text = ">>> round(f([1]), 2)\n  >>> f('x') # why\n>>> and so on\n f(3)"
+    assert seeds_in_examples(text, "f", reference) == ("([1],)", "('x',)")
+
+
+def test_starter_tasks_of_the_checkout_load() -> None:
+    tasks = load_benchmark("starter")
+    assert {t.benchmark for t in tasks} == {"starter"}
+    assert [t.task_id for t in tasks] == [f"starter/{t.entry_point}" for t in tasks]
+    assert all(t.seed_inputs for t in tasks)
+
+
+@pytest.fixture(scope="module")
+def published(shared_data: Path) -> dict[tuple[str, str], Task]:
+    humaneval = load_benchmark("HumanEval", path=shared_data / "humaneval" / "HumanEval.jsonl.gz")
+    mbpp = load_benchmark("MBPP", path=shared_data / "mbpp" / "sanitized-mbpp.json")
+    assert (len(humaneval), len(mbpp)) == (164, 427)
+    return {(t.benchmark, t.task_id): t for t in humaneval + mbpp}
+
+
+def test_published_prompts_agree_on_names_and_signatures(
+    published: dict[tuple[str, str], Task], shared_data: Path
+) -> None:
+    rows = pl.read_parquet(shared_data / "difftrust" / "prompt_specs.parquet").rows(named=True)
+    assert len(rows) == 578
+    for row in rows:
+        task = published[row["benchmark"], row["task_id"]]
+        assert task.entry_point == row["name"], row["task_id"]
+        theirs, ours = (ast.dump(ast.parse(f"def f{s}: pass")) for s in (row["signature"], task.signature))
+        assert ours == theirs, row["task_id"]
+
+
+def test_only_two_tasks_have_no_seed_and_none_of_the_task_set(
+    published: dict[tuple[str, str], Task], shared_data: Path
+) -> None:
+    # The tests of these two draw random letters, and their texts hold no example.
+    without = [task.task_id for task in published.values() if not task.seed_inputs]
+    assert without == ["HumanEval/38", "HumanEval/50"]
+    with (shared_data / "difftrust" / "task_set.csv").open() as file:
+        task_set = [(row["benchmark"], row["task_id"]) for row in csv.DictReader(file)]
+    assert len(task_set) == 562
+    assert all(published[key].seed_inputs for key in task_set)
+
+
+def test_helpers_before_the_entry_point_are_preamble(published: dict[tuple[str, str], Task]) -> None:
+    def defined(number: int) -> list[str]:
+        body = ast.parse(published["HumanEval", f"HumanEval/{number}"].preamble).body
+        return [s.name for s in body if isinstance(s, ast.FunctionDef)]
+
+    assert [len(defined(n)) for n in (10, 32, 38, 50)] == [1, 1, 1, 1]
+    assert published["HumanEval", "HumanEval/0"].preamble.startswith("from typing")
+    assert published["HumanEval", "HumanEval/115"].description != ""

@@ -1,0 +1,533 @@
+"""Recorded candidates are read from three kinds of source; what cannot be used is listed, nothing is run."""
+
+import gzip
+import json
+import os
+import pickle
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from polars.testing import assert_frame_equal
+
+from difftrust_core.base.records import BadRow
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.recorded import pickles as inert_pickle
+from difftrust_core.datasets.recorded.selection import SCHEMA, as_table
+from difftrust_core.datasets.recorded.source import (
+    Recorded,
+    Selection,
+    read_artifact,
+    read_jsonl,
+    read_parquet,
+    read_source,
+    split_unknown,
+)
+from difftrust_core.exceptions import BadSource, WrongUsage
+
+ROWS = [
+    ("HumanEval", "HumanEval/0", "a", 0.6, 0, "def f(): 1"),
+    ("HumanEval", "HumanEval/0", "a", 0.6, 1, ""),
+    ("HumanEval", "HumanEval/0", "b", 1.0, 0, "def f(): 2"),
+    ("MBPP", "Mbpp/2", "a", 0.6, 0, "x"),
+]
+TASKS = {
+    task_id: Task(
+        benchmark=benchmark,
+        task_id=task_id,
+        entry_point="f",
+        signature="()",
+        description="",
+        seed_inputs=(),
+        prompt=prompt,
+    )
+    for benchmark, task_id, prompt in [
+        ("HumanEval", "HumanEval/0", "def f():\n"),
+        ("MBPP", "Mbpp/2", ""),
+    ]
+}
+
+
+def rows_of(recorded: Recorded) -> list[tuple[Any, ...]]:
+    assert dict(recorded.candidates.schema) == {name: kind() for name, kind in SCHEMA.items()}
+    return recorded.candidates.rows()
+
+
+# --- artifact ---------------------------------------------------------------------------------------------
+
+
+class Origins:
+    """The two classes of the published artifact, under their published names."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in (
+            "difftrust",
+            "difftrust.core",
+            "difftrust.core.function",
+            "difftrust.core.specification",
+        ):
+            monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+        self.function = self._put("difftrust.core.function", "Function")
+        self.specification = self._put("difftrust.core.specification", "Specification")
+        self.other = self._put("difftrust.core.function", "Other")
+
+    @staticmethod
+    def _put(module: str, name: str) -> type:
+        made = type(name, (), {"__module__": module})
+        setattr(sys.modules[module], name, made)
+        return made
+
+    def pickled(self, *codes: object, kind: type | None = None) -> bytes:
+        functions = []
+        for code in codes:
+            function = (kind or self.function)()
+            function.spec = self.specification()
+            function.spec.name = "f"
+            function.code = code
+            functions.append(function)
+        return pickle.dumps(functions)
+
+
+@pytest.fixture
+def origins(monkeypatch: pytest.MonkeyPatch) -> Origins:
+    return Origins(monkeypatch)
+
+
+def put(root: Path, place: str, content: bytes) -> Path:
+    path = root / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+HE = "HumanEval/.experiments/a_temp0.6/cache/candidates_HumanEval_0"
+MB = "MBPP/.experiments/a_temp1/cache/candidates_2"
+
+
+def test_artifact_gives_every_candidate_of_both_benchmarks(tmp_path: Path, origins: Origins) -> None:
+    put(tmp_path, HE, origins.pickled("def f(): 1", ""))
+    put(tmp_path, MB, origins.pickled("x"))
+    put(tmp_path, "MBPP/.experiments/a_temp1/cache/refined_spec_2", b"")
+    put(tmp_path, "MBPP/.experiments/a_temp1/cache/notes", b"")
+    put(tmp_path, "MBPP/.experiments/plots/p", b"")
+    recorded = read_artifact(tmp_path)
+    assert rows_of(recorded) == [
+        ("HumanEval", "HumanEval/0", "a", 0.6, 0, "def f(): 1"),
+        ("HumanEval", "HumanEval/0", "a", 0.6, 1, ""),
+        ("MBPP", "Mbpp/2", "a", 1.0, 0, "x"),
+    ]
+    assert recorded.bad_rows == ()
+    assert recorded.skipped == {
+        "refined_* files": 1,
+        "other files in cache": 1,
+        "folders not named <model>_temp<t>": 1,
+    }
+
+
+@pytest.mark.parametrize("root", ["..", ".", "HumanEval", "HumanEval/.experiments"])
+def test_artifact_may_be_named_at_any_height(tmp_path: Path, origins: Origins, root: str) -> None:
+    put(tmp_path / "clone", HE, origins.pickled("x"))
+    assert len(rows_of(read_artifact(tmp_path / "clone" / root))) == 1
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        (Selection(benchmarks=frozenset({"MBPP"})), [("Mbpp/2", 0)]),
+        (Selection(models=frozenset({"b"})), []),
+        (Selection(temperatures=frozenset({0.6})), [("HumanEval/0", 0), ("HumanEval/0", 1)]),
+        (Selection(m=1), [("HumanEval/0", 0), ("Mbpp/2", 0)]),
+    ],
+)
+def test_artifact_keeps_to_the_selection(
+    tmp_path: Path, origins: Origins, selection: Selection, expected: list[tuple[str, int]]
+) -> None:
+    put(tmp_path, HE, origins.pickled("p", "q"))
+    put(tmp_path, MB, origins.pickled("x"))
+    assert [(row[1], row[4]) for row in rows_of(read_artifact(tmp_path, selection))] == expected
+
+
+class Shell:
+    """Pickles to a call of os.system, as an attack would."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.system, (self.command,)
+
+
+def refused(tmp_path: Path, content: bytes) -> str:
+    """Read a tree with one good and this file; return why this one was refused."""
+    bad = put(tmp_path, MB, content)
+    recorded = read_artifact(tmp_path)
+    (row,) = recorded.bad_rows
+    assert row.where.startswith(str(bad))
+    return row.why
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_malicious_pickle_is_named_and_not_run(tmp_path: Path, origins: Origins, nested: bool, protocol: int) -> None:
+    put(tmp_path, HE, origins.pickled("good"))
+    mark = tmp_path / "mark"
+    attack: object = Shell(f"touch {mark}")
+    if nested:
+        function = origins.function()
+        function.code = {"k": [attack]}
+        attack = [function]
+    why = refused(tmp_path, pickle.dumps(attack, protocol=protocol))
+    assert "asks for" in why or "opcode" in why
+    if protocol >= 4:
+        assert f"asks for {os.system.__module__}.system; not run" in why
+    assert not mark.exists()
+    assert [row[5] for row in rows_of(read_artifact(tmp_path))] == ["good"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "damage (EOFError"),
+        (b"hello", "damage (UnpicklingError"),
+        (b"\x80\x04N.", "expected a list of candidates, found NoneType"),
+        (b"\x80\x04cbuiltins\neval\n.", "asks for builtins.eval"),
+        (
+            b"\x80\x04cdifftrust.core.function\nFunction.__init__\n.",
+            "asks for difftrust.core.function.Function.",
+        ),
+        (b"\x80\x04]Pid\n.", "opcode or memo entry 80"),
+        (b"\x80\x04\x82\x01.", "opcode or memo entry 130"),
+        (b"\x80\x05\x96\xff\xff\xff\xff\xff\xff\xff\x0f.", "opcode or memo entry 150"),
+        (b"\x80\x04Nr\xff\xff\xff\xff.", "expected a list of candidates, found NoneType"),
+        (b"\x80\x04X\xff\xff\xff\x7fabc.", "damage"),
+        (
+            b"\x80\x04cdifftrust.core.function\nFunction\nN}X\x04\x00\x00\x00codeX\x01\x00\x00\x00xs\x86b.",
+            "of a class",
+        ),
+        (b"\x80\x04cdifftrust.core.function\nFunction\n)R.", "opcode or memo entry 82"),
+        (b"\x80\x04" + b"]" * 200_000 + b"." * 2, "expected"),
+    ],
+)
+def test_a_broken_pickle_is_refused(tmp_path: Path, content: bytes, why: str) -> None:
+    put(tmp_path, HE, pickle.dumps([]))
+    if content.startswith(b"\x80\x04]]"):
+        assert read_artifact(put(tmp_path, MB, content).parents[2]).candidates.is_empty()
+    else:
+        assert why in refused(tmp_path, content)
+
+
+def test_a_truncated_pickle_is_refused_at_every_length(tmp_path: Path, origins: Origins) -> None:
+    whole = origins.pickled("one", "two")
+    for length in range(len(whole)):
+        assert "expected" in refused(tmp_path, whole[:length])
+        assert read_artifact(tmp_path).candidates.is_empty()
+
+
+def test_a_pickle_cannot_change_what_the_next_file_meets(tmp_path: Path, origins: Origins) -> None:
+    function = origins.function()
+    setattr(function, "__setstate__", origins.function)  # noqa: B010  # an instance's own attribute
+    function.code = "x"
+    put(tmp_path, HE, pickle.dumps([function]))
+    put(tmp_path, MB, origins.pickled("y"))
+    assert [row[5] for row in rows_of(read_artifact(tmp_path))] == ["x", "y"]
+    assert set(vars(inert_pickle._Function)) == {"__module__", "__doc__", "__dict__", "__weakref__"}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [(None, "something else"), (3, "something else"), ("a\ud800", "lone surrogates")],
+)
+def test_an_element_without_a_text_is_set_aside_alone(
+    tmp_path: Path, origins: Origins, code: object, found: str
+) -> None:
+    path = put(tmp_path, HE, origins.pickled("p", code, "q"))
+    recorded = read_artifact(tmp_path)
+    assert [(row[4], row[5]) for row in rows_of(recorded)] == [(0, "p"), (2, "q")]
+    (bad,) = recorded.bad_rows
+    assert bad.where == f"{path}, candidate 1"
+    assert found in bad.why
+
+
+def test_another_admitted_or_foreign_object_is_no_candidate(tmp_path: Path, origins: Origins) -> None:
+    put(tmp_path, HE, origins.pickled("p", kind=origins.specification))
+    put(tmp_path, MB, origins.pickled("p", kind=origins.other))
+    recorded = read_artifact(tmp_path)
+    assert recorded.candidates.is_empty()
+    assert "found something else" in recorded.bad_rows[0].why
+    assert "asks for difftrust.core.function.Other" in recorded.bad_rows[1].why
+
+
+def test_a_pickle_that_is_too_large_is_refused(
+    tmp_path: Path, origins: Origins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inert_pickle, "MAX_BYTES", 10)
+    assert "expected at most 10 bytes" in refused(tmp_path, origins.pickled("x" * 100))
+
+
+def test_two_files_for_one_coder_and_task_are_not_mixed(tmp_path: Path, origins: Origins) -> None:
+    put(tmp_path / "1", HE, origins.pickled("p"))
+    second = put(tmp_path / "2", HE, origins.pickled("q"))
+    recorded = read_artifact(tmp_path)
+    assert [row[5] for row in rows_of(recorded)] == ["p"]
+    assert [bad.where for bad in recorded.bad_rows] == [str(second)]
+
+
+def test_a_file_in_the_other_benchmarks_folder_is_refused(tmp_path: Path, origins: Origins) -> None:
+    put(tmp_path, "MBPP/.experiments/a_temp0.6/cache/candidates_HumanEval_0", origins.pickled("p"))
+    recorded = read_artifact(tmp_path)
+    assert recorded.candidates.is_empty()
+    assert "expected a file of MBPP, found a name of HumanEval" in recorded.bad_rows[0].why
+
+
+def test_a_folder_without_experiments_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"expected a folder \.experiments"):
+        read_artifact(tmp_path)
+
+
+def test_the_published_sample_equals_the_published_table(shared_data: Path) -> None:
+    sample = read_artifact(shared_data / "artifact_sample")
+    assert sample.bad_rows == ()
+    assert sample.skipped == {"refined_* files": 1}
+    assert sample.candidates.height == 2050
+    table = read_parquet(shared_data / "difftrust" / "candidates.parquet").candidates
+    both = sample.candidates.join(table, on=list(SCHEMA), how="semi", maintain_order="left")
+    assert_frame_equal(both, sample.candidates)
+
+
+# --- Parquet ----------------------------------------------------------------------------------------------
+
+
+def write_table(folder: Path, rows: list[Any] = ROWS, **changes: Any) -> Path:
+    path = folder / "candidates.parquet"
+    pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(**changes).write_parquet(path)
+    return path
+
+
+def test_parquet_gives_every_row_in_order(tmp_path: Path) -> None:
+    recorded = read_parquet(write_table(tmp_path, extra=pl.lit(1)))
+    assert rows_of(recorded) == ROWS
+    assert (recorded.bad_rows, recorded.skipped) == ((), {})
+
+
+@pytest.mark.parametrize(
+    ("selection", "kept"),
+    [
+        (Selection(benchmarks=frozenset({"MBPP"})), [3]),
+        (Selection(models=frozenset({"a", "c"})), [0, 1, 3]),
+        (Selection(temperatures=frozenset({0.6}), m=1), [0, 3]),
+        (Selection(models=frozenset()), []),
+    ],
+)
+def test_parquet_keeps_to_the_selection(tmp_path: Path, selection: Selection, kept: list[int]) -> None:
+    assert rows_of(read_parquet(write_table(tmp_path), selection)) == [ROWS[i] for i in kept]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"code": None}, "'code', found null"),
+        ({"model": None}, "'model', found null"),
+        ({"sample_index": None}, "'sample_index', found null"),
+        ({"sample_index": -1}, "sample_index >= 0"),
+        ({"temperature": float("nan")}, "finite temperature"),
+        ({"temperature": -0.5}, "finite temperature"),
+        ({"task_id": ""}, "'task_id', found an empty text"),
+        ({"sample_index": 0}, "found a further one"),
+    ],
+)
+@pytest.mark.parametrize("selection", [Selection(), Selection(benchmarks=frozenset({"HumanEval"}), m=10)])
+def test_a_bad_parquet_row_is_set_aside(
+    tmp_path: Path, change: dict[str, Any], found: str, selection: Selection
+) -> None:
+    bad = tuple(change.get(name, value) for name, value in zip(SCHEMA, ROWS[1], strict=True))
+    path = write_table(tmp_path, [ROWS[0], bad, ROWS[2]])
+    recorded = read_parquet(path, selection)
+    assert rows_of(recorded) == [ROWS[0], ROWS[2]]
+    (row,) = recorded.bad_rows
+    assert row.where == f"{path}, row 1"
+    assert found in row.why
+    assert row.why.endswith("(1 rows)")
+
+
+def test_equal_flaws_are_counted_together(tmp_path: Path) -> None:
+    path = write_table(tmp_path, [ROWS[0]] * 8)
+    assert read_parquet(path).bad_rows == (
+        BadRow(
+            where=f"{path}, row 1, 2, 3, 4, 5 and 2 more",
+            why="expected one row for each (benchmark, task_id, model, temperature, sample_index), "
+            "found a further one (7 rows)",
+        ),
+    )
+
+
+def test_a_row_that_is_no_utf8_is_set_aside(tmp_path: Path) -> None:
+    raw = pa.array([b"p", b"\xff\xfe", b"\xed\xa0\x80", b"q"], pa.binary())
+    columns = {name: pa.array([row[i] for row in ROWS]) for i, name in enumerate(SCHEMA)}
+    columns["code"] = pa.Array.from_buffers(pa.string(), 4, raw.buffers())
+    pq.write_table(pa.table(columns), tmp_path / "c.parquet")
+    recorded = read_parquet(tmp_path / "c.parquet", Selection(m=5))
+    assert [row[5] for row in rows_of(recorded)] == ["p", "q"]
+    assert recorded.bad_rows == (
+        BadRow(
+            where=f"{tmp_path / 'c.parquet'}, row 1, 2",
+            why="expected text in UTF-8, found other bytes (2 rows)",
+        ),
+    )
+
+
+def test_a_column_missing_or_of_another_type_is_named(tmp_path: Path) -> None:
+    path = write_table(tmp_path, temperature=pl.lit("0.6"))
+    with pytest.raises(BadSource, match=r"column 'temperature' of type Float64, found String; write it with"):
+        read_parquet(path)
+    pl.read_parquet(path).drop("code", "temperature").write_parquet(path)
+    with pytest.raises(BadSource, match="column 'temperature' of type Float64, found no such column"):
+        read_parquet(path)
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 12, -1, -200, None])
+def test_a_damaged_parquet_file_is_refused(tmp_path: Path, length: int | None) -> None:
+    path = write_table(tmp_path)
+    whole = path.read_bytes()
+    # None: the length is right, the pages are not.
+    path.write_bytes(b"PAR1" + b"\xaa" * 150 + whole[154:] if length is None else whole[:length])
+    with pytest.raises(BadSource) as refused:
+        read_parquet(path)
+    assert str(refused.value).startswith(f"{path}: expected a whole Parquet file, found damage")
+
+
+def test_the_published_table_is_read_with_a_selection(shared_data: Path) -> None:
+    path = shared_data / "difftrust" / "candidates.parquet"
+    recorded = read_parquet(path, Selection(temperatures=frozenset({0.6}), m=10))
+    assert recorded.bad_rows == ()
+    assert recorded.candidates.height == 90_030
+    assert recorded.candidates["model"].n_unique() == 16
+    assert recorded.candidates["sample_index"].max() == 9
+
+
+# --- JSONL ------------------------------------------------------------------------------------------------
+
+
+def write_lines(path: Path, *lines: object) -> Path:
+    data = b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines)
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.gz"])
+def test_jsonl_gives_completions_and_solutions(tmp_path: Path, name: str) -> None:
+    path = write_lines(
+        tmp_path / name,
+        {"task_id": "HumanEval/0", "completion": "    return 1"},
+        {"task_id": "Mbpp/2", "solution": "whole", "extra": 1},
+        b"  ",
+        {"task_id": "HumanEval/0", "completion": "half", "solution": "whole"},
+        {"task_id": "Mbpp/2", "completion": ""},
+    )
+    recorded = read_jsonl(path, TASKS, model="a", temperature=1)
+    assert recorded.bad_rows == ()
+    assert rows_of(recorded) == [
+        ("HumanEval", "HumanEval/0", "a", 1.0, 0, "def f():\n    return 1"),
+        ("MBPP", "Mbpp/2", "a", 1.0, 0, "whole"),
+        ("HumanEval", "HumanEval/0", "a", 1.0, 1, "whole"),
+        ("MBPP", "Mbpp/2", "a", 1.0, 1, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"{", "expected a JSON object, found: "),
+        (b"[" * 100_000, "expected a JSON object, found: "),
+        (b"\xff", "expected a JSON object, found: "),
+        ([1], "expected a JSON object, found list"),
+        ({"solution": "x"}, "field 'task_id', found no such field"),
+        ({"task_id": 0, "solution": "x"}, "field 'task_id', found int"),
+        ({"task_id": "HumanEval/999", "solution": "x"}, "found 'HumanEval/999'"),
+        ({"task_id": "Mbpp/2"}, "field 'solution' or 'completion', found no such field"),
+        ({"task_id": "Mbpp/2", "completion": None}, "found NoneType"),
+        ({"task_id": "Mbpp/2", "solution": 3, "completion": "x"}, "found int"),
+        ({"task_id": "Mbpp/2", "solution": "\ud800"}, "lone surrogates"),
+    ],
+)
+def test_a_bad_line_is_set_aside_by_its_number(tmp_path: Path, line: object, why: str) -> None:
+    good = {"task_id": "Mbpp/2", "solution": "x"}
+    path = write_lines(tmp_path / "s.jsonl", good, b"", line, good)
+    recorded = read_jsonl(path, TASKS, model="a", temperature=0.6)
+    (bad,) = recorded.bad_rows
+    assert bad.where == f"{path}, line 3"
+    assert why in bad.why
+    # A line that names its task keeps its place among the samples.
+    known = isinstance(line, dict) and line.get("task_id") == "Mbpp/2"
+    assert [row[4] for row in rows_of(recorded)] == ([0, 2] if known else [0, 1])
+
+
+def test_jsonl_takes_the_first_m_of_each_task(tmp_path: Path) -> None:
+    lines = [{"task_id": t, "solution": str(i)} for i in range(3) for t in TASKS]
+    path = write_lines(tmp_path / "s.jsonl", *lines)
+    recorded = read_jsonl(path, TASKS, model="a", temperature=0.6, m=2)
+    assert [row[5] for row in rows_of(recorded)] == ["0", "0", "1", "1"]
+
+
+def test_a_truncated_gzip_is_refused(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "s.jsonl.gz", *[{"task_id": "Mbpp/2", "solution": "x"}] * 3)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(BadSource, match="expected a whole gzip file"):
+        read_jsonl(path, TASKS, model="a", temperature=0.6)
+
+
+@pytest.mark.parametrize(("model", "temperature"), [("", 0.6), ("a", -1.0), ("a", float("nan"))])
+def test_a_coder_that_is_none_is_refused(tmp_path: Path, model: str, temperature: float) -> None:
+    with pytest.raises(WrongUsage):
+        read_jsonl(write_lines(tmp_path / "s.jsonl"), TASKS, model=model, temperature=temperature)
+
+
+# --- any source -------------------------------------------------------------------------------------------
+
+
+def test_a_source_is_read_by_what_it_is(tmp_path: Path, origins: Origins) -> None:
+    put(tmp_path / "tree", HE, origins.pickled("p"))
+    lines = write_lines(
+        tmp_path / "s.jsonl",
+        {"task_id": "Mbpp/2", "solution": "x"},
+        {"task_id": "HumanEval/0", "solution": "y"},
+    )
+    assert [row[5] for row in rows_of(read_source(tmp_path / "tree"))] == ["p"]
+    assert rows_of(read_source(write_table(tmp_path), Selection(m=1))) == [ROWS[0], ROWS[2], ROWS[3]]
+    wanted = Selection(benchmarks=frozenset({"MBPP"}))
+    recorded = read_source(lines, wanted, tasks=TASKS, model="a", temperature=0.6)
+    assert [row[5] for row in rows_of(recorded)] == ["x"]
+    with pytest.raises(WrongUsage, match="give --model and --temperature"):
+        read_source(lines)
+
+
+def test_a_source_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("")
+    with pytest.raises(BadSource, match=r"expected a folder .* or \.jsonl\.gz file, found a file of another name"):
+        read_source(tmp_path / "s.csv")
+    with pytest.raises(BadSource, match="found nothing there"):
+        read_source(tmp_path / "absent.parquet")
+
+
+def test_selection_refuses_no_candidates_at_all() -> None:
+    with pytest.raises(WrongUsage, match="m must be at least 1, got 0"):
+        Selection(m=0)
+
+
+def test_candidates_of_unknown_tasks_become_bad_rows() -> None:
+    recorded = Recorded(candidates=as_table(ROWS), bad_rows=(BadRow(where="w", why="y"),), skipped={"s": 1})
+    split = split_unknown(recorded, {("MBPP", "Mbpp/2"), ("MBPP", "HumanEval/0")})
+    assert rows_of(split) == [ROWS[3]]
+    assert split.bad_rows == (
+        BadRow(where="w", why="y"),
+        BadRow(
+            where="HumanEval HumanEval/0",
+            why="expected a task of the benchmarks loaded, found 3 candidates of an unknown one",
+        ),
+    )
+    assert split.skipped == {"s": 1}
+    assert split_unknown(split, {("MBPP", "Mbpp/2")}) is split

@@ -1,0 +1,189 @@
+"""The starter benchmark is valid, varied and right.
+
+The references are our own, so they run here directly, without the sandbox.
+"""
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust_core.base.literals import Instance, read_literal, write_literal
+from difftrust_core.base.task import Task
+
+FOLDER = Path(__file__).parents[2] / "data" / "starter"
+TABLES: list[dict[str, Any]] = [
+    table for file in sorted(FOLDER.glob("*.toml")) for table in tomllib.loads(file.read_text("utf-8"))["task"]
+]
+OF_THE_TASK = {"task_id", "entry_point", "signature", "description", "preamble", "reference", "ambiguous"}
+OF_THE_FILE = {"seed_inputs", "ambiguity", "examples"}
+
+each_task = pytest.mark.parametrize("table", TABLES, ids=[t["task_id"] for t in TABLES])
+each_example = pytest.mark.parametrize(
+    ("table", "seed", "expected"),
+    [pytest.param(t, *example, id=f"{t['entry_point']}{example[0]}") for t in TABLES for example in t["examples"]],
+)
+
+
+def task_of(table: dict[str, Any]) -> Task:
+    fields = {key: value for key, value in table.items() if key in OF_THE_TASK}
+    return Task(benchmark="starter", seed_inputs=tuple(table["seed_inputs"]), **fields)
+
+
+class Program:
+    """The reference of one task, executed in a namespace of its own."""
+
+    def __init__(self, table: dict[str, Any]) -> None:
+        self._namespace: dict[str, Any] = {}
+        exec(table.get("preamble", ""), self._namespace)
+        exec(table["reference"], self._namespace)
+        self._function: Callable[..., Any] = self._namespace[table["entry_point"]]
+
+    def arguments(self, seed: str) -> tuple[Any, ...]:
+        return read_literal(seed, self._make)
+
+    def __call__(self, arguments: tuple[Any, ...]) -> Any:
+        return self._function(*arguments)
+
+    def _make(self, type_name: str, args: tuple[Any, ...], fields: dict[str, Any]) -> Any:
+        assert not args
+        made = object.__new__(self._namespace[type_name])
+        for name, value in fields.items():
+            setattr(made, name, value)
+        return made
+
+
+def plain(value: Any) -> Any:
+    """``value`` with objects as ``Instance`` and dicts in the order of their keys' text."""
+    match value:
+        case list() | tuple():
+            return type(value)(map(plain, value))
+        case dict():
+            return {key: plain(value[key]) for key in sorted(value, key=write_literal)}
+        case Instance():
+            return Instance(value.type_name, value.args, plain(value.fields))
+        case None | bool() | int() | float() | str() | set():
+            return value
+    return Instance(type(value).__name__, (), plain(vars(value)))
+
+
+def text_of(value: Any) -> str:
+    """Equal texts mean equal values of equal types; the order of dict entries and of fields does not count."""
+    return write_literal(plain(value))
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """``value`` and every value in it, dict keys included."""
+    yield value
+    match value:
+        case list() | tuple() | set():
+            yield from chain.from_iterable(map(parts, value))
+        case dict():
+            yield from chain.from_iterable(parts(part) for entry in value.items() for part in entry)
+        case Instance():
+            yield from chain.from_iterable(map(parts, value.fields.values()))
+
+
+def results_of(table: dict[str, Any]) -> list[Any]:
+    program = Program(table)
+    return [plain(program(program.arguments(seed))) for seed in table["seed_inputs"]]
+
+
+def test_there_are_enough_tasks_and_no_id_occurs_twice() -> None:
+    ids = Counter(table["task_id"] for table in TABLES)
+    assert len(TABLES) >= 40
+    assert [task_id for task_id, count in ids.items() if count > 1] == []
+
+
+@each_task
+def test_the_table_is_a_valid_task(table: dict[str, Any]) -> None:
+    task = task_of(table)
+    assert set(table) <= OF_THE_TASK | OF_THE_FILE
+    assert task.task_id == f"starter/{task.entry_point}"
+    assert task.reference
+    assert task.description.strip()
+
+
+@each_task
+def test_the_signature_fits_the_reference_and_the_seeds(table: dict[str, Any]) -> None:
+    stub: dict[str, Any] = {}
+    # The future import keeps annotations as text, so that they may name classes of the preamble.
+    exec(f"from __future__ import annotations\ndef stub{table['signature']}: ...", stub)
+    program = Program(table)
+    names = stub["stub"].__code__.co_varnames
+    code = program._function.__code__
+    assert names == code.co_varnames[: code.co_argcount]
+    assert {len(arguments) for arguments in task_of(table).arguments()} == {len(names)}
+
+
+@each_task
+def test_there_are_five_different_seeds(table: dict[str, Any]) -> None:
+    seeds = [text_of(arguments) for arguments in task_of(table).arguments()]
+    assert len(seeds) >= 5
+    assert len(set(seeds)) == len(seeds)
+
+
+@each_task
+def test_the_reference_tells_the_seeds_apart(table: dict[str, Any]) -> None:
+    assert len({text_of(result) for result in results_of(table)}) >= 2
+
+
+@each_task
+def test_the_reference_is_deterministic_and_leaves_its_arguments_alone(table: dict[str, Any]) -> None:
+    program, again = Program(table), Program(table)
+    for seed in table["seed_inputs"]:
+        arguments = program.arguments(seed)
+        first = text_of(program(arguments))
+        assert text_of(arguments) == text_of(read_literal(seed))
+        assert text_of(program(arguments)) == first
+        assert text_of(again(again.arguments(seed))) == first
+
+
+@each_example
+def test_the_reference_gives_the_result_worked_out_by_hand(table: dict[str, Any], seed: str, expected: str) -> None:
+    program = Program(table)
+    assert text_of(program(program.arguments(seed))) == text_of(read_literal(expected))
+
+
+@each_task
+def test_some_examples_are_given_and_are_seeds(table: dict[str, Any]) -> None:
+    assert len(table["examples"]) >= 2
+    assert [seed for seed, _ in table["examples"] if seed not in table["seed_inputs"]] == []
+
+
+@pytest.mark.parametrize("kind", [int, float, str, bool, list, dict, set, tuple, type(None), Instance])
+def test_every_kind_of_value_occurs_in_arguments_and_in_results(kind: type) -> None:
+    # A tuple of arguments is no argument, so the parts of each argument are what counts.
+    arguments = chain.from_iterable(chain.from_iterable(task_of(table).arguments()) for table in TABLES)
+    results = chain.from_iterable(results_of(table) for table in TABLES)
+    assert kind in {type(part) for argument in arguments for part in parts(argument)}
+    assert kind in {type(part) for result in results for part in parts(result)}
+
+
+def test_lists_are_nested_in_arguments_and_in_results() -> None:
+    def nested(value: Any) -> bool:
+        return any(type(p) is list and any(type(item) is list for item in p) for p in parts(value))
+
+    assert sum(any(map(nested, task_of(table).arguments())) for table in TABLES) >= 3
+    assert sum(any(map(nested, results_of(table))) for table in TABLES) >= 3
+
+
+def test_at_least_five_tasks_are_about_objects() -> None:
+    def has_objects(table: dict[str, Any]) -> bool:
+        return any(type(p) is Instance for arguments in task_of(table).arguments() for p in parts(arguments))
+
+    assert sum(map(has_objects, TABLES)) >= 5
+    preambles = [table["preamble"] for table in TABLES if "preamble" in table]
+    assert any("@dataclass" in preamble for preamble in preambles)
+    assert any("def __init__" in preamble for preamble in preambles)
+
+
+def test_ambiguous_tasks_say_what_is_ambiguous_and_others_do_not() -> None:
+    ambiguous = [table for table in TABLES if task_of(table).ambiguous]
+    assert len(ambiguous) >= 8
+    assert [t["task_id"] for t in ambiguous if not t.get("ambiguity", "").strip().endswith(".")] == []
+    assert [t["task_id"] for t in TABLES if "ambiguity" in t and t not in ambiguous] == []

@@ -1,0 +1,68 @@
+"""The results that come with the project: whole, small, without texts of others, and what the paper's tables say."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.analysis.queries import query_sql
+from difftrust_core.datasets.published import find_results
+from difftrust_core.report.tables import TableRequest, make_table
+from difftrust_core.store.store import Store
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return Store.open(find_results())
+
+
+def test_every_file_is_in_the_readme_with_its_sha256() -> None:
+    listed = dict(re.findall(r"\| `(results/[^`]+)` \| `([0-9a-f]{64})` \|", (DATA / "README.md").read_text()))
+    there = {
+        str(path.relative_to(DATA)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (DATA / "results").rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
+    assert listed == there
+
+
+def test_they_are_small_and_hold_no_text_of_programs_or_benchmarks(store: Store) -> None:
+    assert sum(path.stat().st_size for path in store.root.rglob("*") if path.is_file()) < 25e6
+    assert {path.name for path in store.root.iterdir() if path.is_dir()} == {
+        "classes", "disagreements", "estimates", "members", "patterns", "stability",
+    }  # fmt: skip
+    longest = query_sql(store, "select max(length(arguments)) a, max(length(text)) b from disagreements")
+    assert max(longest.row(0)) <= 201  # 200 characters and the sign that more was there
+
+
+def test_they_hold_all_that_was_recorded(store: Store) -> None:
+    counted = query_sql(store, "select count(*) n, count(distinct model) models from members").row(0)
+    assert counted == (565_676, 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("2", {"mean_error": 0.010, "mean_incoherence": 0.006, "detection_rate": 0.015}),
+        ("4", {"mean_error": 0.010, "mean_incoherence": 0.006, "detection_rate": 0.015}),
+    ],
+)
+def test_they_repeat_the_published_tables(name: str, limits: dict[str, float]) -> None:
+    made = make_table(name, TableRequest(store=find_results(), published=True))
+    said = next(note for note in made.notes if note.startswith("mean absolute difference"))
+    differences = {measure: float(value) for measure, value in re.findall(r"(\w+) (\d\.\d+)", said)}
+    assert {measure: differences[measure] < limit for measure, limit in limits.items()} == dict.fromkeys(limits, True)
+    assert any("with I > 2E: 0; with E = 0 < I: 0" in note for note in made.notes)
+
+
+def test_they_repeat_table_3_with_its_expenses() -> None:
+    made = make_table("3", TableRequest(store=find_results(), published=True))
+    said = next(note for note in made.notes if note.startswith("difference to the published table"))
+    detection, most, expenses, most_expenses = map(float, re.findall(r"\d\.\d+", said))
+    assert detection < 0.03
+    assert most < 0.05
+    assert expenses < most_expenses < 0.15
+    assert not any(note.startswith("not in the store") for note in made.notes)

@@ -1,0 +1,252 @@
+"""Execution of real programs in the real sandbox: exact, incremental, repeatable."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_nondeterministic, query_sql
+from difftrust_core.datasets.recorded.selection import Selection
+from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.execution.plan import Plan
+from difftrust_core.execution.worker import run_chunk
+from difftrust_core.generation.simulated import sample_simulated
+from difftrust_core.sandbox.host import Limits
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import SCHEMAS, Store
+from tests.support.estimates import compute_estimates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent
+
+BENCHMARK = {"tiny": TASKS}
+
+
+def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_path: Path) -> None:
+    commented = {task_id: f"# the same\n{code}" for task_id, code in RIGHT.items()}
+    store = filled(tmp_path / "store", RIGHT, RIGHT, commented)
+    done = execute(store, n=20, say=silent)
+    assert (done.n_programs, done.n_executions) == (3, 60)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert estimates["m"].to_list() == [3, 3, 3]
+    assert estimates["error"].to_list() == [0.0] * 3
+    assert estimates["incoherence"].to_list() == [0.0] * 3
+    assert query_disagreement(store) is None
+
+
+def test_executing_again_does_nothing(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=30, say=silent)
+    assert refresh_estimates(store)
+    before = contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates")
+    again = execute(store, n=30, say=silent)
+    assert (again.n_tasks, again.n_tasks_at_hand, again.n_executions) == (0, 3, 0)
+    assert not refresh_estimates(store)
+    assert execute(store, n=10, say=silent).n_tasks == 0
+    assert contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates") == before
+
+
+def test_the_same_run_from_scratch_gives_the_same_bytes(tmp_path: Path) -> None:
+    stores = []
+    for name, n_jobs in (("a", 1), ("b", 2)):
+        store = filled(tmp_path / name, RIGHT, WRONG, OTHER)
+        execute(store, n=40, n_jobs=n_jobs, say=silent)
+        refresh_estimates(store, n_jobs=n_jobs)
+        stores.append(contents(store, "inputs", "outcomes", "behaviours", "estimates"))
+    assert stores[0] == stores[1]
+
+
+def test_another_seed_gives_other_inputs_and_is_refused_on_the_same_store(tmp_path: Path) -> None:
+    one, other = filled(tmp_path / "one", RIGHT), filled(tmp_path / "other", RIGHT)
+    execute(one, n=20, seed=1, say=silent)
+    execute(other, n=20, seed=2, say=silent)
+    assert one.read("inputs")["arguments"].to_list() != other.read("inputs")["arguments"].to_list()
+    with pytest.raises(WrongUsage, match="seed 1, got 2; use a new store"):
+        execute(one, n=20, seed=2, say=silent)
+
+
+def test_new_candidates_execute_only_what_is_new(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=40, say=silent)
+    add_candidates(store, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
+    added = execute(store, n=40, say=silent)
+    assert (added.n_programs, added.n_executions) == (3, 120)
+    refresh_estimates(store)
+    whole = Store.create(tmp_path / "whole")
+    add_candidates(whole, candidates("coder", RIGHT, WRONG), BENCHMARK, n_jobs=1)
+    add_candidates(whole, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
+    execute(whole, n=40, say=silent)
+    refresh_estimates(whole)
+    assert query_estimates(store).equals(query_estimates(whole))
+
+
+def test_raising_n_executes_only_the_rest_and_keeps_the_prefix(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG, OTHER)
+    execute(store, n=25, say=silent)
+    before = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    assert execute(store, n=60, say=silent).n_executions == 9 * 35
+    after = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    assert {path: after[path] for path in before} == before
+    whole = filled(tmp_path / "whole", RIGHT, WRONG, OTHER)
+    execute(whole, n=60, say=silent)
+    columns = ["task_id", "input_index", "arguments"]
+    mine, other = (one.read("inputs").select(columns).sort(columns[:2]) for one in (store, whole))
+    assert mine.equals(other)
+    for n in (10, 25, 60):
+        assert compute_estimates(store, n=n)["paper"].equals(compute_estimates(whole, n=n)["paper"])
+    with pytest.raises(WrongUsage, match="executed on 60 inputs, not 61; run `difftrust execute -n 61`"):
+        compute_estimates(store, n=61)
+
+
+def test_text_that_is_no_program_is_an_outcome(tmp_path: Path) -> None:
+    broken = {task.task_id: "I am sorry, I cannot write this." for task in TASKS}
+    empty = {task.task_id: "" for task in TASKS}
+    store = filled(tmp_path / "store", RIGHT, broken, empty)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert estimates["n_load_errors"].to_list() == [20, 20, 20]
+    assert estimates["error"].to_list() == pytest.approx([2 / 3] * 3)
+    assert estimates["incoherence"].to_list() == pytest.approx([2 / 3] * 3)
+
+
+DOUBLES = {
+    "values": "def double(x):\n    return 2 * x\n",
+    "exceptions": "def double(x):\n    raise KeyError(x)\n",
+    "memory": "def double(x):\n    raise MemoryError\n",
+    "crashes": "import os\ndef double(x):\n    os._exit(3)\n",
+    "load_errors": "def double(x) return 2 * x\n",
+    "unsupported": "def double(x):\n    return double\n",
+    "timeouts": "def double(x):\n    while True:\n        pass\n",
+    "forged": "import os, sys\ndef double(x):\n    sys._getframe(2).f_locals['head'][0] = 3\n    os._exit(0)\n",
+}
+
+
+def test_every_kind_of_outcome_is_counted_apart(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    programs = [{**RIGHT, "tiny/double": code} for code in DOUBLES.values()]
+    double = candidates("coder", *programs).candidates.filter(pl.col("task_id") == "tiny/double")
+    add_candidates(store, Recorded(candidates=double), BENCHMARK, n_jobs=1)
+    n, limits = 12, Limits(max_timeouts=3, max_crashes=5)
+    execute(store, n=n, limits=limits, say=silent)
+    refresh_estimates(store)
+    (row,) = query_estimates(store).iter_rows(named=True)
+    counted = {name.removeprefix("n_"): row[name] for name in SCHEMAS["estimates"] if name.startswith("n_")}
+    arguments = store.read("inputs").sort("input_index")["arguments"].to_list()
+    tried = list(dict.fromkeys(arguments))  # an input that is drawn twice is executed once
+    until_given_up, until_crashed = (sum(tried.index(a) < limit for a in arguments) for limit in (3, 5))
+    assert (row["m"], row["n"]) == (len(DOUBLES), n)
+    assert len(tried) > 5
+    assert {k: v for k, v in counted.items() if k not in ("classes", "nondeterministic")} == {
+        "values": n,
+        "exceptions": n,
+        "timeouts": until_given_up,
+        "skipped": 3 * n - 2 * until_given_up - until_crashed,
+        "memory": until_given_up,
+        "crashes": until_crashed,
+        "load_errors": n,
+        "unsupported": n,
+        "forged": n,
+    }
+
+
+def test_programs_that_differ_from_themselves_are_counted_per_task(tmp_path: Path) -> None:
+    moody = {**RIGHT, "tiny/double": "import time\ndef double(x):\n    return time.perf_counter()\n"}
+    seen = {**RIGHT, "tiny/double": "seen = []\ndef double(x):\n    seen.append(x)\n    return len(seen)\n"}
+    store = filled(tmp_path / "store", RIGHT, moody, moody, seen)
+    execute(store, n=20, say=silent)
+    execute(store, n=30, say=silent)  # a second chunk counts nothing twice
+    refresh_estimates(store)
+    assert dict(query_estimates(store).select("task_id", "n_nondeterministic").iter_rows()) == {
+        "tiny/double": 3,
+        "tiny/first": 0,
+        "tiny/total": 0,
+    }
+    (row,) = query_nondeterministic(store).iter_rows(named=True)
+    assert row == {
+        "benchmark": "tiny",
+        "task_id": "tiny/double",
+        "n_programs": 4,  # the reference among them
+        "n_trimmed": 0,
+        "n_nondeterministic": 2,
+        "reference_nondeterministic": False,
+    }
+
+
+@pytest.mark.parametrize("validity", ["reference", "quorum", "all"])
+def test_validity_decides_which_inputs_are_kept(tmp_path: Path, validity: str) -> None:
+    store = filled(tmp_path / "store", WRONG, WRONG, RIGHT)
+    execute(store, n=80, validity=validity, say=silent)
+    sql = """SELECT o.kind, count(*)
+             FROM executions e JOIN behaviours b USING (benchmark, task_id, start, behaviour_id),
+             unnest(outcome_ids) WITH ORDINALITY AS u(id, i)
+             JOIN outcomes o ON o.task_id = e.task_id AND o.input_index = i - 1 AND o.outcome_id = id
+             WHERE e.task_id = 'tiny/first' AND e.tree_id {} 'reference' GROUP BY 1"""
+    by_reference = dict(query_sql(store, sql.format("=")).rows())
+    by_candidates = dict(query_sql(store, sql.format("<>")).rows())
+    assert by_reference == {"value": 80}  # this reference returns on every list
+    if validity == "quorum":  # two of three candidates raise on [], so no input but the last resort is []
+        assert "exception" not in by_candidates
+    else:
+        assert by_candidates["exception"] > 0
+
+
+def test_two_writers_do_not_mix(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    with store.writing(), pytest.raises(StoreInUse, match="another difftrust command writes"):
+        execute(Store.open(store.root), n=5, say=silent)
+    assert execute(store, n=5, say=silent).n_tasks == 3
+
+
+@pytest.mark.parametrize("table", ["inputs", "outcomes", "behaviours", "executions", "candidates", "programs"])
+def test_a_damaged_file_is_named(tmp_path: Path, table: str) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=20, say=silent)
+    path = store.files(table)[0]
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(BadStore, match=path.name):
+        _ = execute(store, n=30, say=silent), compute_estimates(store)
+
+
+def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(NoStore, match="difftrust import"):
+        execute(Store.create(tmp_path / "store"), n=5, say=silent)
+    with pytest.raises(NoStore, match="no difftrust store in"):
+        Store.open(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("n_jobs", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_more_workers_give_the_same_bytes_where_outcomes_were_known_before(tmp_path: Path, n_jobs: int) -> None:
+    def rows(store: Store) -> pl.DataFrame:
+        return store.read("executions").drop("cpu_seconds", "peak_kb")
+
+    def grown(root: Path) -> Store:
+        """Executed with one set of programs and then with more, so that outcomes are known before."""
+        store = filled(root, WRONG, OTHER)
+        execute(store, n=40, say=silent)
+        for model in ("simulated/weak", "simulated/medium"):
+            more = [sample_simulated(task, model, temperature=1.0, m=8) for task in TASKS]
+            recorded = Recorded(candidates=pl.DataFrame([vars(one) for of_task in more for one in of_task]))
+            add_candidates(store, recorded, BENCHMARK, n_jobs=1)
+        return store
+
+    whole, spread = grown(tmp_path / "whole"), grown(tmp_path / "spread")
+    execute(whole, n=60, say=silent)
+    assert execute(spread, n=60, n_jobs=n_jobs, say=silent).n_tasks == len(TASKS)
+    tables = ("inputs", "outcomes", "behaviours")
+    assert contents(spread, *tables) == contents(whole, *tables)
+    assert rows(spread).equals(rows(whole))
+    assert execute(spread, n=60, say=silent).n_tasks == 0
+
+
+def test_a_chunk_that_a_lost_worker_had_written_is_left_as_it_is(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    with store.writing():
+        plan = Plan(store, store.settings(), 20, selection=Selection(), limits=Limits(), allow_weak=False, is_here=True)
+        jobs = list(plan.jobs())
+    execute(store, n=20, say=silent)
+    before = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    assert [run_chunk(job).failure for job in jobs] == ["", "", ""]
+    assert contents(store, "inputs", "outcomes", "behaviours", "executions") == before

@@ -1,0 +1,146 @@
+"""Prompts, programs in replies, prices and secrets: all by hand."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.generation.extraction import program_of
+from difftrust_core.generation.prices import Price, price_of, recorded_prices
+from difftrust_core.generation.prompt import prompt_hash, prompt_of
+from difftrust_core.generation.secrets import known_secrets, short_reason, without_secrets
+from difftrust_core.languages.language import load_language
+from tests.support.tiny import TASKS
+
+FIRST = next(task for task in TASKS if task.entry_point == "first")
+F = "def f(x):\n    return x\n"
+G = "def g(x):\n    return x\n"
+
+REPLIES = [
+    ("one block", f"Sure:\n\n```python\n{F}```\nDone.", F, "block with the entry point"),
+    ("no language", f"```\n{F}```", F, "block with the entry point"),
+    ("tildes", f"~~~py\n{F}~~~", F, "block with the entry point"),
+    ("the second block defines it", f"```\n{G}```\nand\n```\n{F}```", F, "block with the entry point"),
+    ("usage after it", f"```\n{F}```\n```\nprint(f(1))\n```", F, "block with the entry point"),
+    ("the first of two", f"```\n{F}```\n```\n{F}{G}```", F, "block with the entry point"),
+    ("in a list", "1. So:\n\n   ```python\n   def f(x):\n       return x\n   ```\n", F, "block with the entry point"),
+    ("never closed", f"```python\n{F}", F, "block with the entry point"),
+    ("a fence in a longer one", f"````\n'''\n```\n'''\n{F}````", f"'''\n```\n'''\n{F}", "block with the entry point"),
+    ("a name for a lambda", "```\nf = lambda x: x\n```", "f = lambda x: x\n", "block with the entry point"),
+    ("drafts in thoughts", f"<think>\n```\n{F}# draft\n```\n</think>\n```\n{F}```", F, "block with the entry point"),
+    ("another name", f"```\n{G}```", G, "first block that parses"),
+    ("nested only", f"```\nclass A:\n    def f(self): pass\n```\n```\n{G}```", "class A:\n    def f(self): pass\n",
+     "first block that parses"),
+    ("the first does not parse", f"```\ndef f(x)\n```\n```\n{G}```", G, "first block that parses"),
+    ("no fence", F, F, "whole reply"),
+    ("cut in the middle", "```python\ndef f(x):\n    return (x +", "", "no program"),
+    ("prose", "I am sorry, but I cannot help with that.", "", "no program"),
+    ("one word", "Sorry", "", "no program"),
+    ("empty", "", "", "no program"),
+    ("a shell command", "```\npip install numpy\n```", "", "no program"),
+    ("nul", "def f(x): return '\0'", "", "no program"),
+    ("a lone surrogate", "def f(x): return '\ud800'", "", "no program"),
+    ("deep", "f = " + "(" * 5000 + ")" * 5000, "", "no program"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "code", "how"), [r[1:] for r in REPLIES], ids=[r[0] for r in REPLIES])
+def test_the_program_in_a_reply(reply: str, code: str, how: str) -> None:
+    found = program_of(reply, "f", load_language("python"))
+    assert (found.code, found.how) == (code, how)
+
+
+def test_the_prompt_holds_what_the_task_says_and_nothing_of_the_answer() -> None:
+    task = replace(FIRST, description="Return the first.\n\nIt costs $5 or ${x}.\n")
+    prompt = prompt_of(task)
+    assert "def first(items: list) -> object\n" in prompt
+    assert "Return the first.\n\nIt costs $5 or ${x}.\n" in prompt
+    assert "items[0]" not in prompt
+    assert "runs before yours" not in prompt
+    assert "version" not in prompt
+    with_preamble = prompt_of(replace(task, preamble="import math\n\n\nLIMIT = 3\n"))
+    assert "runs before yours, so what it defines is at hand and need not be repeated:\n```python\nimport math\n\n\nLIMIT = 3\n```\n" in with_preamble  # noqa: E501  # fmt: skip
+    assert re.fullmatch("[0-9a-f]{16}", prompt_hash(FIRST))
+
+
+def test_every_starter_task_has_a_prompt_of_its_own() -> None:
+    prompts = [prompt_of(task) for task in load_benchmark("starter")]
+    assert len(set(prompts)) == 55
+    assert not [p for p in prompts if re.search(r"\$(entry_point|signature|description|preamble)", p)]
+
+
+def test_prices() -> None:
+    gpt = price_of("gpt-4o", api_base=None, environment={})
+    assert gpt is not None
+    assert (gpt.prompt, gpt.completion, gpt.date) == (5.0, 15.0, "2024-05-13")
+    assert gpt.of(1_000_000, 2_000_000) == 35.0
+    assert gpt.of(120, 40) == pytest.approx(0.0012, abs=1e-15)
+    assert gpt.of(None, 40) is None
+    assert price_of("openai/gpt-4o", api_base=None, environment={}) == gpt
+    assert recorded_prices() == {"gpt_4o": gpt}  # the paper counts with its first price
+
+
+@pytest.mark.parametrize(
+    ("model", "api_base", "environment"),
+    [
+        ("gpt-99", None, {}),
+        ("ollama/llama3.1", None, {}),
+        ("openai/gpt-4o", "http://127.0.0.1:8000/v1", {}),
+        ("gpt-4o", None, {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"}),
+        ("anthropic/claude-3-haiku-20240307", None, {"ANTHROPIC_API_BASE": "https://proxy.example"}),
+    ],
+)
+def test_a_price_that_is_not_known_is_none(model: str, api_base: str | None, environment: dict[str, str]) -> None:
+    assert price_of(model, api_base=api_base, environment=environment) is None
+
+
+def test_simulated_coders_are_free_whatever_their_tokens() -> None:
+    price = price_of("simulated/weak", api_base=None, environment={})
+    assert price is not None
+    assert price.of(None, None) == 0.0
+    assert Price(prompt=0.0, completion=1.0).of(None, 1) is None
+
+
+SECRET = "sk-planted-0123456789abcdef"
+
+
+def test_secrets_are_found_by_the_name_of_their_variable() -> None:
+    environment = {
+        "OPENAI_API_KEY": SECRET,
+        "GH_TOKEN": "t" * 20,
+        "KEYMAP": "us",
+        "GIT_AUTHOR_NAME": "n" * 20,
+        "HOME": "/somewhere/long/enough",
+    }
+    assert known_secrets(environment) == (SECRET, "t" * 20)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"bad key {SECRET}",
+        f"bad key {SECRET[:14]}...",
+        f"bad key ...{SECRET[-9:]}",
+        "bad key sk-someoneelse",
+        "Authorization: Bearer abc",
+        "GET /v1?api_key=abc&x=1",
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    ],
+)
+def test_reasons_hold_no_key_and_no_piece_of_one(message: str) -> None:
+    reason = short_reason(message, [SECRET])
+    for secret in (
+        SECRET,
+        "sk-someoneelse",
+        "Bearer abc",
+        "api_key=abc",
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    ):
+        assert not any(secret[i : i + 8] in reason for i in range(max(1, len(secret) - 7)))
+
+
+def test_reasons_are_one_short_printable_line() -> None:
+    assert short_reason("no\nmodel \x1b[2J gpt", []) == "no model ?[2J gpt"
+    assert len(short_reason("word " * 1000, [])) == 160
+    assert without_secrets(f"x = '{SECRET}'  # {SECRET[:8]}", [SECRET]) == "x = '[hidden]'  # sk-plant"

@@ -1,0 +1,457 @@
+"""Sampling from a real server that breaks in every way: what arrives is kept once, what does not is named."""
+
+import itertools
+import json
+import re
+import threading
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.analysis.queries import query_estimates, query_sql
+from difftrust_core.base.task import Task
+from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.generation.generate import estimate_generation, generate
+from difftrust_core.generation.plan import GenerationOptions
+from difftrust_core.generation.prices import Price
+from difftrust_core.generation.providers import _retry_after
+from difftrust_core.generation.simulated import SIMULATED, sample_simulated
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.support.llm_server import BAD, Asked, Server
+from tests.support.tiny import RIGHT, TASKS, WRONG, candidates
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+MODEL = "openai/local"
+PRICE = Price(prompt=5.0, completion=15.0)
+
+
+def tasks_named(n: int) -> list[Task]:
+    """Return n tasks whose prompts differ, so that the server can tell which is asked for."""
+    return [
+        Task(
+            benchmark="many",
+            task_id=f"many/{i}",
+            entry_point="f",
+            signature="(x: int) -> int",
+            description=f"Return number {i}.",
+            seed_inputs=("(1,)",),
+        )
+        for i in range(n)
+    ]
+
+
+def number_in(prompt: str) -> int:
+    return int(prompt.partition("number ")[2].partition(".")[0])
+
+
+def options(server: Server, **changed: object) -> GenerationOptions:
+    quick = {"api_base": server.url, "price": PRICE, "first_wait": 0.05, "n_jobs": 1}
+    return GenerationOptions(**{**quick, **changed})  # type: ignore[arg-type]
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+def ask(store: Store, tasks: list[Task], given: GenerationOptions, *, m: int = 1, say=silent):  # type: ignore[no-untyped-def]
+    return generate(store, tasks, models=[MODEL], temperature=0.6, m=m, options=given, say=say)
+
+
+def lines(store: Store) -> list[dict[str, object]]:
+    return [json.loads(line) for path in store.root.rglob("replies.jsonl") for line in path.read_text().splitlines()]
+
+
+def serial_of(text: object) -> int:
+    return int(str(text).partition("return ")[2].split()[0])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.create(tmp_path / "store")
+
+
+def a_bit_of_everything(serial: int, prompt: str) -> str:
+    """Answer four of five well; refuse number 7 of every 100 for good, break on number 13 for ever.
+
+    Bad answers are apart: were they many in a row, a sample could meet nothing else on a slow machine.
+    """
+    number = number_in(prompt)
+    if number % 100 in (7, 13):
+        return "400" if number % 100 == 7 else "500"
+    mix = ("slow", "no_usage", *BAD, *BAD)
+    return mix[serial * 53 % 90] if serial * 53 % 90 < len(mix) else "good"
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=pytest.mark.slow)])
+def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int) -> None:
+    said: list[str] = []
+    with Server(behaviour=a_bit_of_everything, retry_after="0.3") as server:
+        watcher = threading.Thread(
+            target=lambda: (_until(lambda: len(server.asked) > count // 2), server.die_and_come_back(0.4))
+        )
+        watcher.start()
+        given = options(server, concurrency=24, attempts=12, longest_wait=1.5)
+        done = ask(store, tasks_named(count), given, say=said.append)
+        watcher.join()
+        check_every_sample_once(store, server, done, count)
+        assert set(server.answered()) == {"good", "slow", "no_usage", "400", *BAD}
+        again = ask(store, [t for t in tasks_named(count) if number_in(t.description) % 100 not in (7, 13)], given)
+        assert (again.n_requests, again.n_missing) == (0, 0)
+    check_attempts_and_waits(server, count)
+    assert len(server.asked) <= done.n_requests  # the others met a closed door; nobody else asked again
+    assert done.n_requests == done.n_replies + done.n_retries + len(done.failures)
+    assert done.lowest_concurrency is not None
+    steps = [re.fullmatch(r"openai/local: the provider pushes back \((429|503)\): now (\d+) .*", line) for line in said]
+    lows = [int(step[2]) for step in steps if step]
+    assert len(lows) == len(said) > 0
+    assert lows == sorted(set(lows), reverse=True)
+    check_costs(store, server, done)
+
+
+def _until(condition) -> None:  # type: ignore[no-untyped-def]
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def check_every_sample_once(store: Store, server: Server, done, count: int) -> None:  # type: ignore[no-untyped-def]
+    kept = lines(store)
+    failed = {failure.task_id: failure for failure in done.failures}
+    assert sorted([*(str(line["task_id"]) for line in kept), *failed]) == sorted(t.task_id for t in tasks_named(count))
+    assert {int(name.rpartition("/")[2]) % 100 for name in failed} == {7, 13}
+    answers = defaultdict[str, list[str]](list)
+    for asked in server.asked:
+        answers[f"many/{number_in(asked.prompt)}"].append(asked.how)
+    for name, failure in failed.items():
+        if int(name.rpartition("/")[2]) % 100 == 7:  # 400 is final, whatever the dying server did before
+            assert answers[name][-1] == "400"
+            assert answers[name].count("400") == 1
+            assert failure.reason.startswith("BadRequestError 400: no: 400, your key was [hidden]")
+        else:
+            assert failure.attempts == 12
+            assert failure.reason.startswith("InternalServerError")
+    by_serial = {asked.serial: asked for asked in server.asked}
+    for line in kept:
+        asked = by_serial[serial_of(line["text"])]
+        assert asked.how in ("good", "slow", "no_usage")
+        assert f"many/{number_in(asked.prompt)}" == line["task_id"]
+        assert line["reply_id"] == f"reply-{asked.serial}"
+    found = store.read("candidates")
+    assert sorted(found["task_id"]) == sorted(str(line["task_id"]) for line in kept)
+    assert found["extraction"].unique().to_list() == ["block with the entry point"]
+
+
+def check_attempts_and_waits(server: Server, count: int) -> None:
+    """A sample is asked for again after a failure only, 0.05 s or more later, or what the server asked for."""
+    attempts = defaultdict[str, list[Asked]](list)
+    for asked in server.asked:
+        attempts[asked.prompt].append(asked)
+    assert len(attempts) == count
+    for listed in attempts.values():
+        assert all(asked.how in (*BAD, "400") for asked in listed[:-1])
+        for before, after in itertools.pairwise(listed):
+            assert after.at - before.at >= (0.3 if before.how in ("429", "503") else 0.05)
+
+
+def check_costs(store: Store, server: Server, done) -> None:  # type: ignore[no-untyped-def]
+    counted = server.answered()
+    each = server.cost(PRICE.prompt, PRICE.completion)
+    assert each == pytest.approx(0.0012)
+    found = store.read("candidates")
+    assert found["cost_usd"].sum() == pytest.approx((counted["good"] + counted["slow"]) * each, abs=1e-9)
+    assert done.usd == pytest.approx(found["cost_usd"].sum(), abs=1e-9)
+    assert found["cost_usd"].null_count() == counted["no_usage"] == done.n_unpriced
+    assert found["completion_tokens"].null_count() == counted["no_usage"]
+    assert found["completion_tokens"].unique().drop_nulls().to_list() == [40]
+
+
+def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "500" if serial < 7 else "good") as server:
+        given = options(server, first_wait=0.1, longest_wait=0.4, concurrency=1, attempts=8)
+        done = ask(store, tasks_named(1), given)
+    assert (done.n_requests, done.n_retries, done.n_replies) == (8, 7, 1)
+    gaps = [after.at - before.at for before, after in itertools.pairwise(server.asked)]
+    for gap, least in zip(gaps, (0.1, 0.2, 0.4, 0.4, 0.4, 0.4, 0.4), strict=True):
+        assert least <= gap < least + 3.0  # the last would be 6.4 without the cap
+    assert lines(store)[0]["attempts"] == 8
+
+
+def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "429", retry_after="3600") as server:
+        began = time.monotonic()
+        done = ask(store, tasks_named(1), options(server))
+        assert time.monotonic() - began < 20
+    assert len(server.asked) == 1
+    assert done.failures[0].reason.endswith("(asks to wait 3600 s, longer than 120 s)")
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "2"}, 2.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:30 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, 30.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT", "Date": "Wed, 21 Oct 2015 07:28:30 GMT"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "1e999"}, None),
+        ({}, None),
+    ],
+    ids=["seconds", "milliseconds", "date", "date gone by", "words", "infinite", "none"],
+)
+def test_retry_after_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    assert _retry_after(headers) == seconds
+
+
+def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "401") as server:
+        done = ask(store, tasks_named(30), options(server, concurrency=2))
+    assert len(server.asked) <= 2
+    assert len(done.failures) == 30
+    reasons = Counter(failure.reason for failure in done.failures)
+    assert set(reasons) == {
+        "AuthenticationError 401: no: 401, your key was [hidden]",
+        "not asked: AuthenticationError 401: no: 401, your key was [hidden]",
+    }
+
+
+def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: Store) -> None:
+    with Server() as server:
+        thread = threading.Thread(target=lambda: (_until(lambda: len(server.asked) >= 40), server.stop()))
+        server.behaviour = lambda serial, prompt: "good" if serial < 40 else "hang up"
+        thread.start()
+        done = ask(store, tasks_named(100), options(server, attempts=3, concurrency=4))
+        thread.join()
+    assert done.n_replies == 40 == len(lines(store))
+    assert len(done.failures) == 60
+    assert sum(failure.attempts == 3 for failure in done.failures) >= 10
+    assert done.failures[-1].reason.startswith("not asked: 10 samples in a row failed, the last by InternalServerError")
+
+
+def test_no_more_requests_at_once_than_allowed(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "slow0.3") as server:
+        ask(store, tasks_named(16), options(server, concurrency=4))
+    assert server.most_at_once == 4
+
+
+def test_concurrency_is_halved_once_for_requests_that_were_under_way_together(store: Store) -> None:
+    said: list[str] = []
+    seen = set[str]()
+
+    def busy_at_first(serial: int, prompt: str) -> str:
+        is_new = prompt not in seen
+        seen.add(prompt)
+        return "429" if is_new and number_in(prompt) < 8 else "good"
+
+    with Server(behaviour=busy_at_first, retry_after="0.1") as server:
+        done = ask(store, tasks_named(40), options(server, concurrency=8), say=said.append)
+    assert said == [f"{MODEL}: the provider pushes back (429): now 4 requests at a time"]
+    assert (done.lowest_concurrency, done.n_retries, done.n_replies) == (4, 8, 40)
+
+
+def test_requests_a_minute_are_spaced(store: Store) -> None:
+    with Server() as server:
+        ask(store, tasks_named(12), options(server, requests_per_minute=600))
+    gaps = [after.at - before.at for before, after in itertools.pairwise(sorted(server.asked, key=lambda a: a.at))]
+    assert sum(gaps) >= 11 * 0.1 - 0.05
+
+
+def test_tokens_a_minute_count_what_was_used_once_it_is_known(store: Store) -> None:
+    tasks = tasks_named(6)
+    bound = estimate_generation(store, tasks[:1], models=[MODEL], temperature=0.6, m=1).pop().most_tokens
+    with Server() as server:  # 160 tokens used of some 2,700 set aside: 0.16 s and not 2.7 s each
+        began = time.monotonic()
+        ask(store, tasks, options(server, tokens_per_minute=60_000, concurrency=1))
+        seconds = server.asked[-1].at - server.asked[0].at
+    assert bound > 2048
+    assert 5 * 0.16 - 0.05 <= seconds < 5 * bound / 1000
+    assert time.monotonic() > began
+
+
+def test_the_budget_stops_before_the_request_that_might_pass_it(store: Store) -> None:
+    tasks = tasks_named(20)
+    bound = estimate_generation(
+        store, tasks[:1], models=[MODEL], temperature=0.6, m=1, options=GenerationOptions(price=PRICE)
+    )
+    most = bound[0].most_usd
+    assert most is not None
+    with Server() as server:
+        each = server.cost(PRICE.prompt, PRICE.completion)
+        max_usd = most + 4.5 * each
+        done = ask(store, tasks, options(server, max_usd=max_usd))
+        assert (done.n_replies, done.is_spent, done.n_missing, done.failures) == (5, True, 15, [])
+        assert done.usd == pytest.approx(5 * each)
+        again = ask(store, tasks, options(server, max_usd=max_usd))  # what was paid before counts
+        assert (again.n_requests, again.is_spent) == (0, True)
+        rest = ask(store, tasks, options(server, max_usd=1.0))
+        assert (rest.n_replies, rest.is_spent, rest.n_missing) == (15, False, 0)
+    assert len(server.asked) == 20
+
+
+def test_a_budget_counts_what_may_have_been_paid_for_nothing(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "no_choices") as server:
+        given = GenerationOptions(price=PRICE)
+        most = estimate_generation(store, tasks_named(1), models=[MODEL], temperature=0.6, m=1, options=given)[
+            0
+        ].most_usd
+        done = ask(store, tasks_named(1), options(server, max_usd=2.5 * (most or 0)))
+    assert (done.n_requests, done.is_spent, done.failures) == (2, True, [])
+
+
+def test_a_budget_without_a_price_is_refused(store: Store) -> None:
+    with Server() as server, pytest.raises(WrongUsage, match="--max-usd needs a price, and that of openai/local"):
+        ask(store, tasks_named(1), options(server, price=None, max_usd=1.0))
+    assert not server.asked
+
+
+def test_tasks_are_sampled_evenly_and_only_what_is_missing_is_asked(store: Store) -> None:
+    tasks = tasks_named(5)
+    with Server() as server:
+        ask(store, tasks[:2], options(server, concurrency=1), m=2)
+        done = ask(store, tasks, options(server, concurrency=1), m=3)
+    assert (done.n_wanted, done.n_at_hand, done.n_replies) == (15, 4, 11)
+    assert [number_in(asked.prompt) for asked in server.asked] == [0, 1, 0, 1, 2, 3, 4, 2, 3, 4, 0, 1, 2, 3, 4]
+    sizes = store.read("candidates").group_by("task_id").agg(pl.col("sample_index").sort())
+    assert sizes["sample_index"].to_list() == [[0, 1, 2]] * 5
+    assert len(store.read("tasks")) == 5
+
+
+def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Store) -> None:
+    with Server(
+        text=lambda serial: "I will not." if serial % 2 else "```\ndef double(x):\n    return 2 * x\n```"
+    ) as server:
+        done = generate(
+            store, TASKS[:1], models=[MODEL], temperature=0.6, m=4, options=options(server, concurrency=1), say=silent
+        )
+    assert (done.n_replies, done.n_no_program) == (4, 2)
+    assert store.read("candidates").sort("sample_index")["extraction"].to_list() == [
+        "block with the entry point", "no program"] * 2  # fmt: skip
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    row = query_estimates(store).row(0, named=True)
+    assert (row["m"], row["n_load_errors"]) == (4, 20)
+    assert row["error"] == pytest.approx(0.5)
+    shown = query_sql(store, "SELECT extraction, sum(cost_usd) AS usd, any_value(prompt_hash) AS h FROM candidates GROUP BY 1 ORDER BY 1")  # noqa: E501  # fmt: skip
+    assert shown["usd"].to_list() == pytest.approx([0.0024, 0.0024])
+    assert len(set(shown["h"])) == 1
+
+
+def test_candidates_without_a_sampling_have_no_cost_and_earlier_files_are_read(store: Store) -> None:
+    add_candidates(store, candidates("recorded", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    path = store.files("candidates")[0]
+    pl.read_parquet(path, hive_partitioning=False)["task_id", "sample_index", "program_id"].write_parquet(path)
+    count = "SELECT count(*) AS n, count(cost_usd) AS priced, count(extraction) AS read FROM candidates"
+    assert query_sql(store, count).row(0) == (6, 0, 0)
+    with Server() as server:
+        generate(store, TASKS[:1], models=[MODEL], temperature=0.6, m=1, options=options(server), say=silent)
+    assert query_sql(store, count).row(0) == (7, 1, 1)
+    assert store.read("candidates")["cost_usd"].null_count() == 6
+    add_candidates(store, candidates("recorded", RIGHT, WRONG, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    assert len(store.read("candidates")) == 10
+    assert {task.task_id for task in TASKS} == set(store.read("tasks")["task_id"])
+
+
+def test_samples_that_were_imported_are_not_asked_for(store: Store) -> None:
+    add_candidates(store, candidates(MODEL, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    with Server() as server:
+        done = generate(store, TASKS, models=[MODEL], temperature=0.6, m=3, options=options(server), say=silent)
+    assert (done.n_at_hand, done.n_replies, len(server.asked)) == (6, 3, 3)
+
+
+def test_a_torn_last_line_is_asked_for_again_and_the_rest_is_kept(store: Store) -> None:
+    with Server() as server:
+        ask(store, tasks_named(3), options(server, concurrency=1))
+        path = next(store.root.rglob("replies.jsonl"))
+        whole = path.read_bytes()
+        last = whole.splitlines(keepends=True)[-1]
+        for left in (1, len(last) // 2, len(last) - 1):
+            path.write_bytes(whole[: len(whole) - len(last) + left])
+            path.parent.parent.parent.parent.parent.joinpath("candidates").rename(store.root / f"before-{left}")
+            done = ask(store, tasks_named(3), options(server, concurrency=1))
+            assert (done.n_at_hand, done.n_requests, done.n_missing) == (2, 1, 0)
+            assert path.read_bytes().startswith(whole[: -len(last)])
+            assert [line["sample_index"] for line in lines(store)] == [0, 0, 0]
+            assert len(store.read("candidates")) == 3
+
+
+def test_a_damaged_line_is_named(store: Store) -> None:
+    with Server() as server:
+        ask(store, tasks_named(3), options(server))
+        path = next(store.root.rglob("replies.jsonl"))
+        path.write_bytes(path.read_bytes().replace(b'"sample_index"', b'"simple_index"', 1))
+        with pytest.raises(BadStore, match=r"replies\.jsonl line 1 is damaged"):
+            ask(store, tasks_named(4), options(server))
+    assert len(server.asked) == 3
+
+
+def test_replies_to_another_prompt_are_not_mixed(store: Store) -> None:
+    with Server() as server:
+        ask(store, tasks_named(1), options(server))
+        other = [Task(**{**vars(tasks_named(1)[0]), "description": "Return number 1."})]
+        with pytest.raises(BadStore, match="to another prompt"):
+            ask(store, other, options(server), m=2)
+    assert len(server.asked) == 1
+
+
+def test_two_commands_do_not_ask_for_the_same(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "slow0.5") as server:
+        first = threading.Thread(target=lambda: ask(store, tasks_named(2), options(server)))
+        first.start()
+        _until(lambda: server.asked)
+        with pytest.raises(StoreInUse, match="another difftrust command adds to"):
+            ask(store, tasks_named(2), options(server))
+        first.join()
+    assert len(server.asked) == 2
+
+
+def test_a_running_event_loop_is_no_hindrance(store: Store) -> None:
+    import asyncio
+
+    with Server() as server:
+
+        async def in_a_notebook() -> int:
+            return int(ask(store, tasks_named(2), options(server)).n_replies)
+
+        assert asyncio.run(in_a_notebook()) == 2
+
+
+def test_simulated_coders_come_by_the_same_path(store: Store) -> None:
+    done = generate(
+        store, TASKS, models=SIMULATED, temperature=0.6, m=3, options=GenerationOptions(n_jobs=1), say=silent
+    )
+    assert (done.n_replies, done.usd, done.n_unpriced, done.failures) == (27, 0.0, 0, [])
+    programs = store.read("programs").unique(["task_id", "program_id"])
+    found = (
+        store.read("candidates").join(programs, on=["task_id", "program_id"]).sort("model", "task_id", "sample_index")
+    )
+    direct = [
+        sample.code.rstrip()
+        for model in sorted(SIMULATED)
+        for task in TASKS
+        for sample in sample_simulated(task, model, temperature=0.6, m=3)
+    ]
+    assert [code.rstrip() for code in found["code"]] == direct
+    assert found["cost_usd"].to_list() == [0.0] * 27
+
+
+def test_what_cannot_work_is_refused_before_anything_is_asked(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    without = [Task(**{**vars(TASKS[0]), "reference": None})]
+    refusals = [
+        (["simulated/strong"], without, {}, "needs a reference to break"),
+        (["simulated/best"], TASKS, {}, "a simulated coder is one of"),
+        (["nonsense"], TASKS, {}, "litellm knows no provider for 'nonsense'"),
+        (["gpt-4o"], TASKS, {}, "OPENAI_API_KEY; it is not set"),
+        ([MODEL], TASKS, {"api_base": "http://user:password@127.0.0.1/v1"}, "without keys in it"),
+        ([MODEL], [*TASKS, TASKS[0]], {}, "distinct tasks"),
+        ([], TASKS, {}, "at least one model"),
+    ]
+    for models, tasks, given, message in refusals:
+        with pytest.raises(WrongUsage, match=message):
+            generate(store, tasks, models=models, temperature=0.6, m=1, options=GenerationOptions(**given), say=silent)  # type: ignore[arg-type]
+    assert not list(store.root.rglob("*.jsonl"))

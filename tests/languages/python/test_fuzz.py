@@ -1,0 +1,263 @@
+"""Fuzzed inputs: which mutations a value can meet, how often, and that nothing but (task, seed) decides them."""
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from math import isqrt
+
+import pytest
+
+from difftrust_core.base.literals import Instance, read_literal, write_literal
+from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.languages.python import fuzz as inputs
+from difftrust_core.languages.python.fuzz import (
+    _mutate_argument,
+    below,
+    mutate_node,
+    mutate_value,
+    sample_input,
+    size_of,
+)
+
+SEEDS = [
+    (3, 1.5, "abc"),
+    ([1, 2], {"a": (True, None)}, {1, 2, 3}),
+    (Instance("Point", (), {"x": 1, "y": [2]}),),
+    (frozenset({"p", "q"}), b"xy", {("k", 1): {"z", "y", "x"}}),
+]
+
+
+def sampled(n, *, seed=0, task_id="Toy/0", seeds=SEEDS):
+    return [sample_input(task_id, seeds, seed=seed, position=i, attempt=0) for i in range(n)]
+
+
+def reached(value, *, tries=3_000):
+    """Return the texts that one mutation of ``value`` itself can lead to."""
+    return {write_literal(mutate_value(value, random.Random(i))) for i in range(tries)}
+
+
+def test_the_first_inputs_are_the_same_however_many_are_drawn():
+    assert sampled(40)[:10] == sampled(10)
+    assert [sample_input("Toy/0", SEEDS, seed=0, position=i, attempt=0) for i in (7, 3)] == [
+        sampled(8)[7],
+        sampled(8)[3],
+    ]
+
+
+def test_task_seed_position_and_attempt_all_matter():
+    assert sampled(20, seed=1) != sampled(20)
+    assert sampled(20, task_id="Toy/1") != sampled(20)
+    assert len(set(sampled(200))) > 150
+    attempts = {sample_input("Toy/0", SEEDS, seed=0, position=0, attempt=a) for a in range(50)}
+    assert len(attempts) > 35
+
+
+def test_the_same_in_every_process():
+    code = (
+        "from difftrust_core.languages.python.fuzz import sample_input\n"
+        "from difftrust_core.base.literals import read_literal\n"
+        f"seeds = [read_literal(text) for text in {[write_literal(s) for s in SEEDS]!r}]\n"
+        "for i in range(60): print(sample_input('Toy/0', seeds, seed=0, position=i, attempt=0))"
+    )
+    for hash_seed in ("0", "1", "4242"):
+        command = [sys.executable, "-c", code]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": hash_seed})
+        assert ran.stdout.splitlines() == sampled(60)
+
+
+def test_results_are_argument_tuples_of_the_seed_they_came_from():
+    lengths = {len(seed) for seed in SEEDS}
+    for text in sampled(200):
+        arguments = read_literal(text)
+        assert type(arguments) is tuple
+        assert len(arguments) in lengths
+        assert write_literal(arguments) == text
+
+
+def test_after_the_last_attempt_a_seed_comes_unchanged():
+    texts = [sample_input("Toy/0", SEEDS, seed=0, position=i, attempt=MAX_ATTEMPTS + i % 2) for i in range(60)]
+    assert set(texts) == {write_literal(seed) for seed in SEEDS}
+
+
+@pytest.mark.parametrize(
+    ("value", "results"),
+    [
+        (5, {"-5", "4", "6", "15"}),
+        (0, {"-10", "-1", "1", "10"}),
+        (True, {"True", "False"}),
+        (False, {"True", "False"}),
+        (None, {"None"}),
+        (..., {"..."}),
+        (Instance("P", (), {"x": 1}), {"P(x=1)"}),  # its fields are nodes of their own
+        ([], {"[None]", "[False]", "[0]", "[0.0]", "['']", "[[]]", "[{}]", "[set()]"}),
+        ((), {"(None,)", "(False,)", "(0,)", "(0.0,)", "('',)", "([],)", "({},)", "(set(),)"}),
+        (set(), {"{None}", "{False}", "{0}", "{0.0}", "{''}"}),
+        (frozenset(), {f"frozenset({{{d}}})" for d in ("None", "False", "0", "0.0", "''")}),
+        ({7}, {"set()", "{7, None}", "{7, False}", "{7, 0}", "{7, 0.0}", "{7, ''}"}),
+        ({"a", "b"}, {"{'a'}", "{'b'}", "{'a', 'b', None}", "{'a', 'b', False}", "{'a', 'b', 0}", "{'a', 'b', 0.0}",
+                      "{'', 'a', 'b'}"}),
+    ],
+    ids=lambda v: write_literal(v) if not isinstance(v, set) or not v or 7 in v else f"{len(v)} of them",
+)  # fmt: skip
+def test_one_mutation_reaches_exactly(value, results):
+    assert reached(value) == {write_literal(read_literal(text)) for text in results}
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_one_mutation_of_a_sequence_reaches_exactly(kind):
+    dummies = (None, False, 0, 0.0, "", [], {}, set())
+    inserted = [[d, 1, 2] for d in dummies] + [[1, d, 2] for d in dummies] + [[1, 2, d] for d in dummies]
+    swapped, duplicated, deleted = [[1, 2], [2, 1]], [[1, 1, 2], [1, 2, 2]], [[1], [2]]
+    expected = {write_literal(kind(v)) for v in inserted + swapped + duplicated + deleted}
+    assert reached(kind([1, 2])) == expected
+
+
+def test_one_mutation_of_a_dict_reaches_exactly():
+    hashable = (None, False, 0, 0.0, "")
+    dummies = (*hashable, [], {}, set())
+    inserted = [{"a": 1, "b": 2, key: value} for key in hashable for value in dummies]
+    swapped, deleted = [{"a": 1, "b": 2}, {"a": 2, "b": 1}], [{"a": 1}, {"b": 2}]
+    duplicated = [{"a": 1, "b": 1}, {"a": 2, "b": 2}]
+    expected = {write_literal(v) for v in inserted + swapped + duplicated + deleted}
+    assert reached({"a": 1, "b": 2}) == expected
+    assert reached({}) == {write_literal({key: value}) for key in hashable for value in dummies}
+
+
+def test_floats_move_twice_as_often_by_less_than_one():
+    moves = [mutate_value(100.0, random.Random(i)) - 100.0 for i in range(3_000)]
+    assert max(map(abs, moves)) <= 10
+    within = sum(abs(move) <= 1 for move in moves) / 3_000
+    assert within == pytest.approx(2 / 3 + 1 / 3 * 1 / 10, abs=0.03)
+    assert sum(move > 0 for move in moves) / 3_000 == pytest.approx(1 / 2, abs=0.03)
+
+
+def is_subsequence(short, long):
+    rest = iter(long)
+    return all(character in rest for character in short)
+
+
+def operation_of(before, after):
+    """Name what made ``after`` of a text without repeated characters."""
+    if after == before:
+        return "unchanged"
+    if len(after) < len(before):
+        return "shorter" if is_subsequence(after, before) else "other"
+    if len(after) == len(before):
+        return "replaced" if sum(a != b for a, b in zip(after, before, strict=True)) == 1 else "other"
+    if after.startswith(before) and len(after) <= len(before) + 10:
+        return "appended"
+    if len(after) == len(before) + 1 and is_subsequence(before, after):
+        return "inserted"
+    cuts = [(i, j) for i in range(len(before) + 1) for j in range(i, len(before) + 1)]
+    return "duplicated" if any(before[:j] + before[i:] == after for i, j in cuts) else "other"
+
+
+def test_one_mutation_of_a_string_is_one_of_seven():
+    before = "\u03b1\u03b2\u03b3\u03b4\u03b5"  # none of them is a character that a mutation inserts
+    seen = Counter(operation_of(before, mutate_value(before, random.Random(i))) for i in range(3_000))
+    assert set(seen) == {"unchanged", "shorter", "replaced", "appended", "inserted", "duplicated"}
+    assert min(seen.values()) > 100
+
+
+def test_a_string_loses_or_repeats_any_part_of_it():
+    results = {mutate_value("abc", random.Random(i)) for i in range(3_000)}
+    assert {r for r in results if len(r) < 3 and set(r) <= set("abc")} == {"", "a", "c", "ab", "ac", "bc"}
+    assert {r for r in results if len(r) > 3 and set(r) <= set("abc")} >= {"aabc", "abcabc", "abcbc", "ababc"}
+
+
+def test_an_empty_string_only_grows():
+    results = [mutate_value("", random.Random(i)) for i in range(3_000)]
+    assert {len(r) for r in results} == set(range(11))
+
+
+def test_inserted_characters_are_control_printable_or_extended():
+    results = [mutate_value("", random.Random(i)) for i in range(20_000)]
+    characters = [ord(c) for r in results for c in r]
+    assert set(characters) <= {*range(0x20), *range(0x20, 0x7F), *range(0x80, 0x100)}
+    shares = [sum(a <= c < b for c in characters) / len(characters) for a, b in ((0, 32), (32, 127), (128, 256))]
+    assert shares == pytest.approx([2 / 7, 4 / 7, 1 / 7], abs=0.02)
+
+
+def test_bytes_stay_bytes():
+    results = [mutate_value(b"ab", random.Random(i)) for i in range(500)]
+    assert {type(r) for r in results} == {bytes}
+    assert {b"", b"a", b"b", b"abab"} <= set(results)
+
+
+def test_every_node_is_chosen_equally_often():
+    value = [10, [20, 30], {"k": 40}, Instance("P", (), {"x": 50})]
+    assert size_of(value) == 10  # the list, 10, [20, 30] and its two, the dict, its key and its value, the object, 50
+    draws, changed = 10_000, Counter()
+    generator = random.Random(1)
+    for _ in range(draws):
+        after = mutate_node(value, generator.randrange(size_of(value)), random.Random(generator.random()))
+        flat = write_literal(after)
+        changed.update([n for n in (10, 20, 30, 40, 50) if str(n) not in flat])
+    spread = 4 * isqrt(draws // 10)
+    for n in (10, 20, 30, 40, 50):  # each is a tenth of the nodes, and a little more: its list may lose it
+        assert draws // 10 - spread < changed[n] < draws // 10 + spread + draws // 20
+
+
+@pytest.mark.parametrize(
+    ("target", "start", "form"),
+    [(1, 10, "[{}, [20], {{'k': 30}}]"), (3, 20, "[10, [{}], {{'k': 30}}]"), (6, 30, "[10, [20], {{'k': {}}}]")],
+)
+def test_nodes_are_numbered_in_preorder_and_the_rest_is_kept(target, start, form):
+    value = [10, [20], {"k": 30}]
+    after = {write_literal(mutate_node(value, target, random.Random(i))) for i in range(200)}
+    assert after == {form.format(start + step) for step in (-10, -1, 1, 10)}
+    assert write_literal(value) == "[10, [20], {'k': 30}]"
+
+
+def test_fields_are_mutated_and_the_type_kept():
+    point = Instance("Point", (), {"x": 1, "y": 2})
+    results = {write_literal(mutate_node(point, i % 3, random.Random(i))) for i in range(600)}
+    xs, ys = {f"Point(x={x}, y=2)" for x in (-9, 0, 2, 11)}, {f"Point(x=1, y={y})" for y in (-8, 1, 3, 12)}
+    assert results == {"Point(x=1, y=2)"} | xs | ys
+
+
+def test_a_mutation_that_breaks_a_hash_leaves_the_value():
+    key = {(1,): "v"}
+    for i in range(300):
+        after = mutate_node(key, 1, random.Random(i))
+        assert all(type(k) is tuple for k in after)
+        assert hash(next(iter(after))) is not None
+    assert any(mutate_node(key, 1, random.Random(i)) == key for i in range(300))
+
+
+def test_an_argument_is_mutated_one_ten_or_thirty_times_equally_often(monkeypatch):
+    monkeypatch.setattr(inputs, "mutate_node", lambda value, target, generator: {0: value[0] + 1})
+    monkeypatch.setattr(inputs, "mutate_value", lambda value, generator: value + 1)
+    monkeypatch.setattr(inputs._Sequence, "mutate", lambda self, target, generator: self.parts.append(0))
+    for start, taken in ((0, lambda value: value), ({0: 0}, lambda value: value[0]), ([], len)):
+        counts = Counter(taken(_mutate_argument(start, random.Random(i))) for i in range(3_000))
+        assert set(counts) == {1, 10, 30}
+        assert min(counts.values()) > 900
+
+
+NESTED = [
+    [1, [2, (3, "a"), []], {"k": [4, 5]}, {1, 2}, None, Instance("Point", (), {"x": [1], "y": ()})],
+    ((1, 2), [[], [()]], ""),
+    [[1, 2], [3, 4]],
+    [],
+    ([True, 1.5, b"x"], {(1, 2): [3]}, frozenset({1})),
+]
+
+
+def mutated_by_rebuilding(argument, generator):
+    """Mutate as ``_mutate_argument`` says it does: count the nodes, choose one, build the value again."""
+    for _ in range(inputs.MUTATIONS_PER_ARGUMENT[below(3, generator)]):
+        size = size_of(argument)
+        argument = mutate_node(argument, below(size, generator) if size > 1 else 0, generator)
+    return argument
+
+
+@pytest.mark.parametrize("value", NESTED, ids=write_literal)
+def test_a_sequence_mutated_in_place_is_the_one_built_again_after_each_mutation(value):
+    before = write_literal(value)
+    for i in range(1_000):
+        found = _mutate_argument(value, random.Random(i))
+        assert write_literal(found) == write_literal(mutated_by_rebuilding(value, random.Random(i)))
+        assert type(found) is type(value)
+    assert write_literal(value) == before

@@ -1,0 +1,152 @@
+"""Shrinking: it ends, what is left is minimal by the fuzzer's own mutations, and what it says of itself is true."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.languages.python.fuzz import mutate_node, size_of
+from difftrust_core.languages.python.shrink import neighbours, shrink, simplicity
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-50, 50), st.floats(width=16), st.text(max_size=4), st.binary(max_size=3)
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.tuples(inner, inner),
+        st.dictionaries(st.one_of(st.integers(-2, 2), st.text(max_size=2)), inner, max_size=3),
+        st.sets(st.integers(-3, 3), max_size=3),
+    ),
+    max_leaves=5,
+)
+
+
+def everything(text: str) -> bool:
+    return True
+
+
+def shown_by(test: Callable[..., bool]) -> Callable[[Any], list[bool | None]]:
+    return lambda texts: [test(*read_literal(text)) for text in texts]
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(VALUES)
+def test_neighbours_are_simpler_and_every_value_stays_readable(value: Any) -> None:
+    for made in neighbours((value,)):
+        assert simplicity(made) < simplicity((value,))
+        assert write_literal(read_literal(write_literal(made))) == write_literal(made)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(VALUES, st.integers(0, 2**32))
+def test_whatever_one_mutation_makes_simpler_is_among_the_neighbours(value: Any, seed: int) -> None:
+    """The fuzzer's own mutations, floats aside, of which there are endlessly many."""
+    generator = random.Random(seed)
+    known = {write_literal(made) for made in neighbours((value,))}
+    for _ in range(40):
+        mutant = mutate_node(value, generator.randrange(size_of(value)), generator)
+        if simplicity(mutant) < simplicity(value) and not changes_a_float(value, mutant):
+            assert write_literal((mutant,)) in known
+
+
+def changes_a_float(one: Any, other: Any) -> bool:
+    def floats(value: Any) -> list[str]:
+        if type(value) is float:
+            return [repr(value)]
+        if type(value) is dict:
+            return [f for item in value.items() for part in item for f in floats(part)]
+        return [f for part in value for f in floats(part)] if type(value) in (list, tuple, set) else []
+
+    return bool(set(floats(other)) - set(floats(one)))
+
+
+CASES = [
+    ("long-list", "([5, -7, 30, 99, 2, 8, 41, 6],)", lambda xs: sum(xs) > 60, "([61],)"),
+    ("large-int", "(123456,)", lambda x: x >= 1000, "(1000,)"),
+    ("negative", "(-77, 3)", lambda x, y: x * y < 0, "(-1, 1)"),
+    ("text", "('the quick brown fox  jumps',)", lambda s: "  " in s, "('  ',)"),
+    ("letters", "('xZqR',)", lambda s: s != s.lower(), "('A',)"),
+    ("float", "(17.375,)", lambda x: x != int(x), "(0.1,)"),
+    ("nested", "({'k': [1, (2, 3)], 'other': []},)", lambda d: any(d.values()), "({'': [0]},)"),
+    ("set", "({5, 9, -3},)", lambda s: len(s) > 1, "({0, 1},)"),
+    ("duplicate-keys", "({'a': 5, 'b': 7},)", lambda d: 7 in d.values(), "({'': 7},)"),
+    ("none", "(None, 0)", lambda a, b: True, "(None, 0)"),
+]
+
+
+@pytest.mark.parametrize(("start", "test", "end"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_to_a_known_end(start: str, test: Callable[..., bool], end: str) -> None:
+    found = shrink(start, shown_by(test), accepts=everything)
+    assert found.minimal
+    assert found.arguments == end
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_end_is_minimal_by_trying_the_fuzzers_mutations(seed: int) -> None:
+    """A random test on (list of ints, text): no mutation drawn makes the end simpler and still passes."""
+    generator = random.Random(seed)
+    bound, letter = generator.randrange(1, 40), generator.choice("qZ #")
+
+    def test(xs: list[int], text: str) -> bool:
+        return sum(map(abs, xs)) + 3 * text.count(letter) >= bound
+
+    start = write_literal(([generator.randrange(-60, 60) for _ in range(6)] + [bound], "some text " + letter * 3))
+    found = shrink(start, shown_by(test), accepts=everything)
+    assert found.minimal
+    xs, text = read_literal(found.arguments)
+    assert test(xs, text)
+    for _ in range(5000):
+        mutant = (mutate_node(xs, generator.randrange(size_of(xs)), generator), text)
+        if generator.random() < 0.5:
+            mutant = (xs, mutate_node(text, 0, generator))
+        if simplicity(mutant) < simplicity((xs, text)):
+            assert not test(*mutant)
+
+
+def test_what_is_not_accepted_is_never_tried() -> None:
+    asked: list[str] = []
+
+    def shows(texts: Any) -> list[bool | None]:
+        asked.extend(texts)
+        return [True] * len(texts)
+
+    def even(text: str) -> bool:
+        return read_literal(text)[0] % 2 == 0
+
+    assert shrink("(40,)", shows, accepts=even).arguments == "(0,)"
+    assert asked
+    assert all(map(even, asked))
+    assert len(set(asked)) == len(asked)
+
+
+def test_an_answer_that_is_missing_leaves_it_unproven() -> None:
+    found = shrink("(3,)", lambda texts: [None if text == "(1,)" else False for text in texts], accepts=everything)
+    assert (found.arguments, found.minimal) == ("(3,)", False)
+    found = shrink("(3,)", lambda texts: [False for _ in texts], accepts=everything)
+    assert (found.arguments, found.minimal) == ("(3,)", True)
+
+
+def test_the_budget_ends_it_honestly() -> None:
+    asked: list[str] = []
+
+    def shows(texts: Any) -> list[bool | None]:
+        asked.extend(texts)
+        return [len(read_literal(text)[0]) >= 90 for text in texts]
+
+    found = shrink(write_literal(("abcdefghij" * 10,)), shows, accepts=everything, max_tried=60)
+    assert not found.minimal
+    assert len(asked) <= 60
+    assert len(read_literal(found.arguments)[0]) >= 90
+
+
+def test_the_order_of_simplicity() -> None:
+    ordered = ["(0,)", "(1,)", "(-1,)", "(2,)", "(11,)", "(0.5,)", "(1.5,)", "(0.25,)", "('a',)", "('b',)", "('A',)"]
+    ordered += ["(' ',)", "('!',)", "('\\x00',)", "('aa',)", "(['aa'],)"]
+    keys = [simplicity(read_literal(text)) for text in ordered]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == len(keys)

@@ -1,0 +1,89 @@
+"""A language that the core does not know goes from candidates to a table: it is tests/support/rpn.py."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.analysis.queries import query_sql
+from difftrust_core.analysis.structure import StabilityRequest, compare_store
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.generation.extraction import program_of
+from difftrust_core.generation.prompt import prompt_of
+from difftrust_core.generation.simulated import sample_simulated
+from difftrust_core.languages.language import language_of, load_language
+from difftrust_core.report.tables import TableRequest, make_table
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.support.estimates import compute_estimates
+from tests.support.rpn import RPN
+
+TASK = Task(
+    benchmark="calculator",
+    task_id="calculator/area",
+    entry_point="area",
+    signature="(x, y)",
+    description="The area of a rectangle with sides x and y.",
+    seed_inputs=("(2, 3)", "(0, 5)", "(-1, 1)"),
+    reference="x y *",
+    language="rpn",
+)
+CODES = ["x y *", "x  y *", "x x *", "x y", "x (y) *"]
+"""Right, right, wrong; the last two do not load: two values are left, and `(y)` is no token."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "store")
+    rows = [("calculator", "calculator/area", "someone", 0.5, i, code) for i, code in enumerate(CODES)]
+    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
+    recorded = Recorded(candidates=pl.DataFrame(rows, schema=columns, orient="row"))
+    done = add_candidates(store, recorded, {"calculator": [TASK]}, n_jobs=1)
+    assert (done.n_candidates, done.n_programs) == (5, 5)
+    assert store.read("programs")["tree_id"].n_unique() == 4
+    return store
+
+
+def test_from_candidates_to_a_table(store: Store) -> None:
+    done = execute(store, n=200, n_jobs=1, say=lambda line: None)
+    assert not done.failures
+    pairs = [read_literal(text) for text in store.read("inputs")["arguments"]]
+    differ = sum(x * y != x * x for x, y in pairs) / 200
+    assert 0 < differ < 1
+    (row,) = compute_estimates(store)["paper"].iter_rows(named=True)
+    assert (row["m"], row["n"], row["n_load_errors"]) == (5, 200, 400)
+    assert row["error"] == pytest.approx((2 + differ) / 5)
+    # Of the 10 pairs, the right ones agree, those that do not load agree, 2 differ somewhere, 6 everywhere.
+    assert row["incoherence"] == pytest.approx((6 + 2 * differ) / 10)
+    refresh_estimates(store)
+    made = make_table("4", TableRequest(store=store.root))
+    assert made.frame.row(0)[:3] == ("calculator", "someone", 1)
+    assert made.frame.row(0)[3:5] == pytest.approx((row["error"], row["incoherence"]), abs=0.001)
+
+
+def test_structure_by_a_grammar_of_its_own(store: Store) -> None:
+    done = compare_store(store, StabilityRequest())
+    assert (done.n_rows, done.n_parse_errors) == (1, 0)
+    (row,) = query_sql(store, "select * from stability").iter_rows(named=True)
+    assert (row["language"], row["options"], row["m"]) == ("rpn", "default", 5)
+    assert row["mean_nodes"] == pytest.approx((4 + 4 + 4 + 3 + 4) / 5)  # the root, and a leaf for each token
+
+
+def test_prompt_reply_and_simulated_coder() -> None:
+    assert prompt_of(TASK).endswith("over the arguments x, y, z.\n\nThe area of a rectangle with sides x and y.\n")
+    assert program_of("So:\n```\nx y *\n```", "area", RPN).code == "x y *\n"
+    assert program_of("It is x times y.", "area", RPN).code == ""
+    codes = [c.code for c in sample_simulated(TASK, "simulated/weak", temperature=1.5, m=40)]
+    assert len(set(codes)) > 1
+    assert all(RPN.is_program(code) for code in codes)
+    assert language_of(TASK) is RPN
+
+
+def test_a_language_that_nobody_registered_is_refused_by_name() -> None:
+    with pytest.raises(WrongUsage, match="expected a language of python, rpn, sql, got 'cobol'"):
+        load_language("cobol")

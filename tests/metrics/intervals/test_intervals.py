@@ -1,0 +1,209 @@
+"""Intervals over inputs and programs: hand-checkable limits, invariances, refusals; coverage is test_calibration's."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from difftrust_core.exceptions import TooFewCandidates, Undefined, WrongUsage
+from difftrust_core.metrics.estimators import disagreement_per_input
+from difftrust_core.metrics.intervals.bounds import beta_of_mean, calibrated, chernoff, clopper_pearson, hoeffding
+from difftrust_core.metrics.intervals.over_inputs import (
+    at_most_after_no_disagreement,
+    incoherence_interval_over_inputs,
+    inputs_for,
+    inputs_for_no_disagreement,
+    proportion_interval,
+)
+from difftrust_core.metrics.intervals.over_programs import (
+    error_lower_bound_over_programs,
+    incoherence_interval_over_programs,
+)
+
+# Five programs of three behaviours on 40 inputs; row 0 is right.
+LABELS = np.zeros((3, 40), dtype=np.uint16)
+LABELS[1, :10] = 1
+LABELS[2, 5:20] = 2
+COUNTS = np.array([3, 1, 1])
+AGREED = np.zeros((1, 40), dtype=np.uint16)
+
+
+def ends(interval):
+    return interval.low, interval.high
+
+
+# --- limits of bounded means
+
+
+def test_hoeffding_by_hand():
+    # sqrt(ln(20) / 200) = 0.12239
+    assert hoeffding(0.5, 100, alpha=0.05) == (pytest.approx(0.37761, abs=1e-5), pytest.approx(0.62239, abs=1e-5))
+    assert hoeffding(0.01, 100, alpha=0.05)[0] == 0
+
+
+def test_chernoff_at_the_ends_is_theorem_4_3():
+    assert chernoff(0, 100, alpha=0.05) == (0, pytest.approx(1 - 0.05**0.01))
+    assert chernoff(1, 100, alpha=0.05) == (pytest.approx(0.05**0.01), 1)
+
+
+@pytest.mark.parametrize(("mean", "n"), [(0.001, 1000), (0.3, 17), (0.5, 2), (0.999, 50), (1e-9, 2)])
+def test_chernoff_solves_its_equation_within_hoeffding(mean, n):
+    low, high = chernoff(mean, n, alpha=0.025)
+
+    def kl(a, b):
+        return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
+
+    for end in (low, high):
+        if 0 < end < 1:
+            assert n * kl(mean, end) == pytest.approx(math.log(40), rel=1e-6)
+    wide = hoeffding(mean, n, alpha=0.025)
+    assert wide[0] <= low <= mean <= high <= wide[1]
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (1, 1000)])
+def test_exact_binomial_is_scipys(successes, trials):
+    expected = binomtest(successes, trials).proportion_ci(0.9, method="exact")
+    found = proportion_interval(successes, trials, confidence=0.9, covers="tasks")
+    assert ends(found) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert clopper_pearson(successes, trials, alpha=0.05) == pytest.approx(ends(found))
+    assert (found.covers, found.method, found.estimate) == ("tasks", "exact", successes / trials)
+
+
+def test_on_zeros_and_ones_calibrated_is_jeffreys():
+    values = np.array([1.0] * 3 + [0.0] * 17)
+    assert beta_of_mean(values) == (pytest.approx(3.5), pytest.approx(17.5))
+
+
+def test_calibrated_scales_with_the_values():
+    values = np.array([1.0] * 3 + [0.0] * 997)
+    one, fifth = calibrated(values, alpha=0.025), calibrated(values / 5, alpha=0.025)
+    assert fifth == (pytest.approx(one[0] / 5, rel=0.02), pytest.approx(one[1] / 5, rel=0.02))
+
+
+def test_values_that_are_all_alike_leave_room_for_others():
+    low, high = calibrated(np.full(100, 0.2), alpha=0.025)
+    assert 0.18 < low < 0.2 < high < 0.23
+
+
+# --- over inputs
+
+
+def test_over_inputs_by_hand():
+    nothing = incoherence_interval_over_inputs(np.zeros(1000))
+    assert ends(nothing) == (0, pytest.approx(at_most_after_no_disagreement(1000, 0.05)))
+    assert (nothing.covers, nothing.confidence, nothing.estimate) == ("inputs", 0.95, 0)
+    everywhere = incoherence_interval_over_inputs(np.ones(10), confidence=0.9)
+    assert ends(everywhere) == (pytest.approx(0.1**0.1), 1)
+    theorem = incoherence_interval_over_inputs(np.full(738, 0.5), method="hoeffding")
+    assert theorem.high - theorem.low == pytest.approx(0.1, abs=1e-4)
+
+
+def test_methods_differ_in_width_only():
+    values = disagreement_per_input(LABELS, COUNTS)
+    methods = ("calibrated", "chernoff", "hoeffding")
+    tight, sure, wide = (incoherence_interval_over_inputs(values, method=method) for method in methods)  # type: ignore
+    assert wide.low <= sure.low < tight.low < values.mean() < tight.high < sure.high <= wide.high
+    assert tight.estimate == sure.estimate == wide.estimate == values.mean()
+
+
+def test_sample_sizes():
+    assert inputs_for(0.05, 0.05) == 738
+    assert inputs_for_no_disagreement(0.05, 0.05) == 59
+    assert at_most_after_no_disagreement(59, 0.05) <= 0.05 < at_most_after_no_disagreement(58, 0.05)
+    assert hoeffding(0.5, 738, alpha=0.025)[1] <= 0.55 < hoeffding(0.5, 737, alpha=0.025)[1]
+
+
+# --- over programs
+
+
+def test_over_programs_is_wider_than_over_inputs():
+    over_inputs = incoherence_interval_over_inputs(disagreement_per_input(LABELS, COUNTS))
+    found = incoherence_interval_over_programs(LABELS, COUNTS)
+    assert found.covers == "programs"
+    assert found.low < over_inputs.low < found.estimate == over_inputs.estimate < over_inputs.high < found.high
+
+
+def test_the_guaranteed_ones_by_hand():
+    found = incoherence_interval_over_programs(LABELS, COUNTS, method="chernoff")
+    assert ends(found) == pytest.approx(chernoff(found.estimate, 2, alpha=0.025))  # floor(5 / 2) disjoint pairs
+    few_inputs = incoherence_interval_over_programs(LABELS[:, :1], COUNTS, method="chernoff")
+    assert ends(few_inputs) == pytest.approx(chernoff(few_inputs.estimate, 1, alpha=0.025))
+
+
+@pytest.mark.parametrize("m", [2, 5, 10, 50])
+def test_agreement_of_all_excludes_nothing_but_frequent_others(m):
+    found = incoherence_interval_over_programs(AGREED, np.array([m]))
+    other = min(0.5, 1 - 0.05 ** (1 / m))
+    assert found.low == 0
+    assert found.high >= 2 * other * (1 - other) - 1e-12
+
+
+def test_more_programs_say_more():
+    widths = [
+        found.high - found.low
+        for m in (1, 4, 16)
+        for found in [incoherence_interval_over_programs(LABELS, COUNTS * m, draws=20_000)]
+    ]
+    assert widths[0] > widths[1] > widths[2] > 0
+
+
+def test_the_certified_error_follows_from_the_incoherence():
+    counts = np.array([30, 30, 30])
+    sure = error_lower_bound_over_programs(LABELS, counts)
+    low, _ = chernoff(disagreement_per_input(LABELS, counts).mean(), 40, alpha=0.05)
+    assert (sure.low, sure.high) == (pytest.approx(1 - math.sqrt(1 - low)), 1)
+    tight = error_lower_bound_over_programs(LABELS, counts, method="calibrated")
+    assert sure.low < tight.low < tight.estimate
+    assert error_lower_bound_over_programs(AGREED, np.array([9])).low == 0
+    # Two programs, one of them wrong everywhere: D = 1 but E = 1/2; D itself must not be transformed into E >= 1.
+    split = np.array([[0] * 40, [1] * 40])
+    assert error_lower_bound_over_programs(split, np.array([1, 1])).low < 0.5
+
+
+def test_neither_row_order_nor_class_names_nor_splits_change_an_interval():
+    expected = incoherence_interval_over_programs(LABELS, COUNTS)
+    order = np.array([2, 0, 1])
+    renamed = (7 - LABELS.astype(np.int64))[order]
+    assert incoherence_interval_over_programs(renamed, COUNTS[order]) == expected
+    split, counts = np.vstack([LABELS, LABELS[:1], LABELS[:1]]), np.array([1, 1, 1, 2, 0])
+    assert incoherence_interval_over_programs(split, counts) == expected
+
+
+def test_the_seed_decides():
+    one, other = (incoherence_interval_over_programs(LABELS, COUNTS, seed=seed) for seed in (1, 2))
+    assert one == incoherence_interval_over_programs(LABELS, COUNTS, seed=1) != other
+    assert ends(one) == (pytest.approx(other.low, abs=0.01), pytest.approx(other.high, abs=0.02))
+
+
+def test_every_interval_says_what_it_speaks_about():
+    inputs = incoherence_interval_over_inputs(np.array([0.0, 0.5]))
+    assert "exactly these programs" in inputs.statement
+    assert "other programs of the same LLM" in inputs.statement
+    programs = incoherence_interval_over_programs(LABELS, COUNTS)
+    assert "the LLM itself" in programs.statement
+    assert "these 5 and 40 are a sample" in programs.statement
+    assert re.fullmatch(r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]", str(programs))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: incoherence_interval_over_inputs(np.array([])), Undefined, "n >= 1"),
+        (lambda: incoherence_interval_over_inputs(np.array([1.2])), ValueError, "lies in"),
+        (lambda: incoherence_interval_over_inputs(np.array([math.nan])), ValueError, "lies in"),
+        (lambda: incoherence_interval_over_inputs(np.zeros(3), confidence=95), WrongUsage, "got 95"),
+        (lambda: incoherence_interval_over_inputs(np.zeros(3), method="x"), WrongUsage, "'x'"),  # type: ignore
+        (lambda: incoherence_interval_over_programs(AGREED, np.array([1])), TooFewCandidates, "got 1"),
+        (lambda: incoherence_interval_over_programs(LABELS, COUNTS, method="x"), WrongUsage, "'x'"),  # type: ignore
+        (lambda: proportion_interval(2, 1), WrongUsage, "got 2 of 1"),
+        (lambda: at_most_after_no_disagreement(0, 0.05), WrongUsage, "got 0"),
+        (lambda: at_most_after_no_disagreement(5, 1), WrongUsage, "delta lies between 0 and 1, got 1"),
+        (lambda: inputs_for(0, 0.05), WrongUsage, "epsilon lies between 0 and 1, got 0"),
+    ],
+    ids=["no values", "above 1", "nan", "confidence", "method", "m 1", "method m", "2 of 1", "n", "d", "e"],
+)
+def test_misuse_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,191 @@
+"""The bootstrap over tasks: equal to the measures it resamples, and to resampling them one by one."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import bootstrap
+
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics import aggregate as benchmark
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.intervals.over_tasks import (
+    bca_limits,
+    bootstrap_tasks,
+    paired_difference,
+    statistic_of,
+    task_weights,
+)
+from difftrust_core.metrics.intervals.tables import ranking_intervals, with_intervals
+
+N_TASKS = 40
+CASES = [
+    *[(name, Detection.AS_PUBLISHED) for name in (*benchmark.MEASURES, "pass_at_1")],
+    ("detection_rate", Detection.ALL_PAIRS),
+    ("undetected_mean_error", Detection.ALL_PAIRS),
+]
+
+
+def tasks(seed=0, *, n_tasks=N_TASKS):
+    rng = np.random.default_rng(seed)
+    error = np.where(rng.random(n_tasks) < 0.5, 0, rng.integers(0, 10, n_tasks) / 10)
+    incoherence = np.where(rng.random(n_tasks) < 0.3, 0, error * rng.random(n_tasks).round(1))
+    return pl.DataFrame(
+        {
+            "benchmark": "HumanEval",
+            "task_id": [f"T/{i:02d}" for i in range(n_tasks)],
+            "error": error,
+            "incoherence": incoherence,
+            "p_erroneous": np.minimum(1, 3 * error),
+            "p_detected": np.minimum(1, 5 * incoherence),
+            "functional_error": np.ceil(error * 10) / 10,
+        }
+    )
+
+
+def plain(measure, detection):
+    """Return the measure as ``benchmark`` has it, of one table."""
+    function = getattr(benchmark, measure)
+    kwargs = {"detection": detection} if measure in ("detection_rate", "undetected_mean_error") else {}
+    return lambda frame: function(frame, **kwargs)
+
+
+@pytest.mark.parametrize(("measure", "detection"), CASES)
+def test_weighted_is_the_measure_of_the_resampled_table(measure, detection):
+    gaps = tasks().with_columns(
+        error=pl.when(pl.int_range(N_TASKS) == 3).then(math.nan).otherwise("error"),
+        p_detected=pl.when(pl.int_range(N_TASKS) == 5).then(None).otherwise("p_detected"),
+    )
+    for frame in (tasks(), gaps):
+        weights = task_weights(N_TASKS, resamples=20, seed=1)
+        weighted = statistic_of(measure, detection=detection)(frame, weights)
+        drawn = [frame[np.repeat(np.arange(N_TASKS), row.astype(int)).tolist()] for row in weights]
+        assert weighted == pytest.approx([plain(measure, detection)(d) for d in drawn], nan_ok=True)
+        whole = statistic_of(measure, detection=detection)(frame, np.ones((1, N_TASKS)))
+        assert whole[0] == pytest.approx(plain(measure, detection)(frame))
+
+
+def test_limits_are_those_of_scipy_but_for_the_wider_quantiles():
+    values = np.random.default_rng(3).beta(0.3, 2, size=400)
+    frame = tasks(n_tasks=400).with_columns(error=pl.Series(values))
+    ours = bootstrap_tasks(frame, statistic_of("mean_error"), resamples=20_000, seed=0)
+    theirs = bootstrap((values,), np.mean, n_resamples=20_000, rng=np.random.default_rng(1)).confidence_interval
+    assert ours.estimate == pytest.approx(values.mean())
+    assert (ours.low, ours.high) == (pytest.approx(theirs.low, abs=1e-3), pytest.approx(theirs.high, abs=1e-3))
+    assert (ours.covers, ours.confidence) == ("tasks", 0.95)
+
+
+def test_bca_corrects_for_bias_and_skewness():
+    resampled = np.linspace(0, 1, 10_001)
+    level = 0.5 + np.array([-1, 1]) * 0.475
+    symmetric = bca_limits(0.5, resampled, np.linspace(-1, 1, 2001), confidence=0.95)
+    assert symmetric == (pytest.approx(level[0], abs=1e-3), pytest.approx(level[1], abs=1e-3))
+    # The point lies at the median minus half a standard deviation: z0 = -0.5, so z moves by -1.
+    shifted = bca_limits(0.308538, resampled, np.linspace(-1, 1, 2001), confidence=0.95)
+    assert shifted == (pytest.approx(0.00154, abs=3e-4), pytest.approx(0.8314, abs=2e-3))
+
+
+def test_the_seed_decides_and_the_order_of_rows_does_not():
+    frame, mean = tasks(), statistic_of("mean_error")
+    assert bootstrap_tasks(frame, mean, seed=1) == bootstrap_tasks(frame, mean, seed=1)
+    assert bootstrap_tasks(frame, mean, seed=1) != bootstrap_tasks(frame, mean, seed=2)
+    wide = bootstrap_tasks(frame, mean, confidence=0.99)
+    narrow = bootstrap_tasks(frame, mean, confidence=0.8)
+    assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
+
+
+def test_what_is_undefined_is_nan():
+    right = tasks().with_columns(p_erroneous=0.0)
+    assert math.isnan(bootstrap_tasks(right, statistic_of("detection_rate")).high)
+    assert math.isnan(bootstrap_tasks(tasks()[:1], statistic_of("mean_error")).low)
+    assert math.isnan(bootstrap_tasks(tasks()[:0], statistic_of("spearman")).estimate)
+
+
+def test_a_difference_that_is_the_same_on_every_task_is_certain():
+    assert paired_difference(np.zeros(9)) == (0, 0)
+    assert paired_difference(np.full(8, 0.25)) == (0.25, 0.25)
+
+
+def test_differences_are_paired():
+    frame = tasks()
+    differences = (frame["error"] * 0.9 + 0.1 - frame["error"]).to_numpy()
+    low, high = paired_difference(differences)
+    assert 0 < low < differences.mean() < high < 0.1
+    alone = bootstrap_tasks(frame, statistic_of("mean_error"))
+    assert high - low < (alone.high - alone.low) / 4
+    assert paired_difference(differences, confidence=0.5)[0] > low
+    with pytest.raises(WrongUsage, match="a task that both have"):
+        paired_difference(np.zeros(0))
+
+
+def test_another_measure_is_refused():
+    with pytest.raises(WrongUsage, match="got 'median'"):
+        statistic_of("median")
+
+
+# --- whole tables
+
+
+def several(*, temperature=0.6):
+    named = [
+        tasks(seed).with_columns(model=pl.lit(name), temperature=pl.lit(temperature)) for seed, name in enumerate("abc")
+    ]
+    other = named[1].with_columns(benchmark=pl.lit("MBPP"))[:25]
+    return pl.concat([*named, other])
+
+
+def test_a_table_has_the_intervals_of_its_coders():
+    estimates = several()
+    table = benchmark.table_4(estimates)
+    found = with_intervals(table, estimates, resamples=300, seed=4)
+    assert found.select(table.columns).equals(table, null_equal=True)
+    assert found.columns[3:6] == ["mean_error", "mean_error_low", "mean_error_high"]
+    for name, model in (("HumanEval", "b"), ("MBPP", "b")):
+        one = estimates.filter((pl.col("benchmark") == name) & (pl.col("model") == model))
+        row = found.filter((pl.col("benchmark") == name) & (pl.col("model") == model)).row(0, named=True)
+        for measure in benchmark.MEASURES:
+            alone = bootstrap_tasks(one.sort("task_id"), statistic_of(measure), resamples=300, seed=4)
+            assert row[measure] == pytest.approx(alone.estimate)
+            assert (row[f"{measure}_low"], row[f"{measure}_high"]) == pytest.approx((alone.low, alone.high))
+
+
+def test_the_mean_over_coders_is_resampled_with_all_of_them():
+    # Two coders whose errors add up to 1/2 on every task: their mean does not vary, whatever is drawn.
+    one = tasks().with_columns(error=pl.col("error") / 2, model=pl.lit("a"), temperature=pl.lit(0.6))
+    estimates = pl.concat([one, one.with_columns(error=0.5 - pl.col("error"), model=pl.lit("b"))])
+    found = with_intervals(benchmark.table_4(estimates), estimates, resamples=200)
+    mean = found.filter(pl.col("model") == "mean").row(0, named=True)
+    assert (mean["mean_error"], mean["mean_error_low"], mean["mean_error_high"]) == pytest.approx((0.25,) * 3)
+    assert found["mean_error_low"][0] < found["mean_error"][0]
+
+
+def test_tables_with_several_temperatures_and_tables_of_nothing():
+    estimates = pl.concat([several(), several(temperature=1.0).with_columns(error=0.0)])
+    found = with_intervals(benchmark.table_4(estimates), estimates, resamples=100)
+    assert found.select(["benchmark", "model", "temperature"]).equals(
+        benchmark.table_4(estimates).select(["benchmark", "model", "temperature"])
+    )
+    assert found.filter(pl.col("temperature") == 1.0)["mean_error_high"].to_list() == [0.0] * 6
+    nothing = estimates.clear()
+    assert with_intervals(benchmark.table_4(nothing), nothing).is_empty()
+
+
+def test_the_ranking_of_coders_has_an_interval():
+    named = [
+        tasks(0).with_columns(
+            model=pl.lit(name),
+            temperature=pl.lit(0.6),
+            error=pl.col("error") * scale,
+            incoherence=pl.col("incoherence") * scale,
+        )
+        for name, scale in (("a", 0.25), ("b", 0.5), ("c", 0.75), ("d", 1.0))
+    ]
+    certain = ranking_intervals(pl.concat(named), resamples=200)
+    assert certain.select("rho_error", "rho_error_low", "rho_error_high").row(0) == pytest.approx((1, 1, 1))
+    estimates = several().filter(pl.col("benchmark") == "HumanEval")
+    row = ranking_intervals(estimates, resamples=500).row(0, named=True)
+    assert row["rho_error"] == benchmark.rankings(estimates)["rho_error"][0]
+    assert -1 <= row["rho_error_low"] < row["rho_error_high"] <= 1
+    two = ranking_intervals(several().filter(pl.col("benchmark") == "MBPP"))
+    assert math.isnan(two["rho_error_low"][0])

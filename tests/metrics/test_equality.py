@@ -1,0 +1,280 @@
+"""Equality of outcomes: examples by hand, and a slow, obviously right version beside the fast one."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difftrust_core.base.literals import Instance, read_literal, write_literal
+from difftrust_core.base.records import Kind
+from difftrust_core.metrics.equality import Equality, Forms, classify
+
+DIGEST = "#0123456789abcdef0123456789abcdef"
+
+
+def values(*texts):
+    return [(Kind.VALUE, text) for text in texts]
+
+
+def paper(*texts):
+    return classify(values(*texts), equality=Equality.PAPER)
+
+
+def strict(*texts):
+    return classify(values(*texts), equality=Equality.STRICT)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("1", "True"),
+        ("0", "False"),
+        ("1000", "999"),
+        ("1000", "1001"),
+        ("-1000", "-999.0"),
+        ("0", "-0.0"),
+        ("2", "complex(2.0, 0.0)"),
+        ("complex(1.0, 1000.0)", "complex(1.0, 999.5)"),
+        ("[1, 2]", "(1, 2)"),
+        ("[]", "()"),
+        ("[[1], (2.0001,)]", "([1.0], [2])"),
+        ("nan", "nan "),
+        ("[nan, 1]", "[nan, True]"),
+        ("[inf, -inf]", "(inf, -inf)"),
+        ("{1, 1000}", "frozenset({999.5, 1.0})"),
+        ("{'a': 1000, 'b': 2}", "{'b': 2.0, 'a': 1000.9}"),
+        ("{1: 'a', 2: 'b'}", "{2: 'b', 1.0: 'a'}"),
+        ("Counter({'a': 1})", "{'a': 1}"),
+        ("Point((1, 2))", "[1, 2]"),
+        ("Color(1)", "1"),
+        ("Counter({'a': 1})", "OrderedDict({'a': True})"),
+        ("P(x=1, y=[2000])", "P(y=[2001], x=1.0)"),
+        ("deque([1, 2])", "deque([1.0, 2])"),
+        ("bytearray(b'a')", "b'a'"),
+        ("''", '""'),
+    ],
+)
+def test_paper_equal_strict_different(a, b):
+    assert paper(a, b) == [0, 0]
+    assert strict(a, b) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("1000", "998"),
+        ("1", "-1"),
+        ("0", "5e-324"),
+        ("nan", "0"),
+        ("inf", "-inf"),
+        ("inf", "1.7976931348623157e+308"),
+        ("1", "'1'"),
+        ("'a'", "'a '"),
+        ("'a'", "b'a'"),
+        ("None", "False"),
+        ("[1]", "[1, 1]"),
+        ("[1]", "1"),
+        ("[[1], 1]", "[1, [1]]"),
+        ("{}", "set()"),
+        ("{1}", "[1]"),
+        ("{1, 2}", "{1, 3}"),
+        ("{'a': 1}", "{'b': 1}"),
+        ("P(x=1)", "Q(x=1)"),
+        ("P(x=1)", "P(y=1)"),
+        ("iterator([1])", "[1]"),
+        ("deque([1])", "[1]"),
+        ("dict_keys(['a'])", "['a']"),
+        ("Decimal('1.5')", "'1.5'"),
+        ("range(0, 1000, 1)", "range(0, 1001, 1)"),
+        ("date(2025, 1, 1)", "date(2026, 1, 1)"),
+        ("complex(1.0, 1.0)", "1"),
+        ("'+'", "1"),
+        (f"[1, 2, …{DIGEST}", f"[1.0, 2, …{DIGEST}"),
+        ("1,,", "1.0,,"),
+        ("[1, 2", "[1.0, 2"),
+    ],
+)
+def test_different_under_both(a, b):
+    assert paper(a, b) == [0, 1]
+    assert strict(a, b) == [0, 1]
+
+
+def test_tolerance_joins_chains_and_only_chains():
+    assert paper("1000", "1003", "1001", "1002") == [0, 0, 0, 0]
+    assert paper("1000", "1003", "1001.5", "5") == [0, 1, 2, 3]
+    assert paper("[1000, 7]", "[1001, 8]", "[1002, 7]", "[1001, 7]") == [0, 1, 0, 0]
+
+
+def test_the_boundary_is_exact_however_big():
+    big = 10**2000
+    assert paper(hex(1000 * big), hex(999 * big)) == [0, 0]
+    assert paper(hex(1000 * big), hex(999 * big - 1)) == [0, 1]
+    assert paper(hex(big), "1e308") == [0, 1]
+    assert paper(str(10**300), "1e+300", "1e+301") == [0, 0, 1]
+    # the float 0.999 is a little less than 999/1000; the next float is a little more
+    assert paper("1", "0.9990000000000001") == [0, 0]
+    assert paper("1", "0.999") == [0, 1]
+
+
+@pytest.mark.parametrize("equality", list(Equality))
+def test_kinds(equality):
+    outcomes = [
+        (Kind.EXCEPTION, "TypeError"),
+        (Kind.TIMEOUT, ""),
+        (Kind.SKIPPED, "given up"),
+        (Kind.EXCEPTION, "ValueError"),
+        (Kind.MEMORY, ""),
+        (Kind.CRASH, "signal 9"),
+        (Kind.CRASH, "exit 1"),
+        (Kind.LOAD_ERROR, "SyntaxError"),
+        (Kind.LOAD_ERROR, "NameError"),
+        (Kind.FORGED, "a"),
+        (Kind.FORGED, "b"),
+        (Kind.MEMORY, "x"),
+        (Kind.UNSUPPORTED, "function"),
+        (Kind.UNSUPPORTED, "socket"),
+        (Kind.EXCEPTION, "TypeError"),
+        (Kind.VALUE, "TypeError"),
+        (Kind.VALUE, "'TypeError'"),
+        (Kind.VALUE, "function"),
+    ]
+    expected = [0, 1, 1, 2, 3, 4, 4, 5, 5, 6, 6, 3, 7, 8, 0, 9, 10, 11]
+    assert classify(outcomes, equality=equality) == expected
+    as_stored = [(int(kind), text) for kind, text in outcomes]
+    assert classify(as_stored, equality=equality) == expected
+
+
+def test_labels_by_first_appearance():
+    assert paper("5", "1", "True", "5.0", "'a'") == [0, 1, 1, 0, 2]
+    assert strict("5", "1", "True", "5.0", "'a'") == [0, 1, 2, 3, 4]
+    assert classify([], equality=Equality.PAPER) == []
+    assert paper("anything at all") == [0]
+
+
+def test_another_equality_is_refused():
+    with pytest.raises(ValueError, match="equality must be one of paper, strict, got 'loose'"):
+        classify(values("1", "2"), equality="loose")
+
+
+def test_forms_forget_and_stay_right():
+    forms = Forms(max_characters=12)
+    for number in range(100, 200):
+        outcomes = values(str(number), f"{number}.0", "'x'")
+        assert classify(outcomes, equality=Equality.PAPER, forms=forms) == [0, 0, 1]
+        assert sum(map(len, forms)) <= 12
+
+
+def test_a_very_deep_text_is_compared_as_text():
+    deep = "[" * 5000 + "1" + "]" * 5000
+    assert paper(deep, deep.replace("1", "1.0"), "1") == [0, 1, 2]
+
+
+# --- the slow version: pairwise recursion on the values, perfect matchings for sets and dicts, union-find
+
+
+def near(a, b):
+    if isinstance(a, complex) or isinstance(b, complex):
+        return near(a.real, b.real) and near(a.imag, b.imag)
+    if a != a or b != b:
+        return a != a and b != b
+    if abs(a) == float("inf") or abs(b) == float("inf"):
+        return a == b
+    a, b = Fraction(a), Fraction(b)
+    return abs(a - b) <= Fraction(1, 1000) * max(abs(a), abs(b))
+
+
+def equal(a, b):
+    a, b = unwrapped(a), unwrapped(b)
+    numbers = (int, float, complex)
+    if isinstance(a, numbers) and isinstance(b, numbers):
+        return near(a, b)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(equal(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, set | frozenset) and isinstance(b, set | frozenset):
+        return matched(list(a), list(b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return matched(list(a.items()), list(b.items()))
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return a.type_name == b.type_name and equal(a.args, b.args) and equal(a.fields, b.fields)
+    return type(a) is type(b) and a == b
+
+
+def unwrapped(value):
+    return value.args[0] if isinstance(value, Instance) and value.type_name == "Sub" else value
+
+
+def matched(a, b):
+    return len(a) == len(b) and any(
+        all(equal(x, y) for x, y in zip(a, order, strict=True)) for order in itertools.permutations(b)
+    )
+
+
+def slow_labels(texts):
+    parsed = [read_literal(text) for text in texts]
+    root = list(range(len(texts)))
+    for i, j in itertools.combinations(range(len(texts)), 2):
+        if equal(parsed[i], parsed[j]):
+            root = [root[i] if r == root[j] else r for r in root]
+    first = {}
+    return [first.setdefault(r, len(first)) for r in root]
+
+
+close = [1, True, 1.0, 1.0005, 0.9991, 1.0015, 0, False, 0.0, -1, -1.0005, 1000, 1001, 1002.0, 1003]
+wide = [1e308, 5e-324, 1e-323, *map(float, ["inf", "-inf"])]
+huge = st.sampled_from([1000, 1001, 1002, 1003]).map(lambda factor: factor * 10**400)
+numbers = st.sampled_from(close) | st.sampled_from(wide) | huge | st.integers() | st.floats(allow_nan=False)
+plain = st.none() | st.text(max_size=2) | st.binary(max_size=1) | st.sampled_from(["1", "+", "a, b", "[1]", "#"])
+scalars = numbers | st.just(float("nan")) | st.complex_numbers() | plain
+# Far-apart keys: with two near keys in one dict, pairing in order may miss a matching, by definition.
+keys = st.tuples(st.sampled_from([1, 7, -3, 50]), st.sampled_from([1, 1.0, 1.0004, 0.9995])) | plain
+dict_keys = keys.map(lambda k: k[0] * k[1] if isinstance(k, tuple) else k)
+
+
+def bucket(key):
+    return round(key) if isinstance(key, int | float) else key
+
+
+def containers(inner):
+    lists = st.lists(inner, max_size=3)
+    entries = st.lists(st.tuples(dict_keys, inner), max_size=3, unique_by=lambda entry: bucket(entry[0]))
+    dicts = entries.map(dict)
+    sets = st.sets(numbers | plain, max_size=3)
+    wrapped = st.builds(lambda x: Instance("Sub", (x,)), lists | dicts | sets)
+    objects = st.builds(lambda x: Instance("Thing", (), {"x": x}), inner)
+    return lists | lists.map(tuple) | sets | sets.map(frozenset) | dicts | wrapped | objects
+
+
+nested = st.recursive(scalars, containers, max_leaves=6)
+flat_numbers = st.lists(st.sampled_from(close), min_size=2, max_size=2)
+
+
+samples = {
+    "near numbers": st.sampled_from(close),
+    "numbers": numbers,
+    "pairs of near numbers": flat_numbers,
+    "sets of near numbers": st.sets(st.sampled_from(close), max_size=3),
+    "dicts of near numbers": st.dictionaries(st.just("k"), flat_numbers),
+    "containers of near numbers": containers(st.sampled_from(close)),
+    "nested": nested,
+}
+
+
+@pytest.mark.parametrize("sample", samples)
+@settings(deadline=None)
+@given(data=st.data())
+def test_fast_is_slow(sample, data):
+    drawn = data.draw(st.lists(samples[sample], max_size=7))
+    texts = list(dict.fromkeys(map(write_literal, drawn)))
+    assert paper(*texts) == slow_labels(texts)
+
+
+@settings(deadline=None)
+@given(st.lists(containers(scalars), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_order_of_outcomes_does_not_matter(drawn, random):
+    texts = list(dict.fromkeys(map(write_literal, drawn)))
+    order = random.sample(range(len(texts)), len(texts))
+    before, after = paper(*texts), paper(*[texts[i] for i in order])
+    for (i, a), (j, b) in itertools.product(enumerate(order), repeat=2):
+        assert (before[a] == before[b]) == (after[i] == after[j])

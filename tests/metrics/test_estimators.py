@@ -1,0 +1,278 @@
+"""Estimators of one task: examples by hand, invariances, and brute force over all pairs and subsets."""
+
+import dataclasses
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates, Undefined
+from difftrust_core.metrics.estimators import (
+    class_counts,
+    disagreement_per_input,
+    incoherence,
+)
+from difftrust_core.metrics.tally import Estimates, check_invariants, detection_at
+from tests.support.plain_estimators import (
+    detected,
+    error,
+    error_per_input,
+    estimate,
+    functional_classes,
+    functional_error,
+    functional_incoherence,
+    incoherence_v,
+    p_detected,
+    p_erroneous,
+    pass_at_1_candidates,
+)
+
+# Five candidates: two behave as row 0, two as row 1, one as row 2; the reference behaves as row 0.
+#   input 0: all agree. 1: 2 | 2 | 1. 2: 4 | 1. 3: 2 | 3.
+LABELS = np.array([[0, 0, 0, 0], [0, 1, 0, 1], [0, 2, 1, 1]], dtype=np.uint16)
+COUNTS = np.array([2, 2, 1])
+
+
+def test_by_hand_per_input():
+    assert class_counts(LABELS, COUNTS).tolist() == [[5, 0, 0], [2, 2, 1], [4, 1, 0], [2, 3, 0]]
+    assert error_per_input(LABELS, COUNTS, 0).tolist() == [0, 3 / 5, 1 / 5, 3 / 5]
+    assert disagreement_per_input(LABELS, COUNTS).tolist() == [0, 16 / 20, 8 / 20, 12 / 20]
+
+
+def test_by_hand_means():
+    assert error(LABELS, COUNTS, 0) == 7 / 20
+    assert incoherence(LABELS, COUNTS) == 36 / 80
+    assert incoherence_v(LABELS, COUNTS) == 36 / 100
+    assert p_detected(LABELS, COUNTS) == pytest.approx(1 - (1 / 5) * (3 / 5) * (2 / 5), abs=1e-15)
+    assert p_erroneous(LABELS, COUNTS, 0) == pytest.approx(1 - (2 / 5) * (4 / 5) * (2 / 5), abs=1e-15)
+    assert detected(LABELS, COUNTS) is True
+
+
+def test_by_hand_functional():
+    assert functional_classes(LABELS, COUNTS) == (2, 2, 1)
+    assert functional_incoherence(LABELS, COUNTS) == 16 / 20
+    assert functional_error(LABELS, COUNTS, 0) == 3 / 5
+    assert pass_at_1_candidates(LABELS, COUNTS, 0) == 2 / 5
+    assert [detection_at((2, 2, 1), m) for m in (2, 3, 4, 5)] == [8 / 10, 1, 1, 1]
+
+
+def test_estimate_is_all_of_them():
+    assert estimate(LABELS, COUNTS, 0) == Estimates(
+        m=5,
+        n=4,
+        error=7 / 20,
+        incoherence=9 / 20,
+        incoherence_v=9 / 25,
+        p_detected=p_detected(LABELS, COUNTS),
+        p_erroneous=p_erroneous(LABELS, COUNTS, 0),
+        functional_incoherence=4 / 5,
+        functional_error=3 / 5,
+        n_classes=3,
+        detected=True,
+    )
+
+
+def test_a_coherent_wrong_coder_goes_undetected():
+    estimates = estimate(LABELS, np.array([0, 5, 0]), 0)
+    assert (estimates.error, estimates.incoherence, estimates.detected) == (0.5, 0, False)
+    assert (estimates.p_detected, estimates.p_erroneous, estimates.n_classes) == (0, 1, 1)
+
+
+def test_the_reference_need_not_be_among_the_candidates():
+    labels = np.array([[0, 0], [0, 1], [1, 1]])
+    estimates = estimate(labels, np.array([2, 2, 0]), 2)
+    assert (estimates.error, estimates.incoherence) == (6 / 8, 1 / 3)
+    assert (estimates.functional_error, estimates.n_classes) == (1, 2)
+
+
+def test_undefined_is_nan_in_the_record():
+    one = dataclasses.asdict(estimate(LABELS, np.array([0, 1, 0]), 0))
+    undefined = {"incoherence", "incoherence_v", "p_detected", "functional_incoherence"}
+    assert {name for name, value in one.items() if value != value} == undefined
+    assert (one["m"], one["error"], one["p_erroneous"], one["functional_error"]) == (1, 0.5, 1, 1)
+    assert one["detected"] is None
+    unreferenced = dataclasses.asdict(estimate(LABELS, COUNTS, None))
+    undefined = {"error", "p_erroneous", "functional_error"}
+    assert {name for name, value in unreferenced.items() if value != value} == undefined
+    assert unreferenced["incoherence"] == 9 / 20
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [disagreement_per_input, incoherence, incoherence_v, p_detected, detected, functional_incoherence],
+)
+def test_incoherence_of_one_candidate_is_refused(measure):
+    with pytest.raises(TooFewCandidates, match="incoherence needs m >= 2 candidates, got 1"):
+        measure(LABELS, np.array([0, 1, 0]))
+
+
+@pytest.mark.parametrize("measure", [error_per_input, error, p_erroneous, functional_error, pass_at_1_candidates])
+def test_error_without_a_reference_is_refused(measure):
+    with pytest.raises(Undefined, match="error needs the behaviour of a reference"):
+        measure(LABELS, COUNTS, None)
+
+
+def test_no_candidates_and_no_inputs_are_refused():
+    with pytest.raises(TooFewCandidates, match="m >= 1 candidates, got 0"):
+        estimate(LABELS, np.array([0, 0, 0]), 0)
+    with pytest.raises(TooFewCandidates, match="got 0"):
+        estimate(LABELS[:0], COUNTS[:0], None)
+    with pytest.raises(Undefined, match="n = 0"):
+        estimate(LABELS[:, :0], COUNTS, 0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "counts", "reference", "message"),
+    [
+        (LABELS, np.array([1, 2]), 0, r"got \(3, 4\), \(2,\)"),
+        (LABELS[0], COUNTS, 0, r"got \(4,\), \(3,\)"),
+        (LABELS, np.array([3, -1, 2]), 0, "counts must be >= 0, got -1"),
+        (LABELS, COUNTS, 3, r"reference must be a row of labels, 0\.\.2, got 3"),
+        (LABELS, COUNTS, -1, "got -1"),
+    ],
+)
+def test_misuse_is_refused(labels, counts, reference, message):
+    with pytest.raises(ValueError, match=message):
+        estimate(labels, counts, reference)
+
+
+def test_a_broken_invariant_is_reported():
+    # m = 2, one wrong candidate on one input: 2 disagreeing ordered pairs, the most there can be.
+    check_invariants(*np.array([[2], [1], [2]]))
+    with pytest.raises(BrokenInvariant, match=r"form D.* 3 disagreeing"):
+        check_invariants(*np.array([[2, 3], [1, 1], [2, 2]]))
+    with pytest.raises(BrokenInvariant, match="0 wrong outcomes"):
+        check_invariants(*np.array([[1], [0], [10]]))
+
+
+def test_detection_at_is_exact_where_floats_would_not_be():
+    assert detection_at((5000, 1), 2) == 2 / 5001
+    assert detection_at((10_000, 1), 9_000) == 9_000 / 10_001
+    assert detection_at((10,), 7) == 0
+    for m_prime in (1, 4):
+        with pytest.raises(TooFewCandidates, match=f"m' = {m_prime}, m = 3"):
+            detection_at((2, 1), m_prime)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4).filter(lambda sizes: sum(sizes) > 1), st.data())
+def test_detection_at_is_the_share_of_subsets(sizes, data):
+    m_prime = data.draw(st.integers(2, sum(sizes)))
+    candidates = [c for c, size in enumerate(sizes) for _ in range(size)]
+    subsets = list(itertools.combinations(candidates, m_prime))
+    assert detection_at(sizes, m_prime) == sum(len(set(s)) > 1 for s in subsets) / len(subsets)
+
+
+# --- brute force: one row per candidate, every pair of them on every input
+
+
+@st.composite
+def tasks(draw):
+    shape = (draw(st.integers(1, 5)), draw(st.integers(1, 5)))
+    labels = draw(hnp.arrays(np.uint16, shape, elements=st.integers(0, 3)))
+    counts = draw(hnp.arrays(np.int64, shape[0], elements=st.integers(0, 3)).filter(lambda c: c.sum() > 1))
+    return labels, counts, draw(st.integers(0, shape[0] - 1))
+
+
+def brute_force(labels, counts, reference):
+    rows = [tuple(row) for row, count in zip(labels.tolist(), counts, strict=True) for _ in range(count)]
+    f = tuple(labels[reference].tolist())
+    m, n = len(rows), len(f)
+    pairs, product = list(itertools.permutations(rows, 2)), list(itertools.product(rows, rows))
+    e = [Fraction(sum(row[i] != f[i] for row in rows), m) for i in range(n)]
+    d = [Fraction(sum(a[i] != b[i] for a, b in pairs), len(pairs)) for i in range(n)]
+    v = [Fraction(sum(a[i] != b[i] for a, b in product), len(product)) for i in range(n)]
+    return {
+        "m": m,
+        "n": n,
+        "error": sum(e) / n,
+        "incoherence": sum(d) / n,
+        "incoherence_v": sum(v) / n,
+        "p_detected": 1 - math.prod(1 - x for x in d),
+        "p_erroneous": 1 - math.prod(1 - x for x in e),
+        "functional_incoherence": Fraction(sum(a != b for a, b in pairs), len(pairs)),
+        "functional_error": Fraction(sum(row != f for row in rows), m),
+        "n_classes": len(set(rows)),
+        "detected": any(a != b for a, b in pairs),
+    }
+
+
+@settings(max_examples=300, deadline=None)
+@given(tasks())
+def test_fast_is_brute_force(task):
+    expected = {name: pytest.approx(float(x), abs=1e-12) for name, x in brute_force(*task).items()}
+    assert dataclasses.asdict(estimate(*task)) == expected
+
+
+@settings(deadline=None)
+@given(tasks())
+def test_estimate_agrees_with_the_single_measures(task):
+    labels, counts, _ = task
+    estimates = estimate(*task)
+    assert estimates.error == error(*task) == pytest.approx(error_per_input(*task).mean())
+    assert estimates.p_erroneous == p_erroneous(*task)
+    assert estimates.functional_error == functional_error(*task)
+    assert estimates.functional_error == pytest.approx(1 - pass_at_1_candidates(*task))
+    assert estimates.incoherence == incoherence(labels, counts)
+    assert estimates.incoherence == pytest.approx(disagreement_per_input(labels, counts).mean())
+    assert estimates.incoherence_v == incoherence_v(labels, counts)
+    assert estimates.p_detected == p_detected(labels, counts)
+    assert estimates.functional_incoherence == functional_incoherence(labels, counts)
+    assert estimates.n_classes == len(functional_classes(labels, counts))
+    assert estimates.detected == detected(labels, counts)
+    assert detection_at(functional_classes(labels, counts), estimates.m) == estimates.detected
+
+
+@settings(deadline=None)
+@given(tasks(), st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(task, random):
+    labels, counts, reference = task
+    order = random.sample(range(len(labels)), len(labels))
+    assert estimate(labels[order], counts[order], order.index(reference)) == estimate(*task)
+
+
+@settings(deadline=None)
+@given(tasks(), st.data())
+def test_names_of_classes_do_not_matter(task, data):
+    labels, counts, reference = task
+    bounds = data.draw(st.sampled_from([(0, 3), (-5, 5), (0, 60), (-(2**62), 2**62)]))
+    names = st.lists(st.integers(*bounds), min_size=4, max_size=4, unique=True)
+    columns = [np.array(data.draw(names), dtype=np.int64)[column] for column in labels.T]
+    assert estimate(np.stack(columns, axis=1), counts, reference) == estimate(*task)
+
+
+@settings(deadline=None)
+@given(tasks(), st.data())
+def test_a_prefix_of_the_inputs_is_a_smaller_task(task, data):
+    labels, counts, reference = task
+    n = data.draw(st.integers(1, labels.shape[1]))
+    e, d = error_per_input(*task)[:n], disagreement_per_input(labels, counts)[:n]
+    prefix = estimate(labels[:, :n], counts, reference)
+    assert (prefix.n, prefix.error, prefix.incoherence) == (n, pytest.approx(e.mean()), pytest.approx(d.mean()))
+    assert prefix.n_classes <= estimate(*task).n_classes
+
+
+@settings(deadline=None)
+@given(tasks(), st.data())
+def test_a_behaviour_may_be_split_over_two_rows(task, data):
+    labels, counts, reference = task
+    row = data.draw(st.integers(0, len(labels) - 1))
+    part = data.draw(st.integers(0, int(counts[row])))
+    split = np.append(counts, part)
+    split[row] -= part
+    assert estimate(np.vstack([labels, labels[row]]), split, reference) == estimate(*task)
+
+
+@settings(deadline=None)
+@given(tasks())
+def test_incoherence_is_at_most_twice_the_error_on_every_input(task):
+    labels, counts, _ = task
+    m = counts.sum()
+    e, d = error_per_input(*task), disagreement_per_input(labels, counts)
+    assert (d <= 2 * e + 1e-12).all()
+    assert (d * (m - 1) / m <= 2 * e + 1e-12).all()

@@ -1,0 +1,81 @@
+"""Notebooks executed in place, so that their bytes depend on nothing but the code and the data.
+
+    python -m tests.notebooks [STEM ...]
+
+Kept are outputs and the order of execution; left out what tells of the machine: times, paths, the kernel's version.
+"""
+
+import base64
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from difftrust_core.report.charts.export import packed_png
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+CELL_SECONDS = 120
+_OFFLINE = """
+import socket
+def _refuse(self, address, *rest):
+    if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+        raise OSError(f"a notebook must not use the network: {address}")
+    return _connect(self, address, *rest)
+_connect, socket.socket.connect = socket.socket.connect, _refuse
+del socket
+"""
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def execute(path: Path, *, environment: dict[str, str] | None = None) -> Any:
+    """Return the notebook with fresh outputs; the kernel cannot reach the network. Raises CellExecutionError."""
+    notebook = nbformat.read(path, as_version=4)
+    with TemporaryDirectory(prefix="difftrust-") as sockets:
+        client = NotebookClient(
+            notebook,
+            timeout=CELL_SECONDS,
+            startup_timeout=CELL_SECONDS,
+            kernel_name="python3",
+            extra_arguments=["--HistoryManager.enabled=False", f"--IPKernelApp.exec_lines={_OFFLINE}"],
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        kernel = client.create_kernel_manager()
+        kernel.transport, kernel.ip = "ipc", f"{sockets}/kernel"  # no port is open
+        client.execute(env={**os.environ, **(environment or {})})
+    return tidy(notebook)
+
+
+def tidy(notebook: Any) -> Any:
+    """Return the notebook without what differs from run to run, its pictures packed."""
+    notebook.metadata = nbformat.from_dict(_METADATA)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:02}"
+        cell.metadata = nbformat.from_dict({"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {})
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            data.pop("application/vnd.jupyter.widget-view+json", None)  # a live widget; its picture stands beside it
+            if "image/png" in data:
+                packed = packed_png(base64.b64decode(data["image/png"]))
+                data["image/png"] = base64.b64encode(packed).decode()
+    return notebook
+
+
+def main(stems: list[str]) -> None:
+    """Execute the notebooks of these names, or all."""
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        if not stems or path.stem in stems:
+            made = execute(path)
+            path.write_text(nbformat.writes(made, version=4) + "\n", encoding="utf-8")
+            print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,106 @@
+"""The notebooks run from the shipped results, without a network, and say what their committed outputs say."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.notebooks.__main__ import FOLDER, execute, tidy
+
+PATHS = sorted(FOLDER.glob("*.ipynb"))
+WANTED = {
+    "quickstart", "table_2_effectiveness", "table_3_ablation", "table_4_all_models", "figure_1_rankings",
+    "figure_2_workflow", "figure_3_error_vs_incoherence", "false_trust", "more_models_or_more_samples",
+    "which_signal_finds_errors", "sce_table_2", "sce_figure_1_correlations",
+}  # fmt: skip
+
+
+def said(notebook: Any) -> list[tuple[int, str, str]]:
+    """Return every output that is text: (cell, kind, text). Of pictures only that they are there."""
+    found = []
+    for number, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream":
+                found.append((number, output.name, output.text))
+                continue
+            data = output.get("data", {})
+            found += [(number, kind, "" if kind == "image/png" else data[kind]) for kind in sorted(data)]
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=() if path.stem == "quickstart" else pytest.mark.slow) for path in PATHS],
+)
+def test_it_runs_offline_and_says_what_is_committed(path: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
+    committed = said(nbformat.read(path, as_version=4))
+    assert said(execute(path)) == committed  # CellExecutionError if a cell fails or takes too long
+    assert not any(kind == "stderr" for _, kind, _ in committed)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_what_is_committed_is_small_whole_and_tells_of_no_machine(path: Path) -> None:
+    text = path.read_text()
+    notebook = nbformat.reads(text, as_version=4)
+    assert path.stat().st_size < 500_000
+    assert nbformat.writes(tidy(notebook), version=4) + "\n" == text  # as `make notebooks` writes it
+    assert not re.search(r"/(root|home|tmp|work)/", text)
+    assert [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"] == list(
+        range(1, sum(cell.cell_type == "code" for cell in notebook.cells) + 1)
+    )
+    assert notebook.cells[0].cell_type == "markdown"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_it_needs_nothing_but_the_public_names(path: Path) -> None:
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert len(cells[0].splitlines()) <= 3
+    imported = [name for cell in cells for name in imports_of(cell)]
+    assert set(imported) <= {"difftrust_core", "polars"}
+    assert "difftrust_core" in imported
+
+
+def imports_of(source: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(str(node.module))
+    return found
+
+
+def test_all_are_there_and_in_the_readme() -> None:
+    assert {path.stem for path in PATHS} == WANTED
+    readme = (FOLDER / "README.md").read_text()
+    assert {name for name in WANTED if f"({name}.ipynb)" not in readme} == set()
+
+
+def test_all_but_the_figures_without_numbers_have_a_picture_or_a_table() -> None:
+    for path in PATHS:
+        kinds = {kind for _, kind, _ in said(nbformat.read(path, as_version=4))}
+        assert "text/html" in kinds, path.stem
+        assert "image/png" in kinds or "table_" in path.stem, path.stem
+
+
+@pytest.mark.slow
+def test_the_quickstart_runs_on_any_store(tmp_path: Path, monkeypatch: Any) -> None:
+    from difftrust_core.analysis.estimates import refresh_estimates
+    from difftrust_core.execution.execute import execute as run
+    from difftrust_core.store.imports import add_candidates
+    from difftrust_core.store.store import Store
+    from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+
+    store = Store.create(tmp_path / "store")
+    add_candidates(store, candidates("mine", RIGHT, WRONG, OTHER), {"tiny": TASKS}, n_jobs=1)
+    run(store, n=20, say=lambda line: None)
+    refresh_estimates(store)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    found = said(execute(FOLDER / "quickstart.ipynb", environment={"DIFFTRUST_STORE": str(store.root)}))
+    assert any("tiny/" in text for _, _, text in found)
+    assert [kind for _, kind, _ in found].count("image/png") == 3

@@ -1,0 +1,212 @@
+"""Real kills of the real command while it pays for replies, and a key that must be found nowhere."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.store.store import Store
+from tests.support.llm_server import Server
+
+pytestmark = pytest.mark.slow
+DIFFTRUST = str(Path(sys.executable).with_name("difftrust"))
+KEY = "planted-0123456789-abcdefghij-key"
+M = 4
+N_SAMPLES = 55 * M
+CONCURRENCY = 8
+NAME = "split_bill"
+TASK = f"starter/{NAME}"
+
+
+def words(store: Path, server: Server, *more: str) -> list[str]:
+    return [
+        *("generate", "--benchmark", "starter", "--model", "openai/local", "-m", str(M), "--store", str(store)),
+        *("--api-base", server.url, "--price", "5", "15", "--concurrency", str(CONCURRENCY), *more),
+    ]
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
+    return {**kept, "OPENAI_API_KEY": KEY, **more}
+
+
+def until(condition: object, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.002)
+
+
+class Commands:
+    """Commands in fresh processes, one at a time; see ``preloaded_cli``."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).parents[1] / "support" / "preloaded_cli.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        assert self.read() == "ready"
+
+    def read(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def start(self, command: list[str], log: Path) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([command, str(log)]) + "\n")
+        self.process.stdin.flush()
+        return int(self.read())
+
+    def ended(self) -> int:
+        return int(self.read())
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Commands]:
+    found = Commands()
+    yield found
+    found.process.stdin.close()  # type: ignore[union-attr]
+    found.process.wait(timeout=30)
+    found.process.stdout.close()  # type: ignore[union-attr]
+
+
+def content(store: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in store.rglob("replies.jsonl"))
+
+
+def whole_lines(store: Path) -> bytes:
+    found = content(store)
+    return found[: found.rfind(b"\n") + 1]
+
+
+def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path: Path, run: Commands) -> None:
+    store, draws = tmp_path / "store", random.Random(2)
+    moments = sorted(draws.sample(range(5, N_SAMPLES - 40), 10))
+    lost = 0
+    with Server(behaviour=lambda serial, prompt: "slow0.02") as server:
+        for moment in moments:
+            kept, asked = whole_lines(store), len(server.asked)
+            pid = run.start(words(store, server), tmp_path / "log")
+            until(lambda enough=moment + lost: len(server.asked) >= enough)
+            time.sleep(draws.uniform(0, 0.03))
+            os.kill(pid, signal.SIGKILL)
+            assert run.ended() == -signal.SIGKILL
+            until(lambda: server.at_once == 0)
+            assert content(store).startswith(kept)
+            arrived = whole_lines(store).count(b"\n") - kept.count(b"\n")
+            assert 0 <= len(server.asked) - asked - arrived <= CONCURRENCY
+            lost += len(server.asked) - asked - arrived
+        missing, asked = N_SAMPLES - whole_lines(store).count(b"\n"), len(server.asked)
+        assert missing > 0
+        run.start(words(store, server), tmp_path / "log")
+        assert run.ended() == 0, (tmp_path / "log").read_text()
+        assert len(server.asked) - asked == missing
+        assert len(server.asked) == N_SAMPLES + lost
+        check_whole(store, server)
+        before = {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
+        run.start(words(store, server), tmp_path / "log")
+        assert run.ended() == 0
+        assert len(server.asked) == N_SAMPLES + lost
+        assert {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()} == before
+
+
+def check_whole(store: Path, server: Server) -> None:
+    kept = [json.loads(line) for line in content(store).splitlines()]
+    samples = Counter((line["task_id"], line["sample_index"]) for line in kept)
+    assert len(samples) == N_SAMPLES == len(kept)
+    served = {f"reply-{asked.serial}": asked for asked in server.asked}
+    assert len({line["reply_id"] for line in kept}) == N_SAMPLES
+    for line in kept:
+        entry_point = re.search(r"def (\w+)\(", served[line["reply_id"]].prompt)
+        assert entry_point is not None
+        assert f"return {line['reply_id'].removeprefix('reply-')}\n" in line["text"]
+    candidates = Store.open(store).read("candidates")
+    assert len(candidates) == N_SAMPLES
+    own_count = sum(server.cost(5, 15) for line in kept if line["reply_id"] in served)
+    assert candidates["cost_usd"].sum() == pytest.approx(own_count, abs=1e-9)
+    assert sum(line["cost_usd"] for line in kept) == pytest.approx(N_SAMPLES * 0.0012, abs=1e-9)
+
+
+def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Path, run: Commands) -> None:
+    store = tmp_path / "store"
+    with Server(behaviour=lambda serial, prompt: "slow0.3") as server:
+        pid = run.start(words(store, server), tmp_path / "log")
+        until(lambda: len(server.asked) >= 20)
+        os.kill(pid, signal.SIGINT)
+        assert run.ended() == 130
+        said = (tmp_path / "log").read_text()
+        assert "stopping: waiting for the replies under way" in said
+        assert "the same command goes on from there" in said
+        assert "Traceback" not in said
+        assert 20 <= len(server.asked) == whole_lines(store).count(b"\n") < N_SAMPLES
+    assert len(Store.open(store).read("candidates")) == len(server.asked)
+
+
+def test_a_finished_command_asks_nothing_and_does_not_import_litellm(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    command = ["generate", "--benchmark", "starter", "--task", TASK, "-m", "2", "--store", str(store)]
+    command += ["--model", "simulated/strong"]
+    code = "import sys; from difftrust_core.cli import main\ntry: main()\nfinally: print('litellm' in sys.modules)"
+    run = [sys.executable, "-c", code, *command]
+    first = subprocess.run(run, capture_output=True, text=True, check=True)
+    again = subprocess.run(run, capture_output=True, text=True, check=True)
+    dry = subprocess.run([*run, "-m", "5", "--dry-run"], capture_output=True, text=True, check=True)
+    assert first.stdout.splitlines()[-1] == "True"
+    assert again.stdout.splitlines() == ["simulated/strong: all 2 samples are there", "False"]
+    assert dry.stdout.splitlines()[0].startswith("simulated/strong: 3 requests, 2 samples are there; about ")
+    assert dry.stdout.splitlines()[-1] == "False"
+
+
+def strings(store: Path) -> Iterator[str]:
+    """Yield everything a store holds, decompressed."""
+    for path in store.rglob("*"):
+        if path.suffix == ".parquet":
+            yield pl.read_parquet(path, hive_partitioning=False).write_json()
+        elif path.is_file():
+            yield path.read_bytes().decode("utf-8", "replace")
+
+
+def test_a_key_in_the_environment_is_found_nowhere(tmp_path: Path) -> None:
+    """The server echoes the key in errors and in replies; the programs print what the sandbox's environment is."""
+    store = tmp_path / "store"
+
+    def thief(serial: int) -> str:
+        return (
+            f"The key is {KEY}.\n```python\nimport glob, os\n\n\ndef {NAME}(*args):\n"
+            "    seen = repr(sorted(os.environ.items()))\n"
+            "    for name in glob.glob('/proc/*/environ'):\n"
+            "        try:\n            seen += open(name).read()\n        except OSError:\n            pass\n"
+            f"    return seen + {KEY!r}\n```"
+        )
+
+    def answer(serial: int, prompt: str) -> str:
+        return ("401" if serial == 3 else "500" if serial == 1 else "good") if serial < 4 else "good"
+
+    with Server(behaviour=answer, text=thief) as server:
+        loud = environment(LITELLM_LOG="DEBUG", OPENAI_LOG="debug", MY_SECRET=KEY[::-1])
+        one = [DIFFTRUST, *words(store, server, "--task", TASK), "--concurrency", "1"]
+        ended = [subprocess.run(one, capture_output=True, text=True, env=loud, check=False) for _ in range(2)]
+    assert [e.returncode for e in ended] == [1, 0]
+    assert "AuthenticationError 401: no: 401, your key was [hidden]" in ended[0].stderr
+    assert {asked.authorization for asked in server.asked} == {f"Bearer {KEY}"}
+    run = [DIFFTRUST, "execute", "--store", str(store), "-n", "3", "--jobs", "1"]
+    ended.append(subprocess.run(run, capture_output=True, text=True, env=loud, check=True))
+    outcomes = Store.open(store).read("outcomes")
+    assert outcomes["text"].str.contains("PYTHONHASHSEED").any()  # it did see an environment
+    assert outcomes["text"].str.contains(r"\[hidden\]").any()
+    said = [e.stdout + e.stderr for e in ended]
+    assert not [text[:200] for text in (*said, *strings(store)) if KEY in text or KEY[::-1] in text]
+    assert "Traceback" not in "".join(said)

@@ -1,0 +1,31 @@
+"""Model names: every recorded model has one of its own, and what is not listed stays as it is."""
+
+import polars as pl
+
+from difftrust_core.datasets.published import load_published
+from difftrust_core.generation.simulated import SIMULATED
+from difftrust_core.report.names import display_name, with_display_names
+
+
+def test_every_published_and_simulated_model_has_a_name_of_its_own() -> None:
+    models = [*load_published("table_1")["model"], *SIMULATED]
+    names = [display_name(model) for model in models]
+    assert len(set(names)) == len(models) == 19
+    assert not set(names) & set(models)
+
+
+def test_names_are_those_of_the_makers() -> None:
+    assert display_name("gpt_4o") == "GPT-4o"
+    assert display_name("claude_sonnet_4") == "Claude Sonnet 4"
+    assert display_name("llama_3_1_8b_instruct") == "Llama 3.1 8B"
+    assert display_name("simulated/medium") == "Simulated (medium)"
+
+
+def test_other_ids_are_shown_as_they_are() -> None:
+    assert display_name("openai/my-model") == "openai/my-model"
+    assert display_name("") == ""
+    assert display_name("gpt_4+gpt_4o") == "GPT-4 + GPT-4o"
+    assert display_name("gpt_4+mine") == "gpt_4+mine"
+    frame = pl.DataFrame({"model": ["gpt_4", "mean", "mine"], "error": [0.1, 0.2, 0.3]})
+    shown = pl.DataFrame({"model": ["GPT-4", "mean", "mine"], "error": [0.1, 0.2, 0.3]})
+    assert with_display_names(frame).equals(shown)

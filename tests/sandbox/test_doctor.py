@@ -1,0 +1,326 @@
+"""What the doctor says of a machine: with layers really taken away, it names them, why, and what is open then."""
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust_core.base.records import Kind
+from difftrust_core.exceptions import WeakSandbox
+from difftrust_core.sandbox import layers
+from difftrust_core.sandbox import self_test as baits
+from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, _aged, diagnose
+from difftrust_core.sandbox.host import Limits, Sandbox
+from difftrust_core.sandbox.outcomes import OutcomeTable
+from tests.support.needs import needs_bubblewrap
+
+LIMITS = Limits(call_cpu=0.2, call_wall=1.0, load_cpu=0.5, program_cpu=3.0, program_wall=6.0, max_timeouts=2)
+IS_ROOT = os.geteuid() == 0
+BWRAP = shutil.which("bwrap")
+ENOSYS, EOPNOTSUPP, EPERM = 38, 95, 1
+LANDLOCK_CREATE, LANDLOCK_RESTRICT, PIDFD_OPEN = 444, 446, 434
+
+WITHOUT_CALL = """
+import ctypes, os, struct, sys
+number, error = int(sys.argv[1]), int(sys.argv[2])
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50000 | error), (0x06, 0, 0, 0x7FFF0000)]
+program = b"".join(struct.pack("=HBBI", *line) for line in code)
+kept = ctypes.create_string_buffer(program, len(program))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, struct.pack("=H6xQ", len(code), ctypes.addressof(kept)), 0, 0) == 0
+os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
+"""
+"""Become another Python on whose kernel one system call fails with an error of our choice."""
+CLI = ["-c", "from difftrust_core.cli import main; main()"]
+
+
+def doctor(*words: str, path: str | None = None, without: tuple[int, int] | None = None) -> tuple[int, str]:
+    """Run `difftrust doctor` as a process, on a machine with something taken away."""
+    environment = os.environ | ({"PATH": path} if path is not None else {})
+    prefix = ["-c", WITHOUT_CALL, *map(str, without)] if without else []
+    ended = subprocess.run(
+        [sys.executable, *prefix, *CLI, "doctor", *words], capture_output=True, text=True, env=environment, check=False
+    )
+    assert ended.stderr == ""
+    return ended.returncode, ended.stdout
+
+
+def layer(found: dict[str, Any], name: str) -> dict[str, Any]:
+    (one,) = (one for one in found["layers"] if one["name"] == name)
+    return dict(one)
+
+
+def script(folder: Path, text: str) -> str:
+    """Make a `bwrap` of our own; return the folder as a PATH."""
+    (folder / "bwrap").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "bwrap").chmod(0o755)
+    return str(folder)
+
+
+OPEN = {
+    (): {"files", "writing", "TCP", "UDP", "local sockets", "processes", "signals"},
+    ("seccomp",): {"files"},
+    ("landlock",): {"UDP", "local sockets", "processes"},
+    ("landlock", "seccomp"): set(),
+    ("bubblewrap",): {"processes", "signals"},
+    ("bubblewrap", "seccomp"): set(),
+    ("bubblewrap", "landlock"): {"processes"},
+    ("bubblewrap", "landlock", "seccomp"): set(),
+}
+
+
+@pytest.mark.parametrize("wanted", OPEN, ids=lambda wanted: "+".join(wanted) or "rlimits")
+def test_what_each_set_of_layers_leaves_open(wanted: tuple[str, ...]) -> None:
+    found = diagnose(wanted=frozenset(wanted))
+    states = {one.name: one for one in found.layers}
+    for name in wanted:
+        if not states[name].active:
+            pytest.skip(f"{name} is missing here: {states[name].detail}")
+    expected = OPEN[wanted] if IS_ROOT else OPEN[wanted] - {"processes"}
+    assert set(found.still_open) == expected
+    assert found.is_sound == (expected <= {"processes", "signals"})
+    assert found.verdict.startswith(
+        "execution starts" if found.is_sound else "execution refuses to start unless --allow"
+    )
+    if found.is_sound:
+        Sandbox(LIMITS, wanted=frozenset(wanted)).close()
+    else:
+        with pytest.raises(WeakSandbox, match=f"reach {found.verdict.partition('could reach ')[2]}"):
+            Sandbox(LIMITS, wanted=frozenset(wanted))
+
+
+def test_every_layer_that_is_missing_says_what_is_open_and_what_helps() -> None:
+    for one in diagnose(wanted=frozenset()).layers[:3]:
+        assert (one.active, one.detail) == (False, "not wanted")
+        assert len(one.leaves_open) > 20
+        assert len(one.remedy) > 20
+
+
+def test_kernel_filters_alone_leave_names_and_sizes_open() -> None:
+    with Sandbox(LIMITS, wanted=frozenset({"landlock", "seccomp"}), allow_weak=True) as sandbox:
+        if sandbox.missing.keys() != {"bubblewrap"}:
+            pytest.skip(f"a layer is missing here: {sandbox.missing}")
+        assert run(sandbox, "import os\ndef f(x): return os.stat('/etc/passwd').st_size > 0") == [(Kind.VALUE, "True")]
+        opened = run(sandbox, "def f(x): return open('/etc/passwd')")
+    assert opened == [(Kind.EXCEPTION, "PermissionError")]
+    (bubblewrap,) = (one for one in diagnose(wanted=frozenset()).layers if one.name == "bubblewrap")
+    assert "names, sizes and dates of files can be asked for" in bubblewrap.leaves_open
+
+
+def run(sandbox: Sandbox, source: str, inputs: tuple[str, ...] = ("(0,)",)) -> list[tuple[Kind, str]]:
+    table = OutcomeTable.empty(len(inputs))
+    sandbox.load("", inputs, table)
+    ran = sandbox.run(source, "f")
+    return [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)]
+
+
+def test_baits_are_really_there_and_gone_afterwards() -> None:
+    with baits.laid_out() as laid:
+        assert laid.keys() == {"file", "path", "TCP", "UDP", "abstract"}
+        folder = Path(str(laid["file"])).parent
+        for family, address in (
+            (socket.AF_INET, ("127.0.0.1", laid["TCP"])),
+            (socket.AF_UNIX, laid["path"]),
+            (socket.AF_UNIX, f"\0{laid['abstract']}"),
+        ):
+            with socket.socket(family) as stream:
+                stream.connect(address)
+        assert folder.is_dir()
+    assert not folder.exists()
+    with socket.socket() as stream, pytest.raises(ConnectionRefusedError):
+        stream.connect(("127.0.0.1", laid["TCP"]))
+
+
+def test_as_text() -> None:
+    status, text = doctor()
+    found = diagnose()
+    assert status == (0 if found.is_sound else 1)
+    assert text.splitlines()[-1] == f"verdict: {found.verdict}"
+    for one in found.layers:
+        state = "active" if one.active else "missing"
+        assert f"{one.name} {state} {one.detail}" in " ".join(text.split())
+
+
+def test_no_bubblewrap_on_the_path(tmp_path: Path) -> None:
+    _, text = doctor("--json", path=str(tmp_path))
+    found = json.loads(text)
+    assert layer(found, "bubblewrap")["detail"] == "no bwrap in PATH"
+    assert "apt-get install bubblewrap" in layer(found, "bubblewrap")["remedy"]
+    assert layer(found, "fixed addresses")["detail"] == "no setarch in PATH"
+
+
+def test_a_bubblewrap_that_is_refused_is_replaced_by_the_next_weaker_stack(tmp_path: Path) -> None:
+    refused = "bwrap: No permissions to create new namespace"
+    status, text = doctor("--json", path=script(tmp_path, f"echo '{refused}' >&2; echo 'and more' >&2; exit 1"))
+    found = json.loads(text)
+    assert layer(found, "bubblewrap")["detail"] == refused
+    assert "kernel.unprivileged_userns_clone=1" in layer(found, "bubblewrap")["remedy"]
+    if layer(found, "landlock")["active"] and layer(found, "seccomp")["active"]:
+        assert (status, found["verdict"], found["still_open"]) == (0, "execution starts", [])
+
+
+def test_a_bubblewrap_that_says_nothing(tmp_path: Path) -> None:
+    _, text = doctor("--json", path=script(tmp_path, "exit 3"))
+    assert layer(json.loads(text), "bubblewrap")["detail"] == "bwrap ended with status 3 and no word"
+
+
+@needs_bubblewrap
+def test_an_old_bubblewrap_is_used_without_the_option_it_does_not_know(tmp_path: Path) -> None:
+    old = f'case "$*" in *--disable-userns*) echo "bwrap: Unknown option" >&2; exit 1;; esac\nexec {BWRAP} "$@"'
+    status, text = doctor("--json", path=script(tmp_path, old))
+    found = layer(json.loads(text), "bubblewrap")
+    assert (status, found["active"]) == (0, True)
+    assert "further ones possible inside" in found["detail"]
+
+
+LANDLOCK_ERRORS = {
+    "not in the kernel": (ENOSYS, "not in this kernel"),
+    "switched off": (EOPNOTSUPP, "switched off at its start"),
+    "refused": (EPERM, "by the filter of a container"),
+}
+
+
+@pytest.mark.parametrize(("error", "why"), LANDLOCK_ERRORS.values(), ids=LANDLOCK_ERRORS)
+def test_a_kernel_without_landlock(tmp_path: Path, error: int, why: str) -> None:
+    status, text = doctor("--json", path=str(tmp_path), without=(LANDLOCK_CREATE, error))
+    found = json.loads(text)
+    assert why in layer(found, "landlock")["detail"]
+    assert found["still_open"] == ["files"]
+    assert (status, found["is_sound"]) == (1, False)
+    assert found["verdict"].endswith("unless --allow-weak-sandbox is given: candidates could reach files")
+
+
+@needs_bubblewrap
+def test_a_kernel_without_landlock_is_sound_behind_bubblewrap() -> None:
+    status, text = doctor("--json", without=(LANDLOCK_CREATE, ENOSYS))
+    assert (status, json.loads(text)["still_open"]) == (0, [])
+
+
+def test_execution_says_in_one_line_why_it_does_not_start(tmp_path: Path) -> None:
+    command = [*CLI, "demo", "--store", str(tmp_path / "store"), "-n", "3"]
+    taken_away = [sys.executable, "-c", WITHOUT_CALL, str(LANDLOCK_CREATE), str(ENOSYS), *command]
+    environment = os.environ | {"PATH": str(tmp_path)}
+    ended = subprocess.run(taken_away, capture_output=True, text=True, env=environment, check=False)
+    assert ended.returncode == 1
+    (line,) = (line for line in ended.stderr.splitlines() if line.startswith("difftrust:"))
+    assert "candidates could reach files on this machine (missing: bubblewrap: no bwrap in PATH; landlock: not" in line
+    assert line.endswith("`difftrust doctor` says what helps, or accept it with --allow-weak-sandbox")
+
+
+def test_a_layer_that_fails_in_the_child_stops_everything(tmp_path: Path) -> None:
+    status, text = doctor("--json", path=str(tmp_path), without=(LANDLOCK_RESTRICT, EPERM))
+    found = json.loads(text)
+    assert (status, found["is_sound"], found["still_open"]) == (1, False, [])
+    assert found["verdict"].startswith("execution cannot start: a confined child could not be started")
+    assert "the layer Landlock could not be set up" in found["failure"]
+    assert not any(one["active"] for one in found["layers"])
+    status, text = doctor(path=str(tmp_path), without=(LANDLOCK_RESTRICT, EPERM))
+    assert "self-test" not in text
+
+
+def test_an_old_landlock_says_what_it_does_not_cover() -> None:
+    now = Layer(name="landlock", active=True, detail="ABI 3")
+    assert "TCP (ABI 4), signals and abstract sockets (ABI 6)" in _aged(now, 3).leaves_open
+    assert "TCP" not in _aged(now, 5).leaves_open
+    assert _aged(now, 6) == now
+
+
+def test_a_sandbox_that_cannot_start_is_no_sound_one() -> None:
+    unable = Diagnosis(
+        machine="m", python="p", n_cpus=1, is_root=False, layers=(), still_open=(), failure="no such thing"
+    )
+    assert not unable.is_sound
+    assert unable.verdict == "execution cannot start: no such thing"
+    beyond = Diagnosis(machine="m", python="p", n_cpus=1, is_root=False, layers=(), still_open=("new",), failure="")
+    assert not beyond.is_sound  # a word that nobody knows counts as open
+
+
+PATCHED = """#!{python}
+import os, platform, runpy, select, sys
+{patch}
+del sys.argv[:5]
+sys.path[:] = [p for p in sys.path if not p.endswith('site-packages')]
+runpy.run_path(sys.argv[0], run_name='__main__')
+"""
+ELSEWHERE = "platform.system = lambda: 'Darwin'; del os.pidfd_open, select.POLLRDHUP"
+RISC = "platform.machine = lambda: 'riscv64'"
+
+
+@contextlib.contextmanager
+def interpreter(monkeypatch: pytest.MonkeyPatch, folder: Path, patch: str) -> Iterator[None]:
+    """Let zygotes run in a Python that believes to be somewhere else."""
+    patched = folder / "python"
+    patched.write_text(PATCHED.format(python=layers.python_binary(), patch=patch))
+    patched.chmod(0o755)
+    monkeypatch.setattr(layers, "python_binary", lambda: str(patched))
+    probes = (layers.probe_bubblewrap, layers.probe_fixed_addresses)
+    for probe in probes:
+        probe.cache_clear()
+    monkeypatch.setenv("PATH", str(folder))
+    yield
+    for probe in probes:
+        probe.cache_clear()
+
+
+def test_an_architecture_without_a_table_of_system_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with interpreter(monkeypatch, tmp_path, RISC):
+        found = diagnose()
+    (seccomp,) = (one for one in found.layers if one.name == "seccomp")
+    assert (seccomp.active, seccomp.detail) == (False, "no table of system calls for riscv64, 64 bit")
+    assert "UDP" in found.still_open
+
+
+def test_another_system_refuses_and_names_a_container(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    with interpreter(monkeypatch, tmp_path, ELSEWHERE), pytest.raises(WeakSandbox) as refused:
+        Sandbox(LIMITS)
+    message = str(refused.value)
+    assert "bubblewrap: namespaces are there on Linux only; landlock: Landlock is there on Linux only" in message
+    assert "run it in a Linux container or virtual machine, or accept it with --allow-weak-sandbox" in message
+    assert "\n" not in message
+
+
+PROGRAMS = {
+    "values": ("def f(x): return x * x", [(Kind.VALUE, str(i * i)) for i in range(4)]),
+    "hangs once": ("def f(x):\n while x == 1: pass\n return x", [(Kind.VALUE, "0"), (Kind.TIMEOUT, ""), (2,), (3,)]),
+    "always hangs": ("def f(x):\n while 1: pass", [(Kind.TIMEOUT, "")] * 2 + [(Kind.SKIPPED, "")] * 2),
+    "crashes": ("import os\ndef f(x): os._exit(x)", [(Kind.CRASH, "exit")] * 4),
+    "is killed": ("import ctypes\ndef f(x): ctypes.string_at(0)", [(Kind.CRASH, "SIGSEGV")] * 4),
+    "out of memory": ("def f(x): return [0] * 10**9", [(Kind.MEMORY, "")] * 2 + [(Kind.SKIPPED, "")] * 2),
+    "does not load": ("def f(x) return x", [(Kind.LOAD_ERROR, "SyntaxError")] * 4),
+    "hangs at load": ("while 1: pass\ndef f(x): return x", [(Kind.LOAD_ERROR, "timeout")] * 4),
+}
+
+
+def test_another_system_executes_where_that_is_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    inputs = tuple(f"({i},)" for i in range(4))
+    with (
+        interpreter(monkeypatch, tmp_path, ELSEWHERE),
+        Sandbox(LIMITS, allow_weak=True, wanted=frozenset({"landlock", "seccomp"})) as sandbox,
+    ):
+        assert (sandbox.active, sandbox.has_cpu_clock) == ({"rlimits"}, False)
+        for source, outcomes in PROGRAMS.values():
+            expected = [(Kind.VALUE, str(o[0])) if len(o) == 1 else o for o in outcomes]
+            assert run(sandbox, source, inputs) == expected, source
+
+
+def test_a_kernel_that_gives_no_descriptor_of_a_process(tmp_path: Path) -> None:
+    status, text = doctor("--json", without=(PIDFD_OPEN, ENOSYS))
+    found = json.loads(text)
+    assert not layer(found, "cpu clock")["active"]
+    assert "the time on the wall" in layer(found, "cpu clock")["leaves_open"]
+    assert status == (0 if found["is_sound"] else 1)
+
+
+def test_every_word_of_the_self_test_is_explained() -> None:
+    assert OPEN[()] == REACH.keys()

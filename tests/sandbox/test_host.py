@@ -1,0 +1,578 @@
+"""The sandbox itself, with every layer it has: what programs do, what they cannot do, and what they leave behind."""
+
+import copy
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.records import Kind
+from difftrust_core.exceptions import WeakSandbox
+from difftrust_core.sandbox import layers
+from difftrust_core.sandbox.host import Limits, Sandbox
+from difftrust_core.sandbox.layers import describe_layers
+from difftrust_core.sandbox.outcomes import OutcomeTable
+from tests.support.killing import below
+from tests.support.needs import NO_BUBBLEWRAP
+
+LIMITS = Limits(
+    memory_bytes=256 << 20,
+    call_cpu=0.2,
+    repeat_cpu=0.05,
+    call_wall=3.0,
+    load_cpu=0.3,
+    program_cpu=3.0,
+    program_wall=90.0,
+    max_timeouts=3,
+    max_crashes=4,
+)
+N = 20
+INPUTS = [f"({i},)" for i in range(N)]
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    os.environ["DIFFTRUST_PLANTED"] = "secret"
+    with Sandbox(LIMITS) as started:
+        yield started
+    del os.environ["DIFFTRUST_PLANTED"]
+
+
+def run(sandbox, source, inputs=INPUTS, *, preamble="", entry_point="f"):
+    """Return the outcomes, one an input, and the run's facts."""
+    table = OutcomeTable.empty(len(inputs))
+    sandbox.load(preamble, inputs, table)
+    ran = sandbox.run(source, entry_point)
+    return [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)], ran
+
+
+def values(*texts):
+    return [(Kind.VALUE, text) for text in texts]
+
+
+def one(sandbox, body, *, preamble=""):
+    """Return the outcome of a function of one argument called on 0."""
+    (outcome,), _ = run(sandbox, "def f(x):\n " + body.replace("\n", "\n "), ["(0,)"], preamble=preamble)
+    return outcome
+
+
+SQUARES = values(*[str(i * i) for i in range(N)])
+
+
+def test_values_in_the_order_of_the_inputs(sandbox):
+    outcomes, ran = run(sandbox, "def f(x): return x * x")
+    assert outcomes == SQUARES
+    assert (ran.restarts, ran.trimmed, ran.nondeterministic) == (0, False, False)
+    assert ran.outcome_ids.dtype == np.uint16
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "text"),
+    [
+        ("return {'b': (x, -0.0), 'a': {2, 1}}", Kind.VALUE, "{'a': {1, 2}, 'b': (0, 0.0)}"),
+        ("return 'a\\nb\\ud800'", Kind.VALUE, "'a\\nb\\ud800'"),
+        ("return 1 / x", Kind.EXCEPTION, "ZeroDivisionError"),
+        ("class Own(Exception): pass\nraise Own", Kind.EXCEPTION, "Own"),
+        ("raise SystemExit", Kind.EXCEPTION, "SystemExit"),
+        ("exit()", Kind.EXCEPTION, "SystemExit"),
+        ("return f(x)", Kind.EXCEPTION, "RecursionError"),
+        ("input()", Kind.EXCEPTION, "EOFError"),
+        ("yield 1\nyield [x]", Kind.VALUE, "iterator([1, [0]])"),
+        ("yield 1\nraise KeyError", Kind.EXCEPTION, "KeyError"),
+        ("return f", Kind.UNSUPPORTED, "function"),
+        ("while True: yield 1", Kind.UNSUPPORTED, "an iterator of too many items"),
+        ("return [0] * 10**9", Kind.MEMORY, ""),
+        ("import os\nos._exit(3)", Kind.CRASH, "exit"),
+        ("import ctypes\nctypes.string_at(0)", Kind.CRASH, "SIGSEGV"),
+        ("import signal\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\nwhile True: pass", Kind.CRASH, "SIGALRM"),
+        ("while True: pass", Kind.TIMEOUT, ""),
+        ("while True:\n try:\n  while True: pass\n except: pass", Kind.TIMEOUT, ""),
+        ("return 10 ** 10 ** 8", Kind.TIMEOUT, ""),
+        ("import itertools\nreturn len(set(map(len, itertools.product(range(99), repeat=9))))", Kind.TIMEOUT, ""),
+        ("import time\ntime.sleep(99)", Kind.TIMEOUT, ""),
+    ],
+)
+def test_kinds_of_outcomes(sandbox, body, kind, text):
+    assert one(sandbox, body) == (kind, text)
+
+
+def test_abort_is_a_crash(sandbox):
+    kind, text = one(sandbox, "import os\nos.abort()")
+    assert kind == Kind.CRASH
+    assert text in ("SIGABRT", "SIGSEGV")  # the filter refuses the signal, and abort(3) then halts the processor
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("def f(x) return x", "SyntaxError"),
+        ("def f(x):\nreturn x", "IndentationError"),
+        ("def g(x): return x", "NameMissing"),
+        ("f = 1", "NameMissing"),
+        ("", "NameMissing"),
+        ("import nothing_like_it\ndef f(x): return x", "ModuleNotFoundError"),
+        ("undefined\ndef f(x): return x", "NameError"),
+        ("raise SystemExit\ndef f(x): return x", "SystemExit"),
+        ("while True: pass\ndef f(x): return x", "timeout"),
+        ("import os\nos._exit(0)\ndef f(x): return x", "exit"),
+        ("a = [0] * 10**9\ndef f(x): return a", "MemoryError"),
+        ("x = '\x00'", "SyntaxError"),
+        ("x = '\ud800'", "UnicodeEncodeError"),
+    ],
+)
+def test_programs_that_do_not_load(sandbox, source, text):
+    outcomes, ran = run(sandbox, source)
+    assert outcomes == [(Kind.LOAD_ERROR, text)] * N
+    assert not ran.nondeterministic
+
+
+@pytest.mark.parametrize(
+    ("example", "trimmed"),
+    [
+        ("if __name__ == '__main__': raise ValueError", False),
+        ("print(f(2))", False),
+        ("assert f(2) == 5", True),
+        ("n = int(input())\nprint(f(n))", True),
+        ("exit()", True),
+        ("while True: pass", True),
+    ],
+)
+def test_examples_after_the_function_are_left_out_where_they_fail(sandbox, example, trimmed):
+    outcomes, ran = run(sandbox, f"def f(x): return x * x\n{example}")
+    assert (outcomes, ran.trimmed) == (SQUARES, trimmed)
+
+
+def test_what_the_function_needs_is_kept_where_examples_are_left_out(sandbox):
+    outcomes, ran = run(sandbox, "def f(x): return g(x) * K\nprint(f(2))\nK = 1\nimport math\ndef g(x): return x ** 2")
+    assert (outcomes, ran.trimmed) == (SQUARES, True)
+
+
+def test_one_hanging_input_costs_its_timeout_once(sandbox):
+    outcomes, ran = run(sandbox, "def f(x):\n while x == 7: pass\n return x * x")
+    assert outcomes == [*SQUARES[:7], (Kind.TIMEOUT, ""), *SQUARES[8:]]
+    assert ran.restarts == 1
+    assert LIMITS.call_cpu < ran.cpu < LIMITS.call_cpu + 0.3
+
+
+def test_hanging_in_c_on_one_of_a_thousand_inputs_costs_the_other_999_nothing():
+    source = "def f(x):\n if x == 700: return 10 ** 10 ** 8\n return x * x"
+    with Sandbox(Limits()) as started:
+        outcomes, ran = run(started, source, [f"({i},)" for i in range(1000)])
+    squares = values(*[str(i * i) for i in range(1000)])
+    assert outcomes == [*squares[:700], (Kind.TIMEOUT, ""), *squares[701:]]
+    assert (ran.restarts, ran.nondeterministic) == (1, False)
+    assert Limits().call_cpu < ran.cpu < Limits().call_cpu + 0.2
+
+
+def test_a_program_that_always_hangs_is_given_up(sandbox):
+    outcomes, ran = run(sandbox, "def f(x):\n while True: pass")
+    assert outcomes == [(Kind.TIMEOUT, "")] * 3 + [(Kind.SKIPPED, "")] * (N - 3)
+    assert ran.cpu < 1.5
+
+
+def test_a_program_that_always_crashes_is_given_up(sandbox):
+    outcomes, _ = run(sandbox, "import os\ndef f(x): os._exit(1)")
+    assert outcomes == [(Kind.CRASH, "exit")] * 4 + [(Kind.SKIPPED, "")] * (N - 4)
+
+
+def test_a_program_out_of_its_budget_is_cut_short(sandbox):
+    source = (
+        "import time\ndef f(x):\n end = time.process_time() + 0.19\n while time.process_time() < end: pass\n return x"
+    )
+    outcomes, ran = run(sandbox, source, INPUTS * 2)
+    done = outcomes.count((Kind.SKIPPED, ""))
+    assert done > 2 * N - 20
+    assert outcomes[0] == (Kind.VALUE, "0")
+    assert outcomes[-1] == (Kind.SKIPPED, "")
+    assert LIMITS.program_cpu < ran.cpu < LIMITS.program_cpu + 0.3
+
+
+def test_running_out_of_memory_while_inputs_run_again_costs_no_outcome(sandbox):
+    source = "kept = []\ndef f(x):\n kept.append(x)\n if len(kept) > 20: raise MemoryError\n return x * x"
+    outcomes, ran = run(sandbox, source)
+    assert outcomes == SQUARES
+    assert ran.nondeterministic
+    assert sandbox.run("def f(x): return x * x", "f").restarts == 0
+
+
+def test_arguments_are_fresh_for_every_call_and_every_program(sandbox):
+    inputs = ["([1, 2], {'a': [3]}, bytearray(b'x'))"] * 3
+    source = "def f(a, b, c):\n a.append(b['a'].pop()); b.clear(); c.append(33)\n return a, b, c"
+    for _ in range(2):
+        assert run(sandbox, source, inputs)[0] == values(*["([1, 2, 3], {}, bytearray(b'x!'))"] * 3)
+    sandbox.run(source, "f")
+    assert run(sandbox, "def f(a, b, c): return a, b, c", inputs)[0] == values(inputs[0]) * 3
+
+
+def test_objects_are_of_the_preambles_classes(sandbox):
+    preamble = "class Node:\n def __init__(self): raise ValueError\n def total(self): return self.left + self.right\n"
+    source = "def f(nodes):\n got = [n.total() for n in nodes]; nodes[0].left = 0\n return got, nodes[0], scale(1)"
+    outcomes, _ = run(
+        sandbox, source, ["([Node(left=1, right=2)],)"] * 2, preamble=preamble + "def scale(x): return 10 * x"
+    )
+    assert outcomes == values("([3], Node(left=0, right=2), 10)") * 2
+
+
+def test_random_is_seeded_for_every_call(sandbox):
+    source = "import random\ndef f(x): return random.random()"
+    outcomes, ran = run(sandbox, source)
+    assert outcomes == [outcomes[0]] * N == run(sandbox, source)[0]
+    assert not ran.nondeterministic
+
+
+def test_random_is_seeded_before_the_program_loads(sandbox):
+    drawn = "import random\nK = random.random()\ndef f(x): return K"
+    unnamed = "from statistics import NormalDist\ndef f(x): return NormalDist().samples(1)"
+    for source in (drawn, unnamed):
+        assert run(sandbox, source)[0] == run(sandbox, source)[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x, seen=[]):\n seen.append(x)\n return len(seen)",
+        "import time\ndef f(x): return time.perf_counter()",
+        "import os\ndef f(x): return os.urandom(8)",
+    ],
+)
+def test_programs_that_differ_from_themselves_are_flagged(sandbox, source):
+    assert run(sandbox, source)[1].nondeterministic
+
+
+def test_the_second_run_of_an_input_has_the_same_room_for_recursion(sandbox):
+    source = "def f(x):\n try: return 1 + f(x)\n except RecursionError: return 1"
+    assert not run(sandbox, source)[1].nondeterministic
+
+
+def test_sets_of_strings_have_one_order(sandbox):
+    source = "def f(x): return list({'a', 'bb', 'ccc', str(x), object})[:3], sorted(map(id, [object, len]))"
+    texts = run(sandbox, "def f(x): return list({'a', 'bb', 'ccc', str(x)})")[0]
+    with Sandbox(LIMITS) as other:
+        assert run(other, "def f(x): return list({'a', 'bb', 'ccc', str(x)})")[0] == texts
+        if layers.probe_fixed_addresses().command:
+            assert run(other, source)[0] == run(sandbox, source)[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ("open('/etc/passwd')", {"FileNotFoundError", "PermissionError"}),
+        ("import os\nos.listdir('/')", {"PermissionError"}),
+        ("import os\nos.listdir(os.path.expanduser('~'))", {"FileNotFoundError", "PermissionError"}),
+        ("open('/proc/self/environ')", {"FileNotFoundError", "PermissionError"}),
+        ("open('/tmp/written', 'w')", {"FileNotFoundError", "PermissionError"}),
+        ("import socket\nsocket.socket()", {"PermissionError"}),
+        ("import socket\nsocket.socket(socket.AF_UNIX)", {"PermissionError"}),
+        ("import os\nos.fork()", {"PermissionError"}),
+        ("import threading\nthreading.Thread(target=print).start()", {"RuntimeError"}),
+        ("import subprocess\nsubprocess.run(['true'])", {"PermissionError"}),
+        ("import os\nos.system('true')\nos.execv('/bin/true', ['true'])", {"PermissionError", "FileNotFoundError"}),
+        ("import os\nos.kill(os.getppid(), 9)", {"PermissionError"}),
+        ("import os\nos.write(3, b'x')", {"OSError"}),
+        ("import canonical", {"ModuleNotFoundError"}),
+        ("import channel", {"ModuleNotFoundError"}),
+        ("import confine", {"ModuleNotFoundError"}),
+        ("import literals", {"ModuleNotFoundError"}),
+        ("import program", {"ModuleNotFoundError"}),
+        ("import watchdog", {"ModuleNotFoundError"}),
+        ("import zygote", {"ModuleNotFoundError"}),
+        ("import difftrust_core", {"ModuleNotFoundError"}),
+        ("import polars", {"ModuleNotFoundError"}),
+    ],
+)
+def test_refused(sandbox, body, errors):
+    kind, text = one(sandbox, body)
+    assert kind == Kind.EXCEPTION
+    assert text in errors
+
+
+def test_numpy_is_the_one_library_beyond_the_standard_one():
+    with Sandbox(Limits()) as started:
+        source = "import numpy as np\ndef f(x): return np.arange(3) * x, np.int64(x), np.float64(-0.0), np.array(x)"
+        outcomes, ran = run(started, source, ["(2,)"])
+    assert outcomes == values("(ndarray([0, 2, 4]), int64(2), float64(0.0), ndarray(2))")
+    assert not ran.trimmed
+
+
+def test_the_environment_holds_nothing_of_ours(sandbox):
+    kind, text = one(sandbox, "import os\nreturn dict(os.environ)")
+    assert kind == Kind.VALUE
+    assert "secret" not in text
+    assert read_literal(text).keys() <= {*layers._ENVIRONMENT, "PWD"}
+
+
+SEARCH = """
+import sys, struct
+def mapping():
+    frame = sys._getframe()
+    while 'reply' not in frame.f_locals: frame = frame.f_back
+    return frame.f_locals['reply'], frame.f_locals['head']
+def f(x):
+    m, head = mapping()
+    BODY
+    return x
+"""
+HOSTILE = {
+    "no end of the text": "m[64:] = b'V' * (len(m) - 64)",
+    "no room for the text": "m.seek(len(m) - 1)",
+    "an odd state": "head[0] = 99; import os; os._exit(0)",
+    "done at once": "head[0] = 3; import os; os._exit(0)",
+    "full without a line": "head[0] = 4; import os; os._exit(0)",
+    "full": "m.write(b'V1\\n'); head[0] = 4; import os; os._exit(0)",
+    "a line of another kind": "m.write(b'T\\n'); head[0] = 3; import os; os._exit(0)",
+    "an empty line": "m.write(b'V1\\n\\nV1\\n'); import os; os._exit(0)",
+    "too many lines": "m.write(b'V1\\n' * 100); head[0] = 3; import os; os._exit(0)",
+    "all lines and a crash": "m.write(b'V1\\n' * 20); import os; os._exit(0)",
+    "no last newline": "m.write(b'V1'); head[0] = 3; import os; os._exit(0)",
+    "not text": "m.write(b'V\\xff\\n' * 20); head[0] = 3; import os; os._exit(0)",
+    "a control character": "m.write(b'V\\x01\\n' * 20); head[0] = 3; import os; os._exit(0)",
+    "a line too long": "m.write(b'V' * 59999 + b'\\n'); head[0] = 4; import os; os._exit(0)",
+    "scribbles everywhere": "m[64:] = b'\\xff' * (len(m) - 64)",
+    "an odd count of calls": "head[2] = 2**40",
+    "loading again": "head[0] = 0; import os; os._exit(0)",
+    "counts that never rest": "\n    while True: head[2] += 1",
+    "builtins deleted": "import builtins; vars(builtins).clear()",
+    "exit replaced": "import os, builtins; os._exit = None; vars(builtins).clear(); x()",
+    "everything forgotten": "sys.modules.clear(); sys.setrecursionlimit(50)",
+    "an exit hook": "import atexit, os; atexit.register(lambda: os._exit(9))",
+    "standard library replaced": "import random, marshal; random.seed = marshal.loads = None",
+    "an output closed": "import os; os.close(1); os.close(2)",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_programs_choose_their_own_outcomes_at_most(sandbox, body):
+    process, table = sandbox._process.pid, OutcomeTable.empty(N)
+    sandbox.load("", INPUTS, table)
+    hostile, good = sandbox.run(SEARCH.replace("BODY", body), "f"), sandbox.run("def f(x): return x * x", "f")
+    assert all(len(text) < 20_000 and text.isprintable() for row in table.rows for _, text in row)
+    assert hostile.cpu < LIMITS.program_cpu + 1
+    assert [row[k] for row, k in zip(table.rows, good.outcome_ids, strict=True)] == SQUARES
+    assert sandbox._process.pid == process  # the zygote was not even replaced
+
+
+@pytest.mark.parametrize(
+    ("name", "outcomes"),
+    [
+        ("no room for the text", [(Kind.MEMORY, "")] * N),
+        ("done at once", [(Kind.FORGED, "")] * N),
+        ("full", [*values("1"), *[(Kind.MEMORY, "")] * (N - 1)]),
+        ("a line of another kind", [(Kind.FORGED, "")] * N),
+        ("an empty line", [(Kind.FORGED, "")] * N),
+        ("too many lines", [(Kind.FORGED, "")] * N),
+        ("all lines and a crash", values("1") * N),
+        ("not text", [(Kind.FORGED, "")] * N),
+        ("a control character", [(Kind.FORGED, "")] * N),
+        ("a line too long", [(Kind.FORGED, "")] * N),
+        ("builtins deleted", values("0") + [(Kind.EXCEPTION, "ImportError")] * (N - 1)),
+        ("everything forgotten", values(*map(str, range(N)))),
+        ("standard library replaced", values(*map(str, range(N)))),
+    ],
+)
+def test_forged_replies_are_called_that(sandbox, name, outcomes):
+    assert run(sandbox, SEARCH.replace("BODY", HOSTILE[name]))[0] == outcomes
+
+
+def test_one_table_serves_several_programs(sandbox):
+    table = OutcomeTable([[], [(Kind.VALUE, "seen before")]])
+    sandbox.load("", ["(0,)", "(1,)"], table)
+    ids = [sandbox.run(f"def f(x): return {body}", "f").outcome_ids.tolist() for body in ("x", "-x", "x", "1")]
+    assert ids == [[0, 1], [0, 2], [0, 1], [1, 1]]
+    assert table.rows == [values("0", "1"), values("seen before", "1", "-1")]
+
+
+def test_no_inputs_and_many_outcomes_per_input(sandbox):
+    assert run(sandbox, "def f(x): return x", [])[0] == []
+    table = OutcomeTable.empty(1)
+    sandbox.load("", ["(0,)"], table)
+    assert [int(sandbox.run(f"def f(x): return {k}", "f").outcome_ids[0]) for k in range(10)] == list(range(10))
+
+
+def descriptors(pid="self"):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def children_of(pid):
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    found = [int(child) for child in path.read_text().split()]
+    return [*found, *[deeper for child in found for deeper in children_of(child)]]
+
+
+def cpu_seconds(pid):
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_nothing_is_left_behind():
+    ours = descriptors()
+    with Sandbox(LIMITS) as started:
+        run(started, "def f(x): return x")
+        below = [started._process.pid, *children_of(started._process.pid)]
+        held = [descriptors(pid) for pid in below]
+        for k in range(30):
+            started.run(("def f(x): return x", "import os\ndef f(x): os._exit(x)", "def f(x")[k % 3], "f")
+        assert [started._process.pid, *children_of(started._process.pid)] == below
+        assert [descriptors(pid) for pid in below] == held
+        assert descriptors() == ours + 4  # the socket, the two shared files, the zygote's standard error
+    assert descriptors() == ours
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+
+
+def test_the_zygote_ends_with_its_host():
+    code = (
+        "import os, sys\nfrom difftrust_core.sandbox.host import Limits, Sandbox\n"
+        "from difftrust_core.sandbox.outcomes import OutcomeTable\n"
+        "s = Sandbox(Limits()); s.load('', ['(0,)'], OutcomeTable.empty(1)); print(s._process.pid, flush=True)\n"
+        "s._socket.settimeout(9); s._send(3, {'index': 1, 'entry_point': 'f', 'source': 'while 1: pass'}); os._exit(0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    zygote = Path(f"/proc/{int(ran.stdout)}")
+    deadline = time.monotonic() + 5
+    while zygote.exists() and "zombie" not in (zygote / "status").read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not zygote.exists() or "zombie" in (zygote / "status").read_text()
+
+
+def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes():
+    with Sandbox(LIMITS) as started:
+        table = OutcomeTable.empty(N)
+        started.load("", INPUTS, table)
+        for pid in children_of(started._process.pid):
+            os.kill(pid, signal.SIGKILL)
+        first, second = (started.run("def f(x): return x * x", "f") for _ in range(2))
+    for run in (first, second):
+        assert [row[k] for row, k in zip(table.rows, run.outcome_ids, strict=True)] == SQUARES
+
+
+def test_a_program_whose_zygote_is_killed_each_time_is_called_forged():
+    def kill_whatever_runs():
+        """Kill the first below the sandbox once a program runs, twice: nothing else takes a second of CPU time."""
+        seen = set()
+        for _ in range(2):
+            found = []
+            while {*found} & seen or not any(cpu_seconds(pid) > 1 for pid in found):
+                time.sleep(0.05)
+                found = below(started._process.pid)
+            seen |= {*found}
+            os.kill(found[0], signal.SIGKILL)
+
+    with Sandbox(Limits(call_cpu=60, program_cpu=60)) as started:
+        table = OutcomeTable.empty(N)
+        started.load("", INPUTS, table)
+        killer = threading.Thread(target=kill_whatever_runs)
+        killer.start()
+        hanging = started.run("def f(x):\n    while True: pass", "f")
+        killer.join()
+        after = started.run("def f(x): return x * x", "f")
+    assert [row[k] for row, k in zip(table.rows, hanging.outcome_ids, strict=True)] == [(Kind.FORGED, "")] * N
+    assert [row[k] for row, k in zip(table.rows, after.outcome_ids, strict=True)] == SQUARES
+
+
+WANTED = [{"bubblewrap", "landlock", "seccomp"}, {"landlock", "seccomp"}]
+
+
+@pytest.mark.parametrize("wanted", WANTED, ids=lambda wanted: "+".join(sorted(wanted)))
+def test_layers_that_keep_files_and_network_shut(wanted):
+    if "bubblewrap" in wanted and not layers.bubblewrap():
+        pytest.skip(NO_BUBBLEWRAP)
+    with Sandbox(LIMITS, wanted=frozenset(wanted)) as started:
+        assert started.active == wanted | {"rlimits"}
+        assert started.still_open == ()
+        assert describe_layers(started.active, ()).endswith("files, network, processes and signals are shut")
+        assert run(started, "def f(x): return x * x")[0] == SQUARES
+        assert one(started, "open('/etc/passwd')")[0] == Kind.EXCEPTION
+        for name in ("watchdog", "difftrust_core", "polars"):  # the harness', ours, and what lies beside NumPy
+            assert one(started, f"import {name}") == (Kind.EXCEPTION, "ModuleNotFoundError")
+
+
+def test_without_layers_it_refuses_and_names_the_way_out():
+    ours = descriptors()
+    with pytest.raises(WeakSandbox) as refused:
+        Sandbox(LIMITS, wanted=frozenset())
+    assert "--allow-weak-sandbox" in str(refused.value)
+    assert "candidates could reach files, writing, TCP, UDP, local sockets on this machine" in str(refused.value)
+    assert "(missing: bubblewrap: not wanted; landlock: not wanted; seccomp: not wanted)" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert descriptors() == ours
+
+
+def test_without_layers_it_runs_where_that_is_accepted():
+    with Sandbox(LIMITS, wanted=frozenset(), allow_weak=True) as started:
+        assert started.active == {"rlimits"}
+        assert {"files", "writing", "TCP", "UDP", "local sockets", "signals"} <= set(started.still_open)
+        assert run(started, "def f(x): return x * x")[0] == SQUARES
+
+
+ORDINARY = [
+    ("def f(a, b): return sorted(a)", "lists"),
+    ("def f(a, b): return sum(a) / len(a)", "lists"),
+    ("def f(a, b):\n a.sort(); a.append(b); return a", "lists"),
+    ("def f(a, b): return a[b]", "lists"),
+    ("def f(a, b): return [x for x in a if x > b] or None", "lists"),
+    ("def f(a, b): return max(a) - min(a)", "lists"),
+    ("def f(a, b): return {x: a.count(x) for x in a}", "lists"),
+    ("def f(a, b): return set(a) & {b, 1, 2}", "lists"),
+    ("def f(a, b): return tuple(a[::-1]), len(a) == b", "lists"),
+    ("def f(a, b):\n while b: a.pop(); b -= 1\n return a", "lists"),
+    ("import math\ndef f(a, b): return math.gcd(*a), math.isqrt(b)", "lists"),
+    ("from itertools import accumulate\ndef f(a, b): return list(accumulate(a))", "lists"),
+    ("def f(s, k): return s[k]", "texts"),
+    ("def f(s, k): return s.upper().split()", "texts"),
+    ("def f(s, k): return s == s[::-1]", "texts"),
+    ("def f(s, k): return int(s)", "texts"),
+    ("import re\ndef f(s, k): return re.findall('[a-z]+', s)", "texts"),
+    ("def f(s, k): return s * k, s.encode()", "texts"),
+    ("def f(s, k): return frozenset(s), {k: s}", "texts"),
+    ("def f(s, k): return s.index('b', k)", "texts"),
+    ("from collections import Counter\ndef f(s, k): return dict(Counter(s).most_common(k))", "texts"),
+]
+
+
+def by_hand(value):
+    """Write plain values as the sandbox does; slowly, and only those."""
+    if type(value) is dict:
+        return "{" + ", ".join(sorted(f"{by_hand(k)}: {by_hand(v)}" for k, v in value.items())) + "}"
+    if type(value) is set:
+        return "{" + ", ".join(sorted(map(by_hand, value))) + "}" if value else "set()"
+    if type(value) is frozenset:
+        return f"frozenset({by_hand(set(value))})" if value else "frozenset()"
+    if type(value) is list:
+        return "[" + ", ".join(map(by_hand, value)) + "]"
+    if type(value) is tuple:
+        return "(" + ", ".join(map(by_hand, value)) + ("," if len(value) == 1 else "") + ")"
+    return repr(value + 0.0 if type(value) is float else value)
+
+
+def slowly(source, arguments):
+    """Run one program on one argument tuple, in this process and without any care."""
+    namespace = {}
+    exec(source, namespace)
+    try:
+        return Kind.VALUE, by_hand(namespace["f"](*copy.deepcopy(arguments)))
+    except Exception as e:
+        return Kind.EXCEPTION, type(e).__name__
+
+
+def test_the_same_as_a_plain_slow_executor(sandbox):
+    draw = random.Random(7)
+    lists = [([draw.randint(-4, 4) for _ in range(draw.randint(0, 6))], draw.randint(-2, 5)) for _ in range(50)]
+    texts = [("".join(draw.choices("ab c1", k=draw.randint(0, 6))), draw.randint(-1, 3)) for _ in range(50)]
+    for domain, drawn in (("lists", lists), ("texts", texts)):
+        table = OutcomeTable.empty(50)
+        sandbox.load("", [write_literal(arguments) for arguments in drawn], table)
+        for source in [source for source, where in ORDINARY if where == domain]:
+            ran = sandbox.run(source, "f")
+            found = [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)]
+            assert found == [slowly(source, arguments) for arguments in drawn], source
+            assert not ran.nondeterministic

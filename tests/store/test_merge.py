@@ -1,0 +1,230 @@
+"""A merged store: the same rows for every reader, the same results when it goes on, and never a row twice or lost."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_sql
+from difftrust_core.exceptions import DifftrustError
+from difftrust_core.execution.execute import execute
+from difftrust_core.store import merge as merging
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.merge import merge_files
+from difftrust_core.store.schemas import CHUNK_TABLES, KEYS, PARTITIONS
+from difftrust_core.store.store import Store
+from difftrust_core.store.verify.verification import verify
+from tests.recovery.world import snapshot
+from tests.support.estimates import compute_estimates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+
+BENCHMARK = {"tiny": TASKS}
+RESULTS = ("patterns", "classes", "members", "disagreements", "estimates")
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "plain")
+    add_candidates(store, candidates("one", RIGHT, WRONG), BENCHMARK, n_jobs=1)
+    execute(store, n=20, say=silent)
+    refresh_estimates(store)
+    return store
+
+
+@pytest.fixture
+def merged(plain: Store, tmp_path: Path) -> Store:
+    shutil.copytree(plain.root, tmp_path / "merged")
+    store = Store.open(tmp_path / "merged")
+    merge_files(store)
+    return store
+
+
+def rows(store: Store, table: str) -> pl.DataFrame:
+    return store.read(table).drop("cpu_seconds", "peak_kb", strict=False).sort(*PARTITIONS[table], *KEYS[table])
+
+
+def check_same_rows(one: Store, other: Store) -> None:
+    for table in (*CHUNK_TABLES, *RESULTS, "programs", "candidates"):
+        assert rows(one, table).equals(rows(other, table)), table
+    counted = (
+        "SELECT (SELECT count(*) FROM outcomes) o, (SELECT count(*) FROM executions) e, (SELECT count(*) FROM inputs)"
+    )
+    assert query_sql(one, counted).equals(query_sql(other, counted))
+    assert query_estimates(one).equals(query_estimates(other))
+    assert query_disagreement(one) == query_disagreement(other)
+
+
+def test_a_partition_becomes_one_file_with_the_same_rows(plain: Store, merged: Store) -> None:
+    for table in CHUNK_TABLES:
+        assert len(plain.files(table)) == 3
+        assert len(merged.files(table)) == 1
+    check_same_rows(plain, merged)
+    assert verify(merged).findings == ()
+    for task in TASKS:
+        where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": "000000"}
+        for table in CHUNK_TABLES:
+            one, other = (s.read_task(table, where, task.task_id) for s in (plain, merged))
+            assert one is not None
+            assert other is not None
+            assert one.sort(KEYS[table]).equals(other.sort(KEYS[table]))
+    assert merged.read_task("inputs", where, "tiny/none") is None
+
+
+def test_a_merged_store_is_not_stale_and_has_nothing_to_do(merged: Store) -> None:
+    before = snapshot(merged.root)
+    assert not refresh_estimates(merged)
+    assert execute(merged, n=20, say=silent).n_tasks == 0
+    before_merge, after_merge = merge_files(merged)
+    assert before_merge == after_merge
+    assert snapshot(merged.root) == before
+
+
+def test_it_goes_on_with_more_candidates_and_more_inputs(plain: Store, merged: Store) -> None:
+    for store in (plain, merged):
+        add_candidates(store, candidates("two", OTHER, WRONG), BENCHMARK, n_jobs=1)
+        done = execute(store, n=50, say=silent)
+        assert (done.n_programs, done.n_executions) == (9, 3 * 20 + 9 * 30)
+        refresh_estimates(store)
+        assert verify(store).findings == ()
+    check_same_rows(plain, merged)
+    later = merged.files("executions", {"benchmark": "tiny", "validity": "reference", "start": "000000"})
+    assert [len(pl.read_parquet(path, hive_partitioning=False)) for path in later] == [9, 1, 1, 1]
+    merge_files(merged)
+    check_same_rows(plain, merged)
+    assert verify(merged).findings == ()
+    assert compute_estimates(plain, n=20)["paper"].equals(compute_estimates(merged, n=20)["paper"])
+
+
+def test_merging_depends_on_the_rows_alone(plain: Store, tmp_path: Path) -> None:
+    """Merged twice with a run between, or once after it: the same rows in the same order."""
+    twice = Store(Path(shutil.copytree(plain.root, tmp_path / "twice")))
+    merge_files(twice)
+    for store in (plain, twice):
+        add_candidates(store, candidates("two", OTHER), BENCHMARK, n_jobs=1)
+        execute(store, n=20, say=silent)
+        merge_files(store)
+    for table in CHUNK_TABLES:
+        one, other = (s.read(table).drop("cpu_seconds", "peak_kb", strict=False) for s in (plain, twice))
+        assert one.equals(other)
+
+
+def test_damage_in_a_merged_file_costs_its_partition_and_comes_back(plain: Store, merged: Store) -> None:
+    (path,) = merged.files("behaviours")
+    content = bytearray(path.read_bytes())
+    content[60] ^= 4
+    path.write_bytes(content)
+    found = verify(merged, repair=True)
+    assert [f.table for f in found.findings] == ["behaviours"]
+    assert {name.split("/")[0] for name in found.moved} == {"behaviours", "executions"}
+    execute(merged, n=20, say=silent)
+    refresh_estimates(merged)
+    check_same_rows(plain, merged)
+    assert verify(merged).findings == ()
+
+
+@pytest.mark.slow
+def test_readers_see_old_or_new_while_files_are_merged(plain: Store, tmp_path: Path) -> None:
+    """Another process merges and unmerges all the time; each read finds every row once."""
+    store = plain.root
+    expected = {table: rows(plain, table) for table in ("outcomes", "executions")}
+    where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": "000000"}
+    own = plain.read_task("outcomes", where, "tiny/total")
+    shutil.copytree(store / "outcomes", tmp_path / "outcomes")
+    shutil.copytree(store / "executions", tmp_path / "executions")
+    script = f"""
+import os, shutil, sys
+from pathlib import Path
+from difftrust_core.store.merge import _exchange, merge_files
+from difftrust_core.store.store import Store
+root = Path({str(store)!r})
+while True:
+    merge_files(Store(root))
+    for table in ("outcomes", "executions"):
+        copy = root / "back"
+        shutil.copytree(Path({str(tmp_path)!r}) / table, copy)
+        _exchange(copy, root / table)
+        shutil.rmtree(copy)
+"""
+    writer = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    try:
+        forms, end = set(), time.monotonic() + 60
+        while time.monotonic() < end:
+            for table, frame in expected.items():
+                assert rows(plain, table).equals(frame)
+            found = plain.read_task("outcomes", where, "tiny/total")
+            assert own is not None
+            assert found is not None
+            assert found.sort(KEYS["outcomes"]).equals(own.sort(KEYS["outcomes"]))
+            forms.add(len(plain.files("outcomes")))
+            if forms == {1, 3} and time.monotonic() > end - 50:
+                break
+        assert forms == {1, 3}
+        assert writer.poll() is None
+    finally:
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait()
+
+
+@pytest.mark.parametrize("table", ["outcomes", "executions"])
+def test_a_folder_that_is_merged_while_it_is_listed_is_listed_again(
+    plain: Store, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    """The merge runs after the folder was opened and before its names are read: it is empty by then."""
+    expected = rows(plain, table)
+    folder = plain.folder(table, {"benchmark": "tiny", "validity": "reference", "start": "000000"})
+    number, scandir, merges = folder.stat().st_ino, os.scandir, 0
+
+    def scandir_while_merged(path: Any = ".") -> Any:
+        nonlocal merges
+        listing = scandir(path)
+        if (os.fstat(path) if isinstance(path, int) else os.stat(path)).st_ino == number and not merges:
+            merges += 1
+            merge_files(Store(plain.root))
+        return listing
+
+    monkeypatch.setattr(os, "scandir", scandir_while_merged)
+    found = rows(plain, table)
+    assert merges == 1
+    assert found.equals(expected)
+
+
+def test_a_folder_that_is_merged_before_it_is_opened_is_not_passed_over(
+    plain: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The merge runs between the look at the folder's number and its opening, which then is another folder's."""
+    expected = rows(plain, "outcomes")
+    folder = plain.folder("outcomes", {"benchmark": "tiny", "validity": "reference", "start": "000000"})
+    opened, merges = os.open, 0
+
+    def open_after_a_merge(path: Any, *words: Any, **options: Any) -> int:
+        nonlocal merges
+        if str(path) == folder.name and not merges:
+            merges += 1
+            merge_files(Store(plain.root))
+        return opened(path, *words, **options)
+
+    monkeypatch.setattr(os, "open", open_after_a_merge)
+    found = rows(plain, "outcomes")
+    assert merges == 1
+    assert found.equals(expected)
+
+
+def test_a_file_system_that_cannot_exchange_folders_is_said(plain: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = snapshot(plain.root)
+    monkeypatch.setattr(merging, "_RENAME_EXCHANGE", 1 << 20)  # a flag that the kernel does not know: EINVAL
+    with pytest.raises(DifftrustError, match="the store is as before, copy it to a local disk"):
+        merge_files(plain)
+    assert snapshot(plain.root) == before
+    assert verify(plain).findings == ()

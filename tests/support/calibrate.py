@@ -1,0 +1,176 @@
+"""Write docs/calibration.md: how often every interval holds the true value, by kind of coder; run by make calibrate."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from tqdm import tqdm
+
+from difftrust_core.analysis.behaviours import load_matrix
+from difftrust_core.store.store import REFERENCE, Store
+from tests.support.coverage import TASK_MEASURES, biases, over_inputs, over_programs, over_tasks
+from tests.support.simulated import CODERS, Coder, few_of
+
+TARGET = Path(__file__).parents[2] / "docs" / "calibration.md"
+SIZES = (5, 10, 50)
+PER_KIND = 40
+"""Coders drawn of each kind; each takes part in as many experiments."""
+SHOWN = ("I", "I naive", "I chernoff", "E at least")
+
+HEAD = """# Calibration
+
+Simulated coders whose true error E and incoherence I are known, 95 % intervals; {experiments:,} experiments where
+nothing else is said (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by
+`make calibrate`, which `tests/metrics/intervals/test_calibration.py` repeats in small. What the intervals are is in
+[uncertainty.md](uncertainty.md).
+
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--experiments", type=int, default=2000)
+    parser.add_argument("--store", type=Path, help="an executed store, whose coders are simulated too")
+    parser.add_argument("--draws", type=int, default=1000)
+    options = parser.parse_args()
+    kinds = _kinds(options.store)
+    text = HEAD.format(
+        experiments=options.experiments, error=np.sqrt(0.95 * 0.05 / options.experiments), draws=options.draws
+    )
+    text += _programs(kinds, options.experiments, options.draws)
+    text += _inputs(kinds["all simulated kinds together"], options.experiments)
+    text += _tasks(options.experiments)
+    text += _biases(options.experiments)
+    TARGET.write_text(text)
+
+
+def _kinds(store: Path | None) -> dict[str, list[Coder]]:
+    rng = np.random.default_rng(0)
+    kinds = {name: [make(rng) for _ in range(PER_KIND)] for name, make in CODERS.items()}
+    kinds = {
+        "all simulated kinds together": [c for i in range(PER_KIND) for c in (k[i] for k in kinds.values())]
+    } | kinds
+    if store is not None:
+        matrices = list(_matrices(Store.open(store)))
+        for n_models in (1, 2, 5, 15):
+            kinds[f"recorded: {n_models} LLM{'s' * (n_models > 1)} as one coder"] = _recorded(matrices, n_models, rng)
+    return kinds
+
+
+Recorded = tuple[np.ndarray, np.ndarray, int]
+"""(labels, counts of each model (n_models, n_behaviours), row of the reference) of one task."""
+
+
+def _matrices(store: Store) -> Iterator[Recorded]:
+    validity = store.settings().validity
+    programs = store.read("programs").unique(["benchmark", "task_id", "program_id"]).drop("code")
+    candidates = store.read("candidates").join(programs, on=["benchmark", "task_id", "program_id"])
+    spans = store.read("inputs").filter(pl.col("validity") == validity)
+    for (benchmark, task_id), own in candidates.group_by("benchmark", "task_id", maintain_order=True):
+        at = (pl.col("benchmark") == benchmark) & (pl.col("task_id") == task_id)
+        starts = tuple(sorted(spans.filter(at)["start"].unique().to_list()))
+        if not starts:
+            continue
+        matrix = load_matrix(store, {"benchmark": benchmark, "validity": validity}, str(task_id), starts)
+        if REFERENCE not in matrix.row_of:
+            continue
+        counts = []
+        for _, one in own.group_by("model", "temperature", maintain_order=True):
+            rows = [matrix.row_of[tree] for tree in one["tree_id"] if tree in matrix.row_of]
+            counts.append(np.bincount(rows, minlength=len(matrix.kinds)))
+        yield matrix.labels["paper"].astype(np.int64), np.array(counts), matrix.row_of[REFERENCE]
+
+
+def _recorded(matrices: list[Recorded], n_models: int, rng: np.random.Generator) -> list[Coder]:
+    """Return coders that draw from all recorded programs of ``n_models`` LLMs, of tasks where these disagree."""
+    coders: list[Coder] = []
+    while len(coders) < 10 * PER_KIND:
+        labels, counts, reference = matrices[rng.integers(len(matrices))]
+        if len(counts) < n_models:
+            continue
+        k = counts[rng.choice(len(counts), n_models, replace=False)].sum(axis=0)
+        if (k > 0).sum() < 2:
+            continue
+        rows = np.concatenate([[reference], np.flatnonzero((k > 0) & (np.arange(len(k)) != reference))])
+        coder = Coder(shares=k[rows] / k.sum(), labels=labels[rows])
+        if coder.incoherence() > 0:
+            coders.append(coder)
+    return coders
+
+
+def _programs(kinds: dict[str, list[Coder]], experiments: int, draws: int) -> str:
+    text = "## Over programs: what is said about the LLM itself, n = 1,000 inputs\n\n"
+    text += (
+        "Coverage; `naive` is the interval over inputs, misused for the LLM; `chernoff` and `E at least` (one-sided)\n"
+    )
+    text += (
+        "are guaranteed. Recorded: coders that draw from the behaviours of real LLMs' programs, where they disagree.\n"
+    )
+    for m in SIZES:
+        rows = []
+        for kind, coders in tqdm(kinds.items(), desc=f"m = {m}"):
+            n_experiments = _experiments(kind, experiments)
+            found = over_programs(coders, m=m, n=1000, experiments=n_experiments, seed=m, draws=draws, names=SHOWN)
+            rows.append(
+                [
+                    kind,
+                    f"{n_experiments:,}",
+                    *[_percent(found[name].coverage) for name in SHOWN],
+                    f"{found['I'].width:.2f}",
+                ]
+            )
+        text += f"\n### m = {m}\n\n" + _table(["coder", "experiments", *SHOWN, "width of I"], rows)
+    return text + "\n"
+
+
+def _experiments(kind: str, experiments: int) -> int:
+    """Return how many experiments a row rests on: all for what is claimed, fewer for what only shows the spread."""
+    if kind.startswith("all"):
+        return experiments
+    return experiments // 2 if kind.startswith("recorded") else experiments // 10
+
+
+def _inputs(coders: list[Coder], experiments: int) -> str:
+    names = ("I calibrated", "I chernoff", "I hoeffding")
+    rows = []
+    for n in (50, 100, 1000):
+        found = over_inputs(coders, m=10, n=n, experiments=experiments, seed=n)
+        rows.append([str(n), *[f"{_percent(found[name].coverage)} ({found[name].width:.3f})" for name in names]])
+    text = "## Over inputs: what is said about ten given programs that disagree somewhere\n\nCoverage (mean width).\n\n"
+    return text + _table(["n", *names], rows) + "\n"
+
+
+def _tasks(experiments: int) -> str:
+    rows = []
+    for n_tasks in (50, 150, 400):
+        found = over_tasks(TASK_MEASURES, n_tasks=n_tasks, experiments=experiments, seed=n_tasks, resamples=1000)
+        rows.append([str(n_tasks), *[f"{_percent(tally.coverage)} ({tally.width:.3f})" for tally in found.values()]])
+    text = "## Over tasks: cells of a table\n\nCoverage (mean width).\n\n"
+    return text + _table(["tasks", *[" ".join(key) for key in TASK_MEASURES]], rows) + "\n"
+
+
+def _biases(experiments: int) -> str:
+    coder = few_of(6, 1)(np.random.default_rng(7))
+    text = "## Bias of the estimators\n\nSix behaviours with shares like 1/rank; mean estimate minus true value\n"
+    text += "(standard error). V is I (m-1)/m by definition. No experiment had I > 2E, or E = 0 < I.\n\n"
+    rows: dict[str, list[str]] = {}
+    for m, n in ((5, 50), (10, 200), (50, 1000)):
+        for name, (truth, mean, error) in biases(coder, m=m, n=n, experiments=experiments, seed=m).items():
+            rows.setdefault(name, [name]).append(f"{mean - truth:+.4f} ({error:.4f})")
+    return text + _table(["estimator", "m = 5, n = 50", "m = 10, n = 200", "m = 50, n = 1,000"], list(rows.values()))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The dashboard as a user starts it, on a port of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@contextmanager
+def dashboard(store: Path | None, log: Path, **environment: str) -> Iterator[tuple[str, int]]:
+    """Run `difftrust dashboard` until the block ends; yield its address and process id."""
+    port = _free_port()
+    words = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", "--port", str(port)]
+    words += [] if store is None else ["--store", str(store)]
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("DIFFTRUST_", "STREAMLIT_"))}
+    with log.open("wb") as handle:
+        process = subprocess.Popen(words, stdout=handle, stderr=handle, env=own | environment, cwd=log.parent)
+        try:
+            _wait(f"http://127.0.0.1:{port}", process, log)
+            yield f"http://127.0.0.1:{port}", process.pid
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:  # it waits for browsers that still listen
+                process.kill()
+                process.wait(10)
+
+
+def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as reply:
+                if reply.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise AssertionError(f"the dashboard did not start: {log.read_text()}")
