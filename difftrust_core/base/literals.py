@@ -66,6 +66,15 @@ def read_literal(text: str, make_instance: MakeInstance = Instance) -> Any:
 _PLAIN = re.compile(r"""(?:'[^'"\\]*+'|[-+\[\], 0-9.e]++)*+""")
 
 
+def tuple_text(text: str) -> str | None:
+    """Return the text form of the tuple that ``text`` stands for; None if it stands for none."""
+    try:
+        value = read_literal(text)
+    except BadText:
+        return None
+    return write_literal(value) if type(value) is tuple else None
+
+
 def _read_plain(text: str) -> Any:
     """Return the value of a text that JSON's reader takes too, ten times faster. Raises ValueError for others."""
     start, end = (1, len(text) - 1) if text[:1] == "(" and text[-1:] == ")" else (0, len(text))

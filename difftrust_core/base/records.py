@@ -40,6 +40,8 @@ class Validity(StrEnum):
     """Those on which the reference returns a value, as published."""
     QUORUM = "quorum"
     """Those on which at least half of the candidates that load return a value; needs no reference."""
+    DOMAIN = "domain"
+    """Those that the task allows (``Task.domain``); needs no program."""
     ALL = "all"
 
 

@@ -12,6 +12,21 @@ _TASK_ID = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Which argument tuples a task allows: those that fit ``types`` and on which ``requires`` holds.
+
+    All three are source texts in the language of the task; nothing of them runs outside the sandbox.
+    """
+
+    types: str = ""
+    """The parameters with their types, e.g. ``numbers: list[float], k: int``; empty: as in the signature."""
+    requires: str = ""
+    """An expression over the parameters, or a text that defines ``requires``; False or raising: outside."""
+    generate: str = ""
+    """A text that defines ``generate(random)``, which draws one argument tuple; empty: seed inputs are mutated."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """One task: what a coder is asked for, and what its programs are executed on.
 
@@ -39,6 +54,8 @@ class Task:
     """Of its programs: a name that ``languages.language`` knows."""
     ambiguous: bool = False
     """The description admits more than one right answer on purpose."""
+    domain: Domain | None = None
+    """What its arguments may be; None: nobody has said."""
 
     def __post_init__(self) -> None:
         if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):

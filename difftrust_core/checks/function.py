@@ -14,11 +14,11 @@ from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.task import Task
-from difftrust_core.checks.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter
 from difftrust_core.checks.hints import STANDS_FOR, sample_seeds
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests
 from difftrust_core.exceptions import BadStub, WrongUsage
+from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter
 
 BENCHMARK = "check"
 

@@ -7,7 +7,7 @@ from typing import Any, NewType
 
 from difftrust_core.base.files import scratch_folder
 from difftrust_core.base.literals import BadText, write_literal
-from difftrust_core.checks.argument_types import plain
+from difftrust_core.languages.python.argument_types import plain
 
 # Types of our own, so that how their values are drawn changes nothing for anybody else: see _register.
 _Whole = NewType("_Whole", int)

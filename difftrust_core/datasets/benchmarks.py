@@ -11,6 +11,7 @@ from platformdirs import user_cache_path
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.bigcodebench import load_bigcodebench
+from difftrust_core.datasets.domains import with_domains
 from difftrust_core.datasets.humaneval import load_humaneval
 from difftrust_core.datasets.mbpp import load_mbpp
 from difftrust_core.datasets.starter import load_starter, load_starter_queries
@@ -117,4 +118,4 @@ def load_benchmark(name: str, *, path: Path | None = None) -> list[Task]:
     if repeated:
         found = ", ".join(repeated[:5])
         raise BadBenchmark(f"{source}: expected every task once, found again: {found}; get the file again")
-    return tasks
+    return with_domains(known, tasks)

@@ -209,6 +209,11 @@ def _jobs(template: ChunkJob, programs: tuple[Program, ...], done: _Done, n: int
         raise WrongUsage(
             f"validity `reference` needs a reference program, {task.task_id} has none; use --validity quorum or all"
         )
+    if settings.validity == Validity.DOMAIN and task.domain is None:
+        raise WrongUsage(
+            f"validity `domain` needs a domain, {task.task_id} has none; import the benchmark again for the one that "
+            "comes with it, write one, or use another --validity"
+        )
     jobs = []
     for start, stop in chunk_starts(sorted(done), n):
         finished = done.get((start, stop), set())

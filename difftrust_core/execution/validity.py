@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.base.records import Kind, Validity
+from difftrust_core.base.literals import read_literal, tuple_text
+from difftrust_core.base.records import Kind, Outcome, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.execution.plan import ChunkJob, Program
-from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
+from difftrust_core.languages.language import MAX_ATTEMPTS, key_of, language_of
 from difftrust_core.sandbox.host import Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.store.store import REFERENCE
@@ -81,14 +82,102 @@ class Jury:
             self._voters.remove(program)
 
 
-def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> tuple[list[str], list[int]]:
-    """Return the chunk's inputs and how many attempts each took, by the store's validity policy.
+class Draws:
+    """Where the inputs of a task come from, and which of them are valid, by the validity policy.
 
     ``reference`` keeps what the reference returns a value on (as published), ``quorum`` what at least half of the
-    candidates that load do, ``all`` everything. After 100 attempts, or a program's whole CPU time, an unchanged seed
-    input is taken, unchecked (its attempts are then 101).
+    candidates that load do, ``domain`` what lies inside the task's domain, ``all`` everything.
     """
-    draw, jury = language_of(job.task).fuzz(job.task, job.settings.seed), _jury_of(job, sandbox)
+
+    def __init__(self, job: ChunkJob, sandbox: Sandbox):
+        self.is_unchecked = job.settings.validity == Validity.ALL
+        self._draw = language_of(job.task).fuzz(job.task, job.settings.seed)
+        self._jury = _jury_of(job, sandbox)
+
+    def draw(self, places: Sequence[tuple[int, int]]) -> list[str]:
+        """Return the input of each (position, attempt)."""
+        return [self._draw(position, attempt) for position, attempt in places]
+
+    def judge(self, inputs: Sequence[str]) -> Verdict:
+        """Tell which inputs are valid."""
+        return self._jury.judge(inputs)
+
+
+class DomainDraws(Draws):
+    """Inputs inside a task's domain: seed inputs mutated in steps that keep the types, or the domain's own generator.
+
+    Raises BadTask, saying what to mend, if the task has no domain, or one that holds none of its seed inputs, does not
+    load, does not end or changes its arguments.
+    """
+
+    def __init__(self, task: Task, sandbox: Sandbox, *, seed: int):
+        found = language_of(task).domain(task)
+        if found is None:
+            raise task.refusal("it has no domain; give it one, or choose another validity policy")
+        self.is_unchecked = False
+        self._task, self._sandbox, self._seed, self._domain = task, sandbox, seed, found
+        self._preamble = language_of(task).preamble(task)
+        self.seeds = self._seeds_inside()
+        """The seed inputs that lie inside."""
+        self._mutated = found.draw([read_literal(text) for text in self.seeds], seed)
+
+    def draw(self, places: Sequence[tuple[int, int]]) -> list[str]:
+        """Return the input of each (position, attempt); empty where the generator gave none that fits the types."""
+        if not self._domain.generator or all(attempt >= MAX_ATTEMPTS for _, attempt in places):
+            return [self._mutated(position, attempt) for position, attempt in places]
+        keys = [key_of(self._task.task_id, seed=self._seed, position=p, attempt=attempt) for p, attempt in places]
+        outcomes = self._run(self._domain.generator, "draw", [f"({key},)" for key in keys])
+        self._refuse_what_hangs(outcomes, "generate")
+        texts = [tuple_text(text) if kind == Kind.VALUE else None for kind, text in outcomes]
+        return [text if text is not None and self._domain.fits(text) else "" for text in texts]
+
+    def judge(self, inputs: Sequence[str]) -> Verdict:
+        """Tell which inputs lie inside; they fit the types, unless they are empty."""
+        valid = np.array([bool(text) for text in inputs])
+        if self._domain.predicate and valid.any():
+            outcomes = self._run(self._domain.predicate, "inside", [text for text in inputs if text])
+            self._refuse_what_hangs(outcomes, "requires")
+            valid[valid] = [kind == Kind.VALUE for kind, _ in outcomes]
+        return Verdict(valid=valid)
+
+    def _seeds_inside(self) -> list[str]:
+        fitting = [text for text in self._task.seed_inputs if self._domain.fits(text)]
+        inside, why = fitting, "they do not fit its types"
+        if fitting and self._domain.predicate:
+            outcomes = self._run(self._domain.predicate, "inside_and_kept", fitting)
+            self._refuse_what_hangs(outcomes, "requires")
+            if (Kind.EXCEPTION, "ChangesItsArguments") in outcomes:
+                raise self._task.refusal("`requires` of its domain changes its arguments; let it work on a copy")
+            inside = [text for text, (kind, _) in zip(fitting, outcomes, strict=True) if kind == Kind.VALUE]
+            raised = sorted({text for kind, text in outcomes if kind != Kind.VALUE})
+            why = f"`requires` ends with {', '.join(raised) or 'False'}".replace("OutsideTheDomain", "False")
+        if not inside:
+            shown = f"none of its {len(self._task.seed_inputs)} seed inputs lies inside its domain ({why})"
+            raise self._task.refusal(f"{shown}; widen the domain or mend it")
+        return inside
+
+    def _run(self, program: str, name: str, inputs: Sequence[str]) -> list[Outcome]:
+        table = OutcomeTable.empty(len(inputs))
+        self._sandbox.load(self._preamble, inputs, table)
+        run = self._sandbox.run(program, name)
+        return [table.rows[i][code] for i, code in enumerate(run.outcome_ids.tolist())]
+
+    def _refuse_what_hangs(self, outcomes: Sequence[Outcome], name: str) -> None:
+        for kind, text in outcomes:
+            if kind == Kind.LOAD_ERROR:
+                raise self._task.refusal(f"`{name}` of its domain does not load ({text}); mend it")
+            if kind not in (Kind.VALUE, Kind.EXCEPTION, Kind.UNSUPPORTED):
+                raise self._task.refusal(f"`{name}` of its domain does not end well on an input ({kind.name.lower()})")
+
+
+def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> tuple[list[str], list[int]]:
+    """Return the chunk's inputs and how many attempts each took, by the store's validity policy (``Draws``).
+
+    After 100 attempts, or a program's whole CPU time, an unchanged seed input is taken, unchecked (its attempts are
+    then 101).
+    """
+    by_domain = job.settings.validity == Validity.DOMAIN
+    draws = DomainDraws(job.task, sandbox, seed=job.settings.seed) if by_domain else Draws(job, sandbox)
     n, texts, attempts = job.n, [""] * job.n, [0] * job.n
     pending: NDArray[np.int64] = np.arange(n)
     cpu_left = job.limits.program_cpu * max(1.0, n / 1000)
@@ -96,17 +185,17 @@ def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> tuple[list[str], lis
     while len(pending):
         if cpu_left <= 0:  # a reference that hangs on what is drawn would hang a hundred times
             attempt = MAX_ATTEMPTS
-        unchecked = job.settings.validity == Validity.ALL or attempt == MAX_ATTEMPTS
+        unchecked = draws.is_unchecked or attempt == MAX_ATTEMPTS
         tried = range(attempt, attempt + 1 if unchecked else min(attempt + ahead, MAX_ATTEMPTS))
-        drawn = [[draw(job.start + position, a) for position in pending.tolist()] for a in tried]
-        verdict = _ALL_VALID if unchecked else jury.judge([text for of_one in drawn for text in of_one])
+        drawn = draws.draw([(job.start + position, a) for a in tried for position in pending.tolist()])
+        verdict = _ALL_VALID if unchecked else draws.judge(drawn)
         if len(tried) > 1 and (verdict.disturbed or verdict.cpu >= cpu_left):
             ahead = 1  # as a program that hangs is judged by what it does first, they are tried one by one
             continue
-        valid = np.broadcast_to(verdict.valid, len(tried) * len(pending)).reshape(len(tried), -1)
+        valid = np.broadcast_to(verdict.valid, len(drawn)).reshape(len(tried), -1)
         chosen = np.where(valid.any(axis=0), valid.argmax(axis=0), len(tried) - 1)
         for place, (i, which) in enumerate(zip(pending.tolist(), chosen.tolist(), strict=True)):
-            texts[i], attempts[i] = drawn[which][place], tried[which] + 1
+            texts[i], attempts[i] = drawn[which * len(pending) + place], tried[which] + 1
         cpu_left -= verdict.cpu
         pending = pending[~valid.any(axis=0)]
         attempt = tried.stop

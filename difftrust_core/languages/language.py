@@ -29,6 +29,24 @@ Draw = Callable[[int, int], str]
 """(position, attempt) -> an argument tuple in the text form of ``literals``, always the same one."""
 
 
+class InDomain(Protocol):
+    """The domain of a task, as its language reads it."""
+
+    predicate: str
+    """A program for the sandbox: ``inside(*arguments)`` raises outside, and ``inside_and_kept`` also where it changes
+    its arguments (``ChangesItsArguments``). Empty: the types say all."""
+    generator: str
+    """A program for the sandbox: ``draw(key)`` returns an argument tuple, which need not lie inside. Empty: none."""
+
+    def fits(self, arguments: str) -> bool:
+        """Tell whether an argument tuple fits the types."""
+        ...
+
+    def draw(self, seeds: Sequence[tuple[Any, ...]], seed: int) -> Draw:
+        """Return what draws argument tuples that fit the types, from seed inputs that do."""
+        ...
+
+
 class Around(Protocol):
     """What iterates over simpler argument tuples than a given one, for shrinking."""
 
@@ -64,7 +82,7 @@ class Bugs(Protocol):
 class Language(Protocol):
     """One language: from the text of a reply to what the sandbox runs, and the inputs of its programs.
 
-    An adapter that inherits from it need not define ``check``, ``defines``, ``preamble`` and ``source``.
+    An adapter that inherits from it need not define ``check``, ``defines``, ``preamble``, ``source`` and ``domain``.
     """
 
     name: str
@@ -107,6 +125,10 @@ class Language(Protocol):
         """Return what draws the inputs of a task. Attempt MAX_ATTEMPTS gives an unchanged seed input."""
         ...
 
+    def domain(self, task: Task) -> InDomain | None:
+        """Return how the domain of a task is read; None where it has none. Raises BadTask if it is not valid."""
+        return None
+
     def around(self, task: Task) -> Around:
         """Return what simpler inputs shrinking tries."""
         ...
@@ -146,3 +168,9 @@ def language_of(task: Task) -> Language:
 def program_id(text: str) -> str:
     """Return the id of a text, as of a program: equal for equal texts only; 16 hexadecimal digits."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def key_of(task_id: str, *, seed: int, position: int, attempt: int) -> int:
+    """Return the number that the input of one position and attempt is drawn with."""
+    key = f"{seed}/{task_id}/{position}/{attempt}".encode()
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")

@@ -1,9 +1,10 @@
 """Recorded or simulated candidates into a store."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ import polars as pl
 from difftrust_core.base.parallel import in_parallel
 from difftrust_core.base.progress import Progress
 from difftrust_core.base.records import BadRow
-from difftrust_core.base.task import Task
+from difftrust_core.base.task import Domain, Task
 from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, canonical_name, find_file, load_benchmark
 from difftrust_core.datasets.recorded.source import Recorded, Selection, read_source, split_unknown
 from difftrust_core.exceptions import NoBenchmark
@@ -131,8 +132,12 @@ def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, 
 
 def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
     names = [f.name for f in fields(Task) if f.name != "benchmark"]
-    rows = [{name: getattr(task, name) for name in names} for task in tasks]
+    rows = [{**{name: getattr(task, name) for name in names}, "domain": _spelled(task.domain)} for task in tasks]
     return pl.DataFrame(rows, schema_overrides=SCHEMAS["tasks"])
+
+
+def _spelled(domain: Domain | None) -> str | None:
+    return None if domain is None else json.dumps(asdict(domain))
 
 
 def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, str], str], n_jobs: int) -> int:

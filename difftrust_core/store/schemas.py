@@ -36,6 +36,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "seed_inputs": pl.List(pl.String),
         "ambiguous": pl.Boolean,
         "language": pl.String,
+        "domain": pl.String,
     },
     "candidates": {
         "task_id": pl.String,
@@ -142,7 +143,7 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
 }
 _OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
-MAY_BE_MISSING: dict[str, tuple[str, ...]] = {"candidates": _OF_REPLIES, "tasks": ("language",)}
+MAY_BE_MISSING: dict[str, tuple[str, ...]] = {"candidates": _OF_REPLIES, "tasks": ("language", "domain")}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""

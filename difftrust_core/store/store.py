@@ -6,6 +6,7 @@ A *merged* file (``store.merge``) holds many tasks of one partition; what comes 
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ from urllib.parse import quote, unquote
 
 import polars as pl
 
-from difftrust_core.base.task import Task
+from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.store.checksums import BLANK, LISTED, read_list, seal, why_not_written, write_list
 from difftrust_core.store.locks import attempts, hold, list_files, restless, while_the_same
@@ -232,10 +233,7 @@ class Store:
     def read_tasks(self, benchmark: str, names: Sequence[str] | None = None) -> list[Task]:
         """Return the tasks of one benchmark, or those named; a task that names no language is in the default one."""
         rows = self.read("tasks", {"benchmark": benchmark}, tasks=names).iter_rows(named=True)
-        return [
-            Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": row["language"] or Task.language})
-            for row in rows
-        ]
+        return [_task(row) for row in rows]
 
     def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
         frame = self.read_file(table, path)
@@ -244,6 +242,12 @@ class Store:
         values = partition_of(path, table)
         columns = [pl.lit(values[name], dtype=PARTITIONS[table][name]).alias(name) for name in values]
         return frame.select(*columns, "*")
+
+
+def _task(row: dict[str, Any]) -> Task:
+    domain = None if row["domain"] is None else Domain(**json.loads(row["domain"]))
+    language = row["language"] or Task.language
+    return Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": language, "domain": domain})
 
 
 def _merged_file(folder: Path) -> Path | None:

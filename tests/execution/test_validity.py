@@ -1,23 +1,30 @@
 """Who judges which inputs are kept: a quorum counts those candidates only that load; a reference is never dropped."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from difftrust_core.base.task import Task
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.task import Domain, Task
+from difftrust_core.exceptions import BadTask, WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.execution.plan import Program
-from difftrust_core.execution.validity import Jury
+from difftrust_core.execution.plan import ChunkJob, Program
+from difftrust_core.execution.validity import Jury, sample_valid_inputs
+from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import Store
 from tests.support.tiny import RIGHT, TASKS, candidates
 
 HALF = Task(
     benchmark="tiny", task_id="tiny/half", entry_point="half", signature="(x)", description="", seed_inputs=("(1,)",)
 )
+GENERATES_SQUARES = "def generate(random):\n    return (random.randrange(100) ** 2,)"
 HALVES = Program(tree_id="a", code="def half(x):\n    return 12 / x\n", n_candidates=1)
 RAISES = Program(tree_id="b", code="def half(x):\n    raise ValueError\n", n_candidates=1)
 BROKEN = Program(tree_id="c", code="def half(x:\n", n_candidates=3)
@@ -60,3 +67,88 @@ def test_candidates_that_do_not_load_reject_no_input(tmp_path: Path) -> None:
     execute(store, n=20, validity="quorum", say=lambda line: None)
     attempts = store.read("inputs").filter(pl.col("task_id") == "tiny/double")["attempts"]
     assert attempts.to_list() == [1] * 20
+
+
+def job(domain: Domain, *, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) -> ChunkJob:
+    return ChunkJob(
+        root=Path(),
+        task=replace(HALF, domain=domain, seed_inputs=seeds),
+        settings=Settings(validity="domain"),
+        jury=(),
+        limits=Limits(),
+        allow_weak=False,
+        holding=None,
+        is_here=True,
+        stop=stop,
+    )
+
+
+EVEN = Domain(types="x: int", requires="x % 2 == 0 and x >= 0")
+SQUARES = Domain(types="x: int", requires="math.isqrt(x) ** 2 == x", generate=GENERATES_SQUARES)
+
+
+@pytest.mark.parametrize("domain", [EVEN, SQUARES, Domain(types="x: int")])
+def test_inputs_lie_inside_the_domain_and_are_prefix_stable(sandbox: Sandbox, domain: Domain) -> None:
+    texts, attempts = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)
+    values = [read_literal(text)[0] for text in texts]
+    assert all(type(value) is int for value in values)
+    assert all(eval(domain.requires or "True", {"x": value, "math": math}) for value in values)
+    assert max(attempts) <= MAX_ATTEMPTS
+    assert len(set(values)) > 10
+    assert sample_valid_inputs(job(domain, stop=50, seeds=("(16,)",)), sandbox) == (texts[:50], attempts[:50])
+
+
+def test_each_mutation_keeps_the_types(sandbox: Sandbox) -> None:
+    domain = Domain(types="x: list[float]")
+    texts, attempts = sample_valid_inputs(job(domain, seeds=("([1.0, 2.5],)", "([1, 'a'],)")), sandbox)
+    values = [read_literal(text)[0] for text in texts]
+    assert all(type(entry) is float for value in values for entry in value)
+    assert set(attempts) == {1}
+    assert {len(value) for value in values} >= {0, 1, 2, 3}
+
+
+def test_where_nothing_else_lies_inside_an_unchanged_seed_does(sandbox: Sandbox) -> None:
+    texts, attempts = sample_valid_inputs(job(Domain(requires="x == 8"), stop=3, seeds=("(8,)", "(9,)")), sandbox)
+    assert set(texts) == {"(8,)"}
+    assert max(attempts) <= MAX_ATTEMPTS + 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "said"),
+    [
+        (Domain(requires="False"), "none of its 1 seed inputs lies inside its domain .*ends with False"),
+        (Domain(requires="1 / 0"), "ZeroDivisionError"),
+        (Domain(types="x: str"), "do not fit its types"),
+        (Domain(requires="def requires(x):\n while True: pass"), "does not end well on an input .timeout"),
+        (Domain(requires="def requires(x):\n x.append(1)\n return True"), "changes its arguments"),
+        (Domain(requires="import nothing\ndef requires(x): return True"), "does not load .ModuleNotFoundError"),
+        (Domain(generate="def generate(random):\n while True: pass"), "`generate` of its domain does not end"),
+    ],
+)
+def test_a_bad_domain_is_one_line_that_names_the_task(sandbox: Sandbox, domain: Domain, said: str) -> None:
+    with pytest.raises(BadTask, match=f"tiny/half.*{said}") as caught:
+        sample_valid_inputs(job(domain, seeds=("([8],)",) if "append" in domain.requires else ("(8,)",)), sandbox)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bad_domain_loses_nothing_of_the_other_tasks(tmp_path: Path) -> None:
+    """One task's domain does not end; the others are executed, and the mended one is with the next run."""
+    domains = {TASKS[0].task_id: Domain(requires="def requires(*a):\n while True: pass")}
+    tasks = [replace(task, domain=domains.get(task.task_id, Domain())) for task in TASKS]
+    store = Store.create(tmp_path / "store")
+    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+    done = execute(store, n=20, validity="domain", say=lambda _: None)
+    assert [report.chunk.task.task_id for report in done.failures] == [TASKS[0].task_id]
+    executed = set(store.read("executions")["task_id"])
+    assert executed == {task.task_id for task in TASKS} - {TASKS[0].task_id}
+    _ = add_candidates(
+        store, candidates("coder", RIGHT, RIGHT), {"tiny": [replace(task, domain=Domain()) for task in TASKS]}
+    )
+    assert execute(store, n=20, say=lambda _: None).failures == ()
+
+
+def test_without_a_domain_the_policy_is_refused(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": TASKS})
+    with pytest.raises(WrongUsage, match=f"{TASKS[0].task_id} has none"):
+        execute(store, n=20, validity="domain", say=lambda _: None)

@@ -23,6 +23,7 @@ class Rpn:
     limits = Limits()
     runner = Runner(module=Path(__file__).with_name("rpn_child.py"), inputs="Expressions", libraries=())
     preamble, source, fuzz, around = _PYTHON.preamble, _PYTHON.source, _PYTHON.fuzz, _PYTHON.around
+    domain = _PYTHON.domain
     prompt = "Write one line in reverse Polish notation over the arguments x, y, z.\n\n$description\n"
 
     def check(self, task: Task) -> None: ...

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import Around, Bugs, Draw, Language
+from difftrust_core.languages.language import Around, Bugs, Draw, InDomain, Language
 from difftrust_core.languages.python.fuzz import sample_input
 from difftrust_core.languages.python.identity import tree_id
 from difftrust_core.languages.python.shrink import neighbours
@@ -28,9 +28,10 @@ class Python(Language):
     tree_id = staticmethod(tree_id)
 
     def check(self, task: Task) -> None:
-        """Check that the reference, if there is one, defines the entry point."""
+        """Check that the reference, if there is one, defines the entry point, and that the domain can be read."""
         if task.reference is not None and not self.defines(task.reference, task.entry_point):
             raise task.refusal(f"the reference must define {task.entry_point} at its top level")
+        _ = self.domain(task)
 
     def is_program(self, text: str) -> bool:
         """Tell whether a text parses and holds more than bare expressions, as ``Sorry`` does."""
@@ -48,6 +49,14 @@ class Python(Language):
         return lambda position, attempt: sample_input(
             task.task_id, seeds, seed=seed, position=position, attempt=attempt
         )
+
+    def domain(self, task: Task) -> InDomain | None:
+        """Return the domain: types, kept while inputs are drawn, and a predicate."""
+        if task.domain is None:
+            return None
+        from difftrust_core.languages.python.domain import PythonDomain  # pydantic takes long to load
+
+        return PythonDomain(task, task.domain)
 
     def around(self, task: Task) -> Around:
         """Return the neighbours of an argument tuple."""

@@ -5,13 +5,12 @@ of the nested value uniformly and changes it by its type (Table 6). Every input 
 position, attempt) alone, so the first 1,000 of 10,000 inputs are the 1,000.
 """
 
-import hashlib
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from difftrust_core.base.literals import Instance, write_literal
-from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.languages.language import MAX_ATTEMPTS, key_of
 
 MUTATIONS_PER_ARGUMENT = (1, 10, 30)
 _CONTROL, _PRINTABLE, _EXTENDED = ("".join(map(chr, r)) for r in (range(0x20), range(0x20, 0x7F), range(0x80, 0x100)))
@@ -203,13 +202,17 @@ _BY_TYPE: dict[type, Callable[[Any, random.Random], Any]] = {
 }
 
 
+def generator_of(task_id: str, *, seed: int, position: int, attempt: int) -> random.Random:
+    """Return what the input of one position and attempt is drawn from."""
+    return random.Random(key_of(task_id, seed=seed, position=position, attempt=attempt))
+
+
 def sample_input(task_id: str, seeds: Sequence[tuple[Any, ...]], *, seed: int, position: int, attempt: int) -> str:
     """Return the input of one position and attempt, an argument tuple in the text form of ``literals``.
 
     ``seeds`` must not be empty. Attempt MAX_ATTEMPTS and beyond give an unchanged seed input.
     """
-    key = f"{seed}/{task_id}/{position}/{attempt}".encode()
-    generator = random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big"))
+    generator = generator_of(task_id, seed=seed, position=position, attempt=attempt)
     chosen = seeds[below(len(seeds), generator)]
     if attempt >= MAX_ATTEMPTS:
         return write_literal(chosen)

@@ -11,15 +11,17 @@ import collections.abc
 import datetime
 import decimal
 import fractions
+import re
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import annotated_types
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
-from difftrust_core.base.literals import BadText, Instance, read_literal
+from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 
 _MODULES: dict[str, Any] = {
     "annotated_types": annotated_types,
@@ -209,12 +211,23 @@ class ArgumentTypes:
             return False
         if not self._fits_in_number(len(values)):
             return False
-        for position, value in enumerate(values):
-            adapter = self._adapters[min(position, len(self._adapters) - 1)]
+        return all(self._fits(position, value) for position, value in enumerate(values))
+
+    def fits(self, position: int, value: Any) -> bool:
+        """Tell whether the value of one argument, as ``literals`` reads it, fits its type."""
+        annotation = self.parameters[min(position, len(self.parameters) - 1)].annotation
+        if annotation is not None and not _STANDARD.keys().isdisjoint(_names(annotation)):
             try:
-                adapter.validate_python(value, strict=True)
-            except (ValidationError, RecursionError):
+                value = read_literal(write_literal(value), _real)
+            except BadText:  # no date, no decimal number
                 return False
+        return self._fits(position, value)
+
+    def _fits(self, position: int, value: Any) -> bool:
+        try:
+            self._adapters[min(position, len(self._adapters) - 1)].validate_python(value, strict=True)
+        except (ValidationError, RecursionError):
+            return False
         return True
 
     def _fits_in_number(self, n: int) -> bool:
@@ -234,6 +247,12 @@ class ArgumentTypes:
             why = f" ({e} is not known here)" if isinstance(e, NotResolved) and str(e) != spelled else ""
             self.unchecked[parameter.name] = f"annotation {spelled} is not understood{why}"
             return TypeAdapter(Any)
+
+
+@lru_cache(maxsize=256)
+def _names(annotation: ast.expr) -> frozenset[str]:
+    """Return the names in an annotation."""
+    return frozenset(re.findall(r"\w+", ast.unparse(annotation)))
 
 
 def _real(name: str, args: tuple[Any, ...], fields: dict[str, Any]) -> Any:

@@ -1,0 +1,147 @@
+"""The domain of a Python task: its types kept while inputs are drawn, its predicate as a program for the sandbox."""
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pydantic
+
+from difftrust_core.base.literals import write_literal
+from difftrust_core.base.task import Domain, Task
+from difftrust_core.languages.language import MAX_ATTEMPTS, Draw
+from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, Parameter
+from difftrust_core.languages.python.fuzz import MUTATIONS_PER_ARGUMENT, below, generator_of, mutate_node, size_of
+
+_TRIES = 8
+"""So many mutations are tried at one step before the argument is left as it is."""
+_PATIENCE = 8
+"""After so many rejected draws of one input, each further one mutates half as often, and so stays nearer to a seed."""
+_PREDICATE = """\
+import copy, math, re
+
+
+{requires}
+
+
+class OutsideTheDomain(Exception): ...
+
+
+class ChangesItsArguments(Exception): ...
+
+
+def inside(*arguments):
+    if not requires(*arguments):
+        raise OutsideTheDomain
+    return True
+
+
+def inside_and_kept(*arguments):
+    before = copy.deepcopy(arguments)
+    inside(*arguments)
+    if arguments != before:
+        raise ChangesItsArguments
+"""
+_GENERATOR = """\
+import random
+
+
+{generate}
+
+
+def draw(key):
+    return generate(random.Random(key))
+"""
+
+
+class PythonDomain:
+    """How a task's domain is read. Raises BadTask if its texts are no types, no predicate or no generator."""
+
+    def __init__(self, task: Task, domain: Domain):
+        self._task = task
+        parameters = _parameters(task, domain.types or task.signature.partition("->")[0].strip().strip("()"))
+        # A list of floats holds floats: pydantic takes whole numbers for them.
+        annotations = Annotations(ast.Module([], []), stands_for={float: pydantic.InstanceOf[float]})
+        self.types = ArgumentTypes(parameters, annotations)
+        if domain.types and self.types.unchecked:
+            raise task.refusal(f"types of its domain are not understood: {'; '.join(self.types.unchecked.values())}")
+        self.predicate = _predicate(task, domain.requires, parameters) if domain.requires.strip() else ""
+        self.generator = ""
+        if domain.generate.strip():
+            _check_defines(task, domain.generate, "generate")
+            self.generator = _GENERATOR.format(generate=domain.generate)
+
+    def fits(self, arguments: str) -> bool:
+        """Tell whether an argument tuple in the text form of ``literals`` fits the types."""
+        return self.types.accepts(arguments)
+
+    def draw(self, seeds: Sequence[tuple[Any, ...]], seed: int) -> Draw:
+        """Return what mutates ``seeds`` as ``fuzz`` does, in steps that each keep the types."""
+
+        def draw(position: int, attempt: int) -> str:
+            generator = generator_of(self._task.task_id, seed=seed, position=position, attempt=attempt)
+            chosen = seeds[below(len(seeds), generator)]
+            if attempt < MAX_ATTEMPTS:
+                halved = attempt // _PATIENCE
+                chosen = tuple([self._mutated(i, value, generator, halved) for i, value in enumerate(chosen)])
+            return write_literal(chosen)
+
+        return draw
+
+    def _mutated(self, position: int, argument: Any, generator: random.Random, halved: int) -> Any:
+        steps = MUTATIONS_PER_ARGUMENT[below(len(MUTATIONS_PER_ARGUMENT), generator)]
+        for _ in range(max(1, steps >> halved)):
+            size = size_of(argument)
+            for _ in range(_TRIES):
+                changed = mutate_node(argument, below(size, generator) if size > 1 else 0, generator)
+                if self.types.fits(position, changed):
+                    argument = changed
+                    break
+        return argument
+
+
+def _parameters(task: Task, types: str) -> list[Parameter]:
+    found, asked = list(_parsed(task, types)), list(_parsed(task, task.signature.partition("->")[0].strip()[1:-1]))
+    names, wanted = [parameter.name for parameter in found], [parameter.name for parameter in asked]
+    if names != wanted:
+        raise task.refusal(f"the types of its domain name {', '.join(names)}, its signature {', '.join(wanted)}")
+    return [
+        Parameter(name=own.name, annotation=own.annotation, required=of.required, variadic=of.variadic)
+        for own, of in zip(found, asked, strict=True)
+    ]
+
+
+def _parsed(task: Task, parameters: str) -> Iterator[Parameter]:
+    try:
+        (function,) = ast.parse(f"def f({parameters}): ...").body
+        assert isinstance(function, ast.FunctionDef)
+    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
+        raise task.refusal(f"expected parameters with types in its domain, got {parameters[:80]!r}") from None
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    least = len(arguments) - len(function.args.defaults)
+    for i, argument in enumerate(arguments):
+        yield Parameter(name=argument.arg, annotation=argument.annotation, required=i < least)
+    if function.args.vararg:
+        star = function.args.vararg
+        yield Parameter(name=star.arg, annotation=star.annotation, required=False, variadic=True)
+
+
+def _predicate(task: Task, requires: str, parameters: Sequence[Parameter]) -> str:
+    try:
+        _ = ast.parse(f"(\n{requires.strip()}\n)", mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        _check_defines(task, requires, "requires")
+        return _PREDICATE.format(requires=requires)
+    names = ", ".join(
+        ("*" if p.variadic else "") + p.name + ("" if p.required or p.variadic else "=None") for p in parameters
+    )
+    return _PREDICATE.format(requires=f"def requires({names}):\n    return (\n{requires.strip()}\n)")
+
+
+def _check_defines(task: Task, text: str, name: str) -> None:
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+        raise task.refusal(f"`{name}` of its domain is not Python ({e}), got {text.strip()[:80]!r}") from None
+    if not any(isinstance(statement, ast.FunctionDef) and statement.name == name for statement in body):
+        raise task.refusal(f"its domain must define {name}, or give an expression, got {text.strip()[:80]!r}")
