@@ -40,7 +40,10 @@ def _pools(store: Store, n_jobs: int) -> _Pools:
     from difftrust_core.analysis.behaviours import compact
 
     made = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
-    return {e: {name: pool_of(frames, name, e) for name, frames in made.items()} for e in EQUALITIES}
+    return {
+        e: {name: pool_of(frames, name, e, references=store.reading.references) for name, frames in made.items()}
+        for e in EQUALITIES
+    }
 
 
 def estimates_of_pools(

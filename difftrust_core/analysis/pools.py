@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from difftrust_core.analysis.ablation.compact import CompactTask
 from difftrust_core.analysis.ablation.pool import Members, Pool
 from difftrust_core.base.files import FileState, file_state
+from difftrust_core.base.records import References
+from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.exceptions import NoStore
 from difftrust_core.generation.prices import count_tokens, recorded_prices, recorded_prompt_tokens
 from difftrust_core.metrics.equality import EQUALITIES, Equality
@@ -106,12 +108,19 @@ def compact_frames(tasks: Sequence[CompactTask]) -> dict[str, pl.DataFrame]:
     }
 
 
-def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str) -> Pool:
-    """Return the pool that the tables ``patterns``, ``classes`` and ``members`` of one benchmark hold."""
+def pool_of(
+    frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *, references: str = References.PUBLISHED
+) -> Pool:
+    """Return the pool that the tables ``patterns``, ``classes`` and ``members`` of one benchmark hold.
+
+    ``references``: which of its tasks count.
+    """
+    left_out = tasks_left_out(benchmark, references)
     classes = {key[0]: part for key, part in frames["classes"].group_by("task_id", maintain_order=True)}
     tasks = [
         _task(str(task_id), np.array(patterns, dtype=np.uint16), classes[task_id])
         for task_id, patterns in frames["patterns"].select("task_id", "pattern_of_input").iter_rows()
+        if task_id not in left_out
     ]
     numbers = pl.DataFrame({"task_id": [t.task_id for t in tasks], "task": range(len(tasks))})
     members = frames["members"].join(numbers, on="task_id").sort("model", "temperature", "task", "sample_index")
@@ -149,27 +158,29 @@ def _members(rows: pl.DataFrame) -> Members:
     return Members(**numbers, nondeterministic=rows["nondeterministic"].to_numpy())
 
 
-def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER, validity: str | None = None) -> Pool:
+def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER) -> Pool:
     """Return the behaviours recorded for one benchmark, kept in memory while the store's files are the same.
 
     Raises NoStore if there are none, saying which command makes them or which benchmarks there are.
     """
-    validity = validity or store.settings().validity
+    validity = store.settings().validity
     files = store.files("classes", {"benchmark": benchmark, "validity": validity})
     if not files:
         names = sorted(store.read("patterns")["benchmark"].unique())
         found = f"there are: {', '.join(names)}" if names else f"run `difftrust execute --store {store.root}`"
         raise NoStore(f"{store.root} holds no results for {benchmark} with validity {validity}; {found}")
-    pools = _load_pools(store.root, benchmark, validity, tuple(file_state(path) for path in files))
-    return pools[equality]
+    state = tuple(file_state(path) for path in files)
+    return _load_pools(store.root, benchmark, validity, store.reading.references, state)[equality]
 
 
 @lru_cache(maxsize=8)
-def _load_pools(root: Path, benchmark: str, validity: str, written: tuple[FileState, ...]) -> dict[str, Pool]:
+def _load_pools(
+    root: Path, benchmark: str, validity: str, references: str, written: tuple[FileState, ...]
+) -> dict[str, Pool]:
     """Return equality -> pool: they share all that is read, so another equality is there at once."""
     store, where = Store(root), {"benchmark": benchmark, "validity": validity}
     read = {t: store.read(t, where) for t in ("patterns", "classes", "members")}
-    first = pool_of(read, benchmark, EQUALITIES[0])
+    first = pool_of(read, benchmark, EQUALITIES[0], references=references)
     return {equality: replace(first, equality=equality) for equality in EQUALITIES}
 
 

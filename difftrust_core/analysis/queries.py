@@ -12,6 +12,8 @@ import polars as pl
 
 from difftrust_core.analysis.ablation.measures import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summary
 from difftrust_core.analysis.pools import load_pool
+from difftrust_core.base.records import References
+from difftrust_core.datasets.audits import FAULTS, audit_frame
 from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.schemas import REMEDIES
@@ -27,16 +29,16 @@ _SQL_TYPES = {
 }
 _BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
 _RESULTS = ("patterns", "classes", "members", "disagreements", "stability")
-VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_estimates")
+VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_estimates", "audits")
 MACROS = ("ablation", "ablation_summary")
 _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
 _IN_MACRO = "while executing the UDF: "
 
 
-def connect(store: Store, *, equality: str = Equality.PAPER, validity: str | None = None) -> duckdb.DuckDBPyConnection:
+def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyConnection:
     """Return an in-memory database with the store's tables as views.
 
-    All but ``all_estimates`` show one validity policy (the store's own unless named), ``estimates`` one equality.
+    All but ``all_estimates`` show the inputs and the tasks of the store's reading, ``estimates`` one equality.
     ``ablation(model, benchmark, temperature, m, n)`` is ``ablation.ablation`` as a table, ``ablation_summary(...)`` its
     aggregate in one row: the same numbers, NULL where they have NaN; 'a+b' is the mixture of two models. Tables that
     a results store does not hold are left out.
@@ -44,7 +46,8 @@ def connect(store: Store, *, equality: str = Equality.PAPER, validity: str | Non
     connection = duckdb.connect(":memory:")
     with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
         connection.execute("SET enable_progress_bar = false")
-    chosen = {"validity": validity or store.settings().validity, "equality": equality}
+    connection.register("audits", audit_frame().to_arrow())
+    chosen = {"validity": store.settings().validity, "equality": equality}
     for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
         if store.holds(table):
             _create_view(connection, store, table, chosen)
@@ -65,7 +68,7 @@ def _create_ablations(connection: duckdb.DuckDBPyConnection, store: Store, chose
     """Create the table macros: each asks the one definition of every measure, so that both give the same numbers."""
 
     def found(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
-        pool = load_pool(store, benchmark, equality=chosen["equality"], validity=chosen["validity"])
+        pool = load_pool(store, benchmark, equality=chosen["equality"])
         return ablation(pool, [(name, temperature) for name in model.split("+")], m=m, n=n)
 
     def rows(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> list[Any]:
@@ -133,7 +136,12 @@ def _create_view(
         source += ", union_by_name = true)" if table in MAY_BE_MISSING else ")"
     if files and table in MAY_BE_MISSING:  # no file may have a column, the empty table has all
         source = f"(SELECT * FROM {source} UNION ALL BY NAME SELECT * FROM {empty})"
-    where = " AND ".join([f"{key} = {_quoted(value)}" for key, value in keys.items()]) or "true"
+    conditions = [f"{key} = {_quoted(value)}" for key, value in keys.items()]
+    if "validity" in keys and store.reading.references == References.AUDITED:
+        faults = ", ".join(_quoted(fault) for fault in FAULTS)
+        left_out = f"SELECT benchmark, task_id FROM audits WHERE finding IN ({faults})"
+        conditions.append(f"(benchmark, task_id) NOT IN ({left_out})")
+    where = " AND ".join(conditions) or "true"
     columns = ", ".join([c for c in (*PARTITIONS[table], *SCHEMAS[table]) if c not in keys])
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
 
@@ -156,14 +164,13 @@ def query_sql(
     parameters: Sequence[Any] = (),
     *,
     equality: str = Equality.PAPER,
-    validity: str | None = None,
 ) -> pl.DataFrame:
     """Return the answer to one SELECT. Raises WrongUsage with DuckDB's own words if the statement is wrong."""
     try:
         try:
-            return _answer(connect(store, equality=equality, validity=validity), sql, parameters)
+            return _answer(connect(store, equality=equality), sql, parameters)
         except duckdb.IOException:  # files that were merged after they had been listed
-            return _answer(connect(store, equality=equality, validity=validity), sql, parameters)
+            return _answer(connect(store, equality=equality), sql, parameters)
     except duckdb.IOException as e:
         raise BadStore(f"{_first_line(e)}; `difftrust verify --store {store.root}` says what to do") from None
     except duckdb.Error as e:
@@ -194,13 +201,12 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def query_estimates(store: Store, *, equality: str = Equality.PAPER, validity: str | None = None) -> pl.DataFrame:
+def query_estimates(store: Store, *, equality: str = Equality.PAPER) -> pl.DataFrame:
     """Return the stored estimates, one row per (benchmark, model, temperature, task_id)."""
     return query_sql(
         store,
         "SELECT * FROM estimates ORDER BY benchmark, model, temperature, task_id",
         equality=equality,
-        validity=validity,
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Final
 
 
 class Kind(IntEnum):
@@ -43,6 +44,27 @@ class Validity(StrEnum):
     DOMAIN = "domain"
     """Those that the task allows (``Task.domain``); needs no program."""
     ALL = "all"
+
+
+class References(StrEnum):
+    """Which tasks count, by what is known of their references."""
+
+    PUBLISHED = "published"
+    """All, as published."""
+    AUDITED = "audited"
+    """Without tasks whose reference was judged wrong, or whose description admits several answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a store's results are read: on which inputs, and on which tasks."""
+
+    inputs: str | None = None
+    """A validity policy that the store was executed with; None: the store's own."""
+    references: str = References.PUBLISHED
+
+
+AS_STORED: Final = Reading()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.extras import require
+from difftrust_core.base.records import Reading, References, Validity
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
 
@@ -35,6 +36,11 @@ def store_folder(place: str | Path) -> Path:
     from difftrust_core.store.remote.mirror import folder_of
 
     return folder_of(place)
+
+
+def reading_of(inputs: Validity | None, references: References) -> Reading:
+    """Return how a store is read."""
+    return Reading(inputs=inputs.value if inputs else None, references=references)
 
 
 def require_structure() -> None:
@@ -74,6 +80,13 @@ DetectionOption = Annotated[
 ]
 EqualityOption = Annotated[
     Equality, typer.Option(help="Outcome comparison: tolerant (paper: numbers within 0.1 % agree) or strict.")
+]
+InputsOption = Annotated[
+    Validity | None,
+    typer.Option(help="The inputs counted: `reference` accepts (as published), `domain` allows. Default: the store's."),
+]
+ReferencesOption = Annotated[
+    References, typer.Option(help="The tasks counted: all, as published, or without those whose reference is at fault.")
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")]
 WeakOption = Annotated[

@@ -23,7 +23,6 @@ from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.shown import Figure
 from difftrust_core.report.tables import TableRequest, estimates_for, make_table, paper_sizes
-from difftrust_core.store.store import Store
 
 _OF_MIXTURES: Final = {
     "detection_rate": "tasks found, of those on which one of the programs is wrong",
@@ -124,7 +123,7 @@ def _figure_3(request: FigureRequest) -> Figure:
 
 
 def _pools(request: FigureRequest) -> dict[str, Pool]:
-    pools = open_pools(Store.open(request.store), equality=request.equality, n_jobs=request.n_jobs)
+    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
     chosen = {name: pool for name, pool in pools.items() if request.benchmark in (None, name)}
     if not chosen:
         raise NoStore(f"the store {request.store} holds no behaviours of {request.benchmark or 'any benchmark'}")

@@ -14,7 +14,7 @@ from difftrust_core.analysis.ablation.measures import ablation, summary
 from difftrust_core.analysis.ablation.mixtures import mixture_summary, mixtures, same_price
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
-from difftrust_core.base.records import Coder
+from difftrust_core.base.records import Coder, Reading, References, Validity
 from difftrust_core.datasets.published import PAPER_SETTING, find_results, in_published_set
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.detection import Detection
@@ -33,11 +33,17 @@ if TYPE_CHECKING:
     from difftrust_core.report.task_view import TaskView
 
 
-def open_study(store: str | Path | None = None) -> "Study":
+def open_study(
+    store: str | Path | None = None, *, inputs: str | None = None, references: str = References.PUBLISHED
+) -> "Study":
     """Open a store: a folder or a URL; by default the one that DIFFTRUST_STORE names, else the shipped results.
 
     The shipped results are those of 16 LLMs on HumanEval and MBPP, computed from the published candidates. Raises
     NoStore if there is no store, saying which command makes one.
+
+    ``inputs``: "reference" (those that the reference accepts, as published), "domain" (those that the task allows) or
+    what else the store was executed on; None: the store's own. ``references``: "published" (all tasks) or "audited"
+    (without tasks whose reference was judged wrong, or whose description admits several answers).
 
     >>> study = dt.open()
     >>> study.benchmarks
@@ -45,7 +51,11 @@ def open_study(store: str | Path | None = None) -> "Study":
     """
     place = store or os.environ.get("DIFFTRUST_STORE") or None
     root = find_results() if place is None else folder_of(place)
-    return Study(store=Store.open(root), is_published=root == find_results())
+    if inputs not in (None, *Validity) or references not in tuple(References):
+        asked = f"inputs of {', '.join(Validity)} and references of {', '.join(References)}"
+        raise WrongUsage(f"expected {asked}, got {inputs!r} and {references!r}")
+    reading = Reading(inputs=inputs, references=references)
+    return Study(store=Store.open(root, reading), is_published=root == find_results())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,7 +368,9 @@ class Study:
 
     @property
     def _request(self) -> FigureRequest:
-        return FigureRequest(store=self.store.root, paper_setting=self.is_published, n_jobs=self.n_jobs)
+        return FigureRequest(
+            store=self.store.root, reading=self.store.reading, paper_setting=self.is_published, n_jobs=self.n_jobs
+        )
 
 
 T = TypeVar("T", int, float)

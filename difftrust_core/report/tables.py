@@ -10,6 +10,7 @@ import polars as pl
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
+from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import (
@@ -32,6 +33,7 @@ class TableRequest:
     """Which data a table shows."""
 
     store: Path
+    reading: Reading = AS_STORED
     published: bool = False
     """Whether published values stand beside; with ``paper_setting``."""
     paper_setting: bool = False
@@ -49,6 +51,10 @@ class TableRequest:
     resamples: int = 2000
     seed: int = 0
     n_jobs: int = 1
+
+    def open(self) -> Store:
+        """Open the store, read as asked."""
+        return Store.open(self.store, self.reading)
 
     @property
     def as_in_paper(self) -> bool:
@@ -70,7 +76,7 @@ def make_table(name: str, request: TableRequest) -> Table:
 
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, with notes."""
-    store = Store.open(request.store)
+    store = request.open()
     wanted = request.wanted_temperature
     found, notes = _sized(store, request)
     if found.is_empty():
@@ -158,7 +164,7 @@ def make_table_2(request: TableRequest) -> Table:
 
 def make_table_3(request: TableRequest, *, part: str = "3") -> Table:
     """Return Table 3, or its part a (m), b (temperature) or c (n): detection rate and expenses of one model."""
-    store = Store.open(request.store)
+    store = request.open()
     pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
     if not any(model == request.model for pool in pools.values() for model, _ in pool.members):
         raise NoStore(f"the store {request.store} holds no behaviours of {request.model}; name another --model")
@@ -249,7 +255,7 @@ def make_selection(request: TableRequest) -> Table:
     """Return pass@1 of the consensus candidate beside that of a random one, per model."""
     from difftrust_core.analysis.clusters import compute_passes
 
-    store = Store.open(request.store)
+    store = request.open()
     found = compute_passes(
         store,
         open_pools(store, equality=request.equality, n_jobs=request.n_jobs),

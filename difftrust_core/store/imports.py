@@ -136,8 +136,8 @@ def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=SCHEMAS["tasks"])
 
 
-def _spelled(domain: Domain | None) -> str | None:
-    return None if domain is None else json.dumps(asdict(domain))
+def _spelled(domain: Domain | None) -> str:
+    return "" if domain is None else json.dumps(asdict(domain))
 
 
 def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, str], str], n_jobs: int) -> int:

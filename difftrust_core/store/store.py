@@ -11,12 +11,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 import polars as pl
 
+from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.store.checksums import BLANK, LISTED, read_list, seal, why_not_written, write_list
@@ -46,18 +48,19 @@ MERGED_NAME = "+merged.txt"
 class Store:
     """One folder of tables. Readers need no lock; writers hold ``writing()``."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path, reading: Reading = AS_STORED):
         self.root = root.absolute()  # workers may have another working directory
+        self.reading = reading
         self._is_held = False
         self.mirror: Mirror | None = None
         """While it is held: what sends its files to the store's URL, if it has one."""
 
     @classmethod
-    def open(cls, root: Path) -> "Store":
+    def open(cls, root: Path, reading: Reading = AS_STORED) -> "Store":
         """Open an existing store. Raises NoStore if the folder holds none."""
         if not (root / SETTINGS_FILE).is_file():
             raise NoStore(f"no difftrust store in {root}; make one with `difftrust import ... --store {root}`")
-        store = cls(root)
+        store = cls(root, reading)
         store.settings()
         return store
 
@@ -87,8 +90,9 @@ class Store:
         return root.is_dir() and all(path.name == f".{SETTINGS_FILE}.tmp" for path in root.iterdir())
 
     def settings(self) -> Settings:
-        """Return the store's settings. Raises BadStore if they cannot be read."""
-        return load_settings(self.root)
+        """Return the store's settings, as it is read. Raises BadStore if they cannot be read."""
+        found = load_settings(self.root)
+        return replace(found, validity=self.reading.inputs) if self.reading.inputs else found
 
     def write_settings(self, settings: Settings) -> None:
         """Write the settings."""
@@ -245,7 +249,7 @@ class Store:
 
 
 def _task(row: dict[str, Any]) -> Task:
-    domain = None if row["domain"] is None else Domain(**json.loads(row["domain"]))
+    domain = Domain(**json.loads(row["domain"])) if row["domain"] else None
     language = row["language"] or Task.language
     return Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": language, "domain": domain})
 

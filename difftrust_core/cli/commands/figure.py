@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.cli.options import DetectionOption, EqualityOption, JobsOption, StoreOrResultsOption
+from difftrust_core.base.records import References
+from difftrust_core.cli.options import (
+    DetectionOption,
+    EqualityOption,
+    InputsOption,
+    JobsOption,
+    ReferencesOption,
+    StoreOrResultsOption,
+    reading_of,
+)
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
 
@@ -25,6 +34,8 @@ def figure(
     vary: Annotated[str, typer.Option(help="ablation: m, n or temperature.")] = "m",
     detection: DetectionOption = Detection.AS_PUBLISHED,
     equality: EqualityOption = Equality.PAPER,
+    inputs: InputsOption = None,
+    references: ReferencesOption = References.PUBLISHED,
     jobs: JobsOption = 2,
 ) -> None:
     """Draw a figure from a store, into a file that opens without a network.
@@ -41,6 +52,7 @@ def figure(
         published=store is None,
         detection=detection,
         equality=equality,
+        reading=reading_of(inputs, references),
         temperature=temperature,
         m=m,
         n=n,

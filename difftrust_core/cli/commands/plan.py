@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from difftrust_core.cli.options import EqualityOption, Format, FormatOption, JobsOption, StoreOrResultsOption
+from difftrust_core.base.records import References
+from difftrust_core.cli.options import (
+    EqualityOption,
+    Format,
+    FormatOption,
+    InputsOption,
+    JobsOption,
+    ReferencesOption,
+    StoreOrResultsOption,
+    reading_of,
+)
 from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
@@ -32,6 +42,8 @@ def plan(
     prompt_price: Annotated[float, typer.Option(min=0, help="US dollars per million prompt tokens.")] = 5.0,
     completion_price: Annotated[float, typer.Option(min=0, help="US dollars per million completion tokens.")] = 15.0,
     equality: EqualityOption = Equality.PAPER,
+    inputs: InputsOption = None,
+    references: ReferencesOption = References.PUBLISHED,
     format_: FormatOption = Format.TABLE,
     jobs: JobsOption = 2,
 ) -> None:
@@ -45,7 +57,7 @@ def plan(
     from difftrust_core.store.store import Store
 
     recorded = choose_recorded(
-        Store.open(store or find_results()),
+        Store.open(store or find_results(), reading_of(inputs, references)),
         benchmark=benchmark,
         model=model,
         temperature=temperature,

@@ -4,8 +4,16 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.base.records import Validity
-from difftrust_core.cli.options import EqualityOption, Format, FormatOption, StoreOption
+from difftrust_core.base.records import References
+from difftrust_core.cli.options import (
+    EqualityOption,
+    Format,
+    FormatOption,
+    InputsOption,
+    ReferencesOption,
+    StoreOption,
+    reading_of,
+)
 from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
@@ -17,13 +25,16 @@ def sql(
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     equality: EqualityOption = Equality.PAPER,
-    validity: Annotated[Validity | None, typer.Option(help="Another validity policy than the store's.")] = None,
+    inputs: InputsOption = None,
+    references: ReferencesOption = References.PUBLISHED,
 ) -> None:
-    """Ask a store anything. Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates."""
+    """Ask a store anything.
+
+    Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates, audits.
+    """
     from difftrust_core.analysis.queries import query_sql
     from difftrust_core.report.render import render
     from difftrust_core.store.store import Store
 
-    chosen = validity.value if validity else None
-    answer = query_sql(Store.open(store), query, equality=equality, validity=chosen)
+    answer = query_sql(Store.open(store, reading_of(inputs, references)), query, equality=equality)
     typer.echo(render(answer, format_.value))

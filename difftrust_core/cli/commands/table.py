@@ -4,7 +4,18 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.cli.options import DetectionOption, EqualityOption, Format, FormatOption, JobsOption, StoreOption
+from difftrust_core.base.records import References
+from difftrust_core.cli.options import (
+    DetectionOption,
+    EqualityOption,
+    Format,
+    FormatOption,
+    InputsOption,
+    JobsOption,
+    ReferencesOption,
+    StoreOption,
+    reading_of,
+)
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
 
@@ -19,6 +30,8 @@ def table(
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
     detection: DetectionOption = Detection.AS_PUBLISHED,
     equality: EqualityOption = Equality.PAPER,
+    inputs: InputsOption = None,
+    references: ReferencesOption = References.PUBLISHED,
     temperature: Annotated[float | None, typer.Option(help="Only this temperature (with --published: 0.6).")] = None,
     drop_timeouts: Annotated[
         bool, typer.Option("--drop-timeouts", help="Leave out (model, task) pairs with a timeout, as published.")
@@ -49,6 +62,7 @@ def table(
         published=published,
         detection=detection,
         equality=equality,
+        reading=reading_of(inputs, references),
         temperature=temperature,
         drop_timeouts=drop_timeouts,
         m=m,
