@@ -15,6 +15,14 @@ HALF = Task(
 )
 
 
+def test_the_starter_tasks_have_domains_that_can_be_read() -> None:
+    """Every starter task has a domain whose types and predicate can be read."""
+    tasks = load_benchmark("starter")
+    assert [task.task_id for task in tasks if task.domain is None] == []
+    for task in tasks:
+        assert language_of(task).domain(task) is not None
+
+
 @pytest.mark.parametrize("text", ["[[x]", '["A/1"]\nrequired = "n > 0"', '"A/1" = 3'])
 def test_a_damaged_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
     """The error names the file."""
