@@ -105,23 +105,19 @@ def read_programs(store: Store, benchmark: str, task_id: str, coders: Sequence[C
     return Programs(frame=joined.sort("model", "temperature", "sample_index"))
 
 
-def read_arguments(
-    store: Store, benchmark: str, task_id: str, *, equality: str = Equality.PAPER, validity: str | None = None
-) -> dict[int, str]:
+def read_arguments(store: Store, benchmark: str, task_id: str, *, equality: str = Equality.PAPER) -> dict[int, str]:
     """Return input index -> arguments, in the text form of ``literals``; a results store knows a few, cut."""
-    where = {"benchmark": benchmark, "validity": validity or store.settings().validity}
+    where = {"benchmark": benchmark, "validity": store.settings().validity}
     if store.holds("inputs"):
         rows = _read(store, "inputs", where, task_id)
     else:
-        rows = _read(store, "disagreements", {**where, "equality": equality}, task_id)
+        rows = read_disagreements(store, benchmark, task_id, equality=equality)
     return dict(rows.select("input_index", "arguments").iter_rows())
 
 
-def read_outcomes(
-    store: Store, benchmark: str, task_id: str, *, trees: Sequence[str], validity: str | None = None
-) -> pl.DataFrame:
+def read_outcomes(store: Store, benchmark: str, task_id: str, *, trees: Sequence[str]) -> pl.DataFrame:
     """Return what these programs did: tree_id, input_index, kind, text; none where the store has no outcomes."""
-    where = {"benchmark": benchmark, "validity": validity or store.settings().validity}
+    where = {"benchmark": benchmark, "validity": store.settings().validity}
     keys = ["task_id", "start"]
     ran = _read(store, "executions", where, task_id).filter(pl.col("tree_id").is_in(list(trees)))
     cells = (
@@ -137,23 +133,21 @@ def read_outcomes(
     return cells.join(outcomes, on=["input_index", "outcome_id"]).drop("outcome_id").sort("tree_id", "input_index")
 
 
-def read_answers(
-    store: Store, pool: Pool, clustering: Clustering, programs: Programs, *, validity: str | None = None
-) -> pl.DataFrame:
+def read_answers(store: Store, pool: Pool, clustering: Clustering, programs: Programs) -> pl.DataFrame:
     """Return what each cluster does on each input: cluster, input_index, kind, text; cluster 0 is the reference.
 
     From the outcomes where the store has them; else from the most telling inputs, what most of all recorded candidates
     of that class say.
     """
     if not store.holds("outcomes"):
-        return _answers_of_results(store, pool, clustering, validity)
+        return _answers_of_results(store, pool, clustering)
     trees = {REFERENCE: [0]}
     for cluster in clustering.clusters:
         coder, indices = next(iter(cluster.members.items()))
         tree = programs.tree(coder, indices[0])
         if tree is not None:
             trees.setdefault(tree, []).append(cluster.number)
-    found = read_outcomes(store, pool.benchmark, clustering.task_id, trees=list(trees), validity=validity)
+    found = read_outcomes(store, pool.benchmark, clustering.task_id, trees=list(trees))
     names = pl.DataFrame(
         [(tree, number) for tree, numbers in trees.items() for number in numbers],
         schema={"tree_id": pl.String, "cluster": pl.Int64},
@@ -163,10 +157,9 @@ def read_answers(
     return joined.select([pl.col(name).cast(kind) for name, kind in _ANSWERS.items()])
 
 
-def _answers_of_results(store: Store, pool: Pool, clustering: Clustering, validity: str | None) -> pl.DataFrame:
-    shown = read_disagreements(
-        store, pool.benchmark, clustering.task_id, equality=pool.equality, validity=validity
-    ).filter(pl.col("input_index") < clustering.n)
+def _answers_of_results(store: Store, pool: Pool, clustering: Clustering) -> pl.DataFrame:
+    found = read_disagreements(store, pool.benchmark, clustering.task_id, equality=pool.equality)
+    shown = found.filter(pl.col("input_index") < clustering.n)
     rows = []
     for index, label, is_reference, kind, text in shown.select(
         "input_index", "label", "reference", "kind", "text"
@@ -200,11 +193,9 @@ def telling_inputs(found: Sequence[Split], arguments: Mapping[int, str]) -> list
     return sorted(telling, key=lambda one: (-len(one.split.groups), len(one.arguments), one.index))
 
 
-def read_disagreements(
-    store: Store, benchmark: str, task_id: str, *, equality: str = Equality.PAPER, validity: str | None = None
-) -> pl.DataFrame:
+def read_disagreements(store: Store, benchmark: str, task_id: str, *, equality: str = Equality.PAPER) -> pl.DataFrame:
     """Return the most telling inputs of a task and what each class of outcomes says there (``schemas``)."""
-    where = {"benchmark": benchmark, "validity": validity or store.settings().validity, "equality": equality}
+    where = {"benchmark": benchmark, "validity": store.settings().validity, "equality": equality}
     return _read(store, "disagreements", where, task_id)
 
 
