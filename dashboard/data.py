@@ -1,6 +1,7 @@
 """The store that the app shows, and the answers it gave, kept while its files stay the same."""
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -21,6 +22,7 @@ from difftrust_core.analysis.pools import load_pool, pool_names
 from difftrust_core.datasets.published import PAPER_SETTING, find_results
 from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.report.task_view import TaskView, view_task
 from difftrust_core.store.remote.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store
 
@@ -240,3 +242,23 @@ def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
     coder = (model, chosen.temperature)
     rows = whole_rows(chosen.pool, [coder], m=chosen.m, n=chosen.n, fewer=True)
     return pl.DataFrame(schema=TASK_SCHEMA) if rows is None else rows
+
+
+def task_names(chosen: Choice) -> list[str]:
+    """Return the tasks of the benchmark, 2 before 10."""
+    return sorted((task.task_id for task in chosen.pool.tasks), key=_in_order)
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
+    """Return all about a task. Raises WrongUsage or TooFewCandidates where there is nothing, saying what to choose."""
+    return _read_task(chosen.counted, task_id, models)
+
+
+@kept(most=32)
+def _read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
+    coders = [(model, chosen.temperature) for model in models]
+    return view_task(chosen.store, chosen.pool, task_id, coders, m=chosen.m, n=chosen.n)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.task import Domain, Task
+from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.domains import load_domains, with_domains
 from difftrust_core.exceptions import BadBenchmark, BadTask
 from difftrust_core.languages.language import language_of
