@@ -19,12 +19,13 @@ from difftrust_core.analysis.ablation.grid import whole_rows
 from difftrust_core.analysis.ablation.measures import TASK_SCHEMA
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, find_results
 from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.report.task_view import TaskView, view_task
 from difftrust_core.store.remote.mirror import folder_of
-from difftrust_core.store.store import SETTINGS_FILE, Store
+from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
 
 READ_AHEAD = 4
 """Benchmarks that are read before they are asked for."""
@@ -76,11 +77,12 @@ class Source:
     root: Path
     version: tuple[int, ...]
     """When its results were written, in nanoseconds."""
+    reading: Reading = AS_STORED
 
     @property
     def store(self) -> Store:
-        """Return the store."""
-        return Store(self.root)
+        """Return the store, as it is read."""
+        return Store(self.root, self.reading)
 
     @property
     def written(self) -> datetime:
@@ -112,6 +114,14 @@ def open_source() -> Source:
     for table in ("classes", "members"):
         files += store.files(table)
     return Source(store.root, tuple(path.stat().st_mtime_ns for path in files))
+
+
+@kept()
+def inputs_there(source: Source) -> list[str]:
+    """Return the validity policies that the store holds results of, its own first."""
+    own = Store(source.root).settings().validity
+    found = {partition_of(path, "classes")["validity"] for path in source.store.files("classes")}
+    return sorted(found, key=lambda validity: (validity != own, validity))
 
 
 @kept()
