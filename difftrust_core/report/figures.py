@@ -22,7 +22,7 @@ from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.shown import Figure
-from difftrust_core.report.tables import TableRequest, estimates_for, make_table, paper_sizes
+from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
 
 _OF_MIXTURES: Final = {
     "detection_rate": "tasks found, of those on which one of the programs is wrong",
@@ -100,7 +100,7 @@ def _ranking(request: FigureRequest) -> Figure:
     """Return mean error against mean incoherence, with intervals over tasks."""
     if request.benchmark is not None:
         _ = _estimates(request)
-    made = make_table("4", replace(request, intervals=True))
+    made = make_table_4(replace(request, intervals=True))
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if "temperature" in frame.columns:
         frame = _one_temperature(frame)

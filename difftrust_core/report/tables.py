@@ -12,7 +12,7 @@ from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.aggregate import (
     MEAN,
     MEASURES,
@@ -67,20 +67,15 @@ class TableRequest:
         return PAPER_SETTING.temperature if self.temperature is None and self.as_in_paper else self.temperature
 
 
-def make_table(name: str, request: TableRequest) -> Table:
-    """Return a table of the paper by its number. Raises WrongUsage for another name, NoStore if there is no data."""
-    if name not in TABLES:
-        raise WrongUsage(f"table is one of {', '.join(TABLES)}, got {name!r}")
-    return TABLES[name](request)
-
-
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, with notes."""
     store = request.open()
     wanted = request.wanted_temperature
     found, notes = _sized(store, request)
     if found.is_empty():
-        raise NoStore(f"the store {request.store} holds no estimates; run `difftrust execute --store {request.store}`")
+        asked = f" --validity {request.reading.inputs}" if request.reading.inputs else ""
+        remedy = f"run `difftrust execute --store {request.store}{asked}`"
+        raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if wanted is not None:
         found = found.filter(pl.col("temperature") == wanted)
     if request.as_in_paper:
