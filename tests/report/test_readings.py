@@ -1,6 +1,5 @@
 """Three readings of one store: what is an error as published and none inside the domain, and who is suspected."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -42,12 +41,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture
-def audited(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    found = Audit(
-        benchmark="tiny", task_id="tiny/total", finding=Finding.REFERENCE_WRONG, arguments="([1],)", why="-", drawn=False
-    )  # fmt: skip
+def audited(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Finding.REFERENCE_WRONG
+    found = Audit(benchmark="tiny", task_id="tiny/total", finding=wrong, arguments="([1],)", why="-", drawn=False)
     monkeypatch.setattr(audits, "load_audits", lambda: (found,))
-    yield
 
 
 def test_what_the_domain_excludes_is_no_error(store: Store) -> None:
@@ -65,10 +62,8 @@ def test_tasks_with_a_faulty_reference_are_left_out(store: Store) -> None:
     frame = make_table("readings", TableRequest(store=store.root)).frame
     assert frame.filter(model="a")["tasks"].to_list() == [3, 3, 2]
     read = Reading(inputs="domain", references="audited")
-    assert [task.task_id for task in load_pool(Store.open(store.root, read), "tiny").tasks] == [
-        "tiny/double",
-        "tiny/first",
-    ]
+    kept = [task.task_id for task in load_pool(Store.open(store.root, read), "tiny").tasks]
+    assert kept == ["tiny/double", "tiny/first"]
     study = dt.open(store.root, inputs="domain", references="audited")
     assert study.estimates(model="a").frame["task_id"].unique().sort().to_list() == ["tiny/double", "tiny/first"]
     assert set(study.sql("SELECT task_id FROM estimates").frame["task_id"]) == {"tiny/double", "tiny/first"}
