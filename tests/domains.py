@@ -20,6 +20,7 @@ import polars as pl
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
@@ -37,9 +38,12 @@ _RETURNED = (Kind.VALUE, Kind.UNSUPPORTED)
 Judgements = NDArray[np.bool_]
 
 
-def fuzzed(task: Task, n: int = N) -> list[str]:
-    """Return the task's inputs as they are drawn when none is refused (Table 6 of the paper)."""
-    draw = language_of(task).fuzz(task, 0)
+def fuzzed(task: Task, *, typed: bool, n: int = N) -> list[str]:
+    """Return mutated seed inputs as they come (Table 6 of the paper), or in steps that keep the domain's types."""
+    domain = language_of(task).domain(task)
+    assert domain is not None
+    seeds = [read_literal(text) for text in task.seed_inputs if domain.fits(text)]
+    draw = domain.draw(seeds, 0) if typed else language_of(task).fuzz(task, 0)
     return [draw(position, 0) for position in range(n)]
 
 
@@ -116,14 +120,14 @@ def contracts() -> dict[str, str]:
     return {row["task_id"]: row["contract"] for row in rows if row["contract"].strip()}
 
 
-def against_contracts() -> pl.DataFrame:
+def against_contracts(*, typed: bool) -> pl.DataFrame:
     """Return, for each HumanEval task with a contract, how often both judge alike, and an input where they do not."""
     by_id = contracts()
 
     def one(sandbox: Sandbox, task: Task) -> dict[str, object]:
-        return _alike(
-            task, lambda i: by_domain(sandbox, task, i), lambda i: by_contract(sandbox, task, by_id[task.task_id], i)
-        )
+        inputs = fuzzed(task, typed=typed)
+        contract = by_contract(sandbox, task, by_id[task.task_id], inputs)
+        return _alike(inputs, by_domain(sandbox, task, inputs), contract)
 
     tasks = [t for t in load_benchmark("HumanEval") if t.task_id in by_id and t.seed_inputs and t.domain]
     return spread(one, tasks).sort("alike")
@@ -135,17 +139,14 @@ def between(benchmark: str, first: Path, second: Path) -> pl.DataFrame:
 
     def one(sandbox: Sandbox, task: Task) -> dict[str, object]:
         mine, other = (replace(task, domain=domains[task.task_id]) for domains in (a, b))
-        return _alike(task, lambda i: by_domain(sandbox, mine, i), lambda i: by_domain(sandbox, other, i))
+        inputs = fuzzed(mine, typed=False)
+        return _alike(inputs, by_domain(sandbox, mine, inputs), by_domain(sandbox, other, inputs))
 
     tasks = [t for t in load_benchmark(benchmark) if t.task_id in a and t.task_id in b and t.seed_inputs]
     return spread(one, tasks).sort("alike")
 
 
-def _alike(
-    task: Task, one: Callable[[Sequence[str]], Judgements], other: Callable[[Sequence[str]], Judgements]
-) -> dict[str, object]:
-    inputs = fuzzed(task)
-    first, second = one(inputs), other(inputs)
+def _alike(inputs: Sequence[str], first: Judgements, second: Judgements) -> dict[str, object]:
     only_first = min((t for t, a, b in zip(inputs, first, second, strict=True) if a and not b), key=len, default="")
     only_second = min((t for t, a, b in zip(inputs, first, second, strict=True) if b and not a), key=len, default="")
     return {
@@ -200,7 +201,9 @@ if __name__ == "__main__":
             tasks = [t for t in load_benchmark(benchmark) if t.seed_inputs and t.domain]
             sys.exit(0 if say_check(spread(check_one, [t for t in tasks if not ids or t.task_id in ids])) else 1)
         case ["contracts"]:
-            say_agreement(against_contracts())
+            for typed in (False, True):
+                print("inputs that keep the types:" if typed else "inputs as they are mutated:")
+                say_agreement(against_contracts(typed=typed))
         case ["between", benchmark, first, second]:
             say_agreement(between(benchmark, Path(first), Path(second)))
         case _:

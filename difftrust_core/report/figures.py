@@ -21,6 +21,7 @@ from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixture
 from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
+from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.shown import Figure
 from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
 
@@ -214,4 +215,5 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "ablation": _ablation,
     "false-trust": _false_trust,
     "mixtures": _mixtures,
+    "readings": draw_readings,
 }

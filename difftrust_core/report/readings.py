@@ -13,7 +13,8 @@ from difftrust_core.datasets.published import PAPER_SETTING, in_published_set
 from difftrust_core.metrics.aggregate import MEAN, table_4
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.over_tasks import false_trust
-from difftrust_core.report.shown import Table
+from difftrust_core.report.charts.mixtures import draw_false_trust
+from difftrust_core.report.shown import Figure, Table
 from difftrust_core.report.tables import TableRequest, estimates_for, paper_sizes
 
 READINGS: Final = {
@@ -62,6 +63,17 @@ def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     found = found.join(means, on="benchmark", how="left")
     of_mean = pl.when(pl.col("model") == MEAN).then("mean").otherwise("wrong_although_agreeing")
     return found.with_columns(wrong_although_agreeing=of_mean).drop("mean")
+
+
+def draw_readings(request: TableRequest) -> Figure:
+    """Return how often a task is wrong although all programs agree, by model, in the three readings."""
+    parts = [
+        false_trust(estimates_for(replace(request, reading=reading))[0]).with_columns(reading=pl.lit(name))
+        for name, reading in READINGS.items()
+    ]
+    frame = pl.concat(parts)
+    notes = ("erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks",)
+    return Figure(chart=draw_false_trust(frame, colour="reading", step=9), frame=frame, notes=notes)
 
 
 KINDS: Final = (
