@@ -90,15 +90,15 @@ def spread(job: Callable[[Sandbox, Task], dict[str, object]], tasks: Iterable[Ta
     return pl.DataFrame([row for part in parts for row in part])
 
 
-def check_one(sandbox: Sandbox, task: Task) -> dict[str, object]:
-    """Draw N inputs inside and run the reference on them."""
+def check_one(sandbox: Sandbox, task: Task, *, n: int = N) -> dict[str, object]:
+    """Draw n inputs inside and run the reference on them."""
     began = time.monotonic()
     row: dict[str, object] = {"refused": "", "seeds_outside": 0, "distinct": 0, "draws": 0, "unjudged": 0, "raised": ""}
     try:
         row["seeds_outside"] = len(task.seed_inputs) - len(DomainDraws(task, sandbox, seed=0).seeds)
         job = ChunkJob(
             root=Path(), task=task, settings=Settings(validity="domain"), jury=(), limits=Limits(), allow_weak=False,
-            holding=None, is_here=True, stop=N,
+            holding=None, is_here=True, stop=n,
         )  # fmt: skip
         texts, attempts = sample_valid_inputs(job, sandbox)
     except DifftrustError as e:
