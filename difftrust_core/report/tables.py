@@ -10,7 +10,7 @@ import polars as pl
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
-from difftrust_core.base.records import AS_STORED, Reading
+from difftrust_core.base.records import AS_STORED, Coder, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import (
@@ -51,6 +51,14 @@ class TableRequest:
     resamples: int = 2000
     seed: int = 0
     n_jobs: int = 1
+    models: tuple[str, ...] = ()
+    """For agreement, Figures 2 and 3 and the ablation; none: all, or for these figures ``model`` if it is there."""
+    signal: str = "incoherence"
+    """For agreement: what is answered by."""
+    alpha: float = 0.1
+    """For agreement: what the risk is to be at most."""
+    delta: float = 0.1
+    """For agreement: with which probability it may be more."""
 
     def open(self) -> Store:
         """Open the store, read as asked."""
@@ -274,10 +282,78 @@ def make_selection(request: TableRequest) -> Table:
     return Table(selection_table(passes), notes=notes)
 
 
+def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
+    """Return the rows of ``selective.answers`` that the agreement tables and Figure risk-coverage show, with notes."""
+    from difftrust_core.analysis.selective import answers
+
+    store = request.open()
+    pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
+    asked = [(pool, coder) for pool in pools.values() for coder in _coders_asked(pool, request)]
+    if not asked:
+        there = sorted({f"{model} at {t:g}" for pool in pools.values() for model, t in pool.members})
+        raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there) or 'none'}")
+    most = min(int(pool.of(coder).sample_index.max()) + 1 for pool, coder in asked)
+    m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or most, request.n)
+    rows = pl.concat(answers(pool, coder, m=m, n=n) for pool, coder in asked)
+    rows = in_published_set(rows) if request.as_in_paper else rows
+    if rows["wrong"].is_not_null().sum() == 0:
+        raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
+    return rows, [
+        f"answer: the behaviour of most of the programs, of equally many the first; m = {_range(rows['m'])}",
+        f"wrong: unlike the reference on any input; n = {_range(rows['n'])}, inputs: {store.settings().validity}, "
+        f"references: {request.reading.references}, equality {request.equality}; the benchmark's tests are not run",
+    ]
+
+
+def _coders_asked(pool: Pool, request: TableRequest) -> list[Coder]:
+    wanted = request.wanted_temperature
+    return [
+        (model, temperature)
+        for model, temperature in sorted(pool.members)
+        if (not request.models or model in request.models) and wanted in (None, temperature)
+    ]
+
+
+def make_agreement(request: TableRequest) -> Table:
+    """Return what the agreement of each model's programs is worth: share answered, share wrong, and a guarantee."""
+    from difftrust_core.analysis.selective import agreement_table
+
+    rows, notes = answers_for(request)
+    frame = agreement_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
+    said = (
+        "agree: where all programs agree; in brackets: exact 95 % intervals over tasks",
+        f"threshold of {request.signal}: risk at most {request.alpha:g} with probability {1 - request.delta:g}, from a "
+        f"random half of the tasks (seed {request.seed}; Learn then Test, fixed sequence); empty: none is",
+        "held_out: at this threshold on the other half; transfer: on the other benchmarks, for which it says nothing",
+    )
+    return Table(frame, notes=(*said, *notes))
+
+
+def make_guarantee(request: TableRequest) -> Table:
+    """Return how often the bound of ``make_agreement`` is kept over 1,000 random halves of the tasks."""
+    from difftrust_core.analysis.selective import guarantee_table
+
+    rows, notes = answers_for(request)
+    frame = guarantee_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
+    said = (
+        f"1,000 random halves (seed {request.seed}); a threshold of {request.signal} from the one: risk at most "
+        f"{request.alpha:g} with probability {1 - request.delta:g}; answering: share of halves that have one",
+        "coverage, risk: on the other halves; broken: share of halves whose threshold has a larger risk on the whole "
+        f"benchmark, at most {request.delta:g} by the guarantee",
+        "transfer_broken: the same on the other benchmarks, for which the guarantee says nothing",
+        "held_out_above: share of halves whose other half has a larger share of wrong answers, which chance makes it "
+        "half of the time where the risk is at the bound; held_out_rejected: so large that an exact test at 5 % "
+        "rejects the bound",
+    )
+    return Table(frame, notes=(*said, *notes))
+
+
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
+    "agreement": make_agreement,
+    "guarantee": make_guarantee,
 }
