@@ -298,8 +298,9 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     rows = in_published_set(rows) if request.as_in_paper else rows
     if rows["wrong"].is_not_null().sum() == 0:
         raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
+    sizes = _range(rows.drop_nulls("incoherence")["m"])
     return rows, [
-        f"answer: the behaviour of most of the programs, of equally many the first; m = {_range(rows['m'])}",
+        f"answer: the behaviour of most of the programs, of equally many the first; m = {sizes}",
         f"wrong: unlike the reference on any input; n = {_range(rows['n'])}, inputs: {store.settings().validity}, "
         f"references: {request.reading.references}, equality {request.equality}; the benchmark's tests are not run",
     ]
@@ -322,9 +323,12 @@ def make_agreement(request: TableRequest) -> Table:
     frame = agreement_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
     said = (
         "agree: where all programs agree; in brackets: exact 95 % intervals over tasks",
-        f"threshold of {request.signal}: risk at most {request.alpha:g} with probability {1 - request.delta:g}, from a "
-        f"random half of the tasks (seed {request.seed}; Learn then Test, fixed sequence); empty: none is",
-        "held_out: at this threshold on the other half; transfer: on the other benchmarks, for which it says nothing",
+        f"threshold of {request.signal}: risk at most {request.alpha:g} with probability {1 - request.delta:g} (Learn "
+        f"then Test, fixed sequence), from a random half of the tasks, another one a row (seed {request.seed}); empty: "
+        "no threshold has the guarantee",
+        "held_out: at this threshold on the other half, whose share wrong may lie above the bound by chance; `table "
+        "guarantee` counts how often the bound is broken",
+        "transfer: at this threshold on the other benchmarks, for which the guarantee says nothing",
     )
     return Table(frame, notes=(*said, *notes))
 
