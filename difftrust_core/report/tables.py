@@ -9,7 +9,7 @@ import polars as pl
 
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
-from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
+from difftrust_core.analysis.estimates import check_reach, estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.base.records import AS_STORED, Coder, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -294,6 +294,8 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there) or 'none'}")
     most = min(int(pool.of(coder).sample_index.max()) + 1 for pool, coder in asked)
     m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or most, request.n)
+    for pool, _ in asked:
+        check_reach(pool, n)
     rows = pl.concat(answers(pool, coder, m=m, n=n) for pool, coder in asked)
     rows = in_published_set(rows) if request.as_in_paper else rows
     if rows["wrong"].is_not_null().sum() == 0:

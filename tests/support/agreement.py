@@ -1,6 +1,6 @@
 """Write docs/agreement.md: what agreement is worth, and how often its bound is kept; run by make agreement.
 
-python -m tests.support.agreement [--inputs reference domain] [--references audited] [--alpha 0.2]
+python -m tests.support.agreement [--inputs reference domain] [--references audited] [--alpha 0.3]
 """
 
 import argparse
@@ -140,7 +140,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", nargs="+", default=["reference"], help="a section for each")
     parser.add_argument("--references", default="published")
-    parser.add_argument("--alpha", type=float, default=0.2, help="the bound of the first table of a section")
+    parser.add_argument("--alpha", type=float, default=0.3, help="the bound of the first table of a section")
     options = parser.parse_args()
     text = HEAD.format(
         repetitions=REPETITIONS, delta=DELTA, error=np.sqrt(DELTA * (1 - DELTA) / REPETITIONS), kinds=len(CODERS)
