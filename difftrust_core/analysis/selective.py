@@ -1,8 +1,8 @@
 """What agreement is worth: answer only where a model's programs agree enough, and count how often that is wrong.
 
 The *answer* to a task is the behaviour of most of the candidates (the largest cluster); of equally large clusters the
-one of the candidate that was sampled first, for results may hold no texts to choose by. It is wrong if it differs from
-the reference on any of the n inputs.
+one of the candidate that was sampled first, for results may hold no texts to choose by; not of candidates that do not
+load. It is wrong if it differs from the reference on any of the n inputs.
 """
 
 from collections import Counter
@@ -15,8 +15,8 @@ import polars as pl
 
 from difftrust_core.analysis.ablation.compact import CompactTask, Ints
 from difftrust_core.analysis.ablation.pool import Pool
-from difftrust_core.analysis.signals import KEY, SIGNALS, Signal, coder_signals, score_of
-from difftrust_core.base.records import Coder
+from difftrust_core.analysis.signals import KEY, SIGNALS, Signal, behaviour_signals, score_of
+from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.selective import (
     ANSWERED,
@@ -45,18 +45,20 @@ _SHOWN: Final = ("coverage", "risk", "risk_low", "risk_high")
 _KEPT: Final = ("answering", "coverage", "risk", "broken", "held_out_above", "held_out_rejected", "transfer_broken")
 
 
-def answers(pool: Pool, coder: Coder, *, m: int | None, n: int | None) -> pl.DataFrame:
-    """Return the signals of each task of a coder, and whether the answer is wrong.
+def answers(pool: Pool, *, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
+    """Return the signals of each coder and task at one temperature, and whether the answer is wrong.
 
-    Columns: KEY, m, n, incoherence, largest_share, n_clusters, null of a single candidate; wrong, null without
-    a reference. The first ``m`` candidates on the first ``n`` inputs, None: all. Raises WrongUsage for another coder.
+    Columns: KEY, m, n, incoherence, largest_share, n_clusters, null of a single candidate; wrong, null without a
+    reference. The first ``m`` candidates on the first ``n`` inputs, None: all.
     """
-    found = coder_signals(pool, coder, m=m, n=n).select(*KEY, "m", "n", *THRESHOLDS)
-    own, numbers = pool.of(coder).first(m), {task.task_id: i for i, task in enumerate(pool.tasks)}
-    wrong = []
-    for task_id, n_inputs in found.select("task_id", "n").iter_rows():
-        index = numbers[task_id]
-        wrong.append(is_answer_wrong(pool.tasks[index], pool.equality, own.row[own.task == index], n_inputs))
+    found = behaviour_signals(pool, temperature=temperature, m=m, n=n).select(*KEY, "m", "n", *THRESHOLDS)
+    numbers = {task.task_id: i for i, task in enumerate(pool.tasks)}
+    wrong: list[bool | None] = []
+    for (model,), part in found.group_by("model", maintain_order=True):
+        own = pool.of((str(model), temperature)).first(m)
+        for task_id, n_inputs in part.select("task_id", "n").iter_rows():
+            index = numbers[task_id]
+            wrong.append(is_answer_wrong(pool.tasks[index], pool.equality, own.row[own.task == index], n_inputs))
     defined = pl.when(pl.col("m") > 1).then(pl.col(*THRESHOLDS))  # one candidate agrees with nobody
     return found.with_columns(defined, pl.Series("wrong", wrong, dtype=pl.Boolean))
 
@@ -64,14 +66,15 @@ def answers(pool: Pool, coder: Coder, *, m: int | None, n: int | None) -> pl.Dat
 def is_answer_wrong(task: CompactTask, equality: str, rows: Ints, n: int) -> bool | None:
     """Return whether the answer of candidates with the behaviours ``rows``, in sampled order, is wrong; None: unknown.
 
-    On the first n inputs.
+    On the first n inputs. A candidate that does not load is no answer; where none loads, that is wrong.
     """
     if task.reference is None:
         return None
     width = int(task.pattern_of_input[:n].max()) + 1  # patterns are numbered as they appear
     labels = task.labels[equality][:, :width]
-    sizes = Counter(labels[row].tobytes() for row in rows.tolist())
-    answer = max(sizes, key=sizes.__getitem__)  # of equally large ones the first
+    loading = rows[task.kinds[rows, 0] != Kind.LOAD_ERROR]
+    sizes = Counter(labels[row].tobytes() for row in loading.tolist())
+    answer = max(sizes, key=sizes.__getitem__, default=None)  # of equally large ones the first
     return bool(answer != labels[task.reference].tobytes())
 
 

@@ -15,7 +15,6 @@ from difftrust_core.analysis.ablation.counting import count
 from difftrust_core.analysis.ablation.measures import ablation
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
-from difftrust_core.base.records import Coder
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.auroc import auroc, auroc_difference, auroc_interval, roc, task_numbers
 from difftrust_core.metrics.equality import Equality
@@ -108,31 +107,28 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
     Columns: KEY, m, n, error, incoherence; of the clusters of equal behaviour their number, entropy in bits and largest
     share; pass_at_1 and pass_at_5, NaN without a reference.
     """
-    coders = [coder for coder in sorted(pool.members) if coder[1] == temperature]
-    none = pl.DataFrame(schema={**_KEY_SCHEMA, **_BEHAVIOUR})
-    return pl.concat([none, *(coder_signals(pool, coder, m=m, n=n) for coder in coders)])
-
-
-def coder_signals(pool: Pool, coder: Coder, *, m: int | None, n: int | None) -> pl.DataFrame:
-    """Return the rows of ``behaviour_signals`` of one coder. Raises WrongUsage for another one."""
-    measured = ablation(pool, [coder], m=m, n=n, subsets=False)
-    counts = count(pool, [coder], m=[m], n=n)
-    sizes = [sorted((c.sizes[0] for c in task.classes), reverse=True) for task in counts.tasks()]
-    tallies = counts.tallies
-    right = [
-        (m, right) if known else None
-        for m, right, known in zip(
-            *(a.tolist() for a in (tallies.m, tallies.right, tallies.has_reference)), strict=True
-        )
-    ]
-    columns: dict[str, list[float]] = {
-        "n_clusters": [float(len(each)) for each in sizes],
-        "cluster_entropy": [cluster_entropy(each) for each in sizes],
-        "largest_share": [largest_share(each) for each in sizes],
-        **{f"pass_at_{k}": [float("nan") if r is None else pass_at_k(*r, k) for r in right] for k in (1, 5)},
-    }
-    made = measured.with_columns([pl.Series(name, values) for name, values in columns.items()])
-    return made.select([pl.col(c).cast(kind) for c, kind in (_KEY_SCHEMA | _BEHAVIOUR).items()])
+    found = [pl.DataFrame(schema={**_KEY_SCHEMA, **_BEHAVIOUR})]
+    for coder in sorted(pool.members):
+        if coder[1] == temperature:
+            measured = ablation(pool, [coder], m=m, n=n, subsets=False)
+            counts = count(pool, [coder], m=[m], n=n)
+            sizes = [sorted((c.sizes[0] for c in task.classes), reverse=True) for task in counts.tasks()]
+            tallies = counts.tallies
+            right = [
+                (m, right) if known else None
+                for m, right, known in zip(
+                    *(a.tolist() for a in (tallies.m, tallies.right, tallies.has_reference)), strict=True
+                )
+            ]
+            columns: dict[str, list[float]] = {
+                "n_clusters": [float(len(each)) for each in sizes],
+                "cluster_entropy": [cluster_entropy(each) for each in sizes],
+                "largest_share": [largest_share(each) for each in sizes],
+                **{f"pass_at_{k}": [float("nan") if r is None else pass_at_k(*r, k) for r in right] for k in (1, 5)},
+            }
+            made = measured.with_columns([pl.Series(name, values) for name, values in columns.items()])
+            found.append(made.select([pl.col(c).cast(kind) for c, kind in (_KEY_SCHEMA | _BEHAVIOUR).items()]))
+    return pl.concat(found)
 
 
 _KEY_SCHEMA: Final[dict[str, Any]] = {

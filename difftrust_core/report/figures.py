@@ -37,6 +37,8 @@ _PART_OF = {"m": "3a", "temperature": "3b", "n": "3c"}
 class FigureRequest(TableRequest):
     """Which data a figure shows; ``published``: the published tasks and sizes."""
 
+    models: tuple[str, ...] = ()
+    """For Figures 2 and 3 and the ablation; none: ``model`` if the store has it, else its first."""
     benchmark: str | None = None
     """None: all; for Figure 2 the first."""
     vary: str = "m"
@@ -181,7 +183,7 @@ def _risk_coverage(request: FigureRequest) -> Figure:
     """Return the share of wrong answers against the share of tasks answered, a line a model."""
     from difftrust_core.analysis.selective import curve_table
 
-    rows, notes = answers_for(request)
+    rows, notes = answers_for(replace(request, only=request.models))
     if request.benchmark is not None:
         rows = _of_benchmark(rows, request.benchmark)
     if request.temperature is None:

@@ -161,7 +161,7 @@ class Study:
             published=published,
             intervals=intervals,
             model=model or PAPER_SETTING.model,
-            models=(model,) if model else (),
+            only=(model,) if model else (),
             drop_timeouts=drop_timeouts,
             signal=signal,
             alpha=alpha,

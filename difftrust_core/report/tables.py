@@ -10,7 +10,7 @@ import polars as pl
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import check_reach, estimates_are_stale, estimates_of_pools, open_pools
-from difftrust_core.base.records import AS_STORED, Coder, Reading
+from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import (
@@ -46,13 +46,13 @@ class TableRequest:
     n: int | None = None
     model: str = PAPER_SETTING.model
     """For Table 3."""
+    only: tuple[str, ...] = ()
+    """The models that other tables show; none: all."""
     intervals: bool = False
     """Over tasks."""
     resamples: int = 2000
     seed: int = 0
     n_jobs: int = 1
-    models: tuple[str, ...] = ()
-    """For agreement, Figures 2 and 3 and the ablation; none: all, or for these figures ``model`` if it is there."""
     signal: str = "incoherence"
     """For agreement: what is answered by."""
     alpha: float = 0.1
@@ -288,32 +288,32 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
 
     store = request.open()
     pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
-    asked = [(pool, coder) for pool in pools.values() for coder in _coders_asked(pool, request)]
-    if not asked:
+    wanted = request.wanted_temperature
+    sizes = {
+        coder: int(pool.of(coder).sample_index.max()) + 1
+        for pool in pools.values()
+        for coder in pool.members
+        if (not request.only or coder[0] in request.only) and wanted in (None, coder[1])
+    }
+    if not sizes:
         there = sorted({f"{model} at {t:g}" for pool in pools.values() for model, t in pool.members})
         raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there) or 'none'}")
-    most = min(int(pool.of(coder).sample_index.max()) + 1 for pool, coder in asked)
-    m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or most, request.n)
-    for pool, _ in asked:
+    m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or min(sizes.values()), request.n)
+    for pool in pools.values():
         check_reach(pool, n)
-    rows = pl.concat(answers(pool, coder, m=m, n=n) for pool, coder in asked)
+    rows = pl.concat(
+        answers(pool, temperature=temperature, m=m, n=n)
+        for pool in pools.values()
+        for temperature in sorted({temperature for _, temperature in sizes})
+    ).filter(pl.col("model").is_in({model for model, _ in sizes}))
     rows = in_published_set(rows) if request.as_in_paper else rows
     if rows["wrong"].is_not_null().sum() == 0:
         raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
-    sizes = _range(rows.drop_nulls("incoherence")["m"])
+    numbers = _range(rows.drop_nulls("incoherence")["m"])
     return rows, [
-        f"answer: the behaviour of most of the programs, of equally many the first; m = {sizes}",
+        f"answer: the behaviour of most of the programs, of equally many the first; m = {numbers}",
         f"wrong: unlike the reference on any input; n = {_range(rows['n'])}, inputs: {store.settings().validity}, "
         f"references: {request.reading.references}, equality {request.equality}; the benchmark's tests are not run",
-    ]
-
-
-def _coders_asked(pool: Pool, request: TableRequest) -> list[Coder]:
-    wanted = request.wanted_temperature
-    return [
-        (model, temperature)
-        for model, temperature in sorted(pool.members)
-        if (not request.models or model in request.models) and wanted in (None, temperature)
     ]
 
 

@@ -8,10 +8,19 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
+from difftrust_core.analysis.ablation.compact import compress
 from difftrust_core.analysis.ablation.measures import ablation
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool
-from difftrust_core.analysis.selective import THRESHOLDS, agreement_table, answers, curve_table, guarantee_table
+from difftrust_core.analysis.selective import (
+    THRESHOLDS,
+    agreement_table,
+    answers,
+    curve_table,
+    guarantee_table,
+    is_answer_wrong,
+)
+from difftrust_core.base.records import Kind
 from difftrust_core.datasets.published import find_results, in_published_set
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals.over_tasks import false_trust
@@ -23,7 +32,7 @@ from tests.analysis.test_ablation import CODER, benchmarks, members, pool_of
 @given(benchmarks())
 def test_answers_are_those_of_the_largest_cluster_the_first_of_equally_large(drawn: tuple) -> None:
     tasks, references, rows = drawn
-    found = answers(pool_of(tasks, references, {CODER: members(rows)}), CODER, m=5, n=None)
+    found = answers(pool_of(tasks, references, {CODER: members(rows)}), temperature=CODER[1], m=5, n=None)
     for labels, reference, listed, row in zip(tasks, references, rows, found.iter_rows(named=True), strict=True):
         behaviours = [tuple(labels[i].tolist()) for i in listed[:5]]
         sizes = Counter(behaviours)
@@ -37,6 +46,16 @@ def test_answers_are_those_of_the_largest_cluster_the_first_of_equally_large(dra
         pairs = list(itertools.combinations(behaviours, 2))
         differ = [x != y for a, b in pairs for x, y in zip(a, b, strict=True)]
         assert row["incoherence"] == pytest.approx(np.mean(differ))
+
+
+def test_a_candidate_that_does_not_load_is_no_answer() -> None:
+    labels = np.array([[0, 0], [1, 1], [0, 1]], dtype=np.uint16)
+    kinds = np.zeros(labels.shape, dtype=np.uint8)
+    kinds[1] = Kind.LOAD_ERROR
+    task = compress("t", {"paper": labels, "strict": labels}, kinds, reach=np.full(3, 2), reference=0)
+    assert is_answer_wrong(task, "paper", np.array([1, 1, 0]), 2) is False
+    assert is_answer_wrong(task, "paper", np.array([1, 1, 2]), 2) is True
+    assert is_answer_wrong(task, "paper", np.array([1, 1]), 2) is True
 
 
 def made_rows(n_tasks: int = 400) -> pl.DataFrame:
@@ -96,10 +115,10 @@ def pool() -> Pool:
 
 
 def test_where_all_programs_agree_the_risk_is_that_of_the_estimates(pool: Pool) -> None:
-    coder = ("gpt_4o", 0.6)
-    rows = in_published_set(answers(pool, coder, m=10, n=1000))
-    row = agreement_table(rows).row(0, named=True)
-    known = false_trust(in_published_set(ablation(pool, [coder], m=10, n=1000, subsets=False))).row(0, named=True)
+    rows = in_published_set(answers(pool, temperature=0.6, m=10, n=1000))
+    row = agreement_table(rows).row(by_predicate=pl.col("model") == "gpt_4o", named=True)
+    estimates = in_published_set(ablation(pool, [("gpt_4o", 0.6)], m=10, n=1000, subsets=False))
+    known = false_trust(estimates).row(0, named=True)
     assert row["agree_coverage"] == known["n_coherent"] / known["n_tasks"]
     assert (row["agree_risk"], row["agree_risk_low"], row["agree_risk_high"]) == (
         known["p_erroneous"], known["p_erroneous_low"], known["p_erroneous_high"]
@@ -107,8 +126,8 @@ def test_where_all_programs_agree_the_risk_is_that_of_the_estimates(pool: Pool) 
 
 
 def test_the_bound_is_kept_over_1000_halves_of_the_shipped_results(pool: Pool) -> None:
-    coders = [(model, 0.6) for model in ("claude_sonnet_4", "deepseek_r1", "gpt_4o", "llama_3_1_8b_instruct")]
-    rows = in_published_set(pl.concat(answers(pool, coder, m=10, n=1000) for coder in coders))
+    chosen = pl.col("model").is_in(["claude_sonnet_4", "deepseek_r1", "gpt_4o", "llama_3_1_8b_instruct"])
+    rows = in_published_set(answers(pool, temperature=0.6, m=10, n=1000).filter(chosen))
     for signal, alpha in itertools.product(THRESHOLDS, (0.1, 0.2, 0.3, 0.4)):
         found = guarantee_table(rows, signal=signal, alpha=alpha, delta=0.1)
         assert found["broken"].max() <= 0.1

@@ -75,7 +75,7 @@ def table(
         m=m,
         n=n,
         model=model or PAPER_SETTING.model,
-        models=(model,) if model else (),
+        only=(model,) if model else (),
         signal=signal,
         alpha=alpha,
         delta=delta,
