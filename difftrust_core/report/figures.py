@@ -14,6 +14,7 @@ from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, l
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import coder_measures
 from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.agreement import answers_for
 from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
 from difftrust_core.report.charts.mixtures import draw_mixtures
@@ -21,8 +22,9 @@ from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.risk_coverage import draw_risk_coverage
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
+from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.shown import Figure
-from difftrust_core.report.tables import TableRequest, answers_for, estimates_for, make_table, paper_sizes
+from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
 
 _OF_MIXTURES: Final = {
     "detection_rate": "tasks found, of those on which one of the programs is wrong",
@@ -104,7 +106,7 @@ def _ranking(request: FigureRequest) -> Figure:
     """Return mean error against mean incoherence, with intervals over tasks."""
     if request.benchmark is not None:
         _ = _estimates(request)
-    made = make_table("4", replace(request, intervals=True))
+    made = make_table_4(replace(request, intervals=True))
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if "temperature" in frame.columns:
         frame = _one_temperature(frame)
@@ -219,5 +221,6 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "ranking": _ranking,
     "ablation": _ablation,
     "mixtures": _mixtures,
+    "readings": draw_readings,
     "risk-coverage": _risk_coverage,
 }

@@ -9,10 +9,10 @@ import polars as pl
 
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
-from difftrust_core.analysis.estimates import check_reach, estimates_are_stale, estimates_of_pools, open_pools
+from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.aggregate import (
     MEAN,
     MEASURES,
@@ -75,20 +75,15 @@ class TableRequest:
         return PAPER_SETTING.temperature if self.temperature is None and self.as_in_paper else self.temperature
 
 
-def make_table(name: str, request: TableRequest) -> Table:
-    """Return a table of the paper by its number. Raises WrongUsage for another name, NoStore if there is no data."""
-    if name not in TABLES:
-        raise WrongUsage(f"table is one of {', '.join(TABLES)}, got {name!r}")
-    return TABLES[name](request)
-
-
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, with notes."""
     store = request.open()
     wanted = request.wanted_temperature
     found, notes = _sized(store, request)
     if found.is_empty():
-        raise NoStore(f"the store {request.store} holds no estimates; run `difftrust execute --store {request.store}`")
+        asked = f" --validity {request.reading.inputs}" if request.reading.inputs else ""
+        remedy = f"run `difftrust execute --store {request.store}{asked}`"
+        raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if wanted is not None:
         found = found.filter(pl.col("temperature") == wanted)
     if request.as_in_paper:
@@ -238,11 +233,12 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
 
 
 def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
-    sizes = f"m = {_range(estimates['m'])}, n = {_range(estimates['n'])}"
+    sizes = f"m = {range_of(estimates['m'])}, n = {range_of(estimates['n'])}"
     return f"{sizes}, equality {request.equality}, detection {request.detection}"
 
 
-def _range(values: pl.Series) -> str:
+def range_of(values: pl.Series) -> str:
+    """Return the values as ``10``, or as ``6 to 10`` where they differ."""
     low, high = values.min(), values.max()
     return str(low) if low == high else f"{low!s} to {high!s}"
 
@@ -275,83 +271,11 @@ def make_selection(request: TableRequest) -> Table:
     if passes.is_empty():
         raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")
     notes = (
-        f"m = {_range(passes['m'])}, n = {_range(passes['n'])}, equality {request.equality}",
+        f"m = {range_of(passes['m'])}, n = {range_of(passes['n'])}, equality {request.equality}",
         "consensus: the smallest program of the largest behaviour cluster; random: the mean over the candidates",
         "low to high: 95% bootstrap interval of the difference over tasks, paired by task (10,000 resamples, seed 0)",
     )
     return Table(selection_table(passes), notes=notes)
-
-
-def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
-    """Return the rows of ``selective.answers`` that the agreement tables and Figure risk-coverage show, with notes."""
-    from difftrust_core.analysis.selective import answers
-
-    store = request.open()
-    pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
-    wanted = request.wanted_temperature
-    sizes = {
-        coder: int(pool.of(coder).sample_index.max()) + 1
-        for pool in pools.values()
-        for coder in pool.members
-        if (not request.only or coder[0] in request.only) and wanted in (None, coder[1])
-    }
-    if not sizes:
-        there = sorted({f"{model} at {t:g}" for pool in pools.values() for model, t in pool.members})
-        raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there) or 'none'}")
-    m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or min(sizes.values()), request.n)
-    for pool in pools.values():
-        check_reach(pool, n)
-    rows = pl.concat(
-        answers(pool, temperature=temperature, m=m, n=n)
-        for pool in pools.values()
-        for temperature in sorted({temperature for _, temperature in sizes})
-    ).filter(pl.col("model").is_in({model for model, _ in sizes}))
-    rows = in_published_set(rows) if request.as_in_paper else rows
-    if rows["wrong"].is_not_null().sum() == 0:
-        raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
-    numbers = _range(rows.drop_nulls("incoherence")["m"])
-    return rows, [
-        f"answer: the behaviour of most of the programs, of equally many the first; m = {numbers}",
-        f"wrong: unlike the reference on any input; n = {_range(rows['n'])}, inputs: {store.settings().validity}, "
-        f"references: {request.reading.references}, equality {request.equality}; the benchmark's tests are not run",
-    ]
-
-
-def make_agreement(request: TableRequest) -> Table:
-    """Return what the agreement of each model's programs is worth: share answered, share wrong, and a guarantee."""
-    from difftrust_core.analysis.selective import agreement_table
-
-    rows, notes = answers_for(request)
-    frame = agreement_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
-    said = (
-        "agree: where all programs agree; in brackets: exact 95 % intervals over tasks",
-        f"threshold of {request.signal}: risk at most {request.alpha:g} with probability {1 - request.delta:g} (Learn "
-        f"then Test, fixed sequence), from a random half of the tasks, another one a row (seed {request.seed}); empty: "
-        "no threshold has the guarantee",
-        "held_out: at this threshold on the other half, whose share wrong may lie above the bound by chance; `table "
-        "guarantee` counts how often the bound is broken",
-        "transfer: at this threshold on the other benchmarks, for which the guarantee says nothing",
-    )
-    return Table(frame, notes=(*said, *notes))
-
-
-def make_guarantee(request: TableRequest) -> Table:
-    """Return how often the bound of ``make_agreement`` is kept over 1,000 random halves of the tasks."""
-    from difftrust_core.analysis.selective import guarantee_table
-
-    rows, notes = answers_for(request)
-    frame = guarantee_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
-    said = (
-        f"1,000 random halves (seed {request.seed}); a threshold of {request.signal} from the one: risk at most "
-        f"{request.alpha:g} with probability {1 - request.delta:g}; answering: share of halves that have one",
-        "coverage, risk: on the other halves; broken: share of halves whose threshold has a larger risk on the whole "
-        f"benchmark, at most {request.delta:g} by the guarantee",
-        "transfer_broken: the same on the other benchmarks, for which the guarantee says nothing",
-        "held_out_above: share of halves whose other half has a larger share of wrong answers, which chance makes it "
-        "half of the time where the risk is at the bound; held_out_rejected: so large that an exact test at 5 % "
-        "rejects the bound",
-    )
-    return Table(frame, notes=(*said, *notes))
 
 
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
@@ -360,6 +284,4 @@ TABLES: dict[str, Callable[[TableRequest], Table]] = {
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
-    "agreement": make_agreement,
-    "guarantee": make_guarantee,
 }

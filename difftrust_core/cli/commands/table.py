@@ -13,7 +13,7 @@ from difftrust_core.cli.options import (
     InputsOption,
     JobsOption,
     ReferencesOption,
-    StoreOption,
+    StoreOrResultsOption,
     reading_of,
 )
 from difftrust_core.metrics.detection import Detection
@@ -26,7 +26,7 @@ _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
     name: Annotated[str, typer.Argument(help=f"{_PAPER}; or selection, agreement, guarantee.")],
-    store: StoreOption,
+    store: StoreOrResultsOption = None,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
     detection: DetectionOption = Detection.AS_PUBLISHED,
@@ -60,12 +60,14 @@ def table(
 
     Table 3 ignores -m, -n and --temperature.
     """
-    from difftrust_core.datasets.published import PAPER_SETTING
+    from difftrust_core.datasets.published import PAPER_SETTING, find_results
+    from difftrust_core.report.every_table import make_table
     from difftrust_core.report.render import render, with_ends_in_brackets
-    from difftrust_core.report.tables import TableRequest, make_table
+    from difftrust_core.report.tables import TableRequest
 
     request = TableRequest(
-        store=store,
+        store=store or find_results(),
+        paper_setting=store is None,
         published=published,
         detection=detection,
         equality=equality,
