@@ -40,7 +40,10 @@ def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
     measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
     ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
     cells = {
-        name: [f"{x:.3f} [{low:.3f}, {high:.3f}]" for x, low, high in frame.select(_three(name)).iter_rows()]
+        name: [
+            None if x is None else f"{x:.3f} [{low:.3f}, {high:.3f}]"
+            for x, low, high in frame.select(_three(name)).iter_rows()
+        ]
         for name in measures
     }
     return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)

@@ -136,12 +136,18 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
         drop_timeouts: bool = False,
+        signal: str = "incoherence",
+        alpha: float = 0.1,
+        delta: float = 0.1,
     ) -> Table:
-        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or "selection".
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or one of this project.
 
-        ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
-        ``model`` is whose Table 3; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published.
-        Raises WrongUsage for another name.
+        "selection": the gain of selecting by consensus; "agreement": risk and coverage where the programs agree, and a
+        threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most ``alpha`` with probability
+        1 - ``delta``; "guarantee": how often that bound is kept. ``published`` puts the published value beside each;
+        ``intervals`` adds 95 % intervals over tasks (bootstrap); ``model`` is whose Table 3 or agreement;
+        ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published. Raises WrongUsage for another
+        name.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -156,7 +162,11 @@ class Study:
             published=published,
             intervals=intervals,
             model=model or PAPER_SETTING.model,
+            only=(model,) if model else (),
             drop_timeouts=drop_timeouts,
+            signal=signal,
+            alpha=alpha,
+            delta=delta,
         )
         return make_table(str(name), request)
 
@@ -174,10 +184,10 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
     ) -> Figure:
-        """Return a figure: 1, 2 or 3 of the paper; "ranking", "ablation", "false-trust" or "mixtures".
+        """Return a figure: 1, 2 or 3 of the paper; "ranking", "ablation", "mixtures" or "risk-coverage".
 
-        ``model`` (one, or several for Figure 3) is whose Figure 2, 3 or ablation; ``vary`` is what the ablation varies:
-        "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each "model". Raises
+        ``model`` (one, or several) is whose Figure 2, 3, ablation or risk-coverage; ``vary`` is what the ablation
+        varies: "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each "model". Raises
         WrongUsage for another name.
 
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
