@@ -24,6 +24,7 @@ from difftrust_core.metrics.aggregate import (
 from difftrust_core.metrics.consensus import selection_table
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
+from difftrust_core.report.policies import PolicyRequest, policy_table
 from difftrust_core.report.shown import Table
 from difftrust_core.store.store import Store
 
@@ -45,7 +46,7 @@ class TableRequest:
     m: int | None = None
     n: int | None = None
     model: str = PAPER_SETTING.model
-    """For Table 3."""
+    """For Table 3 and the policies."""
     intervals: bool = False
     """Over tasks."""
     resamples: int = 2000
@@ -274,10 +275,31 @@ def make_selection(request: TableRequest) -> Table:
     return Table(selection_table(passes), notes=notes)
 
 
+def make_policies(request: TableRequest) -> Table:
+    """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
+    return policy_table(policy_request(request))
+
+
+def policy_request(request: TableRequest, *, benchmark: str | None = None) -> PolicyRequest:
+    """Return what the price list of a model needs; None: of all benchmarks."""
+    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    return PolicyRequest(
+        pools={name: pool for name, pool in pools.items() if benchmark in (None, name)},
+        model=request.model,
+        temperature=request.wanted_temperature,
+        m=request.m,
+        n=request.n,
+        only_published=request.as_in_paper,
+        resamples=request.resamples,
+        seed=request.seed,
+    )
+
+
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
+    "policies": make_policies,
 }

@@ -24,7 +24,9 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; or selection.")],
+    name: Annotated[
+        str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; selection; policies.")
+    ],
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -42,7 +44,7 @@ def table(
     n: Annotated[
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
-    model: Annotated[str, typer.Option(help="Table 3: its model.")] = "gpt_4o",
+    model: Annotated[str, typer.Option(help="Table 3 and policies: the model.")] = "gpt_4o",
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
@@ -50,11 +52,11 @@ def table(
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, or the gain of selecting by consensus, computed from a store.
+    """Print a table of the paper, the gain of selecting by consensus, or the price list of policies, from a store.
 
     Table 3 ignores -m, -n and --temperature.
     """
-    from difftrust_core.report.render import render, with_ends_in_brackets
+    from difftrust_core.cli.messages import report_table
     from difftrust_core.report.tables import TableRequest, make_table
 
     request = TableRequest(
@@ -73,8 +75,4 @@ def table(
         resamples=resamples,
         seed=seed,
     )
-    made = make_table(name, request)
-    is_exact = format_ in (Format.CSV, Format.JSON)
-    typer.echo(render(made.frame if is_exact else with_ends_in_brackets(made.frame), format_.value))
-    for note in made.notes:
-        typer.echo(note, err=format_ is not Format.TABLE)
+    report_table(make_table(name, request), format_.value)
