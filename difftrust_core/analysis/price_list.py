@@ -111,6 +111,7 @@ class Line:
 
 
 OWN: Final = "own programs"
+MAJORITY: Final = "own programs, alarm if most differ"
 HOT: Final = "own programs, further ones hotter"
 CHEAPEST: Final = "three cheapest others"
 ALL_CHEAP: Final = "all cheap others"
@@ -126,7 +127,7 @@ def price_list(market: Market) -> list[Line]:
     if m >= 2:
         fixed.append((OWN, Policy(own=m - 1, stop=True)))
     if m >= 4:
-        fixed.append((OWN, Policy(own=m - 1, own_dissents=m // 2)))
+        fixed.append((MAJORITY, Policy(own=m - 1, own_dissents=m // 2)))
     if market.hot is not None:
         fixed += [(HOT, Policy(own=size - 1, temperature=market.hot)) for size in sizes]
     cheap, three = market.cheap, market.cheap[:N_OTHERS]

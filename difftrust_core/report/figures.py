@@ -18,6 +18,7 @@ from difftrust_core.metrics.intervals.tables import ranking_intervals
 from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
 from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
+from difftrust_core.report.charts.policies import draw_policies
 from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
@@ -206,6 +207,16 @@ def _mixtures(request: FigureRequest) -> Figure:
     return Figure(chart=draw_mixtures(frame), frame=frame, notes=notes)
 
 
+def _policies(request: FigureRequest) -> Figure:
+    """Return what ways to check a program of one model find, against how often they raise an alarm in vain."""
+    (model,) = request.models or (request.model,)
+    made = make_table("policies", replace(request, model=model))
+    frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
+    if frame.drop_nulls(["detection", "false_alarms"]).is_empty():
+        raise NoStore(f"there is nothing to draw: all programs of {model} are right, or all wrong; execute more tasks")
+    return Figure(chart=draw_policies(frame), frame=frame, notes=made.notes)
+
+
 FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "1": _figure_1,
     "2": _figure_2,
@@ -214,4 +225,5 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "ablation": _ablation,
     "false-trust": _false_trust,
     "mixtures": _mixtures,
+    "policies": _policies,
 }

@@ -136,11 +136,11 @@ class Study:
         equality: str = "paper",
         drop_timeouts: bool = False,
     ) -> Table:
-        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or "selection".
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; "selection" or "policies".
 
         ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
-        ``model`` is whose Table 3; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published.
-        Raises WrongUsage for another name.
+        ``model`` is whose Table 3 or policies; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as
+        published. Raises WrongUsage for another name.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -173,11 +173,11 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
     ) -> Figure:
-        """Return a figure: 1, 2 or 3 of the paper; "ranking", "ablation", "false-trust" or "mixtures".
+        """Return a figure: 1, 2 or 3; "ranking", "ablation", "false-trust", "mixtures" or "policies".
 
-        ``model`` (one, or several for Figure 3) is whose Figure 2, 3 or ablation; ``vary`` is what the ablation varies:
-        "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each "model". Raises
-        WrongUsage for another name.
+        ``model`` (one, or several for Figure 3) is whose Figure 2, 3, ablation or policies; ``vary`` is what the
+        ablation varies: "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each
+        "model". Raises WrongUsage for another name.
 
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
         150
