@@ -203,7 +203,10 @@ def _mixtures(request: FigureRequest) -> Figure:
     frame = pl.DataFrame(rows, schema=["benchmark", "n_models", "measure", "value", "n_tasks"], orient="row")
     if frame["n_tasks"].max() == 0:
         raise NoStore(f"no task of {request.store} has {m} programs of every model; ask for fewer with -m")
-    notes = (f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",)
+    notes = (
+        f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",
+        "finding the mixture's own errors rewards adding bad coders, whose errors are easily found",
+    )
     return Figure(chart=draw_mixtures(frame), frame=frame, notes=notes)
 
 

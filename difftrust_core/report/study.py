@@ -22,8 +22,9 @@ from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
 from difftrust_core.report.charts.mixtures import draw_false_trust
 from difftrust_core.report.figures import FigureRequest, make_figure
+from difftrust_core.report.policies import recommended
 from difftrust_core.report.shown import Figure, Table
-from difftrust_core.report.tables import estimates_for, make_table
+from difftrust_core.report.tables import estimates_for, make_table, policy_request
 from difftrust_core.store.remote.mirror import folder_of
 from difftrust_core.store.store import Store
 
@@ -332,7 +333,11 @@ class Study:
     def mixtures(
         self, n_models: Sequence[int] = (1, 2, 5, 10), *, m: int = 10, temperature: float = PAPER_SETTING.temperature
     ) -> Table:
-        """Return what m programs of so many models find: exact means over every choice of models and of programs."""
+        """Return what m programs of so many models find: exact means over every choice of models and of programs.
+
+        ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily found.
+        What finds the errors of one model, `table("policies")` says.
+        """
         rows = []
         for name in self.benchmarks:
             pool = self.pool(name)
@@ -361,6 +366,28 @@ class Study:
         checked = (_known("model", model, self.models), temperature)
         found = [same_price(self.pool(name), checked, prices, m=m, tasks=self._counted) for name in self.benchmarks]
         return Table(pl.concat(found))
+
+    def recommend(
+        self,
+        model: str,
+        *,
+        detection: float | None = None,
+        false_alarms: float | None = None,
+        benchmark: str | None = None,
+        temperature: float | None = None,
+    ) -> Table:
+        """Return which programs to buy as a check of programs of ``model``: a row a benchmark, in words in the notes.
+
+        It is the cheapest policy that finds at least ``detection`` of its wrong programs with alarms on at most
+        ``false_alarms`` of its right ones; chosen on half of the tasks, scored on the others. `table("policies")` lists
+        more. Raises WrongUsage if the price of a program is not known.
+
+        >>> study.recommend("gpt_4o", false_alarms=0.05, benchmark="HumanEval").frame.columns[:3]
+        ['benchmark', 'model', 'policy']
+        """
+        request = replace(self._request, model=_known("model", model, self.models), temperature=temperature)
+        asked = policy_request(request, benchmark=benchmark)
+        return recommended(asked, detection=detection, false_alarms=false_alarms)
 
     @property
     def _counted(self) -> Callable[[pl.DataFrame], pl.DataFrame]:

@@ -167,7 +167,7 @@ def test_figures_that_cannot_be_drawn_are_refused(
 ) -> None:
     out = tmp_path / "figure.svg"
     for words, said in (
-        (("5", "--out", out), "figure is one of 1, 2, 3, ranking, ablation, false-trust, mixtures, got '5'"),
+        (("5", "--out", out), "figure is one of 1, 2, 3, ranking, ablation, false-trust, mixtures, policies, got '5'"),
         (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
         (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
         (("3", "--benchmark", "b", "--out", out), "no benchmark 'b'; there are: starter"),
