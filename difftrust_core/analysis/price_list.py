@@ -113,10 +113,10 @@ class Line:
 OWN: Final = "own programs"
 MAJORITY: Final = "own programs, alarm if most differ"
 HOT: Final = "own programs, further ones hotter"
-CHEAPEST: Final = "three cheapest others"
+CHEAPEST: Final = "cheapest others"
 ALL_CHEAP: Final = "all cheap others"
-CHOSEN: Final = "three chosen others"
-BOTH: Final = "own programs and three chosen others"
+CHOSEN: Final = "chosen others"
+BOTH: Final = "own programs and chosen others"
 
 
 def price_list(market: Market) -> list[Line]:

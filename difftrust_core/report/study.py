@@ -335,8 +335,8 @@ class Study:
     ) -> Table:
         """Return what m programs of so many models find: exact means over every choice of models and of programs.
 
-        ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily found.
-        What finds the errors of one model, `table("policies")` says.
+        ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
+        found. What finds the errors of one model, `table("policies")` says.
         """
         rows = []
         for name in self.benchmarks:

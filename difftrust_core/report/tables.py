@@ -281,8 +281,10 @@ def make_policies(request: TableRequest) -> Table:
 
 
 def policy_request(request: TableRequest, *, benchmark: str | None = None) -> PolicyRequest:
-    """Return what the price list of a model needs; None: of all benchmarks."""
+    """Return what the price list of a model needs; None: of all benchmarks. Raises NoStore if there are no results."""
     pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    if not pools:
+        raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
     return PolicyRequest(
         pools={name: pool for name, pool in pools.items() if benchmark in (None, name)},
         model=request.model,
