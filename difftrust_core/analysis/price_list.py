@@ -106,13 +106,11 @@ class Line:
     family: str
     """What the policies of one line of the figure have in common."""
     score: Score
-    is_chosen: bool = False
-    """Whether its other models were chosen on the first half."""
 
 
 OWN: Final = "own programs"
 MAJORITY: Final = "own programs, alarm if most differ"
-HOT: Final = "own programs, further ones hotter"
+HOT: Final = "own programs, higher temperature"
 CHEAPEST: Final = "cheapest others"
 ALL_CHEAP: Final = "all cheap others"
 CHOSEN: Final = "chosen others"
@@ -146,7 +144,7 @@ def _chosen(market: Market, family: str, policy: Policy) -> Line:
     """Return the policy with those three of the cheap models that do best on the first half."""
     choices = [replace(policy, others=three) for three in combinations(market.cheap, N_OTHERS)]
     best = fit(score(market.evidence, choices), market.first_half)
-    return Line(family=family, score=best, is_chosen=True)
+    return Line(family=family, score=best)
 
 
 def fit(scores: Sequence[Score], tasks: Bools) -> Score:
