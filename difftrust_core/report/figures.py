@@ -22,8 +22,10 @@ from difftrust_core.report.charts.policies import draw_policies
 from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
+from difftrust_core.report.policies import make_policies
+from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.shown import Figure
-from difftrust_core.report.tables import TableRequest, estimates_for, make_table, paper_sizes
+from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
 
 _OF_MIXTURES: Final = {
     "detection_rate": "tasks found, of those on which one of the programs is wrong",
@@ -101,7 +103,7 @@ def _ranking(request: FigureRequest) -> Figure:
     """Return mean error against mean incoherence, with intervals over tasks."""
     if request.benchmark is not None:
         _ = _estimates(request)
-    made = make_table("4", replace(request, intervals=True))
+    made = make_table_4(replace(request, intervals=True))
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if "temperature" in frame.columns:
         frame = _one_temperature(frame)
@@ -213,7 +215,7 @@ def _mixtures(request: FigureRequest) -> Figure:
 def _policies(request: FigureRequest) -> Figure:
     """Return what ways to check a program of one model find, against how often they raise an alarm in vain."""
     (model,) = request.models or (request.model,)
-    made = make_table("policies", replace(request, model=model))
+    made = make_policies(replace(request, model=model))
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if frame.drop_nulls(["detection", "false_alarms"]).is_empty():
         raise NoStore(f"there is nothing to draw: all programs of {model} are right, or all wrong; execute more tasks")
@@ -228,5 +230,6 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "ablation": _ablation,
     "false-trust": _false_trust,
     "mixtures": _mixtures,
+    "readings": draw_readings,
     "policies": _policies,
 }

@@ -7,6 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from difftrust_core.analysis.ablation.pool import Pool
+from difftrust_core.analysis.estimates import open_pools
 from difftrust_core.analysis.policies import Policy, Score, score
 from difftrust_core.analysis.price_list import CLOSE, Market, intervals, open_market, price_list, recommend, wide_choice
 from difftrust_core.base.records import Coder
@@ -15,6 +16,7 @@ from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.report.names import display_name
 from difftrust_core.report.render import in_brackets
 from difftrust_core.report.shown import Table
+from difftrust_core.report.tables import TableRequest
 
 _RATES: Final = ("detection", "false_alarms")
 POLICY_SCHEMA: Final[dict[str, Any]] = {
@@ -50,6 +52,28 @@ class PolicyRequest:
     """Whether only the tasks of the published tables count."""
     resamples: int = 2000
     seed: int = 0
+
+
+def make_policies(request: TableRequest) -> Table:
+    """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
+    return policy_table(policy_request(request))
+
+
+def policy_request(request: TableRequest, *, benchmark: str | None = None) -> PolicyRequest:
+    """Return what the price list of a model needs; None: of all benchmarks. Raises NoStore if there are no results."""
+    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    if not pools:
+        raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
+    return PolicyRequest(
+        pools={name: pool for name, pool in pools.items() if benchmark in (None, name)},
+        model=request.model,
+        temperature=request.wanted_temperature,
+        m=request.m,
+        n=request.n,
+        only_published=request.as_in_paper,
+        resamples=request.resamples,
+        seed=request.seed,
+    )
 
 
 def policy_table(request: PolicyRequest) -> Table:

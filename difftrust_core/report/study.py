@@ -21,10 +21,11 @@ from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
 from difftrust_core.report.charts.mixtures import draw_false_trust
+from difftrust_core.report.every_table import make_table
 from difftrust_core.report.figures import FigureRequest, make_figure
-from difftrust_core.report.policies import recommended
+from difftrust_core.report.policies import policy_request, recommended
 from difftrust_core.report.shown import Figure, Table
-from difftrust_core.report.tables import estimates_for, make_table, policy_request
+from difftrust_core.report.tables import estimates_for
 from difftrust_core.store.remote.mirror import folder_of
 from difftrust_core.store.store import Store
 

@@ -12,7 +12,7 @@ from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.aggregate import (
     MEAN,
     MEASURES,
@@ -24,7 +24,6 @@ from difftrust_core.metrics.aggregate import (
 from difftrust_core.metrics.consensus import selection_table
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
-from difftrust_core.report.policies import PolicyRequest, policy_table
 from difftrust_core.report.shown import Table
 from difftrust_core.store.store import Store
 
@@ -68,20 +67,15 @@ class TableRequest:
         return PAPER_SETTING.temperature if self.temperature is None and self.as_in_paper else self.temperature
 
 
-def make_table(name: str, request: TableRequest) -> Table:
-    """Return a table of the paper by its number. Raises WrongUsage for another name, NoStore if there is no data."""
-    if name not in TABLES:
-        raise WrongUsage(f"table is one of {', '.join(TABLES)}, got {name!r}")
-    return TABLES[name](request)
-
-
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, with notes."""
     store = request.open()
     wanted = request.wanted_temperature
     found, notes = _sized(store, request)
     if found.is_empty():
-        raise NoStore(f"the store {request.store} holds no estimates; run `difftrust execute --store {request.store}`")
+        asked = f" --validity {request.reading.inputs}" if request.reading.inputs else ""
+        remedy = f"run `difftrust execute --store {request.store}{asked}`"
+        raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if wanted is not None:
         found = found.filter(pl.col("temperature") == wanted)
     if request.as_in_paper:
@@ -275,33 +269,10 @@ def make_selection(request: TableRequest) -> Table:
     return Table(selection_table(passes), notes=notes)
 
 
-def make_policies(request: TableRequest) -> Table:
-    """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
-    return policy_table(policy_request(request))
-
-
-def policy_request(request: TableRequest, *, benchmark: str | None = None) -> PolicyRequest:
-    """Return what the price list of a model needs; None: of all benchmarks. Raises NoStore if there are no results."""
-    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
-    if not pools:
-        raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
-    return PolicyRequest(
-        pools={name: pool for name, pool in pools.items() if benchmark in (None, name)},
-        model=request.model,
-        temperature=request.wanted_temperature,
-        m=request.m,
-        n=request.n,
-        only_published=request.as_in_paper,
-        resamples=request.resamples,
-        seed=request.seed,
-    )
-
-
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
-    "policies": make_policies,
 }

@@ -59,8 +59,8 @@ def plan(
     if detection is not None or false_alarms is not None:
         from difftrust_core.cli.messages import report_table
         from difftrust_core.datasets.published import PAPER_SETTING, find_results
-        from difftrust_core.report.policies import recommended
-        from difftrust_core.report.tables import TableRequest, policy_request
+        from difftrust_core.report.policies import policy_request, recommended
+        from difftrust_core.report.tables import TableRequest
 
         request = TableRequest(
             store=store or find_results(),

@@ -13,7 +13,7 @@ from difftrust_core.cli.options import (
     InputsOption,
     JobsOption,
     ReferencesOption,
-    StoreOption,
+    StoreOrResultsOption,
     reading_of,
 )
 from difftrust_core.metrics.detection import Detection
@@ -27,7 +27,7 @@ def table(
     name: Annotated[
         str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; selection; policies.")
     ],
-    store: StoreOption,
+    store: StoreOrResultsOption = None,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
     detection: DetectionOption = Detection.AS_PUBLISHED,
@@ -57,10 +57,13 @@ def table(
     Table 3 ignores -m, -n and --temperature.
     """
     from difftrust_core.cli.messages import report_table
-    from difftrust_core.report.tables import TableRequest, make_table
+    from difftrust_core.datasets.published import find_results
+    from difftrust_core.report.every_table import make_table
+    from difftrust_core.report.tables import TableRequest
 
     request = TableRequest(
-        store=store,
+        store=store or find_results(),
+        paper_setting=store is None,
         published=published,
         detection=detection,
         equality=equality,
