@@ -5,6 +5,7 @@ from typing import Final
 
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.report.agreement import make_agreement, make_guarantee
+from difftrust_core.report.policies import make_policies
 from difftrust_core.report.readings import make_draws, make_readings, make_suspects, make_undetected
 from difftrust_core.report.shown import Table
 from difftrust_core.report.tables import TABLES as OF_THE_PAPER
@@ -18,6 +19,7 @@ TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     "draws": make_draws,
     "agreement": make_agreement,
     "guarantee": make_guarantee,
+    "policies": make_policies,
 }
 
 

@@ -18,10 +18,12 @@ from difftrust_core.report.agreement import answers_for
 from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
 from difftrust_core.report.charts.mixtures import draw_mixtures
+from difftrust_core.report.charts.policies import draw_policies
 from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.risk_coverage import draw_risk_coverage
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
+from difftrust_core.report.policies import make_policies
 from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.shown import Figure
 from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
@@ -210,8 +212,21 @@ def _mixtures(request: FigureRequest) -> Figure:
     frame = pl.DataFrame(rows, schema=["benchmark", "n_models", "measure", "value", "n_tasks"], orient="row")
     if frame["n_tasks"].max() == 0:
         raise NoStore(f"no task of {request.store} has {m} programs of every model; ask for fewer with -m")
-    notes = (f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",)
+    notes = (
+        f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",
+        "finding the mixture's own errors rewards adding bad coders, whose errors are easily found",
+    )
     return Figure(chart=draw_mixtures(frame), frame=frame, notes=notes)
+
+
+def _policies(request: FigureRequest) -> Figure:
+    """Return what ways to check a program of one model find, against how often they raise an alarm in vain."""
+    (model,) = request.models or (request.model,)
+    made = make_policies(replace(request, model=model))
+    frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
+    if frame.drop_nulls(["detection", "false_alarms"]).is_empty():
+        raise NoStore(f"there is nothing to draw: all programs of {model} are right, or all wrong; execute more tasks")
+    return Figure(chart=draw_policies(frame), frame=frame, notes=made.notes)
 
 
 FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
@@ -223,4 +238,5 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "mixtures": _mixtures,
     "readings": draw_readings,
     "risk-coverage": _risk_coverage,
+    "policies": _policies,
 }

@@ -45,7 +45,7 @@ class TableRequest:
     m: int | None = None
     n: int | None = None
     model: str = PAPER_SETTING.model
-    """For Table 3."""
+    """For Table 3 and the policies."""
     only: tuple[str, ...] = ()
     """The models that other tables show; none: all."""
     intervals: bool = False

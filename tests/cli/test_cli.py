@@ -156,6 +156,22 @@ def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert "no choice above detects 1 of the erroneous tasks; the best detects 1.000" in err  # 1 - 3^-30
 
 
+def test_policies(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    asked = ("--store", store, "--jobs", "1", "--model", "m1", "--format", "csv")
+    status, out, err = run(capsys, "table", "policies", *asked)
+    found = pl.read_csv(io.StringIO(out))
+    assert status == 0
+    # Two programs are right and one is wrong on every input: what is bought differs from the wrong one always, and
+    # from a right one every second time.
+    assert found["policy"].to_list() == ["2 own: that one differs", "3 own: any differ", "3 own: any differ, stopping"]
+    assert found["usd_per_1000"].null_count() == 3
+    assert "without a known price: m1" in err
+    status, _, err = run(capsys, "plan", "--false-alarms", "0.05", *asked)
+    assert (status, "which is not known of m1; choose another --model" in err) == (2, True)
+    status, _, err = run(capsys, "plan", "--detection", "0.5", *asked, "--benchmark", "none")
+    assert (status, "holds no behaviours of m1 there" in err) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -185,7 +201,7 @@ def test_figures_that_cannot_be_drawn_are_refused(
     for words, said in (
         (
             ("5", "--out", out),
-            "figure is one of 1, 2, 3, ranking, ablation, mixtures, readings, risk-coverage, got '5'",
+            "figure is one of 1, 2, 3, ranking, ablation, mixtures, readings, risk-coverage, policies",
         ),
         (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
         (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
@@ -240,11 +256,7 @@ def test_executing_again_says_that_there_is_nothing_to_do(capsys: pytest.Capture
 
 
 BAD_WORDS = [
-    (
-        ["table", "5", "--store", "{store}"],
-        2,
-        "table is one of 2, 3, 3a, 3b, 3c, 4, selection, ",
-    ),
+    (["table", "5", "--store", "{store}"], 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection, "),
     (["table", "4", "--store", "{store}", "-m", "1"], 2, "m"),
     (["table", "4", "--store", "nowhere"], 1, "no difftrust store in nowhere"),
     (["table", "4", "--store", "{store}", "--temperature", "9"], 1, "no estimate at temperature 9.0"),

@@ -21,11 +21,12 @@ from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
 _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
+_OWN = "selection, readings, undetected, suspects, draws, agreement, guarantee, policies"
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help=f"{_PAPER}; or selection, agreement, guarantee.")],
+    name: Annotated[str, typer.Argument(help=f"{_PAPER}; or {_OWN}.")],
     store: StoreOrResultsOption = None,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -43,7 +44,9 @@ def table(
     n: Annotated[
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Table 3: its model (gpt_4o); agreement: only this one.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Table 3 and policies: the model (gpt_4o); agreement: only this one.")
+    ] = None,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
@@ -56,13 +59,13 @@ def table(
     delta: Annotated[float, typer.Option(help="... with probability 1 - this.")] = 0.1,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, the gain of selecting by consensus, or what agreement is worth, from a store.
+    """Print a table: of the paper, or one of this project, computed from a store.
 
     Table 3 ignores -m, -n and --temperature.
     """
+    from difftrust_core.cli.messages import report_table
     from difftrust_core.datasets.published import PAPER_SETTING, find_results
     from difftrust_core.report.every_table import make_table
-    from difftrust_core.report.render import render, with_ends_in_brackets
     from difftrust_core.report.tables import TableRequest
 
     request = TableRequest(
@@ -86,8 +89,4 @@ def table(
         resamples=resamples,
         seed=seed,
     )
-    made = make_table(name, request)
-    is_exact = format_ in (Format.CSV, Format.JSON)
-    typer.echo(render(made.frame if is_exact else with_ends_in_brackets(made.frame), format_.value))
-    for note in made.notes:
-        typer.echo(note, err=format_ is not Format.TABLE)
+    report_table(make_table(name, request), format_.value)
