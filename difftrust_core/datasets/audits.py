@@ -51,10 +51,11 @@ class Audit:
 def load_audits() -> tuple[Audit, ...]:
     """Return all audits that come with the project. Raises BadBenchmark naming file and task."""
     path = find_shipped("data") / "audits" / "references.toml"
-    return _load(path) if path.is_file() else ()
+    return read_audits(path) if path.is_file() else ()
 
 
-def _load(path: Path) -> tuple[Audit, ...]:
+def read_audits(path: Path) -> tuple[Audit, ...]:
+    """Return the audits of one file. Raises BadBenchmark naming file and task."""
     try:
         tables = tomllib.loads(load_bytes(path, remedy=_REMEDY).decode())
     except (ValueError, RecursionError) as e:
