@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.report.agreement import make_agreement, make_guarantee
 from difftrust_core.report.policies import make_policies
 from difftrust_core.report.readings import make_draws, make_readings, make_suspects, make_undetected
 from difftrust_core.report.shown import Table
@@ -16,6 +17,8 @@ TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     "undetected": make_undetected,
     "suspects": make_suspects,
     "draws": make_draws,
+    "agreement": make_agreement,
+    "guarantee": make_guarantee,
     "policies": make_policies,
 }
 

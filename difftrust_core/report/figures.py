@@ -13,13 +13,14 @@ from difftrust_core.analysis.estimates import open_pools
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import coder_measures
-from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.agreement import answers_for
 from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
-from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
+from difftrust_core.report.charts.mixtures import draw_mixtures
 from difftrust_core.report.charts.policies import draw_policies
 from difftrust_core.report.charts.ranking import ranking_drawing
+from difftrust_core.report.charts.risk_coverage import draw_risk_coverage
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.policies import make_policies
@@ -61,11 +62,15 @@ def _estimates(request: FigureRequest) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the estimates of one temperature, with notes. Raises WrongUsage for a benchmark that is not there."""
     found, notes = estimates_for(request)
     if request.benchmark is not None:
-        names = found["benchmark"].unique().sort().to_list()
-        found = found.filter(pl.col("benchmark") == request.benchmark)
-        if found.is_empty():
-            raise WrongUsage(f"the store has no benchmark {request.benchmark!r}; there are: {', '.join(names)}")
+        found = _of_benchmark(found, request.benchmark)
     return _one_temperature(found), tuple(notes)
+
+
+def _of_benchmark(rows: pl.DataFrame, benchmark: str) -> pl.DataFrame:
+    names = rows["benchmark"].unique().sort().to_list()
+    if benchmark not in names:
+        raise WrongUsage(f"the store has no benchmark {benchmark!r}; there are: {', '.join(names)}")
+    return rows.filter(benchmark=benchmark)
 
 
 def _models(request: FigureRequest, there: Collection[str]) -> list[str]:
@@ -178,16 +183,18 @@ def _published_rates(vary: str) -> pl.DataFrame:
     )
 
 
-def _false_trust(request: FigureRequest) -> Figure:
-    """Return how often a task without a disagreement is wrong, by model, for 2 and for m programs."""
-    largest = request.m or PAPER_SETTING.m
-    parts = []
-    for m in sorted({2, largest}):
-        estimates, _ = _estimates(replace(request, m=m))
-        parts.append(false_trust(estimates).with_columns(m=pl.lit(m)))
-    frame = pl.concat(parts)
-    notes = ("erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks",)
-    return Figure(chart=draw_false_trust(frame), frame=frame, notes=notes)
+def _risk_coverage(request: FigureRequest) -> Figure:
+    """Return the share of wrong answers against the share of tasks answered, a line a model."""
+    from difftrust_core.analysis.selective import curve_table
+
+    rows, notes = answers_for(replace(request, only=request.models))
+    if request.benchmark is not None:
+        rows = _of_benchmark(rows, request.benchmark)
+    if request.temperature is None:
+        rows = _one_temperature(rows)
+    frame = curve_table(rows, signal=request.signal)
+    said = f"each line from where all programs agree to where every task is answered, by {request.signal}"
+    return Figure(chart=draw_risk_coverage(frame), frame=frame, notes=(said, *notes))
 
 
 def _mixtures(request: FigureRequest) -> Figure:
@@ -228,8 +235,8 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "3": _figure_3,
     "ranking": _ranking,
     "ablation": _ablation,
-    "false-trust": _false_trust,
     "mixtures": _mixtures,
     "readings": draw_readings,
+    "risk-coverage": _risk_coverage,
     "policies": _policies,
 }

@@ -137,12 +137,18 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
         drop_timeouts: bool = False,
+        signal: str = "incoherence",
+        alpha: float = 0.1,
+        delta: float = 0.1,
     ) -> Table:
-        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; "selection" or "policies".
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or one of this project.
 
-        ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
-        ``model`` is whose Table 3 or policies; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as
-        published. Raises WrongUsage for another name.
+        "selection": the gain of selecting by consensus; "agreement": risk and coverage where the programs agree, and a
+        threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most ``alpha`` with probability
+        1 - ``delta``; "guarantee": how often that bound is kept; "policies": which programs to buy as a check of those
+        of ``model``. ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks
+        (bootstrap); ``model`` is whose Table 3, agreement or policies; ``drop_timeouts`` leaves out (model, task) pairs
+        with a timeout, as published. Raises WrongUsage for another name.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -157,7 +163,11 @@ class Study:
             published=published,
             intervals=intervals,
             model=model or PAPER_SETTING.model,
+            only=(model,) if model else (),
             drop_timeouts=drop_timeouts,
+            signal=signal,
+            alpha=alpha,
+            delta=delta,
         )
         return make_table(str(name), request)
 
@@ -175,9 +185,9 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
     ) -> Figure:
-        """Return a figure: 1, 2 or 3; "ranking", "ablation", "false-trust", "mixtures" or "policies".
+        """Return a figure: 1, 2 or 3; "ranking", "ablation", "mixtures", "risk-coverage" or "policies".
 
-        ``model`` (one, or several for Figure 3) is whose Figure 2, 3, ablation or policies; ``vary`` is what the
+        ``model`` (one, or several) is whose Figure 2, 3, ablation, risk-coverage or policies; ``vary`` is what the
         ablation varies: "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each
         "model". Raises WrongUsage for another name.
 

@@ -46,11 +46,19 @@ class TableRequest:
     n: int | None = None
     model: str = PAPER_SETTING.model
     """For Table 3 and the policies."""
+    only: tuple[str, ...] = ()
+    """The models that other tables show; none: all."""
     intervals: bool = False
     """Over tasks."""
     resamples: int = 2000
     seed: int = 0
     n_jobs: int = 1
+    signal: str = "incoherence"
+    """For agreement: what is answered by."""
+    alpha: float = 0.1
+    """For agreement: what the risk is to be at most."""
+    delta: float = 0.1
+    """For agreement: with which probability it may be more."""
 
     def open(self) -> Store:
         """Open the store, read as asked."""
@@ -225,11 +233,12 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
 
 
 def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
-    sizes = f"m = {_range(estimates['m'])}, n = {_range(estimates['n'])}"
+    sizes = f"m = {range_of(estimates['m'])}, n = {range_of(estimates['n'])}"
     return f"{sizes}, equality {request.equality}, detection {request.detection}"
 
 
-def _range(values: pl.Series) -> str:
+def range_of(values: pl.Series) -> str:
+    """Return the values as ``10``, or as ``6 to 10`` where they differ."""
     low, high = values.min(), values.max()
     return str(low) if low == high else f"{low!s} to {high!s}"
 
@@ -262,7 +271,7 @@ def make_selection(request: TableRequest) -> Table:
     if passes.is_empty():
         raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")
     notes = (
-        f"m = {_range(passes['m'])}, n = {_range(passes['n'])}, equality {request.equality}",
+        f"m = {range_of(passes['m'])}, n = {range_of(passes['n'])}, equality {request.equality}",
         "consensus: the smallest program of the largest behaviour cluster; random: the mean over the candidates",
         "low to high: 95% bootstrap interval of the difference over tasks, paired by task (10,000 resamples, seed 0)",
     )

@@ -20,13 +20,12 @@ from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
+_PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[
-        str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; selection; policies.")
-    ],
+    name: Annotated[str, typer.Argument(help=f"{_PAPER}; or selection, agreement, guarantee, policies.")],
     store: StoreOrResultsOption = None,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -44,20 +43,27 @@ def table(
     n: Annotated[
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
-    model: Annotated[str, typer.Option(help="Table 3 and policies: the model.")] = "gpt_4o",
+    model: Annotated[
+        str | None, typer.Option(help="Table 3 and policies: the model (gpt_4o); agreement: only this one.")
+    ] = None,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,
+    signal: Annotated[
+        str, typer.Option(help="agreement: answer by incoherence, largest_share or n_clusters.")
+    ] = "incoherence",
+    alpha: Annotated[float, typer.Option(help="agreement: the share of wrong answers is to be at most this ...")] = 0.1,
+    delta: Annotated[float, typer.Option(help="... with probability 1 - this.")] = 0.1,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, the gain of selecting by consensus, or the price list of policies, from a store.
+    """Print a table of the paper, or of this project: what agreement is worth, which programs to buy as a check, ...
 
     Table 3 ignores -m, -n and --temperature.
     """
     from difftrust_core.cli.messages import report_table
-    from difftrust_core.datasets.published import find_results
+    from difftrust_core.datasets.published import PAPER_SETTING, find_results
     from difftrust_core.report.every_table import make_table
     from difftrust_core.report.tables import TableRequest
 
@@ -72,7 +78,11 @@ def table(
         drop_timeouts=drop_timeouts,
         m=m,
         n=n,
-        model=model,
+        model=model or PAPER_SETTING.model,
+        only=(model,) if model else (),
+        signal=signal,
+        alpha=alpha,
+        delta=delta,
         n_jobs=jobs,
         intervals=intervals,
         resamples=resamples,
