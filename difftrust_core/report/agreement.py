@@ -15,6 +15,11 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
 
     store = request.open()
     pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
+    if not pools:
+        inputs = store.settings().validity
+        raise NoStore(
+            f"the store {request.store} holds no results on inputs {inputs}; run `difftrust execute` on it first"
+        )
     wanted = request.wanted_temperature
     sizes = {
         coder: int(pool.of(coder).sample_index.max()) + 1
@@ -24,7 +29,7 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     }
     if not sizes:
         there = sorted({f"{model} at {t:g}" for pool in pools.values() for model, t in pool.members})
-        raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there) or 'none'}")
+        raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there)}")
     m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or min(sizes.values()), request.n)
     for pool in pools.values():
         check_reach(pool, n)
