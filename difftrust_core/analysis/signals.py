@@ -105,7 +105,7 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
     """Return what executing says of each coder and task at one temperature.
 
     Columns: KEY, m, n, error, incoherence; of the clusters of equal behaviour their number, entropy in bits and largest
-    share; pass_at_1 and pass_at_5, NaN without a reference.
+    share; pass_at_1 and pass_at_5, null without a reference.
     """
     found = [pl.DataFrame(schema={**_KEY_SCHEMA, **_BEHAVIOUR})]
     for coder in sorted(pool.members):
@@ -128,7 +128,7 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
             }
             made = measured.with_columns([pl.Series(name, values) for name, values in columns.items()])
             found.append(made.select([pl.col(c).cast(kind) for c, kind in (_KEY_SCHEMA | _BEHAVIOUR).items()]))
-    return pl.concat(found)
+    return pl.concat(found).fill_nan(None)
 
 
 _KEY_SCHEMA: Final[dict[str, Any]] = {
@@ -148,7 +148,7 @@ _STEPS_DRAWN: Final = 100
 
 def score_of(rows: pl.DataFrame, signal: Signal) -> Floats:
     """Return the signal turned so that more of it means an error is more likely."""
-    score: Floats = signal.sign * rows[signal.column].cast(pl.Float64).fill_null(math.nan).to_numpy()
+    score: Floats = signal.sign * rows[signal.column].cast(pl.Float64).to_numpy()
     return score
 
 
@@ -177,7 +177,7 @@ def auroc_table(rows: pl.DataFrame, **options: Any) -> pl.DataFrame:
                 "n_rows": int((~np.isnan(score)).sum()),
             }
         )
-    return pl.DataFrame(made)
+    return pl.DataFrame(made).fill_nan(None)
 
 
 def roc_table(rows: pl.DataFrame) -> pl.DataFrame:
@@ -204,15 +204,15 @@ def _thinned(curve: pl.DataFrame) -> pl.DataFrame:
 def correlation_table(rows: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return Pearson's r of every ordered pair: a, b (titles), r; over the rows where both have a value.
 
-    ``columns``: which, and in which order; None: error and every signal measured. NaN where one side is constant.
+    ``columns``: which, and in which order; None: error and every signal measured. null where one side is constant.
     """
     titles = {"error": "error", "pass_at_1": "pass@1", "pass_at_5": "pass@5"} | {s.column: s.title for s in SIGNALS}
     chosen = columns if columns is not None else ["error", *(s.column for s in measured(rows))]
-    floats = rows.select(pl.col(list(chosen)).cast(pl.Float64).fill_nan(None))
+    floats = rows.select(pl.col(list(chosen)).cast(pl.Float64))
     made = [
         {"a": titles[a], "b": titles[b], "r": 1.0 if a == b else _pearson(floats, a, b)} for a in chosen for b in chosen
     ]
-    return pl.DataFrame(made, schema={"a": pl.String, "b": pl.String, "r": pl.Float64})
+    return pl.DataFrame(made, schema={"a": pl.String, "b": pl.String, "r": pl.Float64}).fill_nan(None)
 
 
 def _pearson(floats: pl.DataFrame, a: str, b: str) -> float:
@@ -239,7 +239,7 @@ def added_table(rows: pl.DataFrame, base: Sequence[str], added: Sequence[str], *
                 **{"gain": gain.estimate, "low": gain.low, "high": gain.high},
             }
         )
-    return pl.DataFrame(made)
+    return pl.DataFrame(made).fill_nan(None)
 
 
 def _title(column: str) -> str:

@@ -2,7 +2,7 @@
 
 ``estimates`` is always a table with one row per (benchmark, model, temperature, task_id) and the columns of
 ``tally.Estimates``. A coder is a model at a temperature. Every measure is computed from the tasks where it is
-defined: NaN and null are left out; a measure that no task defines is NaN, never 0.
+defined; a measure that no task defines is null in a table and NaN as a number, never 0.
 
 Equations are those of Valentin et al., "Incoherence as Oracle-less Measure of Error in LLM-Based Code
 Generation" (AAAI 2026).
@@ -138,7 +138,7 @@ def table_4(
     over_models = coders.group_by(keys).agg(
         pl.lit(MEAN).alias("model"),
         pl.lit(None, dtype=pl.Int64).alias("tasks"),
-        pl.col(list(measures)).fill_nan(None).mean().fill_null(float("nan")),
+        pl.col(list(measures)).mean(),
     )
     order = ["benchmark", pl.col("model") == MEAN, "model", *keys[1:]]
     return pl.concat([coders, over_models.select(coders.columns)]).sort(order)
@@ -150,7 +150,7 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
     One row per benchmark (and temperature, where some model has several): coders, and Spearman's rho over the coders
     between the share of tasks that incoherence finds erroneous and the share that are (rho_found, the figure's own, by
     ``detection``), between mean incoherence and mean error (rho_error), and mean incoherence and 1 - pass@1
-    (rho_failure). NaN with fewer than three coders or where one of the two is the same for all.
+    (rho_failure). Null with fewer than three coders or where one of the two is the same for all.
     """
     coders = coder_measures(estimates, detection=detection)
     keys = [column for column in ("benchmark", "temperature") if column in coders.columns]
@@ -162,7 +162,7 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
     ]
     schema: dict[str, pl.DataType] = {key: coders.schema[key] for key in keys}
     schema |= {"coders": pl.Int64()} | dict.fromkeys(_RANKINGS, pl.Float64())
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
 def coder_measures(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUBLISHED) -> pl.DataFrame:
@@ -224,7 +224,7 @@ def _per_coder(estimates: pl.DataFrame, measures: dict[str, Callable[[pl.DataFra
     ]
     schema: dict[str, pl.DataType] = {key: estimates.schema[key] for key in keys}
     schema |= {"tasks": pl.Int64()} | {name: pl.Float64() for name in measures}
-    return pl.DataFrame(rows, schema=schema).sort(keys)
+    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort(keys)
 
 
 def _n_defined(tasks: pl.DataFrame) -> int:

@@ -228,7 +228,7 @@ class Study:
                 rows.append(found)
             else:
                 rows.append(pl.DataFrame([setting | summary(found) | {"n_tasks": found.height}]))
-        frame = pl.concat(rows, how="vertical_relaxed") if rows else pl.DataFrame()
+        frame = pl.concat(rows, how="vertical_relaxed").fill_nan(None) if rows else pl.DataFrame()
         return Table(frame, notes=tuple(f"left out, not recorded or not executed: {one}" for one in left_out))
 
     def _setting(self, pool: Pool, coders: Sequence[Coder], m: int, n: int) -> pl.DataFrame | None:
@@ -340,7 +340,7 @@ class Study:
             for k in n_models:
                 found = mixture_summary(self._counted(mixtures(pool, coders, n_models=k, each=m // k, m=m)))
                 rows.append({"benchmark": name, "n_models": k, "programs_of_each": m // k, **found})
-        return Table(pl.DataFrame(rows).with_columns(pl.col("n_tasks").cast(pl.Int64)))
+        return Table(pl.DataFrame(rows).fill_nan(None).with_columns(pl.col("n_tasks").cast(pl.Int64)))
 
     def same_price(
         self, model: str, listed: Mapping[str, str], *, m: int = 10, temperature: float = PAPER_SETTING.temperature

@@ -24,6 +24,7 @@ from difftrust_core.metrics.aggregate import (
 from difftrust_core.metrics.consensus import selection_table
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
+from difftrust_core.report.render import cell
 from difftrust_core.report.shown import Table
 from difftrust_core.store.store import Store
 
@@ -179,10 +180,10 @@ def make_table_3(request: TableRequest, *, part: str = "3") -> Table:
     ]
     if request.intervals:
         notes.append(f"in brackets: 95 % intervals over tasks (BCa, {resamples} resamples, seed 0)")
-    absent = frame.filter(pl.any_horizontal(pl.selectors.ends_with("_detection_rate").is_nan()))
+    absent = frame.filter(pl.any_horizontal(pl.selectors.ends_with("_detection_rate").is_null()))
     if not absent.is_empty():
         spelled = ", ".join(f"{varied} = {value:g}" for varied, value in absent.select("varied", "value").iter_rows())
-        notes.append(f"not in the store, so NaN: {spelled}; see `make reproduce`")
+        notes.append(f"not in the store, so empty: {spelled}; see `make reproduce`")
     if request.published and request.model == PAPER_SETTING.model:
         frame = beside_published(frame, load_published("table_3"), keys=("varied", "value"))
         notes += _differences_3(frame)
@@ -193,7 +194,7 @@ def _differences_3(frame: pl.DataFrame) -> list[str]:
     rates, prices = [], []
     for name in frame.columns:
         if f"published_{name}" in frame.columns:
-            both = frame.select(ours=pl.col(name).fill_nan(None), theirs=f"published_{name}").drop_nulls()
+            both = frame.select(ours=pl.col(name), theirs=f"published_{name}").drop_nulls()
             if name.endswith("_expenses_usd"):
                 prices.append((both["ours"] / both["theirs"] - 1).abs())
             else:
@@ -222,8 +223,8 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
     published = {"MBPP": 0.92, "HumanEval": 0.94}
     return [
         f"Figure 1, {row['benchmark']}: rho of tasks found erroneous by incoherence and by the reference "
-        f"{row['rho_found']:.4f} (published {published[row['benchmark']]}); of mean incoherence and mean error "
-        f"{row['rho_error']:.4f}"
+        f"{cell(row['rho_found'], 'table')} (published {published[row['benchmark']]}); of mean incoherence and mean "
+        f"error {cell(row['rho_error'], 'table')}"
         for row in rankings(estimates, detection=detection).iter_rows(named=True)
         if row["benchmark"] in published
     ]
@@ -241,7 +242,7 @@ def _range(values: pl.Series) -> str:
 
 def _counted(estimates: pl.DataFrame) -> str:
     """Say how many (coder, task) pairs the table rests on, and how many break what cannot be broken."""
-    defined = estimates.filter(pl.col("incoherence").is_not_nan() & pl.col("error").is_not_nan())
+    defined = estimates.drop_nulls(["incoherence", "error"])
     above = defined.filter(pl.col("incoherence") > 2 * pl.col("error") + 1e-12).height
     false = defined.filter((pl.col("error") == 0) & (pl.col("incoherence") > 0)).height
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].n_unique()

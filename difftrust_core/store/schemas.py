@@ -182,7 +182,10 @@ REMEDIES = {
 
 
 def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return ``frame`` with exactly the schema of ``table``. Raises BadStore naming the column that breaks it."""
+    """Return ``frame`` with exactly the schema of ``table``, NaN as null: what is undefined has no value.
+
+    Raises BadStore naming the column that breaks the schema.
+    """
     schema = SCHEMAS[table]
     absent = [name for name in MAY_BE_MISSING.get(table, ()) if name not in frame.columns]
     frame = frame.with_columns([pl.lit(None, dtype=schema[name]).alias(name) for name in absent])
@@ -190,7 +193,7 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     if missing:
         raise BadStore(f"{table} needs the columns {', '.join(schema)}; missing: {', '.join(missing)}")
     try:
-        return frame.select([pl.col(name).cast(kind) for name, kind in schema.items()])
+        return frame.select([pl.col(name).cast(kind) for name, kind in schema.items()]).fill_nan(None)
     except pl.exceptions.PolarsError as e:
         raise BadStore(f"{table} breaks its schema: {str(e).splitlines()[0]}") from None
 
@@ -208,7 +211,7 @@ def read_at_once(
     try:
         found = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=PARTITIONS[table], glob=False)
         found = found if rows is None else found.filter(rows)
-        return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).collect()
+        return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).fill_nan(None).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
 

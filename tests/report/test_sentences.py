@@ -80,4 +80,4 @@ def test_tasks_in_words() -> None:
         "On the other 2, all programs agree; 1 are wrong despite agreement."
     )
     assert "may still share an error" in tasks_in_words(one, with_reference=False)
-    assert "at least two programs" in tasks_in_words(one.with_columns(incoherence=pl.lit(math.nan)))
+    assert "at least two programs" in tasks_in_words(one.with_columns(incoherence=pl.lit(None, pl.Float64)))

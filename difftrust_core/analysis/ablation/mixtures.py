@@ -171,7 +171,7 @@ def same_price(
             rates = _rates(whole, [coders.index(coder) for coder in chosen], coders.index(checked), each)
             models = "+".join(model for model, _ in chosen)
             rows.append((pool.benchmark, models, len(chosen), each, each * one_each, *rates))
-    return pl.DataFrame(rows, schema=SAME_PRICE_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=SAME_PRICE_SCHEMA, orient="row").fill_nan(None)
 
 
 def _choices(coders: Sequence[Coder], checked: Coder, most: int) -> Iterator[tuple[Coder, ...]]:

@@ -74,7 +74,7 @@ def with_intervals(
 ) -> pl.DataFrame:
     """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
 
-    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; NaN where
+    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; null where
     undefined. Raises WrongUsage for another confidence.
     """
     _ = checked_confidence(confidence)
@@ -99,7 +99,7 @@ def with_intervals(
     names = [name for three in columns for name in three]
     if not parts:
         return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
-    return pl.concat(parts).sort("_row").select(names)
+    return pl.concat(parts).sort("_row").select(names).fill_nan(None)
 
 
 def differences(table: pl.DataFrame) -> pl.DataFrame:
@@ -124,7 +124,7 @@ def differences(table: pl.DataFrame) -> pl.DataFrame:
         for name in names
     ]
     size = pl.col("difference").abs()
-    return pl.concat(cells).filter(size.is_not_nan()).sort(size, *keys, descending=[True, *[False] * len(keys)])
+    return pl.concat(cells).filter(size.is_not_null()).sort(size, *keys, descending=[True, *[False] * len(keys)])
 
 
 def ranking_intervals(
@@ -137,7 +137,7 @@ def ranking_intervals(
 ) -> pl.DataFrame:
     """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its three rhos.
 
-    The coders are those there are; the tasks are resampled. NaN where rho is. <rho>_p: how likely coders whose two
+    The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
     rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t. Raises
     WrongUsage for another confidence.
     """
@@ -147,14 +147,15 @@ def ranking_intervals(
     for row in found.select(keys).iter_rows(named=True):
         own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
         resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
-        ends = {}
+        limits = {}
         n_coders = own["model"].n_unique()
         for name, values in _rhos(own, resampling, detection).items():
-            ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values, checked_confidence(confidence))
-            ends[f"{name}_p"] = _p_value(float(values[0]), n_coders)
-        rows.append(row | ends)
+            limits[f"{name}{LOW}"], limits[f"{name}{HIGH}"] = resampling.limits(values, checked_confidence(confidence))
+            limits[f"{name}_p"] = _p_value(float(values[0]), n_coders)
+        rows.append(row | limits)
     schema = {f"{rho}{end}": pl.Float64() for rho in _RHOS for end in (LOW, HIGH, "_p")}
-    return found.hstack(pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema}).drop(keys))
+    ends = pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema})
+    return found.hstack(ends.drop(keys)).fill_nan(None)
 
 
 def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection) -> dict[str, Floats]:

@@ -50,8 +50,8 @@ def workflow_stages(estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judged(estimates: pl.DataFrame, disagreeing: int) -> list[tuple[str, str, str, str]]:
-    wrong = estimates.filter(pl.col("error").is_not_nan() & (pl.col("error") > 0))
-    if estimates["error"].is_nan().all():
+    wrong = estimates.filter(pl.col("error") > 0)
+    if estimates["error"].is_null().all():
         return []
     found = wrong.filter(pl.col("incoherence") > 0).height
     rate = f"{found / wrong.height:.2f}" if wrong.height else "undefined"
