@@ -146,8 +146,17 @@ def _create_view(
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
 
 
+_OF_LOAD_ERRORS = {
+    "n_load_failures": "coalesce(n_load_failures, n_load_errors // n)",
+    "detected": "detected OR (detected IS NOT NULL AND n_load_errors > 0)",
+}
+"""Columns of estimates as they follow from the others: a program that does not load fails on all its inputs."""
+
+
 def _defined(table: str, column: str) -> str:
     """Return a column of a table as a view has it: NaN, as files before had it, is NULL, which avg() leaves out."""
+    if table == "estimates" and column in _OF_LOAD_ERRORS:
+        return f"CAST({_OF_LOAD_ERRORS[column]} AS {_SQL_TYPES[SCHEMAS[table][column]]}) AS {column}"
     is_share = SCHEMAS[table][column] == pl.Float64 and column not in KEYS[table]
     return f"nullif({column}, 'NaN'::DOUBLE) AS {column}" if is_share else column
 
@@ -155,7 +164,8 @@ def _defined(table: str, column: str) -> str:
 def _is_of_this_version(path: Path) -> bool:
     """Tell whether estimates hold every column; others are as good as missing, for `execute` writes them anew."""
     try:
-        return SCHEMAS["estimates"].keys() <= pl.read_parquet_schema(path).keys()
+        known = {*pl.read_parquet_schema(path), *MAY_BE_MISSING["estimates"]}
+        return SCHEMAS["estimates"].keys() <= known
     except (pl.exceptions.PolarsError, OSError):
         return True  # damaged: DuckDB says so
 

@@ -52,7 +52,7 @@ def ratio_terms(tasks: pl.DataFrame, measure: str, *, detection: Detection) -> t
         """Return how likely, or whether, a task shows an error or a disagreement."""
         return of(sampled) if is_sampled else np.where(np.isnan(of(exact)), np.nan, of(exact) > 0)
 
-    found, erroneous = partial(seen, "p_detected", "incoherence"), partial(seen, "p_erroneous", "error")
+    found, erroneous = partial(seen, "p_detected", "detected"), partial(seen, "p_erroneous", "error")
     weighted: dict[str, Callable[[], tuple[Floats, Floats]]] = {
         "detection_rate": lambda: (found(), erroneous()),
         "undetected_mean_error": lambda: (of("error"), 1 - found()),
@@ -109,7 +109,7 @@ def detection_rate(estimates: pl.DataFrame, *, detection: Detection = Detection.
     """Return the share of the erroneous tasks that incoherence detects, in [0, 1]; NaN if none is erroneous.
 
     as-published: sum_d p_erroneous p_detected / sum_d p_erroneous. all-pairs: over tasks with E > 0, the share
-    with I > 0. Raises WrongUsage for another detection. §6.3.
+    that is ``detected``: I > 0, or a candidate does not load. Raises WrongUsage for another detection. §6.3.
     """
     return ratio(estimates, "detection_rate", detection=detection)
 
@@ -117,7 +117,7 @@ def detection_rate(estimates: pl.DataFrame, *, detection: Detection = Detection.
 def undetected_mean_error(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUBLISHED) -> float:
     """Return the mean error of the tasks that go undetected, in [0, 1]; NaN if all are detected.
 
-    as-published: sum_d E (1 - p_detected) / sum_d (1 - p_detected). all-pairs: mean of E over tasks with I = 0.
+    as-published: sum_d E (1 - p_detected) / sum_d (1 - p_detected). all-pairs: mean of E over tasks not ``detected``.
     Raises WrongUsage for another detection. §6.3.
     """
     return ratio(estimates, "undetected_mean_error", detection=detection)

@@ -38,8 +38,10 @@ class Estimates:
     """Share of the candidates whose behaviour differs from the reference's."""
     n_classes: int
     """Functional classes among the m candidates."""
+    n_load_failures: int
+    """Candidates that do not load."""
     detected: bool | None
-    """Whether any two candidates disagree on any input."""
+    """Whether any two candidates disagree on any input, or one does not load; None if m < 2."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,6 +67,8 @@ class Tallies:
     """Functional classes."""
     alike: Ints
     """sum_c K_c(K_c - 1), the ordered pairs of candidates of one functional class."""
+    load_failures: Ints
+    """Candidates that do not load: what needs no oracle to be seen."""
     disagreeing: Histograms
     """m^2 - sum_c k_c^2, the ordered pairs of candidates that differ on an input."""
     has_reference: npt.NDArray[np.bool_]
@@ -83,6 +87,7 @@ def estimates_of(tallies: Tallies) -> dict[str, Any]:
     paired = pairs > 0
     disagreeing, wrong = _totals(tallies.disagreeing, len(m)), _totals(tallies.wrong, len(m))
     both = paired & known
+    seen = (tallies.n_classes > 1) | (tallies.load_failures > 0)
     check_invariants(disagreeing[both], wrong[both], m[both])
     return {
         "m": m,
@@ -95,7 +100,8 @@ def estimates_of(tallies: Tallies) -> dict[str, Any]:
         "functional_incoherence": _quotients(pairs - tallies.alike, pairs, paired),
         "functional_error": _quotients(m - tallies.right, m, known),
         "n_classes": tallies.n_classes,
-        "detected": [k > 1 if p else None for k, p in zip(tallies.n_classes.tolist(), paired.tolist(), strict=True)],
+        "n_load_failures": tallies.load_failures,
+        "detected": [seen if p else None for seen, p in zip(seen.tolist(), paired.tolist(), strict=True)],
     }
 
 

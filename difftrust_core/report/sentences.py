@@ -81,9 +81,12 @@ def tasks_in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> str:
     seen = defined.filter(pl.col("incoherence") > 0).height
     what = "tasks" if tasks["model"].n_unique() == 1 else "pairs of a model and a task"
     said = f"On {seen:,} of {defined.height:,} {what}, programs disagree: {WHERE_ALLOWED}."
-    silent = defined.filter(pl.col("incoherence") == 0).drop_nulls("error")
+    if failed := defined.filter("detected", pl.col("incoherence") == 0).height:
+        said += f" On {failed:,} more, programs do not load."
+    silent = defined.filter(~pl.col("detected")).drop_nulls("error")
     if not with_reference or silent.is_empty():
-        return f"{said} On the other {defined.height - seen:,}, all programs agree; they may still share an error."
+        quiet = defined.height - seen - failed
+        return f"{said} On the other {quiet:,}, all programs agree; they may still share an error."
     wrong = silent.filter(pl.col("error") > 0).height
     return f"{said} On the other {silent.height:,}, all programs agree; {wrong:,} are wrong despite agreement."
 

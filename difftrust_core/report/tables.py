@@ -246,9 +246,12 @@ def _counted(estimates: pl.DataFrame) -> str:
     above = defined.filter(pl.col("incoherence") > 2 * pl.col("error") + 1e-12).height
     false = defined.filter((pl.col("error") == 0) & (pl.col("incoherence") > 0)).height
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].n_unique()
+    failing = estimates.filter(pl.col("n_load_failures") > 0)
+    silent = failing.filter(pl.col("incoherence") == 0).height
     return (
         f"{estimates.height} (coder, task) pairs; with I > 2E: {above}; with E = 0 < I: {false}; "
-        f"{slow} tasks hold a timeout"
+        f"{slow} tasks hold a timeout; {failing['n_load_failures'].sum()} candidates in {failing.height} pairs do not "
+        f"load, in {silent} of these all agree, which only all-pairs counts as detected"
     )
 
 

@@ -80,6 +80,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(SHARES, pl.Float64),
         "detected": pl.Boolean,
         "n_classes": pl.UInt32,
+        "n_load_failures": pl.UInt32,
         **dict.fromkeys(KIND_COUNTS, pl.UInt64),
         "n_nondeterministic": pl.UInt32,
     },
@@ -143,7 +144,11 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
 }
 _OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
-MAY_BE_MISSING: dict[str, tuple[str, ...]] = {"candidates": _OF_REPLIES, "tasks": ("language", "domain")}
+MAY_BE_MISSING: dict[str, tuple[str, ...]] = {
+    "candidates": _OF_REPLIES,
+    "tasks": ("language", "domain"),
+    "estimates": ("n_load_failures",),
+}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""

@@ -87,6 +87,7 @@ def estimates(error: list[float], incoherence: list[float]) -> pl.DataFrame:
             "task_id": [str(i) for i in range(len(error))],
             "error": error,
             "incoherence": incoherence,
+            "detected": [i > 0 for i in incoherence],
         }
     )
 

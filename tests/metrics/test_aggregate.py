@@ -41,6 +41,7 @@ def tasks(*, benchmark="HumanEval", model="a", temperature=0.6, **columns):
         "p_detected": P_DETECTED,
         "functional_error": FUNCTIONAL,
     } | columns
+    columns["detected"] = [None if i is None or math.isnan(i) else i > 0 for i in columns["incoherence"]]
     keys = {"benchmark": benchmark, "model": model, "temperature": temperature}
     ids = pl.Series("task_id", [f"T/{i}" for i in range(len(columns["error"]))])
     return pl.DataFrame(columns, strict=False).select(
@@ -104,7 +105,7 @@ def test_no_error_has_no_detection_rate_and_full_detection_no_undetected_error(d
     right = EIGHT.with_columns(error=0.0, p_erroneous=0.0)
     assert math.isnan(detection_rate(right, detection=detection))
     assert undetected_mean_error(right, detection=detection) == 0
-    loud = EIGHT.with_columns(incoherence=0.5, p_detected=1.0)
+    loud = EIGHT.with_columns(incoherence=0.5, p_detected=1.0, detected=1.0)
     assert math.isnan(undetected_mean_error(loud, detection=detection))
     assert detection_rate(loud, detection=detection) == 1
 

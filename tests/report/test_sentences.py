@@ -17,7 +17,12 @@ def tasks(**models: list[tuple[float, float]]) -> pl.DataFrame:
             row = dict.fromkeys(TASK_SCHEMA, 0) | {"benchmark": "x", "model": model, "temperature": 0.6}
             row |= {"task_id": f"t{i}", "m": 2, "n": 10, "error": error, "incoherence": incoherence}
             row |= {"p_detected": float(incoherence > 0), "p_erroneous": float(error > 0), "functional_error": error}
-            row |= {"completion_tokens": 5, "cost_usd": None if model == "b" else 0.5, "detected": incoherence > 0}
+            row |= {
+                "completion_tokens": 5,
+                "cost_usd": None if model == "b" else 0.5,
+                "detected": incoherence > 0,
+                "n_load_failures": 0,
+            }
             rows.append(row)
     return pl.DataFrame(rows, schema=TASK_SCHEMA)
 

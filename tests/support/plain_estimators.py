@@ -102,7 +102,7 @@ def functional_error(labels: Labels, counts: Counts, reference: int | None) -> f
     return (m - _right(labels, counts, reference)) / m
 
 
-def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates:
+def estimate(labels: Labels, counts: Counts, reference: int | None, *, load_failures: int = 0) -> Estimates:
     """Return all measures of one task and coder at once; what m or a missing reference leaves undefined is NaN.
 
     Raises TooFewCandidates if m = 0, Undefined if n = 0, BrokenInvariant if I <= 2E does not hold exactly.
@@ -117,6 +117,7 @@ def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates
             n=np.array([n]),
             n_classes=np.array([len(sizes)]),
             alike=np.array([(sizes * (sizes - 1)).sum()]),
+            load_failures=np.array([load_failures]),
             disagreeing=_histogram(disagreeing_pairs(labels, counts)),
             has_reference=np.array([reference is not None]),
             wrong=_histogram(unknown if reference is None else _wrong(labels, counts, reference)),

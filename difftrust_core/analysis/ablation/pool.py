@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust_core.analysis.ablation.compact import MISSING, CompactTask, Ints
-from difftrust_core.base.records import Coder
+from difftrust_core.base.records import Coder, Kind
 from difftrust_core.exceptions import WrongUsage
 
 
@@ -144,6 +144,8 @@ class Flat:
         self.task_of_column = np.repeat(np.arange(len(tasks)), self.width)
         within = np.arange(len(self.reach)) - self.first_row[self.task_of_row]
         self.first_cell = starts(rows * self.width)[self.task_of_row] + within * self.width[self.task_of_row]
+        self.loads = self.kinds[self.first_cell] != Kind.LOAD_ERROR
+        """Of each row, whether its program loads: what its outcome on the first input says."""
         self.n_labels = _joined(
             [np.where(m == MISSING, 0, m).max(axis=0).astype(np.int64) + 1 for m in labels], np.int64
         )

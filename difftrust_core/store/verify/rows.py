@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 _MAY_BE_NULL = {
     **{table: set(names) for table, names in MAY_BE_MISSING.items()},
     "tasks": {"reference"},
-    "estimates": {"detected", *SHARES},
+    "estimates": {"detected", *SHARES, *MAY_BE_MISSING["estimates"]},
     "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars"},
 }
 _TASK = ["benchmark", "task_id"]

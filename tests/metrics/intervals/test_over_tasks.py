@@ -39,6 +39,7 @@ def tasks(seed=0, *, n_tasks=N_TASKS):
             "incoherence": incoherence,
             "p_erroneous": np.minimum(1, 3 * error),
             "p_detected": np.minimum(1, 5 * incoherence),
+            "detected": incoherence > 0,
             "functional_error": np.ceil(error * 10) / 10,
         }
     )
