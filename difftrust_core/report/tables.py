@@ -278,10 +278,17 @@ def make_selection(request: TableRequest) -> Table:
     return Table(selection_table(passes), notes=notes)
 
 
+def _make_rankings(request: TableRequest) -> Table:
+    from difftrust_core.report.rankings import make_rankings
+
+    return make_rankings(request)
+
+
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
+    "rankings": _make_rankings,
 }

@@ -189,12 +189,13 @@ def test_rankings():
         ]
     )
     found = rankings(estimates)
-    assert found.columns == ["benchmark", "coders", "rho_found", "rho_error", "rho_failure"]
+    assert found.columns == ["benchmark", "coders", "rho_found", "rho_pass_at_1", "rho_error", "rho_failure"]
     assert found.row(0)[:2] == ("HumanEval", 3)
     assert found.row(0)[2] is None  # every coder errs, and is found, everywhere
-    assert found.row(0)[3:] == (pytest.approx(0.5), pytest.approx(-1.0))
+    assert found.row(0)[3] is None
+    assert found.row(0)[4:] == (pytest.approx(0.5), pytest.approx(-1.0))
     assert found.row(1)[:2] == ("MBPP", 2)
-    assert found.row(1)[2:] == (None, None, None)
+    assert found.row(1)[2:] == (None, None, None, None)
 
 
 def test_figure_1_ranks_by_the_share_of_tasks_found():

@@ -24,7 +24,9 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; or selection.")],
+    name: Annotated[
+        str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; selection or rankings.")
+    ],
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,

@@ -26,7 +26,7 @@ from difftrust_core.metrics.intervals.over_tasks import (
 LOW: Final = "_low"
 HIGH: Final = "_high"
 _FEWEST_CODERS = 3
-_RHOS = ("rho_found", "rho_error", "rho_failure")
+_RHOS = ("rho_found", "rho_pass_at_1", "rho_error", "rho_failure")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,7 @@ def ranking_intervals(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> pl.DataFrame:
-    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its three rhos.
+    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its rhos.
 
     The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
     rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t. Raises
@@ -167,6 +167,7 @@ def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection
     }
     return {
         "rho_found": _rank_correlations(of["found"], of["erroneous"]),
+        "rho_pass_at_1": _rank_correlations(of["found"], 1 - of["pass_at_1"]),
         "rho_error": _rank_correlations(of["mean_incoherence"], of["mean_error"]),
         "rho_failure": _rank_correlations(of["mean_incoherence"], 1 - of["pass_at_1"]),
     }
