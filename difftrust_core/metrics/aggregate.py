@@ -151,7 +151,8 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
     One row per benchmark (and temperature, where some model has several): coders, and Spearman's rho over the coders
     between the share of tasks that incoherence finds erroneous and the share that are (rho_found, the figure's own, by
     ``detection``), of the former and 1 - pass@1, Eq. 11 (rho_pass_at_1), between mean incoherence and mean error
-    (rho_error), and mean incoherence and 1 - pass@1 (rho_failure). Null with fewer than three coders or where one of the two is the same for all.
+    (rho_error), and mean incoherence and 1 - pass@1 (rho_failure). Null with fewer than three coders or where one of
+    the two is the same for all.
     """
     coders = coder_measures(estimates, detection=detection)
     keys = [column for column in ("benchmark", "temperature") if column in coders.columns]

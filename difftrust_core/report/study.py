@@ -139,8 +139,8 @@ class Study:
         """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; "selection" or "rankings".
 
         ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
-        ``model`` is whose Table 3; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published.
-        Raises WrongUsage for another name.
+        ``model`` is whose Table 3, and the only one of another; ``drop_timeouts`` leaves out (model, task) pairs with a
+        timeout, as published. Raises WrongUsage for another name.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -155,6 +155,7 @@ class Study:
             published=published,
             intervals=intervals,
             model=model or PAPER_SETTING.model,
+            only=() if model is None else (model,),
             drop_timeouts=drop_timeouts,
         )
         return make_table(str(name), request)

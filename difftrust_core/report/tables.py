@@ -11,8 +11,8 @@ from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.base.records import AS_STORED, Reading
-from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.datasets.published import PAPER_SETTING, find_results, in_published_set, load_published
+from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import (
     MEAN,
     MEASURES,
@@ -47,6 +47,8 @@ class TableRequest:
     n: int | None = None
     model: str = PAPER_SETTING.model
     """For Table 3."""
+    only: tuple[str, ...] = ()
+    """The models that other tables show; none: all."""
     intervals: bool = False
     """Over tasks."""
     resamples: int = 2000
@@ -82,11 +84,13 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     found, notes = _sized(store, request)
     if found.is_empty():
         raise NoStore(f"the store {request.store} holds no estimates; run `difftrust execute --store {request.store}`")
-    if wanted is not None:
-        found = found.filter(pl.col("temperature") == wanted)
-    if request.as_in_paper:
+    found = _shown(found, request)
+    if request.as_in_paper or is_shipped(request.store):
         found = in_published_set(found)
         notes.append("tasks: the published 150 of HumanEval and 412 of MBPP, as far as the store holds them")
+    if not (request.as_in_paper or request.m or request.n or found.is_empty()):
+        found, more = _alike(store, request, found)
+        notes += more
     if request.drop_timeouts:
         # The published pipeline dropped what took over 60 s; a timeout is what that comes from.
         kept = found.filter(pl.col("n_timeouts") == 0)
@@ -95,6 +99,40 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     if found.is_empty():
         raise NoStore(f"the store {request.store} holds no estimate at temperature {wanted}; leave --temperature out")
     return found, notes
+
+
+def _shown(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
+    """Return those of the temperature and the models asked for. Raises WrongUsage for a model that is not there."""
+    if unknown := sorted(set(request.only) - set(estimates["model"])):
+        there = ", ".join(estimates["model"].unique().sort())
+        raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {there}")
+    at = request.wanted_temperature
+    found = estimates if at is None else estimates.filter(pl.col("temperature") == at)
+    return found.filter(pl.col("model").is_in(request.only)) if request.only else found
+
+
+def _alike(store: Store, request: TableRequest, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return the estimates for one m and one n: the largest that all coders shown have; and what to say of it."""
+    most = found.group_by("benchmark", "model", "temperature").agg(pl.max("m"))["m"]
+    m, n = _least(most), _least(found["n"])
+    if most.n_unique() == 1 and found["n"].n_unique() == 1:
+        return found, []
+    pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
+    alike = estimates_of_pools(store, pools, m=m, n=n, temperature=request.wanted_temperature)
+    said = f"m = {m}, n = {n}: the largest that all coders shown have, some have more; -m, -n and --model choose others"
+    return alike.join(found, on=["benchmark", "model", "temperature", "task_id"], how="semi"), [said]
+
+
+def _least(values: pl.Series) -> int:
+    return int(values.min())  # type: ignore[arg-type]
+
+
+def is_shipped(store: Path) -> bool:
+    """Tell whether a store is that of the shipped results, whose models are compared on the published tasks."""
+    try:
+        return store.resolve() == find_results().resolve()
+    except NoBenchmark:
+        return False
 
 
 def _sized(store: Store, request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
@@ -112,7 +150,8 @@ def _sized(store: Store, request: TableRequest) -> tuple[pl.DataFrame, list[str]
         m, n = paper_sizes(request, pools)
     found = estimates_of_pools(store, pools, m=m, n=n, temperature=temperature)
     wanted = {coder for pool in pools.values() for coder in pool.members if temperature in (None, coder[1])}
-    left_out = len(wanted) - found.select("model", "temperature").n_unique()
+    wanted = {coder for coder in wanted if not request.only or coder[0] in request.only}
+    left_out = len(wanted - set(found.select("model", "temperature").unique().iter_rows()))
     return found, [f"left out: {left_out} coders not executed on {n} inputs everywhere"] if left_out else []
 
 
@@ -226,7 +265,7 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
         f"{cell(row['rho_found'], 'table')} (published {published[row['benchmark']]}); of mean incoherence and mean "
         f"error {cell(row['rho_error'], 'table')}"
         for row in rankings(estimates, detection=detection).iter_rows(named=True)
-        if row["benchmark"] in published
+        if row["benchmark"] in published and row["rho_found"] is not None
     ]
 
 
@@ -248,8 +287,12 @@ def _counted(estimates: pl.DataFrame) -> str:
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].n_unique()
     failing = estimates.filter(pl.col("n_load_failures") > 0)
     silent = failing.filter(pl.col("incoherence") == 0).height
+    sizes = estimates.group_by("benchmark", "model", "temperature").len()
+    uneven = sizes.group_by("benchmark").agg(pl.min("len").alias("low"), pl.max("len").alias("high")).sort("benchmark")
+    uneven = uneven.filter(pl.col("low") < pl.col("high"))
+    differ = "".join(f"; {low} to {high} tasks a coder of {name}" for name, low, high in uneven.iter_rows())
     return (
-        f"{estimates.height} (coder, task) pairs; with I > 2E: {above}; with E = 0 < I: {false}; "
+        f"{estimates.height} (coder, task) pairs{differ}; with I > 2E: {above}; with E = 0 < I: {false}; "
         f"{slow} tasks hold a timeout; {failing['n_load_failures'].sum()} candidates in {failing.height} pairs do not "
         f"load, in {silent} of these all agree, which only all-pairs counts as detected"
     )
@@ -267,6 +310,7 @@ def make_selection(request: TableRequest) -> Table:
         m=request.m or (PAPER_SETTING.m if request.as_in_paper else None),
         n=request.n or (PAPER_SETTING.n if request.as_in_paper else None),
     )
+    found = found if found.is_empty() else _shown(found, request)
     passes = in_published_set(found) if request.as_in_paper and not found.is_empty() else found
     if passes.is_empty():
         raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")

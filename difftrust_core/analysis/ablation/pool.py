@@ -4,8 +4,8 @@ Names: a *cell* is one behaviour's label on one pattern, a *column* one pattern 
 numbered through the benchmark.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
@@ -94,6 +94,19 @@ class Pool:
             known = ", ".join(f"{model} at {temperature}" for model, temperature in sorted(self.members))
             raise WrongUsage(f"{self.benchmark} has no candidates of {coder[0]} at {coder[1]}; there are: {known}")
         return self.members[coder]
+
+    def without(self, task_ids: Collection[str]) -> "Pool":
+        """Return the pool without these tasks."""
+        kept = np.array([task.task_id not in task_ids for task in self.tasks], dtype=bool)
+        if kept.all():
+            return self
+        number = np.cumsum(kept) - 1
+        left = {coder: members.where(kept[members.task]) for coder, members in self.members.items()}
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.task_id not in task_ids),
+            members={coder: replace(own, task=number[own.task]) for coder, own in left.items()},
+        )
 
     def tasks_of(self, coder: Coder, *, m: int | None = None) -> list[str]:
         """Return the tasks of which the first m candidates of a coder, or any, are here."""

@@ -1,6 +1,6 @@
 """`difftrust table`: print a table of the paper, computed from a store."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,7 +44,9 @@ def table(
     n: Annotated[
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
-    model: Annotated[str, typer.Option(help="Table 3: its model.")] = "gpt_4o",
+    model: Annotated[
+        list[str] | None, typer.Option(help="Only this model, repeatable; Table 3: its model, else gpt_4o.")
+    ] = None,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
@@ -69,7 +71,7 @@ def table(
         drop_timeouts=drop_timeouts,
         m=m,
         n=n,
-        model=model,
+        **_models(name, model or []),
         n_jobs=jobs,
         intervals=intervals,
         resamples=resamples,
@@ -80,3 +82,14 @@ def table(
     typer.echo(render(made.frame if is_exact else with_ends_in_brackets(made.frame), format_.value))
     for note in made.notes:
         typer.echo(note, err=format_ is not Format.TABLE)
+
+
+def _models(name: str, models: list[str]) -> dict[str, Any]:
+    """Return whose table is asked for: Table 3 is that of one model."""
+    from difftrust_core.exceptions import WrongUsage
+
+    if not name.startswith("3"):
+        return {"only": tuple(models)}
+    if len(models) > 1:
+        raise WrongUsage(f"Table {name} is that of one model, got --model {' --model '.join(models)}; name one")
+    return {"model": models[0]} if models else {}
