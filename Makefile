@@ -65,7 +65,7 @@ bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results o
 bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 4,000; takes ten minutes
 	$(BIN)/python -m tests.bench.scaling
 
-calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
+calibrate: $(READY)  ## Write docs/calibration.md anew, recorded coders from the shipped results or STORE=DIR
 	$(BIN)/python -m tests.support.calibrate $(if $(STORE),--store $(STORE))
 
 dashboard: $(READY)  ## The dashboard in the browser, on the shipped results or STORE=DIR
