@@ -10,7 +10,7 @@ import polars as pl
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
-from difftrust_core.base.records import AS_STORED, Reading
+from difftrust_core.base.records import AS_STORED, Load, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, find_results, in_published_set, load_published
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import (
@@ -138,7 +138,7 @@ def is_shipped(store: Path) -> bool:
 def _sized(store: Store, request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates for the m and n asked for; those at hand if these are all there are."""
     m, n, temperature = request.m, request.n, request.wanted_temperature
-    if m is None and n is None and not request.as_in_paper:
+    if m is None and n is None and not request.as_in_paper and request.reading.load == Load.TRIMMED:
         from difftrust_core.analysis.queries import query_estimates
 
         stale = estimates_are_stale(store)
@@ -271,7 +271,8 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
 
 def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
     sizes = f"m = {_range(estimates['m'])}, n = {_range(estimates['n'])}"
-    return f"{sizes}, equality {request.equality}, detection {request.detection}"
+    load = "" if request.reading.load == Load.TRIMMED else ", a program that loads only trimmed does not load"
+    return f"{sizes}, equality {request.equality}, detection {request.detection}{load}"
 
 
 def _range(values: pl.Series) -> str:

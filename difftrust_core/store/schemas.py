@@ -102,6 +102,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "row": pl.UInt16,
         **dict.fromkeys(("prompt_tokens", "completion_tokens", "cost_nanodollars"), pl.Int64),
         "nondeterministic": pl.Boolean,
+        "trimmed": pl.Boolean,
     },
     "disagreements": {
         "task_id": pl.String,
@@ -148,6 +149,7 @@ MAY_BE_MISSING: dict[str, tuple[str, ...]] = {
     "candidates": _OF_REPLIES,
     "tasks": ("language", "domain"),
     "estimates": ("n_load_failures",),
+    "members": ("trimmed",),
 }
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"

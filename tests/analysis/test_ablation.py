@@ -45,6 +45,7 @@ def members(rows: list[list[int]], **given: list[int]) -> Members:
         "cost_nanodollars": given.get("cost_nanodollars", [1_550_000] * n),
     }
     arrays = {name: np.array(values, dtype=np.int64) for name, values in ints.items()}
+    arrays["trimmed"] = np.array(given.get("trimmed", [0] * n), dtype=np.int64)
     return Members(**arrays, nondeterministic=np.zeros(n, dtype=bool))
 
 

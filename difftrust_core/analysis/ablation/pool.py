@@ -69,6 +69,8 @@ class Members:
     completion_tokens: Ints
     cost_nanodollars: Ints
     nondeterministic: NDArray[np.bool_]
+    trimmed: Ints
+    """1 where the program loads only without what follows its entry point, else 0."""
 
     def where(self, chosen: NDArray[np.bool_]) -> "Members":
         """Return the members ``chosen``."""

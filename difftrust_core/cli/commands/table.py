@@ -1,10 +1,11 @@
 """`difftrust table`: print a table of the paper, computed from a store."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from difftrust_core.base.records import References
+from difftrust_core.base.records import Load, References
 from difftrust_core.cli.options import (
     DetectionOption,
     EqualityOption,
@@ -52,6 +53,9 @@ def table(
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
+    load: Annotated[
+        Load, typer.Option(help="strict: what loads only without the lines after its entry point does not load.")
+    ] = Load.TRIMMED,
     jobs: JobsOption = 2,
 ) -> None:
     """Print a table of the paper, or the gain of selecting by consensus, computed from a store.
@@ -66,7 +70,7 @@ def table(
         published=published,
         detection=detection,
         equality=equality,
-        reading=reading_of(inputs, references),
+        reading=replace(reading_of(inputs, references), load=load),
         temperature=temperature,
         drop_timeouts=drop_timeouts,
         m=m,

@@ -28,7 +28,7 @@ _MAY_BE_NULL = {
     **{table: set(names) for table, names in MAY_BE_MISSING.items()},
     "tasks": {"reference"},
     "estimates": {"detected", *SHARES, *MAY_BE_MISSING["estimates"]},
-    "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars"},
+    "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars", *MAY_BE_MISSING["members"]},
 }
 _TASK = ["benchmark", "task_id"]
 _WHERE = ["benchmark", "validity", "task_id"]
