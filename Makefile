@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
 .PHONY: help demo test test-all test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql \
-	bench-scaling calibrate agreement dashboard lab notebooks reproduce clean
+	bench-scaling calibrate agreement docs dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -59,8 +59,11 @@ bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same
 bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
 	$(BIN)/python -m tests.bench.sql
 
-bench-agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain" a section for each; two minutes
+agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain" a section for each; two minutes
 	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))
+
+docs: $(READY)  ## Write the figures in docs/table_4.md anew, from the shipped results
+	$(BIN)/python -m tests.support.documents
 
 dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
@@ -68,7 +71,7 @@ dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STOR
 bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 4,000; takes ten minutes
 	$(BIN)/python -m tests.bench.scaling
 
-calibrate: $(READY)  ## Write docs/calibration.md anew; with STORE=DIR recorded coders too; takes an hour
+calibrate: $(READY)  ## Write docs/calibration.md anew, recorded coders from the shipped results or STORE=DIR
 	$(BIN)/python -m tests.support.calibrate $(if $(STORE),--store $(STORE))
 
 dashboard: $(READY)  ## The dashboard in the browser, on the shipped results or STORE=DIR

@@ -20,9 +20,10 @@ from difftrust_core.analysis.ablation.measures import TASK_SCHEMA
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
 from difftrust_core.base.records import AS_STORED, Reading
-from difftrust_core.datasets.published import PAPER_SETTING, find_results
+from difftrust_core.datasets.published import PAPER_SETTING, find_results, load_published
 from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.report.tables import is_shipped
 from difftrust_core.report.task_view import TaskView, view_task
 from difftrust_core.store.remote.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
@@ -91,7 +92,14 @@ class Source:
 
     def pool(self, benchmark: str, equality: str = "paper") -> Pool:
         """Return the behaviours of a benchmark; kept while the files are the same."""
-        return load_pool(self.store, benchmark, equality=equality)
+        found = load_pool(self.store, benchmark, equality=equality)
+        return _published(found) if is_shipped(self.root) else found
+
+
+@lru_cache(maxsize=8)
+def _published(pool: Pool) -> Pool:
+    """Return the published tasks: the shipped results hold more of one model, and all pages count the same ones."""
+    return pool.without(set(load_published("excluded_tasks").filter(benchmark=pool.benchmark)["task_id"]))
 
 
 def store_path() -> Path:

@@ -17,7 +17,8 @@ def show_clusters(task: TaskView, *, blind: bool) -> None:
     """Write the clusters as bars and as a table."""
     clusters = task.clustering.clusters
     st.subheader("Behaviours", anchor=False)
-    many = "one behaviour: they agree on every input" if len(clusters) == 1 else f"{len(clusters)} behaviours"
+    alike = "they agree on every input" if clusters[0].loads else "none of them loads"
+    many = f"one behaviour: {alike}" if len(clusters) == 1 else f"{len(clusters)} behaviours"
     st.markdown(
         f"The {int(task.clustering.counts.sum())} programs show {many}. "
         "All programs of a cluster have the same outcome on every input."

@@ -110,12 +110,12 @@ def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
         cards = [
             (label, _spelled(value), f"95 %: {_spelled(low)} to {_spelled(high)}") for label, value, low, high in found
         ]
-        spelled = "unknown" if math.isnan(cost) else f"${cost:,.2f}"
+        spelled = "unknown" if cost is None else f"${cost:,.2f}"
         for card in [*cards, ("Cost", spelled, f"{point['n_tasks']:,} tasks × {chosen.m}")]:
             st.metric(*card, delta_color="off", delta_arrow="off")
     rate, undetected = (point[f"{name}{_RULES[rule][1]}"] for name in ("detection_rate", "undetected_mean_error"))
     said = ["Below each measure: its 95 % interval over tasks."]
-    if not math.isnan(rate) and not math.isnan(undetected):
+    if rate is not None and undetected is not None:
         said.insert(
             0,
             f"With {chosen.m} programs per task on {chosen.n:,} inputs, disagreement detects **{rate:.0%}** of the "
@@ -179,7 +179,7 @@ def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, r
     measures = (rate, *_MEASURES)
     for place, measure in zip(st.columns(3), measures, strict=True):
         with place:
-            if table[measure].is_nan().all():
+            if table[measure].is_null().all():
                 st.markdown("This needs a reference.")
             else:
                 downloads.show_chart(draw(measures=(measure,)), None, name=f"{measure}-against-{vary}")
@@ -216,7 +216,7 @@ def _grid(chosen: Choice, models: tuple[str, ...], vary: str) -> list[float]:
 def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, table: pl.DataFrame) -> None:
     st.subheader("Detection rate by cost", anchor=False)
     priced = pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0)
-    if table.filter(priced & pl.col(rate).is_not_nan()).is_empty():
+    if table.filter(priced & pl.col(rate).is_not_null()).is_empty():
         st.markdown("The price of these programs is unknown.")
         return
     unpriced = table.group_by("model", maintain_order=True).agg(priced.any()).filter(~pl.col("cost_usd"))

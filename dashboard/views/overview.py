@@ -83,7 +83,7 @@ def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
 def _column(name: str, shown: pl.DataFrame) -> Any:
     title, about = _COLUMNS[name]
     if name in _BARS:
-        highest = shown[name].fill_nan(None).max()
+        highest = shown[name].max()
         top = max(float(highest), 0.01) if isinstance(highest, int | float) else 1.0
         return st.column_config.ProgressColumn(
             title, help=about, format="percent", min_value=0.0, max_value=top, width=104
@@ -96,7 +96,7 @@ def _column(name: str, shown: pl.DataFrame) -> Any:
 
 
 def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> None:
-    if chosen.blind or table["mean_error"].is_nan().all():
+    if chosen.blind or table["mean_error"].is_null().all():
         return
     st.subheader("Models by error and incoherence", anchor=False)
     published = load_published("table_4").filter(benchmark=chosen.benchmark)

@@ -34,6 +34,8 @@ class Matrix:
     row_of: dict[str, int]
     """Tree id -> row."""
     nondeterministic: frozenset[str]
+    trimmed: frozenset[str]
+    """Those that loaded only without what follows their entry point."""
 
 
 def load_matrix(store: Store, partition: dict[str, object], task_id: str, starts: Sequence[int]) -> Matrix:
@@ -58,6 +60,7 @@ def load_matrix(store: Store, partition: dict[str, object], task_id: str, starts
         reach=reach,
         row_of=row_of,
         nondeterministic=frozenset().union(*(p.nondeterministic for p in parts)),
+        trimmed=frozenset().union(*(p.trimmed for p in parts)),
     )
 
 
@@ -99,6 +102,7 @@ def _load_chunk(store: Store, partition: dict[str, object], task_id: str) -> Mat
         reach=np.full(len(ids), shape[0], dtype=np.int64),
         row_of=dict(executions.select("tree_id", "behaviour_id").iter_rows()),
         nondeterministic=frozenset(executions.filter("nondeterministic")["tree_id"]),
+        trimmed=frozenset(executions.filter("trimmed")["tree_id"]),
     )
 
 
@@ -212,8 +216,8 @@ class _Job:
 @dataclass(frozen=True, kw_only=True)
 class _Made:
     task: CompactTask
-    rows: list[tuple[str, str, int, bool]]
-    """(task_id, tree_id, row, nondeterministic)."""
+    rows: list[tuple[str, str, int, bool, bool]]
+    """(task_id, tree_id, row, nondeterministic, trimmed)."""
     disagreements: list[dict[str, Any]]
 
 
@@ -233,7 +237,10 @@ def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.Da
     made.sort(key=lambda one: one.task.task_id)
     rows = pl.DataFrame(
         [row for one in made for row in one.rows],
-        schema={"task_id": pl.String, "tree_id": pl.String, "row": pl.UInt16, "nondeterministic": pl.Boolean},
+        schema={
+            **{"task_id": pl.String, "tree_id": pl.String, "row": pl.UInt16},
+            **{"nondeterministic": pl.Boolean, "trimmed": pl.Boolean},
+        },
         orient="row",
     )
     disagreements = [row for one in made for row in one.disagreements]
@@ -288,7 +295,7 @@ def _make(job: _Job) -> _Made:
     )
     first: dict[str, object] = {**partition, "start": chunk_name(job.starts[0])}
     rows = [
-        (job.task_id, tree, matrix.row_of[tree], tree in matrix.nondeterministic)
+        (job.task_id, tree, matrix.row_of[tree], tree in matrix.nondeterministic, tree in matrix.trimmed)
         for tree in sorted(job.votes)
         if tree in matrix.row_of
     ]

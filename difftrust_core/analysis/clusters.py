@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from difftrust_core.analysis.ablation.compact import CompactTask
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import check_reach
-from difftrust_core.base.records import Coder
+from difftrust_core.base.records import Coder, Kind
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.metrics.consensus import consensus
 from difftrust_core.store.store import Store
@@ -30,7 +30,7 @@ class Cluster:
     """Candidates with equal outcomes on all n inputs."""
 
     number: int
-    """1, 2, ...: the largest first, of equally large ones the one with the smaller row."""
+    """1, 2, ...: the largest first, of equally large ones the one with the smaller row; those that do not load last."""
     row: int
     """Row of one of its behaviours within the task, the one of most candidates."""
     members: Mapping[Coder, tuple[int, ...]]
@@ -39,6 +39,8 @@ class Cluster:
     """Whether the reference behaves so too."""
     n_wrong: int | None
     """Inputs on which it differs from the reference; None without a reference."""
+    loads: bool = True
+    """Whether its programs load. Those that do not failed, which is seen without a reference; they do not agree."""
 
     @property
     def n_candidates(self) -> int:
@@ -132,7 +134,8 @@ def _clustering(
     for row in sorted(members, key=lambda row: (-_size(members[row]), row)):
         rows_of.setdefault(labels[row].tobytes(), []).append(row)
     merged = [(rows, _joined([members[row] for row in rows])) for rows in rows_of.values()]
-    merged.sort(key=lambda pair: (-_size(pair[1]), pair[0][0]))
+    loads = task.kinds[:, 0] != Kind.LOAD_ERROR
+    merged.sort(key=lambda pair: (not loads[pair[0][0]], -_size(pair[1]), pair[0][0]))
     truth = None if task.reference is None else labels[task.reference]
     wrong = [None if truth is None else int(weights[labels[rows[0]] != truth].sum()) for rows, _ in merged]
     leaders = [rows[0] for rows, _ in merged]
@@ -140,7 +143,14 @@ def _clustering(
         task_id=task.task_id,
         n=n,
         clusters=tuple(
-            Cluster(number=i + 1, row=rows[0], members=own, is_reference=wrong[i] == 0, n_wrong=wrong[i])
+            Cluster(
+                number=i + 1,
+                row=rows[0],
+                members=own,
+                is_reference=wrong[i] == 0,
+                n_wrong=wrong[i],
+                loads=bool(loads[rows[0]]),
+            )
             for i, (rows, own) in enumerate(merged)
         ),
         labels=labels[leaders],
@@ -212,7 +222,8 @@ def compute_passes(
 ) -> pl.DataFrame:
     """Return one row per coder and task that has a reference.
 
-    ``random``: the share of its first m candidates that pass; ``consensus``: 1 if the consensus of them does, else 0.
+    ``random``: the share of its first m candidates that pass; ``consensus``: 1 if the consensus of them does, else 0;
+    candidates that do not load have no part in it.
     To pass is to agree with the reference on the first n inputs (None: all). Raises WrongUsage if there are fewer,
     NoStore if the store holds no program texts.
     """
@@ -248,6 +259,8 @@ def _passes_of_coder(
         patterns = task.pattern_of_input[:n][: int(task.reach[rows].min())]  # inputs that all of them met
         labels = task.labels[pool.equality][:, : int(patterns.max()) + 1]  # numbered as they appear
         right = (labels[rows] == labels[task.reference]).all(axis=1)
+        loads = task.kinds[rows, 0] != Kind.LOAD_ERROR
+        votes = (loads | ~loads.any()).astype(np.int64)
         codes = [texts[*coder, task.task_id, sample] for sample in own.sample_index[at].tolist()]
         yield {
             "benchmark": pool.benchmark,
@@ -258,5 +271,5 @@ def _passes_of_coder(
             "n": len(patterns),
             "random": float(right.mean()),
             # A candidate a row: texts of one behaviour are of different lengths, and the shortest one is taken.
-            "consensus": float(right[consensus(labels[rows], np.ones(len(rows), dtype=np.int64), codes)]),
+            "consensus": float(right[consensus(labels[rows], votes, codes)]),
         }

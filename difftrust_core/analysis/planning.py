@@ -31,7 +31,7 @@ def cheapest(grid: pl.DataFrame, *, detection_rate: float) -> dict[str, Any] | N
     missing = [name for name in GRID if name not in grid.columns]
     if missing:
         raise WrongUsage(f"a plan needs the columns {', '.join(GRID)}, missing: {', '.join(missing)}")
-    enough = grid.filter(pl.col("detection_rate").is_not_nan() & (pl.col("detection_rate") >= detection_rate))
+    enough = grid.filter(pl.col("detection_rate") >= detection_rate)
     return None if enough.is_empty() else enough.sort("cost_usd", "n", "m").row(0, named=True)
 
 
@@ -99,7 +99,7 @@ def detection_grid(
             tasks = ablation(recorded.pool, [recorded.coder], m=m, n=n, subsets=False)
             rows.append((m, n, detection_rate(tasks, detection=detection), _cost_of_a_task(tasks, price)))
     schema = dict(zip(GRID, (pl.Int64(), pl.Int64(), pl.Float64(), pl.Float64()), strict=True))
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
 
 def _cost_of_a_task(tasks: pl.DataFrame, price: Price) -> float:

@@ -11,9 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from difftrust_core.analysis.ablation.compact import CompactTask
+from difftrust_core.analysis.ablation.loading import strictly_loaded
 from difftrust_core.analysis.ablation.pool import Members, Pool
 from difftrust_core.base.files import FileState, file_state
-from difftrust_core.base.records import References
+from difftrust_core.base.records import AS_STORED, Load, Reading
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.exceptions import NoStore
 from difftrust_core.generation.prices import count_tokens, recorded_prices, recorded_prompt_tokens
@@ -108,14 +109,12 @@ def compact_frames(tasks: Sequence[CompactTask]) -> dict[str, pl.DataFrame]:
     }
 
 
-def pool_of(
-    frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *, references: str = References.PUBLISHED
-) -> Pool:
+def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *, reading: Reading = AS_STORED) -> Pool:
     """Return the pool that the tables ``patterns``, ``classes`` and ``members`` of one benchmark hold.
 
-    ``references``: which of its tasks count.
+    ``reading``: which of its tasks count, and which programs load. Raises WrongUsage if that is not known.
     """
-    left_out = tasks_left_out(benchmark, references)
+    left_out = tasks_left_out(benchmark, reading.references)
     classes = {key[0]: part for key, part in frames["classes"].group_by("task_id", maintain_order=True)}
     tasks = [
         _task(str(task_id), np.array(patterns, dtype=np.uint16), classes[task_id])
@@ -124,7 +123,7 @@ def pool_of(
     ]
     numbers = pl.DataFrame({"task_id": [t.task_id for t in tasks], "task": range(len(tasks))})
     members = frames["members"].join(numbers, on="task_id").sort("model", "temperature", "task", "sample_index")
-    return Pool(
+    pool = Pool(
         benchmark=benchmark,
         equality=equality,
         tasks=tuple(tasks),
@@ -133,6 +132,7 @@ def pool_of(
             for (model, temperature), part in members.group_by("model", "temperature", maintain_order=True)
         },
     )
+    return strictly_loaded(pool) if reading.load == Load.STRICT else pool
 
 
 def _task(task_id: str, pattern_of_input: NDArray[np.uint16], rows: pl.DataFrame) -> CompactTask:
@@ -155,6 +155,7 @@ def _task(task_id: str, pattern_of_input: NDArray[np.uint16], rows: pl.DataFrame
 
 def _members(rows: pl.DataFrame) -> Members:
     numbers = {name: rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in _NUMBERS}
+    numbers["trimmed"] = rows["trimmed"].cast(pl.Int64).fill_null(-1).to_numpy()
     return Members(**numbers, nondeterministic=rows["nondeterministic"].to_numpy())
 
 
@@ -170,17 +171,17 @@ def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER) -
         found = f"there are: {', '.join(names)}" if names else f"run `difftrust execute --store {store.root}`"
         raise NoStore(f"{store.root} holds no results for {benchmark} with validity {validity}; {found}")
     state = tuple(file_state(path) for path in files)
-    return _load_pools(store.root, benchmark, validity, store.reading.references, state)[equality]
+    return _load_pools(store.root, benchmark, validity, store.reading, state)[equality]
 
 
 @lru_cache(maxsize=8)
 def _load_pools(
-    root: Path, benchmark: str, validity: str, references: str, written: tuple[FileState, ...]
+    root: Path, benchmark: str, validity: str, reading: Reading, written: tuple[FileState, ...]
 ) -> dict[str, Pool]:
     """Return equality -> pool: they share all that is read, so another equality is there at once."""
     store, where = Store(root), {"benchmark": benchmark, "validity": validity}
     read = {t: store.read(t, where) for t in ("patterns", "classes", "members")}
-    first = pool_of(read, benchmark, EQUALITIES[0], references=references)
+    first = pool_of(read, benchmark, EQUALITIES[0], reading=reading)
     return {equality: replace(first, equality=equality) for equality in EQUALITIES}
 
 

@@ -16,7 +16,7 @@ from difftrust_core.base.records import References
 from difftrust_core.datasets.audits import FAULTS, audit_frame
 from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
-from difftrust_core.store.schemas import REMEDIES
+from difftrust_core.store.schemas import KEYS, REMEDIES
 from difftrust_core.store.store import MAY_BE_MISSING, PARTITIONS, REFERENCE, SCHEMAS, Store
 
 _SQL_TYPES = {
@@ -40,7 +40,7 @@ def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyC
 
     All but ``all_estimates`` show the inputs and the tasks of the store's reading, ``estimates`` one equality.
     ``ablation(model, benchmark, temperature, m, n)`` is ``ablation.ablation`` as a table, ``ablation_summary(...)`` its
-    aggregate in one row: the same numbers, NULL where they have NaN; 'a+b' is the mixture of two models. Tables that
+    aggregate in one row: the same numbers; NULL is undefined; 'a+b' is the mixture of two models. Tables that
     a results store does not hold are left out.
     """
     connection = duckdb.connect(":memory:")
@@ -142,14 +142,30 @@ def _create_view(
         left_out = f"SELECT benchmark, task_id FROM audits WHERE finding IN ({faults})"
         conditions.append(f"(benchmark, task_id) NOT IN ({left_out})")
     where = " AND ".join(conditions) or "true"
-    columns = ", ".join([c for c in (*PARTITIONS[table], *SCHEMAS[table]) if c not in keys])
+    columns = ", ".join([c for c in PARTITIONS[table] if c not in keys] + [_defined(table, c) for c in SCHEMAS[table]])
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
+
+
+_OF_LOAD_ERRORS = {
+    "n_load_failures": "coalesce(n_load_failures, n_load_errors // n)",
+    "detected": "detected OR (detected IS NOT NULL AND n_load_errors > 0)",
+}
+"""Columns of estimates as they follow from the others: a program that does not load fails on all its inputs."""
+
+
+def _defined(table: str, column: str) -> str:
+    """Return a column of a table as a view has it: NaN, as files before had it, is NULL, which avg() leaves out."""
+    if table == "estimates" and column in _OF_LOAD_ERRORS:
+        return f"CAST({_OF_LOAD_ERRORS[column]} AS {_SQL_TYPES[SCHEMAS[table][column]]}) AS {column}"
+    is_share = SCHEMAS[table][column] == pl.Float64 and column not in KEYS[table]
+    return f"nullif({column}, 'NaN'::DOUBLE) AS {column}" if is_share else column
 
 
 def _is_of_this_version(path: Path) -> bool:
     """Tell whether estimates hold every column; others are as good as missing, for `execute` writes them anew."""
     try:
-        return SCHEMAS["estimates"].keys() <= pl.read_parquet_schema(path).keys()
+        known = {*pl.read_parquet_schema(path), *MAY_BE_MISSING["estimates"]}
+        return SCHEMAS["estimates"].keys() <= known
     except (pl.exceptions.PolarsError, OSError):
         return True  # damaged: DuckDB says so
 

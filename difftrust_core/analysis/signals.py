@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from difftrust_core.analysis.ablation.counting import count
+from difftrust_core.analysis.ablation.counting import TaskCount, count
 from difftrust_core.analysis.ablation.measures import ablation
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
@@ -105,14 +105,17 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
     """Return what executing says of each coder and task at one temperature.
 
     Columns: KEY, m, n, error, incoherence; of the clusters of equal behaviour their number, entropy in bits and largest
-    share; pass_at_1 and pass_at_5, NaN without a reference.
+    share. As a signal, a candidate that does not load agrees with no other: it is a cluster of its own. pass_at_1 and
+    pass_at_5, null without a reference.
     """
     found = [pl.DataFrame(schema={**_KEY_SCHEMA, **_BEHAVIOUR})]
     for coder in sorted(pool.members):
         if coder[1] == temperature:
             measured = ablation(pool, [coder], m=m, n=n, subsets=False)
             counts = count(pool, [coder], m=[m], n=n)
-            sizes = [sorted((c.sizes[0] for c in task.classes), reverse=True) for task in counts.tasks()]
+            tasks = counts.tasks()
+            sizes = [_clusters(task) for task in tasks]
+            apart = pl.Series([_agreeing_failures(task) for task in tasks], dtype=pl.Float64)
             tallies = counts.tallies
             right = [
                 (m, right) if known else None
@@ -127,8 +130,21 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
                 **{f"pass_at_{k}": [float("nan") if r is None else pass_at_k(*r, k) for r in right] for k in (1, 5)},
             }
             made = measured.with_columns([pl.Series(name, values) for name, values in columns.items()])
+            made = made.with_columns(incoherence=pl.col("incoherence") + apart)
             found.append(made.select([pl.col(c).cast(kind) for c, kind in (_KEY_SCHEMA | _BEHAVIOUR).items()]))
-    return pl.concat(found)
+    return pl.concat(found).fill_nan(None)
+
+
+def _clusters(task: TaskCount) -> list[int]:
+    """Return the sizes of the clusters, the largest first; each candidate that does not load is one."""
+    loading = sorted((c.sizes[0] for c in task.classes if c.loads), reverse=True)
+    return loading + [1] * (task.m - sum(loading))
+
+
+def _agreeing_failures(task: TaskCount) -> float:
+    """Return the share of the pairs of candidates that fail to load alike, which incoherence counts as agreeing."""
+    pairs = sum(c.sizes[0] * (c.sizes[0] - 1) for c in task.classes if not c.loads)
+    return pairs / (task.m * (task.m - 1)) if pairs else 0.0
 
 
 _KEY_SCHEMA: Final[dict[str, Any]] = {
@@ -148,7 +164,7 @@ _STEPS_DRAWN: Final = 100
 
 def score_of(rows: pl.DataFrame, signal: Signal) -> Floats:
     """Return the signal turned so that more of it means an error is more likely."""
-    score: Floats = signal.sign * rows[signal.column].cast(pl.Float64).fill_null(math.nan).to_numpy()
+    score: Floats = signal.sign * rows[signal.column].cast(pl.Float64).to_numpy()
     return score
 
 
@@ -177,7 +193,7 @@ def auroc_table(rows: pl.DataFrame, **options: Any) -> pl.DataFrame:
                 "n_rows": int((~np.isnan(score)).sum()),
             }
         )
-    return pl.DataFrame(made)
+    return pl.DataFrame(made).fill_nan(None)
 
 
 def roc_table(rows: pl.DataFrame) -> pl.DataFrame:
@@ -204,15 +220,15 @@ def _thinned(curve: pl.DataFrame) -> pl.DataFrame:
 def correlation_table(rows: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return Pearson's r of every ordered pair: a, b (titles), r; over the rows where both have a value.
 
-    ``columns``: which, and in which order; None: error and every signal measured. NaN where one side is constant.
+    ``columns``: which, and in which order; None: error and every signal measured. null where one side is constant.
     """
     titles = {"error": "error", "pass_at_1": "pass@1", "pass_at_5": "pass@5"} | {s.column: s.title for s in SIGNALS}
     chosen = columns if columns is not None else ["error", *(s.column for s in measured(rows))]
-    floats = rows.select(pl.col(list(chosen)).cast(pl.Float64).fill_nan(None))
+    floats = rows.select(pl.col(list(chosen)).cast(pl.Float64))
     made = [
         {"a": titles[a], "b": titles[b], "r": 1.0 if a == b else _pearson(floats, a, b)} for a in chosen for b in chosen
     ]
-    return pl.DataFrame(made, schema={"a": pl.String, "b": pl.String, "r": pl.Float64})
+    return pl.DataFrame(made, schema={"a": pl.String, "b": pl.String, "r": pl.Float64}).fill_nan(None)
 
 
 def _pearson(floats: pl.DataFrame, a: str, b: str) -> float:
@@ -239,7 +255,7 @@ def added_table(rows: pl.DataFrame, base: Sequence[str], added: Sequence[str], *
                 **{"gain": gain.estimate, "low": gain.low, "high": gain.high},
             }
         )
-    return pl.DataFrame(made)
+    return pl.DataFrame(made).fill_nan(None)
 
 
 def _title(column: str) -> str:

@@ -55,6 +55,15 @@ class References(StrEnum):
     """Without tasks whose reference was judged wrong, or whose description admits several answers."""
 
 
+class Load(StrEnum):
+    """What counts as a program that loads."""
+
+    TRIMMED = "trimmed"
+    """Also one that loads only without what follows its entry point."""
+    STRICT = "strict"
+    """One that loads as it is, as published."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """How a store's results are read: on which inputs, and on which tasks."""
@@ -62,6 +71,7 @@ class Reading:
     inputs: str | None = None
     """A validity policy that the store was executed with; None: the store's own."""
     references: str = References.PUBLISHED
+    load: str = Load.TRIMMED
 
 
 AS_STORED: Final = Reading()

@@ -1,6 +1,5 @@
 """Candidates of one task, compared with each other, without a reference."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -123,7 +122,7 @@ class _Check:
             equality=options.equality,
             validity=options.validity,
             typed=options.accepts is not None,
-            incoherence=incoherence(self.labels, self.counts) if self.m > 1 else math.nan,
+            incoherence=incoherence(self.labels, self.counts) if self.m > 1 else None,
             interval=interval,
             error_at_least=interval.low / 2 if interval else 0.0,
             statement=self._statement(verdict, interval, loading),

@@ -87,8 +87,8 @@ class CheckReport:
     equality: str
     validity: str
     typed: bool
-    incoherence: float
-    """I over two distinct candidates, Eq. 8; NaN if undecided for lack of programs."""
+    incoherence: float | None
+    """I over two distinct candidates, Eq. 8; None of a single one."""
     interval: Interval | None
     error_at_least: float
     """E is at least this, at the interval's level; 0 where nothing disagrees."""

@@ -131,7 +131,7 @@ def report_doubts(store: Path, *, show_timeouts: bool) -> None:
         first = single.row(0, named=True)
         typer.echo(
             f"incoherence needs m >= 2 candidates, got 1 in {len(single)} (coder, task) pairs, the first "
-            f"{first['model']} on {first['task_id']}; it is NaN there: import or generate more"
+            f"{first['model']} on {first['task_id']}; it is undefined there: import or generate more"
         )
 
 

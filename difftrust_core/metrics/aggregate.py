@@ -2,7 +2,7 @@
 
 ``estimates`` is always a table with one row per (benchmark, model, temperature, task_id) and the columns of
 ``tally.estimates_of``. A coder is a model at a temperature. Every measure is computed from the tasks where it is
-defined: NaN and null are left out; a measure that no task defines is NaN, never 0.
+defined; a measure that no task defines is null in a table and NaN as a number, never 0.
 
 Equations are those of Valentin et al., "Incoherence as Oracle-less Measure of Error in LLM-Based Code
 Generation" (AAAI 2026).
@@ -32,6 +32,7 @@ MEAN: Final = "mean"
 Floats = npt.NDArray[np.float64]
 _RANKINGS = {
     "rho_found": ("found", "erroneous"),
+    "rho_pass_at_1": ("found", "failure"),
     "rho_error": ("incoherence", "error"),
     "rho_failure": ("incoherence", "failure"),
 }
@@ -52,7 +53,7 @@ def ratio_terms(tasks: pl.DataFrame, measure: str, *, detection: Detection) -> t
         """Return how likely, or whether, a task shows an error or a disagreement."""
         return of(sampled) if is_sampled else np.where(np.isnan(of(exact)), np.nan, of(exact) > 0)
 
-    found, erroneous = partial(seen, "p_detected", "incoherence"), partial(seen, "p_erroneous", "error")
+    found, erroneous = partial(seen, "p_detected", "detected"), partial(seen, "p_erroneous", "error")
     weighted: dict[str, Callable[[], tuple[Floats, Floats]]] = {
         "detection_rate": lambda: (found(), erroneous()),
         "undetected_mean_error": lambda: (of("error"), 1 - found()),
@@ -109,7 +110,7 @@ def detection_rate(estimates: pl.DataFrame, *, detection: Detection = Detection.
     """Return the share of the erroneous tasks that incoherence detects, in [0, 1]; NaN if none is erroneous.
 
     as-published: sum_d p_erroneous p_detected / sum_d p_erroneous. all-pairs: over tasks with E > 0, the share
-    with I > 0. Raises WrongUsage for another detection. §6.3.
+    that is ``detected``: I > 0, or a candidate does not load. Raises WrongUsage for another detection. §6.3.
     """
     return ratio(estimates, "detection_rate", detection=detection)
 
@@ -117,7 +118,7 @@ def detection_rate(estimates: pl.DataFrame, *, detection: Detection = Detection.
 def undetected_mean_error(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUBLISHED) -> float:
     """Return the mean error of the tasks that go undetected, in [0, 1]; NaN if all are detected.
 
-    as-published: sum_d E (1 - p_detected) / sum_d (1 - p_detected). all-pairs: mean of E over tasks with I = 0.
+    as-published: sum_d E (1 - p_detected) / sum_d (1 - p_detected). all-pairs: mean of E over tasks not ``detected``.
     Raises WrongUsage for another detection. §6.3.
     """
     return ratio(estimates, "undetected_mean_error", detection=detection)
@@ -138,7 +139,7 @@ def table_4(
     over_models = coders.group_by(keys).agg(
         pl.lit(MEAN).alias("model"),
         pl.lit(None, dtype=pl.Int64).alias("tasks"),
-        pl.col(list(measures)).fill_nan(None).mean().fill_null(float("nan")),
+        pl.col(list(measures)).mean(),
     )
     order = ["benchmark", pl.col("model") == MEAN, "model", *keys[1:]]
     return pl.concat([coders, over_models.select(coders.columns)]).sort(order)
@@ -149,8 +150,9 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
 
     One row per benchmark (and temperature, where some model has several): coders, and Spearman's rho over the coders
     between the share of tasks that incoherence finds erroneous and the share that are (rho_found, the figure's own, by
-    ``detection``), between mean incoherence and mean error (rho_error), and mean incoherence and 1 - pass@1
-    (rho_failure). NaN with fewer than three coders or where one of the two is the same for all.
+    ``detection``), of the former and 1 - pass@1, Eq. 11 (rho_pass_at_1), between mean incoherence and mean error
+    (rho_error), and mean incoherence and 1 - pass@1 (rho_failure). Null with fewer than three coders or where one of
+    the two is the same for all.
     """
     coders = coder_measures(estimates, detection=detection)
     keys = [column for column in ("benchmark", "temperature") if column in coders.columns]
@@ -162,7 +164,7 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
     ]
     schema: dict[str, pl.DataType] = {key: coders.schema[key] for key in keys}
     schema |= {"coders": pl.Int64()} | dict.fromkeys(_RANKINGS, pl.Float64())
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
 def coder_measures(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUBLISHED) -> pl.DataFrame:
@@ -224,7 +226,7 @@ def _per_coder(estimates: pl.DataFrame, measures: dict[str, Callable[[pl.DataFra
     ]
     schema: dict[str, pl.DataType] = {key: estimates.schema[key] for key in keys}
     schema |= {"tasks": pl.Int64()} | {name: pl.Float64() for name in measures}
-    return pl.DataFrame(rows, schema=schema).sort(keys)
+    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort(keys)
 
 
 def _n_defined(tasks: pl.DataFrame) -> int:

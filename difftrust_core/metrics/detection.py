@@ -10,6 +10,6 @@ class Detection(StrEnum):
     """When a task counts as detected."""
 
     AS_PUBLISHED = "as-published"
-    """Expected value of the published sampling: one random pair of candidates an input."""
+    """Expected value of the published sampling: one random pair of candidates an input; load errors may agree."""
     ALL_PAIRS = "all-pairs"
-    """Any two of its candidates disagree on any of its inputs."""
+    """Any two of its candidates disagree on any of its inputs, or one of them does not load."""

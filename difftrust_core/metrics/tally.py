@@ -36,6 +36,8 @@ class Tallies:
     """Functional classes."""
     alike: Ints
     """sum_c K_c(K_c - 1), the ordered pairs of candidates of one functional class."""
+    load_failures: Ints
+    """Candidates that do not load: what needs no oracle to be seen."""
     disagreeing: Histograms
     """m^2 - sum_c k_c^2, the ordered pairs of candidates that differ on an input."""
     has_reference: npt.NDArray[np.bool_]
@@ -54,6 +56,7 @@ def estimates_of(tallies: Tallies) -> dict[str, Any]:
     paired = pairs > 0
     disagreeing, wrong = _totals(tallies.disagreeing, len(m)), _totals(tallies.wrong, len(m))
     both = paired & known
+    seen = (tallies.n_classes > 1) | (tallies.load_failures > 0)
     check_invariants(disagreeing[both], wrong[both], m[both])
     return {
         "m": m,
@@ -66,7 +69,8 @@ def estimates_of(tallies: Tallies) -> dict[str, Any]:
         "functional_incoherence": _quotients(pairs - tallies.alike, pairs, paired),
         "functional_error": _quotients(m - tallies.right, m, known),
         "n_classes": tallies.n_classes,
-        "detected": [k > 1 if p else None for k, p in zip(tallies.n_classes.tolist(), paired.tolist(), strict=True)],
+        "n_load_failures": tallies.load_failures,
+        "detected": [seen if p else None for seen, p in zip(seen.tolist(), paired.tolist(), strict=True)],
     }
 
 

@@ -25,6 +25,7 @@ from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.policies import make_policies
 from difftrust_core.report.readings import draw_readings
+from difftrust_core.report.render import in_brackets
 from difftrust_core.report.shown import Figure
 from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
 
@@ -95,8 +96,9 @@ def _figure_1(request: FigureRequest) -> Figure:
     measures = coder_measures(estimates, detection=request.detection)
     rhos = ranking_intervals(estimates, detection=request.detection, resamples=request.resamples)
     said = (
-        f"{row['benchmark']}: rho = {row['rho_found']:.3f} [{row['rho_found_low']:.3f}, {row['rho_found_high']:.3f}] "
-        f"over {row['coders']} models (95 % over tasks), p = {row['rho_found_p']:.1g}"
+        f"{row['benchmark']}: rho = {in_brackets(row['rho_found'], row['rho_found_low'], row['rho_found_high'])} "
+        f"over {row['coders']} models (95 % over tasks)"
+        + ("" if row["rho_found_p"] is None else f", p = {row['rho_found_p']:.1g}")
         for row in rhos.iter_rows(named=True)
     )
     return Figure(
@@ -209,7 +211,8 @@ def _mixtures(request: FigureRequest) -> Figure:
             if k <= len(coders) and m % k == 0:
                 found = mixture_summary(_counted(request)(mixtures(pool, coders, n_models=k, each=m // k, m=m, n=n)))
                 rows += [(name, k, said, found[key], found["n_tasks"]) for key, said in _OF_MIXTURES.items()]
-    frame = pl.DataFrame(rows, schema=["benchmark", "n_models", "measure", "value", "n_tasks"], orient="row")
+    columns = ["benchmark", "n_models", "measure", "value", "n_tasks"]
+    frame = pl.DataFrame(rows, schema=columns, orient="row").fill_nan(None)
     if frame["n_tasks"].max() == 0:
         raise NoStore(f"no task of {request.store} has {m} programs of every model; ask for fewer with -m")
     notes = (

@@ -39,12 +39,7 @@ def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
     """Return ``frame`` with each x, x_low and x_high as one text column x: ``0.123 [0.101, 0.145]``."""
     measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
     ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
-    cells = {
-        name: [
-            None if x is None else in_brackets(x, low, high) for x, low, high in frame.select(_three(name)).iter_rows()
-        ]
-        for name in measures
-    }
+    cells = {name: [in_brackets(*ends) for ends in frame.select(_three(name)).iter_rows()] for name in measures}
     return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)
 
 

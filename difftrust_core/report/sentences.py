@@ -21,7 +21,7 @@ from difftrust_core.report.names import with_display_names
 
 WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
 NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1")
-"""Columns that are NaN without a reference, and hidden where the user hides what needs one."""
+"""Columns that are null without a reference, and hidden where the user hides what needs one."""
 
 WHERE_ALLOWED: Final = "at least one of them is wrong if the task allows the input"
 """What a disagreement shows; outside a task's domain any outcome may be right."""
@@ -46,12 +46,12 @@ def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.
 
 
 def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
-    """Return ``compare`` as a row a (model, measure): value, low, high; NaN left out."""
+    """Return ``compare`` as a row a (model, measure): value, low, high; undefined ones left out."""
     parts = [
         table.select("model", pl.lit(name).alias("measure"), value=name, low=f"{name}{LOW}", high=f"{name}{HIGH}")
         for name in WITH_INTERVALS
     ]
-    return pl.concat(parts).filter(pl.col("value").is_not_nan())
+    return pl.concat(parts).drop_nulls("value")
 
 
 def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
@@ -66,7 +66,7 @@ def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_ref
     ``table``: ``compare`` of them, where it is at hand.
     """
     table = with_display_names(compare_means(tasks) if table is None else table)
-    known = table.filter(pl.col("mean_error").is_not_nan()) if with_reference else table.clear()
+    known = table.drop_nulls("mean_error") if with_reference else table.clear()
     said = [_disagreeing(table)]
     if not known.is_empty():
         said = [_erring(known), *_ranked(known), *_found(known)]
@@ -75,15 +75,18 @@ def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_ref
 
 def tasks_in_words(tasks: pl.DataFrame, *, with_reference: bool = True) -> str:
     """Return how many (model, task) rows disagree, and what the others hide, in a sentence or two."""
-    defined = tasks.filter(pl.col("incoherence").is_not_nan())
+    defined = tasks.drop_nulls("incoherence")
     if defined.is_empty():
         return "A disagreement needs at least two programs per task."
     seen = defined.filter(pl.col("incoherence") > 0).height
     what = "tasks" if tasks["model"].n_unique() == 1 else "pairs of a model and a task"
     said = f"On {seen:,} of {defined.height:,} {what}, programs disagree: {WHERE_ALLOWED}."
-    silent = defined.filter(pl.col("incoherence") == 0, pl.col("error").is_not_nan())
+    if failed := defined.filter("detected", pl.col("incoherence") == 0).height:
+        said += f" On {failed:,} more, programs do not load."
+    silent = defined.filter(~pl.col("detected")).drop_nulls("error")
     if not with_reference or silent.is_empty():
-        return f"{said} On the other {defined.height - seen:,}, all programs agree; they may still share an error."
+        quiet = defined.height - seen - failed
+        return f"{said} On the other {quiet:,}, all programs agree; they may still share an error."
     wrong = silent.filter(pl.col("error") > 0).height
     return f"{said} On the other {silent.height:,}, all programs agree; {wrong:,} are wrong despite agreement."
 
@@ -94,7 +97,7 @@ def compare_means(tasks: pl.DataFrame, *, measures: Sequence[str] = MEASURES) ->
 
 
 def _disagreeing(table: pl.DataFrame) -> str:
-    table = table.filter(pl.col("mean_incoherence").is_not_nan()).sort("mean_incoherence", "model")
+    table = table.drop_nulls("mean_incoherence").sort("mean_incoherence", "model")
     if table.is_empty():
         return ""
     least, most = table.row(0, named=True), table.row(-1, named=True)
@@ -130,7 +133,7 @@ def _ranked(table: pl.DataFrame) -> list[str]:
 
 
 def _found(table: pl.DataFrame) -> list[str]:
-    table = table.filter(pl.col("detection_rate").is_not_nan()).sort("detection_rate", "model")
+    table = table.drop_nulls("detection_rate").sort("detection_rate", "model")
     if table.is_empty():
         return []
     least, most = table.row(0, named=True), table.row(-1, named=True)

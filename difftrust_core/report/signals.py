@@ -38,7 +38,7 @@ class Signals(Table):
 
     def means(self, columns: Sequence[str]) -> "Signals":
         """Return the means of these columns: a row for each benchmark and model; undefined values are left out."""
-        averaged = self.frame.group_by("benchmark", "model").agg(pl.col(columns).fill_nan(None).mean())
+        averaged = self.frame.group_by("benchmark", "model").agg(pl.col(columns).mean())
         return Signals(averaged.sort("benchmark", "model"))
 
     @property

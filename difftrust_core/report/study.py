@@ -143,15 +143,15 @@ class Study:
     ) -> Table:
         """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or one of this project.
 
-        "selection": the gain of selecting by consensus; "readings": as published, in the domain and with audited
-        references side by side; "undetected": what the errors are that incoherence misses; "suspects": tasks on which
-        most models contradict the reference; "draws": how inputs were drawn; "agreement": risk and coverage where the
-        programs agree, and a threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most
-        ``alpha`` with probability 1 - ``delta``; "guarantee": how often that bound is kept; "policies": what ways of
-        buying programs find, raise in vain and cost. ``published`` puts the published value beside each;
-        ``intervals`` adds 95 % intervals over tasks (bootstrap); ``model`` is whose Table 3, agreement or policies;
-        ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published. Raises WrongUsage for another
-        name.
+        "selection": the gain of selecting by consensus; "rankings": rank correlations over models; "readings": as
+        published, in the domain and with audited references side by side; "undetected": what the errors are that
+        incoherence misses; "suspects": tasks on which most models contradict the reference; "draws": how inputs were
+        drawn; "agreement": risk and coverage where the programs agree, and a threshold of ``signal`` (incoherence,
+        largest_share or n_clusters) with risk at most ``alpha`` with probability 1 - ``delta``; "guarantee": how often
+        that bound is kept; "policies": what ways of buying programs find, raise in vain and cost. ``published`` puts
+        the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap); ``model`` is whose
+        Table 3 or policies, and the only one of another; ``drop_timeouts`` leaves out (model, task) pairs with a
+        timeout, as published. Raises WrongUsage for another name.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -243,7 +243,7 @@ class Study:
                 rows.append(found)
             else:
                 rows.append(pl.DataFrame([setting | summary(found) | {"n_tasks": found.height}]))
-        frame = pl.concat(rows, how="vertical_relaxed") if rows else pl.DataFrame()
+        frame = pl.concat(rows, how="vertical_relaxed").fill_nan(None) if rows else pl.DataFrame()
         return Table(frame, notes=tuple(f"left out, not recorded or not executed: {one}" for one in left_out))
 
     def _setting(self, pool: Pool, coders: Sequence[Coder], m: int, n: int) -> pl.DataFrame | None:
@@ -359,7 +359,7 @@ class Study:
             for k in n_models:
                 found = mixture_summary(self._counted(mixtures(pool, coders, n_models=k, each=m // k, m=m)))
                 rows.append({"benchmark": name, "n_models": k, "programs_of_each": m // k, **found})
-        return Table(pl.DataFrame(rows).with_columns(pl.col("n_tasks").cast(pl.Int64)))
+        return Table(pl.DataFrame(rows).fill_nan(None).with_columns(pl.col("n_tasks").cast(pl.Int64)))
 
     def same_price(
         self, model: str, listed: Mapping[str, str], *, m: int = 10, temperature: float = PAPER_SETTING.temperature

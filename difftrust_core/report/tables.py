@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
 from difftrust_core.analysis.ablation.grid import PARTS, table_3
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
-from difftrust_core.base.records import AS_STORED, Reading
-from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
-from difftrust_core.exceptions import NoStore
+from difftrust_core.base.records import AS_STORED, Load, Reading
+from difftrust_core.datasets.published import PAPER_SETTING, find_results, in_published_set, load_published
+from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import (
     MEAN,
     MEASURES,
@@ -24,6 +25,8 @@ from difftrust_core.metrics.aggregate import (
 from difftrust_core.metrics.consensus import selection_table
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
+from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.render import cell
 from difftrust_core.report.shown import Table
 from difftrust_core.store.store import Store
 
@@ -84,11 +87,13 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         asked = f" --validity {request.reading.inputs}" if request.reading.inputs else ""
         remedy = f"run `difftrust execute --store {request.store}{asked}`"
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
-    if wanted is not None:
-        found = found.filter(pl.col("temperature") == wanted)
-    if request.as_in_paper:
+    found = _shown(found, request)
+    if request.as_in_paper or is_shipped(request.store):
         found = in_published_set(found)
         notes.append("tasks: the published 150 of HumanEval and 412 of MBPP, as far as the store holds them")
+    if not (request.as_in_paper or request.m or request.n or found.is_empty()):
+        found, more = _alike(store, request, found)
+        notes += more
     if request.drop_timeouts:
         # The published pipeline dropped what took over 60 s; a timeout is what that comes from.
         kept = found.filter(pl.col("n_timeouts") == 0)
@@ -99,10 +104,44 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     return found, notes
 
 
+def _shown(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
+    """Return those of the temperature and the models asked for. Raises WrongUsage for a model that is not there."""
+    if unknown := sorted(set(request.only) - set(estimates["model"])):
+        there = ", ".join(estimates["model"].unique().sort())
+        raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {there}")
+    at = request.wanted_temperature
+    found = estimates if at is None else estimates.filter(pl.col("temperature") == at)
+    return found.filter(pl.col("model").is_in(request.only)) if request.only else found
+
+
+def _alike(store: Store, request: TableRequest, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return the estimates for one m and one n: the largest that all coders shown have; and what to say of it."""
+    most = found.group_by("benchmark", "model", "temperature").agg(pl.max("m"))["m"]
+    m, n = _least(most), _least(found["n"])
+    if most.n_unique() == 1 and found["n"].n_unique() == 1:
+        return found, []
+    pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
+    alike = estimates_of_pools(store, pools, m=m, n=n, temperature=request.wanted_temperature)
+    said = f"m = {m}, n = {n}: the largest that all coders shown have, some have more; -m, -n and --model choose others"
+    return alike.join(found, on=["benchmark", "model", "temperature", "task_id"], how="semi"), [said]
+
+
+def _least(values: pl.Series) -> int:
+    return int(values.min())  # type: ignore[arg-type]
+
+
+def is_shipped(store: Path) -> bool:
+    """Tell whether a store is that of the shipped results, whose models are compared on the published tasks."""
+    try:
+        return store.resolve() == find_results().resolve()
+    except NoBenchmark:
+        return False
+
+
 def _sized(store: Store, request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates for the m and n asked for; those at hand if these are all there are."""
     m, n, temperature = request.m, request.n, request.wanted_temperature
-    if m is None and n is None and not request.as_in_paper:
+    if m is None and n is None and not request.as_in_paper and request.reading.load == Load.TRIMMED:
         from difftrust_core.analysis.queries import query_estimates
 
         stale = estimates_are_stale(store)
@@ -114,7 +153,8 @@ def _sized(store: Store, request: TableRequest) -> tuple[pl.DataFrame, list[str]
         m, n = paper_sizes(request, pools)
     found = estimates_of_pools(store, pools, m=m, n=n, temperature=temperature)
     wanted = {coder for pool in pools.values() for coder in pool.members if temperature in (None, coder[1])}
-    left_out = len(wanted) - found.select("model", "temperature").n_unique()
+    wanted = {coder for coder in wanted if not request.only or coder[0] in request.only}
+    left_out = len(wanted - set(found.select("model", "temperature").unique().iter_rows()))
     return found, [f"left out: {left_out} coders not executed on {n} inputs everywhere"] if left_out else []
 
 
@@ -182,10 +222,10 @@ def make_table_3(request: TableRequest, *, part: str = "3") -> Table:
     ]
     if request.intervals:
         notes.append(f"in brackets: 95 % intervals over tasks (BCa, {resamples} resamples, seed 0)")
-    absent = frame.filter(pl.any_horizontal(pl.selectors.ends_with("_detection_rate").is_nan()))
+    absent = frame.filter(pl.any_horizontal(pl.selectors.ends_with("_detection_rate").is_null()))
     if not absent.is_empty():
         spelled = ", ".join(f"{varied} = {value:g}" for varied, value in absent.select("varied", "value").iter_rows())
-        notes.append(f"not in the store, so NaN: {spelled}; see `make reproduce`")
+        notes.append(f"not in the store, so empty: {spelled}; see `make reproduce`")
     if request.published and request.model == PAPER_SETTING.model:
         frame = beside_published(frame, load_published("table_3"), keys=("varied", "value"))
         notes += _differences_3(frame)
@@ -196,7 +236,7 @@ def _differences_3(frame: pl.DataFrame) -> list[str]:
     rates, prices = [], []
     for name in frame.columns:
         if f"published_{name}" in frame.columns:
-            both = frame.select(ours=pl.col(name).fill_nan(None), theirs=f"published_{name}").drop_nulls()
+            both = frame.select(ours=pl.col(name), theirs=f"published_{name}").drop_nulls()
             if name.endswith("_expenses_usd"):
                 prices.append((both["ours"] / both["theirs"] - 1).abs())
             else:
@@ -225,16 +265,17 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
     published = {"MBPP": 0.92, "HumanEval": 0.94}
     return [
         f"Figure 1, {row['benchmark']}: rho of tasks found erroneous by incoherence and by the reference "
-        f"{row['rho_found']:.4f} (published {published[row['benchmark']]}); of mean incoherence and mean error "
-        f"{row['rho_error']:.4f}"
+        f"{cell(row['rho_found'], 'table')} (published {published[row['benchmark']]}); of mean incoherence and mean "
+        f"error {cell(row['rho_error'], 'table')}"
         for row in rankings(estimates, detection=detection).iter_rows(named=True)
-        if row["benchmark"] in published
+        if row["benchmark"] in published and row["rho_found"] is not None
     ]
 
 
 def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
     sizes = f"m = {range_of(estimates['m'])}, n = {range_of(estimates['n'])}"
-    return f"{sizes}, equality {request.equality}, detection {request.detection}"
+    load = "" if request.reading.load == Load.TRIMMED else ", a program that loads only trimmed does not load"
+    return f"{sizes}, equality {request.equality}, detection {request.detection}{load}"
 
 
 def range_of(values: pl.Series) -> str:
@@ -245,13 +286,20 @@ def range_of(values: pl.Series) -> str:
 
 def _counted(estimates: pl.DataFrame) -> str:
     """Say how many (coder, task) pairs the table rests on, and how many break what cannot be broken."""
-    defined = estimates.filter(pl.col("incoherence").is_not_nan() & pl.col("error").is_not_nan())
+    defined = estimates.drop_nulls(["incoherence", "error"])
     above = defined.filter(pl.col("incoherence") > 2 * pl.col("error") + 1e-12).height
     false = defined.filter((pl.col("error") == 0) & (pl.col("incoherence") > 0)).height
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].n_unique()
+    failing = estimates.filter(pl.col("n_load_failures") > 0)
+    silent = failing.filter(pl.col("incoherence") == 0).height
+    sizes = estimates.group_by("benchmark", "model", "temperature").len()
+    uneven = sizes.group_by("benchmark").agg(pl.min("len").alias("low"), pl.max("len").alias("high")).sort("benchmark")
+    uneven = uneven.filter(pl.col("low") < pl.col("high"))
+    differ = "".join(f"; {low} to {high} tasks a coder of {name}" for name, low, high in uneven.iter_rows())
     return (
-        f"{estimates.height} (coder, task) pairs; with I > 2E: {above}; with E = 0 < I: {false}; "
-        f"{slow} tasks hold a timeout"
+        f"{estimates.height} (coder, task) pairs{differ}; with I > 2E: {above}; with E = 0 < I: {false}; "
+        f"{slow} tasks hold a timeout; {failing['n_load_failures'].sum()} candidates in {failing.height} pairs do not "
+        f"load, in {silent} of these all agree, which only all-pairs counts as detected"
     )
 
 
@@ -267,6 +315,7 @@ def make_selection(request: TableRequest) -> Table:
         m=request.m or (PAPER_SETTING.m if request.as_in_paper else None),
         n=request.n or (PAPER_SETTING.n if request.as_in_paper else None),
     )
+    found = found if found.is_empty() else _shown(found, request)
     passes = in_published_set(found) if request.as_in_paper and not found.is_empty() else found
     if passes.is_empty():
         raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")
@@ -278,10 +327,76 @@ def make_selection(request: TableRequest) -> Table:
     return Table(selection_table(passes), notes=notes)
 
 
+PUBLISHED_RHOS: Final = {"HumanEval": 0.946, "MBPP": 0.924}
+"""Benchmark -> rho of Figure 1 as the published logs give it; the paper prints 0.94 and 0.92."""
+POOLED: Final = "all, pooled"
+"""In the column of temperatures: every coder there is, those of all temperatures in one ranking."""
+_RHOS: Final = ("rho_found", "rho_pass_at_1", "rho_error", "rho_failure")
+
+
+def make_rankings(request: TableRequest) -> Table:
+    """Return Spearman's rho over the coders: a row a benchmark, temperature and rule of detection.
+
+    Columns: benchmark, temperature, detection, coders, and each rho of ``aggregate.rankings`` with its ends; published,
+    what the paper's Figure 1 has. Raises NoStore if nothing is executed.
+    """
+    store = request.open()
+    pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
+    if not pools:
+        raise NoStore(f"the store {request.store} holds no results; run `difftrust execute --store {request.store}`")
+    m, n = paper_sizes(request, pools)
+    found = estimates_of_pools(store, pools, m=m, n=n)
+    found = in_published_set(found) if request.as_in_paper else found
+    parts = [
+        _ranking_rows(own, f"{t:g}", request) for (t,), own in found.group_by("temperature") if _is_ranked(t, request)
+    ]
+    if found["temperature"].n_unique() > 1:
+        parts.append(_ranking_rows(_pooled(found), POOLED, request))
+    frame = pl.concat(parts).sort("benchmark", pl.col("temperature") == POOLED, "temperature", "detection")
+    return Table(frame, notes=(*_RANKING_NOTES, f"m = {m}, n = {n}, equality {request.equality}"))
+
+
+_RANKING_NOTES: Final = (
+    "rho_found: Figure 1 (§6.3): ranks of the share of tasks with a non-zero incoherence and of the share with a "
+    "non-zero error; as-published by the published sampling, all-pairs by every pair and candidate",
+    "rho_pass_at_1: of the first of these with 1 - pass@1 (Eq. 11); rho_error, rho_failure: of mean incoherence with "
+    "mean error and with 1 - pass@1",
+    "in brackets: 95 % intervals over tasks (BCa), the coders as they are",
+)
+
+
+def _is_ranked(temperature: object, request: TableRequest) -> bool:
+    usual = PAPER_SETTING.temperature if request.as_in_paper else temperature
+    return bool(temperature == (usual if request.temperature is None else request.temperature))
+
+
+def _pooled(estimates: pl.DataFrame) -> pl.DataFrame:
+    """Return the estimates with every coder as a model of its own."""
+    coder = pl.format("{} at {}", "model", "temperature")
+    return estimates.with_columns(model=coder, temperature=pl.lit(None, pl.Float64))
+
+
+def _ranking_rows(estimates: pl.DataFrame, temperature: str, request: TableRequest) -> pl.DataFrame:
+    parts = [
+        ranking_intervals(estimates, detection=rule, resamples=request.resamples, seed=request.seed).select(
+            "benchmark",
+            pl.lit(temperature).alias("temperature"),
+            pl.lit(str(rule)).alias("detection"),
+            "coders",
+            *[f"{rho}{end}" for rho in _RHOS for end in ("", "_low", "_high")],
+        )
+        for rule in Detection
+    ]
+    is_paper = temperature == f"{PAPER_SETTING.temperature:g}"
+    published = pl.col("benchmark").replace_strict(PUBLISHED_RHOS, default=None, return_dtype=pl.Float64)
+    return pl.concat(parts).with_columns(published=published if is_paper else pl.lit(None, pl.Float64))
+
+
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
+    "rankings": make_rankings,
 }

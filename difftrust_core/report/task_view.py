@@ -82,9 +82,10 @@ class TaskView:
 
     @cached_property
     def clusters(self) -> Table:
-        """Return the clusters, the largest first: n_candidates, models, is_reference, n_wrong.
+        """Return the clusters, the largest first: n_candidates, models, loads, is_reference, n_wrong.
 
-        ``is_reference``: behaves as the reference; ``n_wrong``: on how many inputs it does not; null without one.
+        ``loads``: its programs do; ``is_reference``: behaves as the reference; ``n_wrong``: on how many inputs it does
+        not; null without one.
         """
         return Table(_clusters(self.clustering))
 
@@ -172,6 +173,7 @@ class TaskView:
         truth = clustering.reference_labels
         if truth is None:
             return pl.DataFrame(schema=_WRONG)
+        all_load = all(cluster.loads for cluster in clustering.clusters)
         rows = []
         for number, labels in enumerate(clustering.labels, 1):
             for pattern in np.flatnonzero(labels != truth).tolist():
@@ -192,7 +194,7 @@ class TaskView:
                         "text": text,
                         "reference_kind": right_kind,
                         "reference_text": right,
-                        "all_agree": bool((column == column[0]).all()),
+                        "all_agree": all_load and bool((column == column[0]).all()),
                         "n_inputs": len(inputs),
                     }
                 )
@@ -238,7 +240,9 @@ def statements_of(clustering: Clustering) -> tuple[str, ...]:
     subject = f"these {m} programs"
     of_models = of_the_coder(clustering.on_inputs, clustering.counts, subject)
     own = statement(disagreement, input_interval(disagreement, m), subject)
-    return own, of_models[:1].upper() + of_models[1:]
+    failed = sum(cluster.n_candidates for cluster in clustering.clusters if not cluster.loads)
+    said = (f"{failed} of {subject} do not load: a failure that is seen without a reference.",) if failed else ()
+    return *said, own, of_models[:1].upper() + of_models[1:]
 
 
 def _clusters(clustering: Clustering) -> pl.DataFrame:
@@ -247,12 +251,13 @@ def _clusters(clustering: Clustering) -> pl.DataFrame:
             "cluster": cluster.number,
             "n_candidates": cluster.n_candidates,
             "models": ", ".join(f"{model} at {t:g}: {len(own)}" for (model, t), own in cluster.members.items()),
+            "loads": cluster.loads,
             "is_reference": cluster.is_reference if clustering.reference_labels is not None else None,
             "n_wrong": cluster.n_wrong,
         }
         for cluster in clustering.clusters
     ]
-    kinds = [pl.Int64, pl.Int64, pl.String, pl.Boolean, pl.Int64]
+    kinds = [pl.Int64, pl.Int64, pl.String, pl.Boolean, pl.Boolean, pl.Int64]
     return pl.DataFrame(rows, schema=dict(zip(rows[0], kinds, strict=True)))
 
 

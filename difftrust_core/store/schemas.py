@@ -80,6 +80,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(SHARES, pl.Float64),
         "detected": pl.Boolean,
         "n_classes": pl.UInt32,
+        "n_load_failures": pl.UInt32,
         **dict.fromkeys(KIND_COUNTS, pl.UInt64),
         "n_nondeterministic": pl.UInt32,
     },
@@ -102,6 +103,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "row": pl.UInt16,
         **dict.fromkeys(("prompt_tokens", "completion_tokens", "cost_nanodollars"), pl.Int64),
         "nondeterministic": pl.Boolean,
+        "trimmed": pl.Boolean,
     },
     "disagreements": {
         "task_id": pl.String,
@@ -145,7 +147,12 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
 }
 _OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
-MAY_BE_MISSING: dict[str, tuple[str, ...]] = {"candidates": _OF_REPLIES, "tasks": ("language", "domain")}
+MAY_BE_MISSING: dict[str, tuple[str, ...]] = {
+    "candidates": _OF_REPLIES,
+    "tasks": ("language", "domain"),
+    "estimates": ("n_load_failures",),
+    "members": ("trimmed",),
+}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""
@@ -185,7 +192,10 @@ REMEDIES = {
 
 
 def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return ``frame`` with exactly the schema of ``table``. Raises BadStore naming the column that breaks it."""
+    """Return ``frame`` with exactly the schema of ``table``, NaN as null: what is undefined has no value.
+
+    Raises BadStore naming the column that breaks the schema.
+    """
     schema = SCHEMAS[table]
     absent = [name for name in MAY_BE_MISSING.get(table, ()) if name not in frame.columns]
     frame = frame.with_columns([pl.lit(None, dtype=schema[name]).alias(name) for name in absent])
@@ -193,7 +203,7 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     if missing:
         raise BadStore(f"{table} needs the columns {', '.join(schema)}; missing: {', '.join(missing)}")
     try:
-        return frame.select([pl.col(name).cast(kind) for name, kind in schema.items()])
+        return frame.select([pl.col(name).cast(kind) for name, kind in schema.items()]).fill_nan(None)
     except pl.exceptions.PolarsError as e:
         raise BadStore(f"{table} breaks its schema: {str(e).splitlines()[0]}") from None
 
@@ -211,7 +221,7 @@ def read_at_once(
     try:
         found = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=PARTITIONS[table], glob=False)
         found = found if rows is None else found.filter(rows)
-        return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).collect()
+        return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).fill_nan(None).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
 

@@ -23,6 +23,7 @@ def members(rows: list[int]) -> Members:
         completion_tokens=unknown,
         cost_nanodollars=unknown,
         nondeterministic=np.zeros(len(rows), dtype=bool),
+        trimmed=np.zeros(len(rows), dtype=np.int64),
     )
 
 

@@ -7,13 +7,14 @@ import polars as pl
 import pytest
 
 from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_disagreement, query_estimates
+from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_sql
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import SCHEMAS, Store
+from difftrust_core.store.verify.rows import check_tables
 from tests.support.estimates import compute_estimates
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
 
@@ -50,8 +51,23 @@ def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
     execute(store, n=30, say=silent)
     refresh_estimates(store)
     estimates = query_estimates(store)
-    assert all(math.isnan(i) for i in estimates["incoherence"])
+    assert estimates["incoherence"].is_null().all()
     assert all(e > 0 for e in estimates["error"])
+
+
+def test_what_is_undefined_is_null_whatever_the_file_holds(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", WRONG)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    for path in store.files("estimates"):  # as written before
+        before = pl.read_parquet(path, hive_partitioning=False)
+        assert before["incoherence"].null_count() == before.height
+        before.with_columns(pl.col("incoherence", "p_detected").fill_null(math.nan)).write_parquet(path)
+    for frame in (store.read("estimates"), query_estimates(store), query_sql(store, "SELECT * FROM all_estimates")):
+        assert frame.select("incoherence", "p_detected").null_count().row(0) == (frame.height,) * 2
+    assert query_sql(store, "SELECT avg(incoherence) FROM estimates").item() is None
+    assert query_sql(store, "SELECT count(incoherence) FROM ablation('coder', 'tiny', 0.6, 1, 10)").item() == 0
+    assert check_tables(store) == []
 
 
 def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: Path) -> None:
@@ -64,7 +80,7 @@ def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: P
     refresh_estimates(store)
     estimates = query_estimates(store)
     assert all(i > 0 for i in estimates["incoherence"])
-    assert all(math.isnan(e) for e in estimates["error"])
+    assert estimates["error"].is_null().all()
 
 
 def test_the_shortest_disagreeing_input_is_found(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ GRID = pl.DataFrame(
     {
         "m": [2, 5, 5, 10],
         "n": [1000, 100, 1000, 100],
-        "detection_rate": [float("nan"), 0.7, 0.8, 0.9],
+        "detection_rate": [None, 0.7, 0.8, 0.9],
         "cost_usd": [0.1, 0.5, 0.5, 1.0],
     }
 )

@@ -281,7 +281,7 @@ def test_table_3_from_a_results_store(results: Store, capsys: pytest.CaptureFixt
     out, err = table("3", "--format", "csv")
     rows = pl.read_csv(out.encode())
     assert rows["varied"].to_list() == ["query_budget_m"] * 6 + ["temperature_t"] * 3 + ["test_inputs_n"] * 5
-    assert "not in the store, so NaN" in err
+    assert "not in the store, so empty" in err
     for part, size in (("3a", 6), ("3b", 3), ("3c", 5)):
         assert pl.read_csv(table(part, "--format", "csv")[0].encode()).height == size
     assert r"\toprule" in table("3a", "--format", "latex")[0]

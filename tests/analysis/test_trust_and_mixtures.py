@@ -87,12 +87,13 @@ def estimates(error: list[float], incoherence: list[float]) -> pl.DataFrame:
             "task_id": [str(i) for i in range(len(error))],
             "error": error,
             "incoherence": incoherence,
+            "detected": [i > 0 for i in incoherence],
         }
     )
 
 
 def test_false_trust_counts_erroneous_tasks_among_coherent_ones() -> None:
-    seen = estimates([0.0, 0.5, 0.1, 1.0, float("nan")], [0.0, 0.5, 0.0, 0.0, 0.0])
+    seen = estimates([0.0, 0.5, 0.1, 1.0, None], [0.0, 0.5, 0.0, 0.0, 0.0])
     row = false_trust(seen).row(0, named=True)
     assert (row["n_tasks"], row["n_coherent"], row["n_erroneous"], row["p_erroneous"]) == (4, 3, 2, 2 / 3)
     # Clopper-Pearson of 2 in 3, from its definition: the tail probabilities at both ends are 2.5 %.
@@ -102,7 +103,7 @@ def test_false_trust_counts_erroneous_tasks_among_coherent_ones() -> None:
     judged = false_trust(seen, judged=estimates([1.0] * 5, [0.0] * 5)).row(0, named=True)
     assert (judged["n_coherent"], judged["n_erroneous"]) == (4, 4)
     silent = false_trust(estimates([0.5], [0.5])).row(0, named=True)
-    assert math.isnan(silent["p_erroneous"])
+    assert silent["p_erroneous"] is None
     assert (silent["p_erroneous_low"], silent["p_erroneous_high"]) == (0.0, 1.0)
 
 

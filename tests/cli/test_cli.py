@@ -149,7 +149,7 @@ def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     # The first two programs of both tasks are right: no error to detect; the third is wrong on every input.
     assert grid["m"].to_list() == [2, 3, 2, 3]
     assert grid["detection_rate"].to_list()[1::2] == [pytest.approx(1, abs=1e-2), pytest.approx(1)]
-    assert grid["detection_rate"].is_nan().to_list() == [True, False, True, False]
+    assert grid["detection_rate"].is_null().to_list() == [True, False, True, False]
     assert grid["cost_usd"][0] < grid["cost_usd"][1] == grid["cost_usd"][3]
     assert "m = 3, n = 5" in err
     _, _, err = run(capsys, *words, "1")
@@ -175,7 +175,7 @@ def test_policies(capsys: pytest.CaptureFixture[str], store: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("1", "rho = nan"),
+        ("1", "rho = undefined"),
         ("2", "drew"),
         ("3", "drew"),
         ("ranking", "with I > 2E: 0"),
@@ -356,7 +356,8 @@ def test_one_candidate_is_counted_and_named(capsys: pytest.CaptureFixture[str], 
     assert status == 0
     assert f"incoherence needs m >= 2 candidates, got 1 in 1 (coder, task) pairs, the first m on {task.task_id}" in out
     status, out, _ = run(capsys, "table", "4", "--store", tmp_path / "store", "--format", "csv")
-    assert "NaN" in out
+    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
+    assert (row["mean_error"], row["mean_incoherence"]) == (0.0, None)
 
 
 def test_a_hostile_pickle_is_refused_and_not_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def tasks(*, benchmark="HumanEval", model="a", temperature=0.6, **columns):
         "p_detected": P_DETECTED,
         "functional_error": FUNCTIONAL,
     } | columns
+    columns["detected"] = [None if i is None or math.isnan(i) else i > 0 for i in columns["incoherence"]]
     keys = {"benchmark": benchmark, "model": model, "temperature": temperature}
     ids = pl.Series("task_id", [f"T/{i}" for i in range(len(columns["error"]))])
     return pl.DataFrame(columns, strict=False).select(
@@ -104,7 +105,7 @@ def test_no_error_has_no_detection_rate_and_full_detection_no_undetected_error(d
     right = EIGHT.with_columns(error=0.0, p_erroneous=0.0)
     assert math.isnan(detection_rate(right, detection=detection))
     assert undetected_mean_error(right, detection=detection) == 0
-    loud = EIGHT.with_columns(incoherence=0.5, p_detected=1.0)
+    loud = EIGHT.with_columns(incoherence=0.5, p_detected=1.0, detected=1.0)
     assert math.isnan(undetected_mean_error(loud, detection=detection))
     assert detection_rate(loud, detection=detection) == 1
 
@@ -136,8 +137,8 @@ def test_table_4():
     estimates = pl.concat([tasks(model="zeta"), tasks(benchmark="MBPP"), tasks(**half), UNDEFINED])
     expected = pl.DataFrame(
         [
-            ("HumanEval", "a", 2, 0.5, 0.25, NAN, 0.25, 0.5),
-            ("HumanEval", "b", 2, 0.5, 0.5, NAN, NAN, NAN),
+            ("HumanEval", "a", 2, 0.5, 0.25, None, 0.25, 0.5),
+            ("HumanEval", "b", 2, 0.5, 0.5, None, None, None),
             ("HumanEval", "zeta", 8, 0.5, 0.1875, RHO, 0.55, 0.4),
             ("HumanEval", "mean", None, 0.5, 0.3125, RHO, 0.4, 0.45),
             ("MBPP", "a", 8, 0.5, 0.1875, RHO, 0.55, 0.4),
@@ -149,8 +150,8 @@ def test_table_4():
     assert_frame_equal(table_4(estimates), expected)
     assert_frame_equal(table_4(estimates.sample(fraction=1, shuffle=True, seed=0)), expected)
     all_pairs = table_4(estimates, detection=Detection.ALL_PAIRS).filter(pl.col("benchmark") == "HumanEval")
-    assert all_pairs["detection_rate"].fill_nan(None).to_list() == [1 / 2, None, 2 / 3, (1 / 2 + 2 / 3) / 2]
-    assert all_pairs["undetected_mean_error"].fill_nan(None).to_list() == [0.5, None, 0.375, 0.4375]
+    assert all_pairs["detection_rate"].to_list() == [1 / 2, None, 2 / 3, (1 / 2 + 2 / 3) / 2]
+    assert all_pairs["undetected_mean_error"].to_list() == [0.5, None, 0.375, 0.4375]
 
 
 def test_table_4_with_several_temperatures():
@@ -188,12 +189,13 @@ def test_rankings():
         ]
     )
     found = rankings(estimates)
-    assert found.columns == ["benchmark", "coders", "rho_found", "rho_error", "rho_failure"]
+    assert found.columns == ["benchmark", "coders", "rho_found", "rho_pass_at_1", "rho_error", "rho_failure"]
     assert found.row(0)[:2] == ("HumanEval", 3)
-    assert math.isnan(found.row(0)[2])  # every coder errs, and is found, everywhere
-    assert found.row(0)[3:] == (pytest.approx(0.5), pytest.approx(-1.0))
+    assert found.row(0)[2] is None  # every coder errs, and is found, everywhere
+    assert found.row(0)[3] is None
+    assert found.row(0)[4:] == (pytest.approx(0.5), pytest.approx(-1.0))
     assert found.row(1)[:2] == ("MBPP", 2)
-    assert all(map(math.isnan, found.row(1)[2:]))
+    assert found.row(1)[2:] == (None, None, None, None)
 
 
 def test_figure_1_ranks_by_the_share_of_tasks_found():
@@ -205,7 +207,7 @@ def test_figure_1_ranks_by_the_share_of_tasks_found():
     shares = [("a", [0.1, 0.5], [0.4, 0.6]), ("b", [0.4, 0.4], [0.6, 0.6]), ("c", [0.2, 0.0], [0.7, 0.7])]
     estimates = pl.concat([coder(*row) for row in shares])
     assert rankings(estimates)["rho_found"].item() == pytest.approx(-0.5)
-    assert math.isnan(rankings(estimates, detection=Detection.ALL_PAIRS)["rho_found"].item())
+    assert rankings(estimates, detection=Detection.ALL_PAIRS)["rho_found"].item() is None
 
 
 def test_beside_published():

@@ -75,8 +75,17 @@ def test_estimate_is_all_of_them():
         functional_incoherence=4 / 5,
         functional_error=3 / 5,
         n_classes=3,
+        n_load_failures=0,
         detected=True,
     )
+
+
+def test_a_candidate_that_does_not_load_is_detected_and_changes_no_mean():
+    silent = np.array([0, 5, 0])
+    failed = estimate(LABELS, silent, 0, load_failures=5)
+    assert dataclasses.replace(failed, n_load_failures=0, detected=False) == estimate(LABELS, silent, 0)
+    assert (failed.n_load_failures, failed.detected) == (5, True)
+    assert estimate(LABELS, np.array([0, 1, 0]), 0, load_failures=1).detected is None  # m = 1
 
 
 def test_a_coherent_wrong_coder_goes_undetected():
@@ -208,7 +217,7 @@ def brute_force(labels, counts, reference):
 @given(tasks())
 def test_fast_is_brute_force(task):
     expected = {name: pytest.approx(float(x), abs=1e-12) for name, x in brute_force(*task).items()}
-    assert dataclasses.asdict(estimate(*task)) == expected
+    assert dataclasses.asdict(estimate(*task)) == expected | {"n_load_failures": 0}
 
 
 @settings(deadline=None)

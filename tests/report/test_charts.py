@@ -40,7 +40,7 @@ def estimates() -> pl.DataFrame:
             "benchmark": ["HumanEval"] * 4 + ["MBPP"],
             "task_id": ["1", "2", "3", "4", "5"],
             "model": ["a"] * 5,
-            "error": [0.0, 0.0, 0.25, 1.0, float("nan")],
+            "error": [0.0, 0.0, 0.25, 1.0, None],
             "incoherence": [0.0, 0.0, 0.02, 0.0, 0.5],
         }
     )
@@ -141,7 +141,7 @@ def test_without_the_error_nothing_of_it_is_drawn() -> None:
 
 def test_a_selection_is_one_over_all_panels() -> None:
     selection = Selection(name="task", fields=("benchmark", "task_id"))
-    both = estimates().with_columns(pl.col("error").fill_nan(0.5))
+    both = estimates().with_columns(pl.col("error").fill_null(0.5))
     spec = error_incoherence_drawing(both, selection=selection).chart().to_dict()
     (parameter,) = spec["params"]
     assert (parameter["name"], len(parameter["views"])) == ("task", 2)
@@ -268,7 +268,7 @@ def test_roc_curves_keep_their_points() -> None:
 
 
 def test_correlations_are_a_cell_each() -> None:
-    table = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["x", "y", "x", "y"], "r": [1.0, -0.5, -0.5, float("nan")]})
+    table = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["x", "y", "x", "y"], "r": [1.0, -0.5, -0.5, None]})
     chart = correlations_drawing(table).chart()
     assert [r["r"] for r in shown_in(chart)] == [1.0, -0.5, -0.5, None]
     assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign

@@ -17,7 +17,12 @@ def tasks(**models: list[tuple[float, float]]) -> pl.DataFrame:
             row = dict.fromkeys(TASK_SCHEMA, 0) | {"benchmark": "x", "model": model, "temperature": 0.6}
             row |= {"task_id": f"t{i}", "m": 2, "n": 10, "error": error, "incoherence": incoherence}
             row |= {"p_detected": float(incoherence > 0), "p_erroneous": float(error > 0), "functional_error": error}
-            row |= {"completion_tokens": 5, "cost_usd": None if model == "b" else 0.5, "detected": incoherence > 0}
+            row |= {
+                "completion_tokens": 5,
+                "cost_usd": None if model == "b" else 0.5,
+                "detected": incoherence > 0,
+                "n_load_failures": 0,
+            }
             rows.append(row)
     return pl.DataFrame(rows, schema=TASK_SCHEMA)
 
@@ -80,4 +85,4 @@ def test_tasks_in_words() -> None:
         "On the other 2, all programs agree; 1 are wrong despite agreement."
     )
     assert "may still share an error" in tasks_in_words(one, with_reference=False)
-    assert "at least two programs" in tasks_in_words(one.with_columns(incoherence=pl.lit(math.nan)))
+    assert "at least two programs" in tasks_in_words(one.with_columns(incoherence=pl.lit(None, pl.Float64)))

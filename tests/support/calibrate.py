@@ -5,16 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from tqdm import tqdm
 
-from difftrust_core.analysis.behaviours import load_matrix
-from difftrust_core.store.store import REFERENCE, Store
+from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.datasets.published import find_results
+from difftrust_core.store.store import Store
 from tests.support.coverage import TASK_MEASURES, biases, over_inputs, over_programs, over_tasks
-from tests.support.simulated import CODERS, Coder, few_of
+from tests.support.simulated import CODERS, RARE, Coder, few_of
 
 TARGET = Path(__file__).parents[2] / "docs" / "calibration.md"
 SIZES = (5, 10, 50)
+N = 1000
+"""Inputs that recorded coders are simulated on."""
 PER_KIND = 40
 """Coders drawn of each kind; each takes part in as many experiments."""
 SHOWN = ("I", "I naive", "I chernoff", "E at least")
@@ -33,8 +35,8 @@ def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experiments", type=int, default=2000)
-    parser.add_argument("--store", type=Path, help="an executed store, whose coders are simulated too")
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--store", type=Path, default=find_results(), help="whose coders are simulated too")
+    parser.add_argument("--draws", type=int, default=200)
     options = parser.parse_args()
     kinds = _kinds(options.store)
     text = HEAD.format(
@@ -47,16 +49,16 @@ def main() -> None:
     TARGET.write_text(text)
 
 
-def _kinds(store: Path | None) -> dict[str, list[Coder]]:
+def _kinds(store: Path) -> dict[str, list[Coder]]:
     rng = np.random.default_rng(0)
     kinds = {name: [make(rng) for _ in range(PER_KIND)] for name, make in CODERS.items()}
     kinds = {
         "all simulated kinds together": [c for i in range(PER_KIND) for c in (k[i] for k in kinds.values())]
     } | kinds
-    if store is not None:
-        matrices = list(_matrices(Store.open(store)))
-        for n_models in (1, 2, 5, 15):
-            kinds[f"recorded: {n_models} LLM{'s' * (n_models > 1)} as one coder"] = _recorded(matrices, n_models, rng)
+    kinds |= {name: [coder] for name, coder in RARE.items()}
+    matrices = list(_matrices(Store.open(store)))
+    for n_models in (1, 2, 5, 15):
+        kinds[f"recorded: {n_models} LLM{'s' * (n_models > 1)} as one coder"] = _recorded(matrices, n_models, rng)
     return kinds
 
 
@@ -65,23 +67,20 @@ Recorded = tuple[np.ndarray, np.ndarray, int]
 
 
 def _matrices(store: Store) -> Iterator[Recorded]:
-    validity = store.settings().validity
-    programs = store.read("programs").unique(["benchmark", "task_id", "program_id"]).drop("code")
-    candidates = store.read("candidates").join(programs, on=["benchmark", "task_id", "program_id"])
-    spans = store.read("inputs").filter(pl.col("validity") == validity)
-    for (benchmark, task_id), own in candidates.group_by("benchmark", "task_id", maintain_order=True):
-        at = (pl.col("benchmark") == benchmark) & (pl.col("task_id") == task_id)
-        starts = tuple(sorted(spans.filter(at)["start"].unique().to_list()))
-        if not starts:
-            continue
-        matrix = load_matrix(store, {"benchmark": benchmark, "validity": validity}, str(task_id), starts)
-        if REFERENCE not in matrix.row_of:
-            continue
-        counts = []
-        for _, one in own.group_by("model", "temperature", maintain_order=True):
-            rows = [matrix.row_of[tree] for tree in one["tree_id"] if tree in matrix.row_of]
-            counts.append(np.bincount(rows, minlength=len(matrix.kinds)))
-        yield matrix.labels["paper"].astype(np.int64), np.array(counts), matrix.row_of[REFERENCE]
+    for name in pool_names(store):
+        pool = load_pool(store, name)
+        for index, task in enumerate(pool.tasks):
+            if task.reference is None:
+                continue
+            known = np.flatnonzero(task.reach >= N)  # the others were not executed that far
+            row_of = {row: i for i, row in enumerate(known.tolist())}
+            counts = []
+            for members in pool.members.values():
+                rows = [row_of[row] for row in members.row[members.task == index].tolist() if row in row_of]
+                if rows:
+                    counts.append(np.bincount(rows, minlength=len(known)))
+            labels = task.labels["paper"][known][:, task.pattern_of_input[:N]].astype(np.int64)
+            yield labels, np.array(counts), row_of[task.reference]
 
 
 def _recorded(matrices: list[Recorded], n_models: int, rng: np.random.Generator) -> list[Coder]:

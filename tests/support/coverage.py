@@ -133,6 +133,7 @@ def simulated_tasks(n_tasks: int, rng: np.random.Generator) -> pl.DataFrame:
             "incoherence": incoherence,
             "p_erroneous": 1 - (1 - error) ** 20,
             "p_detected": 1 - (1 - incoherence) ** 20,
+            "detected": incoherence > 0,
         }
     )
 

@@ -27,6 +27,7 @@ def over_models(classes: Sequence[Class], *, n_models: int, each: int, n: int) -
     ]
     known = all(c.wrong >= 0 for c in classes)
     right = sum(p for c, p in zip(classes, alike, strict=True) if c.wrong == 0)
+    alike = [p * c.loads for c, p in zip(classes, alike, strict=True)]
     wrong = sum(p * c.wrong for c, p in zip(classes, alike, strict=True))
     return OverSubsets(
         p_detected=float(1 - sum(alike)),

@@ -47,8 +47,10 @@ class Estimates:
     """Share of the candidates whose behaviour differs from the reference's."""
     n_classes: int
     """Functional classes among the m candidates."""
+    n_load_failures: int
+    """Candidates that do not load."""
     detected: bool | None
-    """Whether any two candidates disagree on any input."""
+    """Whether any two candidates disagree on any input, or one does not load; None if m < 2."""
 
 
 def agreeing(labels: Labels, reference: int | None) -> npt.NDArray[np.bool_]:
@@ -158,7 +160,7 @@ def detection_at(sizes: Sequence[int], m_prime: int) -> float:
     return (subsets - sum(math.comb(size, m_prime) for size in sizes)) / subsets
 
 
-def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates:
+def estimate(labels: Labels, counts: Counts, reference: int | None, *, load_failures: int = 0) -> Estimates:
     """Return all measures of one task and coder at once; what m or a missing reference leaves undefined is NaN.
 
     Raises TooFewCandidates if m = 0, Undefined if n = 0, BrokenInvariant if I <= 2E does not hold exactly.
@@ -173,6 +175,7 @@ def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates
             n=np.array([n]),
             n_classes=np.array([len(sizes)]),
             alike=np.array([(sizes * (sizes - 1)).sum()]),
+            load_failures=np.array([load_failures]),
             disagreeing=_histogram(disagreeing_pairs(labels, counts)),
             has_reference=np.array([reference is not None]),
             wrong=_histogram(unknown if reference is None else _wrong(labels, counts, reference)),

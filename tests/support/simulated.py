@@ -105,3 +105,18 @@ CODERS: dict[str, Make] = {
     "no two programs alike": all_different(),
     **{f"stick breaking, theta {theta}": diverse(theta) for theta in (0.1, 0.3, 1, 3, 10)},
 }
+
+
+def rarely_very_wrong(shares: tuple[float, ...], errors: tuple[float, ...]) -> Coder:
+    """Return a coder whose behaviours are wrong on nested shares of the inputs, each in its own way."""
+    labels = np.zeros((len(shares), POPULATION), dtype=np.int64)
+    for row, error in enumerate(errors):
+        labels[row, : round(error * POPULATION)] = row
+    return Coder(shares=np.array(shares), labels=labels)
+
+
+RARE = {
+    "60/30/10% wrong on 0/20/100% of the inputs": rarely_very_wrong((0.6, 0.3, 0.1), (0, 0.2, 1)),
+    "70/27/3% wrong on 0/10/100% of the inputs": rarely_very_wrong((0.7, 0.27, 0.03), (0, 0.1, 1)),
+}
+"""Coders with a rare behaviour that is very wrong: what is not seen is what matters."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from difftrust_core.analysis.ablation.compact import Ints
 from difftrust_core.analysis.ablation.pool import Columns, Flat, Members, Pool, ranges, starts
@@ -22,6 +23,8 @@ class Class:
     """K_c of each coder."""
     wrong: int
     """Inputs on which it differs from the reference; -1 without one."""
+    loads: bool = True
+    """Whether its programs load: those that do not are a failure that is seen, whether they agree or not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +52,15 @@ class Counts:
     """(n_classes, n_coders): K_c of each coder."""
     wrong: Ints
     """Inputs on which each class differs from the reference; -1 without one."""
+    loads: NDArray[np.bool_]
+    """Whether the programs of each class load."""
 
     def tasks(self) -> list[TaskCount]:
         """Return the functional classes task by task."""
         of_task: list[list[Class]] = [[] for _ in self.task]
-        for at, sizes, wrong in zip(*(c.tolist() for c in (self.task_of_class, self.sizes, self.wrong)), strict=True):
-            of_task[at].append(Class(sizes=tuple(sizes), wrong=wrong))
+        columns = (self.task_of_class, self.sizes, self.wrong, self.loads)
+        for at, sizes, wrong, loads in zip(*(c.tolist() for c in columns), strict=True):
+            of_task[at].append(Class(sizes=tuple(sizes), wrong=wrong, loads=loads))
         numbers = (self.task.tolist(), self.tallies.m.tolist(), self.tallies.n.tolist(), of_task)
         return [TaskCount(task=t, m=m, n=n, classes=tuple(c)) for t, m, n, c in zip(*numbers, strict=True)]
 
@@ -131,7 +137,7 @@ class _Counting:
         flat, task = self.flat, np.flatnonzero(self.m)
         has_reference = flat.has_reference[task]
         disagreeing, wrong = self._per_column()
-        task_of_class, sizes, wrong_inputs = self._classes()
+        task_of_class, sizes, wrong_inputs, loads = self._classes()
         k = sizes.sum(axis=1)
 
         def per_task(values: Ints) -> Ints:
@@ -142,6 +148,7 @@ class _Counting:
             n=self.inputs[task],
             n_classes=per_task(np.ones_like(k)),
             alike=per_task(k * (k - 1)),
+            load_failures=per_task(k * ~loads),
             disagreeing=disagreeing,
             has_reference=has_reference,
             wrong=wrong,
@@ -149,7 +156,13 @@ class _Counting:
         )
         kinds = self._kinds()[task]
         return Counts(
-            task=task, tallies=tallies, kinds=kinds, task_of_class=task_of_class, sizes=sizes, wrong=wrong_inputs
+            task=task,
+            tallies=tallies,
+            kinds=kinds,
+            task_of_class=task_of_class,
+            sizes=sizes,
+            wrong=wrong_inputs,
+            loads=loads,
         )
 
     def _per_column(self) -> tuple[Histograms, Histograms]:
@@ -183,8 +196,8 @@ class _Counting:
         of_task[:, Kind.VALUE] = self.m * self.inputs - of_task.sum(axis=1)
         return of_task
 
-    def _classes(self) -> tuple[Ints, Ints, Ints]:
-        """Return the task, sizes and wrong inputs of each functional class: ``Counts``' columns of them.
+    def _classes(self) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+        """Return the task, sizes, wrong inputs of each functional class and whether it loads: ``Counts``' columns.
 
         A class: rows that are equal on every column that the n inputs use.
         """
@@ -196,4 +209,9 @@ class _Counting:
         order = np.argsort(first)
         sizes = [np.bincount(which, counts[rows], minlength=len(first)).astype(np.int64) for counts in self.counts]
         leaders = rows[first[order]]  # of the candidates at hand
-        return self.place[flat.task_of_row[leaders]], np.stack(sizes, axis=1)[order], wrong[leaders]
+        return (
+            self.place[flat.task_of_row[leaders]],
+            np.stack(sizes, axis=1)[order],
+            wrong[leaders],
+            flat.loads[leaders],
+        )

@@ -66,13 +66,14 @@ def recorded(pool: Pool, coder: Coder) -> int:
 
 
 def settings_frame(pool: Pool, coders: Sequence[Coder], points: Sequence[tuple[int, int]]) -> pl.DataFrame:
-    """Return one row for each (m, n) that is recorded whole: the columns of SETTING_SCHEMA, NaN where undefined."""
+    """Return one row for each (m, n) that is recorded whole: the columns of SETTING_SCHEMA, null where undefined."""
     made = []
     for m, n in points:
-        rows = whole_rows(pool, coders, m=m, n=n) if m > 1 else None
-        if rows is not None:
-            made.append({**_coder_columns(coders), "m": m, "n": n, **summary(rows)})
-    return pl.DataFrame([{name: row[name] for name in SETTING_SCHEMA} for row in made], schema=SETTING_SCHEMA)
+        found = whole_rows(pool, coders, m=m, n=n) if m > 1 else None
+        if found is not None:
+            made.append({**_coder_columns(coders), "m": m, "n": n, **summary(found)})
+    rows = [{name: row[name] for name in SETTING_SCHEMA} for row in made]
+    return pl.DataFrame(rows, schema=SETTING_SCHEMA).fill_nan(None)
 
 
 def _coder_columns(coders: Sequence[Coder]) -> dict[str, object]:
@@ -115,7 +116,7 @@ def curves(
             if found is not None:
                 place = {"benchmark": name, "model": model, "m": m, "n": n, "temperature": coder[1]}
                 rows.append(place | summary(found) | _ends(found, resamples))
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows).fill_nan(None)
 
 
 def _ends(found: pl.DataFrame, resamples: int) -> dict[str, float]:
@@ -148,7 +149,7 @@ def table_3(
 
     <benchmark>_expenses_usd: of all m programs of all tasks; <benchmark>_detection_rate: of the first m candidates, by
     ``detection``; <benchmark>_over_subsets: all pairs, expected over every choice of m of the recorded candidates.
-    One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. NaN where
+    One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. Null where
     the candidates of a setting are not all here, or were not all executed on n inputs. ``tasks`` takes the rows of
     ``ablation`` that count. ``resamples`` > 0: <benchmark>_detection_rate_low and _high, 95 % over tasks.
     """
@@ -163,7 +164,7 @@ def table_3(
             for name, pool in sorted(pools.items(), reverse=True):
                 row |= {f"{name.lower()}_{key}": x for key, x in cell(pool, varied, value)}
             rows.append(row)
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows).fill_nan(None)
 
 
 def _cell(

@@ -66,9 +66,9 @@ def ablation(
 
     Several coders make a mixture, itself a coder: the m programs are drawn from them evenly (``shares``). Columns:
     TASK_SCHEMA, and with ``subsets`` SUBSET_SCHEMA, which speaks of every choice of m recorded candidates, not of the
-    first m. None: all there are. Tasks on which a candidate was not executed that far are left out. ``estimates`` of
-    ``estimators.estimate`` on the whole matrix are the same numbers, to the last bit.
-    Raises WrongUsage for a coder that is not there, or m or n < 1.
+    first m. None: all there are. Tasks on which a candidate was not executed that far are left out; undefined is null.
+    ``estimates`` of ``estimators.estimate`` on the whole matrix are the same numbers, to the last bit. Raises
+    WrongUsage for a coder that is not there, or m or n < 1.
     """
     if not coders or (m is not None and m < len(coders)) or (n is not None and n < 1):
         raise WrongUsage(f"ablations need a coder, m >= the number of coders and n >= 1, got {coders}, {m}, {n}")
@@ -80,7 +80,7 @@ def ablation(
     if subsets:
         columns |= _subset_columns(pool, coders, counts, m=m, n=n)
         schema |= SUBSET_SCHEMA
-    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
+    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema).fill_nan(None)
 
 
 def _coder_columns(pool: Pool, coders: Sequence[Coder], counts: Counts) -> dict[str, list[Any]]:
@@ -162,7 +162,7 @@ def summary(tasks: pl.DataFrame) -> dict[str, float]:
 
 def _subset_summary(tasks: pl.DataFrame) -> dict[str, float]:
     names = [name for name in SUBSET_SCHEMA if name != "m_recorded"]
-    defined = tasks.select(pl.col(names).fill_nan(None)).drop_nulls()
+    defined = tasks.select(names).drop_nulls()
     found, erroneous, undetected = defined.sum().row(0)
     n_tasks = defined.height
     return {

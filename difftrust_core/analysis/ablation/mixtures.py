@@ -29,11 +29,11 @@ def mixtures(
     """Return, per task, means over every choice of ``n_models`` of the coders and of ``each`` programs of each.
 
     Programs are chosen from the first ``m`` of each coder. error: of the mixture; p_detected: two of the programs
-    disagree on some input; p_erroneous: one of them differs from the reference on some input. As a check on one of the
-    coders: p_model_errs, it has a wrong program among its first m; p_model_found, that and a disagreement; p_alarm, it
-    has none and there is a disagreement all the same: over every coder checked and every choice of the others. Left out
-    are tasks without a reference, and those on which some coder has fewer than m candidates or was not executed on n
-    inputs. Raises WrongUsage for fewer than two programs or more than there are.
+    disagree on some input, or one does not load; p_erroneous: one of them differs from the reference on some input. As
+    a check on one of the coders: p_model_errs, it has a wrong program among its first m; p_model_found, that and a
+    disagreement; p_alarm, it has none and there is a disagreement all the same: over every coder checked and every
+    choice of the others. Left out are tasks without a reference, and those on which some coder has fewer than m
+    candidates or was not executed on n inputs. Raises WrongUsage for fewer than two programs or more than there are.
     """
     if not 1 <= n_models <= len(coders) or not 1 <= each <= m or n_models * each < 2:
         raise WrongUsage(
@@ -69,6 +69,11 @@ def _sizes(task: TaskCount) -> NDArray[np.int64]:
     return np.array([c.sizes for c in task.classes], dtype=np.int64)
 
 
+def _loads(task: TaskCount) -> NDArray[np.bool_]:
+    """Return whether the programs of each class load: (n_classes,)."""
+    return np.array([c.loads for c in task.classes])
+
+
 def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
     from scipy.special import comb
 
@@ -76,6 +81,7 @@ def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
     m = int(sizes[:, 0].sum())
     wrong = np.array([c.wrong for c in task.classes], dtype=np.float64)
     alike = comb(sizes, each) / comb(m, each)  # chance that all programs of one coder are of one class
+    alike *= _loads(task)[:, None]  # programs that do not load are seen, even if they all are of one class
     together = _elementary(alike, n_models)[:, n_models] / comb(sizes.shape[1], n_models)
     with_other = np.stack([_others(alike, i, n_models) for i in range(sizes.shape[1])], axis=1)
     quiet = (alike * with_other).sum(axis=0)  # per checked coder: no two of the programs disagree
@@ -171,7 +177,7 @@ def same_price(
             rates = _rates(whole, [coders.index(coder) for coder in chosen], coders.index(checked), each)
             models = "+".join(model for model, _ in chosen)
             rows.append((pool.benchmark, models, len(chosen), each, each * one_each, *rates))
-    return pl.DataFrame(rows, schema=SAME_PRICE_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=SAME_PRICE_SCHEMA, orient="row").fill_nan(None)
 
 
 def _choices(coders: Sequence[Coder], checked: Coder, most: int) -> Iterator[tuple[Coder, ...]]:
@@ -188,7 +194,7 @@ def _rates(tasks: Sequence[TaskCount], chosen: list[int], checked: int, each: in
     for at, task in enumerate(tasks):
         sizes = _sizes(task)
         wrong = np.array([c.wrong for c in task.classes]) > 0
-        alike = (comb(sizes[:, chosen], each) / comb(sizes[:, chosen].sum(axis=0), each)).prod(axis=1)
+        alike = (comb(sizes[:, chosen], each) / comb(sizes[:, chosen].sum(axis=0), each)).prod(axis=1) * _loads(task)
         detected[at] = 1 - alike.sum() if alike.sum() < 1 - 1e-12 else 0.0
         erroneous[at] = 1 - alike[~wrong].sum() if wrong.any() else 0.0
         errs[at] = float(sizes[wrong, checked].sum() > 0)

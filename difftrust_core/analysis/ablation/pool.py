@@ -4,8 +4,8 @@ Names: a *cell* is one behaviour's label on one pattern, a *column* one pattern 
 numbered through the benchmark.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust_core.analysis.ablation.compact import MISSING, CompactTask, Ints
-from difftrust_core.base.records import Coder
+from difftrust_core.base.records import Coder, Kind
 from difftrust_core.exceptions import WrongUsage
 
 
@@ -69,6 +69,8 @@ class Members:
     completion_tokens: Ints
     cost_nanodollars: Ints
     nondeterministic: NDArray[np.bool_]
+    trimmed: Ints
+    """1 where the program loads only without what follows its entry point, else 0."""
 
     def where(self, chosen: NDArray[np.bool_]) -> "Members":
         """Return the members ``chosen``."""
@@ -94,6 +96,19 @@ class Pool:
             known = ", ".join(f"{model} at {temperature}" for model, temperature in sorted(self.members))
             raise WrongUsage(f"{self.benchmark} has no candidates of {coder[0]} at {coder[1]}; there are: {known}")
         return self.members[coder]
+
+    def without(self, task_ids: Collection[str]) -> "Pool":
+        """Return the pool without these tasks."""
+        kept = np.array([task.task_id not in task_ids for task in self.tasks], dtype=bool)
+        if kept.all():
+            return self
+        number = np.cumsum(kept) - 1
+        left = {coder: members.where(kept[members.task]) for coder, members in self.members.items()}
+        return replace(
+            self,
+            tasks=tuple(task for task in self.tasks if task.task_id not in task_ids),
+            members={coder: replace(own, task=number[own.task]) for coder, own in left.items()},
+        )
 
     def tasks_of(self, coder: Coder, *, m: int | None = None) -> list[str]:
         """Return the tasks of which the first m candidates of a coder, or any, are here."""
@@ -144,6 +159,8 @@ class Flat:
         self.task_of_column = np.repeat(np.arange(len(tasks)), self.width)
         within = np.arange(len(self.reach)) - self.first_row[self.task_of_row]
         self.first_cell = starts(rows * self.width)[self.task_of_row] + within * self.width[self.task_of_row]
+        self.loads = self.kinds[self.first_cell] != Kind.LOAD_ERROR
+        """Of each row, whether its program loads: what its outcome on the first input says."""
         self.n_labels = _joined(
             [np.where(m == MISSING, 0, m).max(axis=0).astype(np.int64) + 1 for m in labels], np.int64
         )

@@ -12,11 +12,11 @@ class OverSubsets:
     """Expectations over all choices of the given numbers of candidates, each equally likely; NaN where undefined."""
 
     p_detected: float
-    """Probability that the chosen candidates disagree on some input. App. D."""
+    """Probability that the chosen candidates disagree on some input, or one does not load. App. D."""
     p_erroneous: float
     """Probability that one of them differs from the reference on some input."""
     undetected_error: float
-    """Mean of E where the choice disagrees nowhere, and 0 elsewhere: divide sums of it by sums of 1 - p_detected."""
+    """Mean of E where nothing is detected, and 0 elsewhere: divide sums of it by sums of 1 - p_detected."""
 
 
 UNDEFINED = OverSubsets(p_detected=math.nan, p_erroneous=math.nan, undetected_error=math.nan)
@@ -25,9 +25,9 @@ UNDEFINED = OverSubsets(p_detected=math.nan, p_erroneous=math.nan, undetected_er
 def over_subsets(classes: Sequence[Class], shares: Sequence[int], *, n: int) -> OverSubsets:
     """Return the expectations over all choices of ``shares[i]`` candidates of coder i, on n inputs.
 
-    1 - sum_c prod_i C(K_ci, m_i) / prod_i C(M_i, m_i), in whole numbers up to one division; for one coder this is
-    ``estimators.detection_at``. NaN for fewer than two candidates in all, or more than a coder has; errors are NaN
-    without a reference.
+    1 - sum_c prod_i C(K_ci, m_i) / prod_i C(M_i, m_i) over the classes c that load, in whole numbers up to one
+    division; for one coder whose programs all load this is ``tally.detection_at``. NaN for fewer than two candidates in
+    all, or more than a coder has; errors are NaN without a reference.
     """
     if not classes:
         return UNDEFINED
@@ -38,9 +38,10 @@ def over_subsets(classes: Sequence[Class], shares: Sequence[int], *, n: int) -> 
     alike = [_choices(c.sizes, shares) for c in classes]
     known = all(c.wrong >= 0 for c in classes)
     right = sum(ways for c, ways in zip(classes, alike, strict=True) if c.wrong == 0)
-    wrong = sum(ways * c.wrong for c, ways in zip(classes, alike, strict=True))
+    quiet = [ways * c.loads for c, ways in zip(classes, alike, strict=True)]
+    wrong = sum(ways * c.wrong for c, ways in zip(classes, quiet, strict=True))
     return OverSubsets(
-        p_detected=(choices - sum(alike)) / choices,
+        p_detected=(choices - sum(quiet)) / choices,
         p_erroneous=(choices - right) / choices if known else math.nan,
         undetected_error=wrong / (choices * n) if known else math.nan,
     )

@@ -126,7 +126,7 @@ def _say_choice(
     chosen = cheapest(grid, detection_rate=wanted)
     err = style is not Format.TABLE
     if chosen is None:
-        best = float(grid["detection_rate"].fill_nan(0).max())  # type: ignore[arg-type]
+        best = float(grid["detection_rate"].max() or 0)  # type: ignore[arg-type]
         typer.echo(f"no choice above detects {wanted:g} of the erroneous tasks; the best detects {best:.3f}", err=err)
         return
     typer.echo(

@@ -1,10 +1,11 @@
 """`difftrust table`: print a table of the paper, computed from a store."""
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
-from difftrust_core.base.records import References
+from difftrust_core.base.records import Load, References
 from difftrust_core.cli.options import (
     DetectionOption,
     EqualityOption,
@@ -21,7 +22,7 @@ from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
 _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
-_OWN = "selection, readings, undetected, suspects, draws, agreement, guarantee, policies"
+_OWN = "selection, rankings, readings, undetected, suspects, draws, agreement, guarantee, policies"
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
@@ -45,13 +46,17 @@ def table(
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Table 3 and policies: the model (gpt_4o); agreement: only this one.")
+        list[str] | None,
+        typer.Option(help="Only this model, repeatable; Table 3 and policies: their model, else gpt_4o."),
     ] = None,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,
+    load: Annotated[
+        Load, typer.Option(help="strict: what loads only without the lines after its entry point does not load.")
+    ] = Load.TRIMMED,
     signal: Annotated[
         str, typer.Option(help="agreement: answer by incoherence, largest_share or n_clusters.")
     ] = "incoherence",
@@ -64,7 +69,7 @@ def table(
     Table 3 ignores -m, -n and --temperature.
     """
     from difftrust_core.cli.messages import report_table
-    from difftrust_core.datasets.published import PAPER_SETTING, find_results
+    from difftrust_core.datasets.published import find_results
     from difftrust_core.report.every_table import make_table
     from difftrust_core.report.tables import TableRequest
 
@@ -74,13 +79,12 @@ def table(
         published=published,
         detection=detection,
         equality=equality,
-        reading=reading_of(inputs, references),
+        reading=replace(reading_of(inputs, references), load=load),
         temperature=temperature,
         drop_timeouts=drop_timeouts,
         m=m,
         n=n,
-        model=model or PAPER_SETTING.model,
-        only=(model,) if model else (),
+        **_models(name, model or []),
         signal=signal,
         alpha=alpha,
         delta=delta,
@@ -90,3 +94,14 @@ def table(
         seed=seed,
     )
     report_table(make_table(name, request), format_.value)
+
+
+def _models(name: str, models: list[str]) -> dict[str, Any]:
+    """Return whose table is asked for: Table 3 and the policies are those of one model."""
+    from difftrust_core.exceptions import WrongUsage
+
+    if not name.startswith("3") and name != "policies":
+        return {"only": tuple(models)}
+    if len(models) > 1:
+        raise WrongUsage(f"Table {name} is that of one model, got --model {' --model '.join(models)}; name one")
+    return {"model": models[0]} if models else {}

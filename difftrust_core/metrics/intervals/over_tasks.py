@@ -176,21 +176,21 @@ TRUST_SCHEMA: Final[dict[str, Any]] = {
 
 
 def false_trust(seen: pl.DataFrame, *, judged: pl.DataFrame | None = None, confidence: float = 0.95) -> pl.DataFrame:
-    """Return, per coder and benchmark, P(erroneous | no two of the programs disagree) with its exact interval.
+    """Return, per coder and benchmark, P(erroneous | all programs load and agree) with its exact interval.
 
     ``seen``: estimates (one row a task) of the programs and inputs that were looked at; ``judged``: those that say
     which tasks are erroneous (E > 0), on more inputs for example; the same if left out. Columns: benchmark, model,
-    temperature and TRUST_SCHEMA: tasks that have both measures, coherent ones (I = 0), erroneous ones among these; the
-    share is NaN, from 0 to 1, without a coherent task. Clopper-Pearson, over tasks. Raises WrongUsage for another
-    confidence.
+    temperature and TRUST_SCHEMA: tasks that have both measures, coherent ones (not ``detected``), erroneous ones among
+    these; the share is null, from 0 to 1, without a coherent task. Clopper-Pearson, over tasks. Raises WrongUsage for
+    another confidence.
     """
     alpha = (1 - checked_confidence(confidence)) / 2
     coder = ["benchmark", "model", "temperature"]
     keys = [*coder, "task_id"]
     truth = (seen if judged is None else judged).select(*keys, truth="error")
-    both = seen.select(*keys, "incoherence").join(truth, on=keys)
-    both = both.filter(*[pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in ("incoherence", "truth")])
-    coherent = pl.col("incoherence") == 0
+    both = seen.select(*keys, "detected").join(truth, on=keys)
+    both = both.drop_nulls(["detected", "truth"])
+    coherent = ~pl.col("detected")
     counts = both.group_by(coder).agg(
         n_tasks=pl.len().cast(pl.Int64),
         n_coherent=coherent.sum().cast(pl.Int64),
@@ -200,7 +200,7 @@ def false_trust(seen: pl.DataFrame, *, judged: pl.DataFrame | None = None, confi
         row | dict(zip(list(TRUST_SCHEMA)[3:], _share(row["n_erroneous"], row["n_coherent"], alpha), strict=True))
         for row in counts.sort(coder).iter_rows(named=True)
     ]
-    return pl.DataFrame(rows, schema={name: seen.schema[name] for name in coder} | TRUST_SCHEMA)
+    return pl.DataFrame(rows, schema={name: seen.schema[name] for name in coder} | TRUST_SCHEMA).fill_nan(None)
 
 
 def _share(part: int, whole: int, alpha: float) -> tuple[float, float, float]:

@@ -25,7 +25,7 @@ from difftrust_core.metrics.intervals.over_tasks import (
 LOW: Final = "_low"
 HIGH: Final = "_high"
 _FEWEST_CODERS = 3
-_RHOS = ("rho_found", "rho_error", "rho_failure")
+_RHOS = ("rho_found", "rho_pass_at_1", "rho_error", "rho_failure")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ def with_intervals(
 ) -> pl.DataFrame:
     """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
 
-    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; NaN where
+    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; null where
     undefined.
     """
     measures = [name for name in table.columns if name in MEASURES]
@@ -96,7 +96,7 @@ def with_intervals(
     names = [name for three in columns for name in three]
     if not parts:
         return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
-    return pl.concat(parts).sort("_row").select(names)
+    return pl.concat(parts).sort("_row").select(names).fill_nan(None)
 
 
 def differences(table: pl.DataFrame) -> pl.DataFrame:
@@ -121,7 +121,7 @@ def differences(table: pl.DataFrame) -> pl.DataFrame:
         for name in names
     ]
     size = pl.col("difference").abs()
-    return pl.concat(cells).filter(size.is_not_nan()).sort(size, *keys, descending=[True, *[False] * len(keys)])
+    return pl.concat(cells).filter(size.is_not_null()).sort(size, *keys, descending=[True, *[False] * len(keys)])
 
 
 def ranking_intervals(
@@ -131,9 +131,9 @@ def ranking_intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its three rhos.
+    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its rhos.
 
-    The coders are those there are; the tasks are resampled. NaN where rho is. <rho>_p: how likely coders whose two
+    The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
     rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t.
     """
     found = rankings(estimates, detection=detection)
@@ -142,14 +142,15 @@ def ranking_intervals(
     for row in found.select(keys).iter_rows(named=True):
         own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
         resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
-        ends = {}
+        limits = {}
         n_coders = own["model"].n_unique()
         for name, values in _rhos(own, resampling, detection).items():
-            ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values)
-            ends[f"{name}_p"] = _p_value(float(values[0]), n_coders)
-        rows.append(row | ends)
+            limits[f"{name}{LOW}"], limits[f"{name}{HIGH}"] = resampling.limits(values)
+            limits[f"{name}_p"] = _p_value(float(values[0]), n_coders)
+        rows.append(row | limits)
     schema = {f"{rho}{end}": pl.Float64() for rho in _RHOS for end in (LOW, HIGH, "_p")}
-    return found.hstack(pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema}).drop(keys))
+    ends = pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema})
+    return found.hstack(ends.drop(keys)).fill_nan(None)
 
 
 def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection) -> dict[str, Floats]:
@@ -161,6 +162,7 @@ def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection
     }
     return {
         "rho_found": _rank_correlations(of["found"], of["erroneous"]),
+        "rho_pass_at_1": _rank_correlations(of["found"], 1 - of["pass_at_1"]),
         "rho_error": _rank_correlations(of["mean_incoherence"], of["mean_error"]),
         "rho_failure": _rank_correlations(of["mean_incoherence"], 1 - of["pass_at_1"]),
     }

@@ -162,5 +162,5 @@ def compare_two(first: str, second: str, options: Options = DEFAULT) -> TwoCompa
     scores = programs.scores([0, 1])
     scores["exact_match"] += float(first == second) * (1 - scores["exact_match"])
     rows = [(name, float(scores[name][0, 1]), float(scores[name][1, 0])) for name in MEASURES]
-    frame = pl.DataFrame(rows, schema=["score", "first_to_second", "second_to_first"], orient="row")
+    frame = pl.DataFrame(rows, schema=["score", "first_to_second", "second_to_first"], orient="row").fill_nan(None)
     return TwoCompared(frame=frame, has_error=(errors[0], errors[1]))

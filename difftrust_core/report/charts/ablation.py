@@ -34,10 +34,10 @@ def ablation_drawing(
     """
     names = table[series].unique().sort().to_list()
     data = {} if chosen is None else {_POINT: pl.DataFrame({x: [float(chosen)]})}
-    shown = [measure for measure in measures if table[measure].is_not_nan().any()]
+    shown = [measure for measure in measures if table[measure].is_not_null().any()]
     for measure in shown:
         rows = table.select(*_told(x, measure, table.columns), series, f"^{measure}_(low|high)$")
-        data[measure] = rows = with_display_names(rows.filter(pl.col(measure).is_not_nan()), series)
+        data[measure] = rows = with_display_names(rows.drop_nulls(measure), series)
         if chosen is not None:
             data[f"{_POINT}_{measure}"] = rows.filter(pl.col(x) == chosen)
     return drawing(
@@ -147,7 +147,7 @@ def costs_drawing(
     ``chosen``: the m that is marked.
     """
     rows = table.select("model", "m", "cost_usd", measure)
-    rows = rows.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_nan())
+    rows = rows.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_null())
     names = rows["model"].unique().sort().to_list()
     data = {"rows": with_display_names(rows.sort("model", "m"))}
     if chosen is not None:

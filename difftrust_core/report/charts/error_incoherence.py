@@ -97,7 +97,7 @@ def error_incoherence_drawing(
     panel's points are called points_0, points_1 and so on.
     """
     measures = ["incoherence", *(["error"] if with_error else [])]
-    shown = estimates.filter(*[pl.col(name).is_not_nan() & pl.col(name).is_not_null() for name in measures])
+    shown = estimates.drop_nulls(measures)
     shown = shown.sort(panels, "model", "task_id")
     axis = _axis(shown, measures, scale)
     data: dict[str, pl.DataFrame] = {}

@@ -61,7 +61,7 @@ def ranking_drawing(
     Every point has its name. Columns <measure>_low and <measure>_high, where there are any, become thin bars. The line
     is the bound E = I / 2 (I <= 2E); for found and erroneous (``benchmark.coder_measures``) equal shares.
     """
-    coders = table.filter(pl.col("model") != "mean").filter(pl.col(x).is_not_nan(), pl.col(y).is_not_nan())
+    coders = table.filter(pl.col("model") != "mean").drop_nulls([x, y])
     coders = with_display_names(coders)
     names = coders["benchmark"].unique().sort().to_list()
     data: dict[str, pl.DataFrame] = {}
@@ -92,7 +92,7 @@ def _shape(*, axes: tuple[str, str], names: tuple[str, ...], columns: tuple[str,
 def _domain(points: pl.DataFrame, measure: str) -> tuple[float, float]:
     """Return the values at the ends of an axis: from 0, with room for the names."""
     ends = [name for name in (measure, f"{measure}_high") if name in points.columns]
-    highest = max((float(points[name].fill_nan(None).max() or 0) for name in ends), default=0)  # type: ignore[arg-type]
+    highest = max((float(points[name].max() or 0) for name in ends), default=0)  # type: ignore[arg-type]
     return 0.0, max(highest, 0.01) * 1.06
 
 

@@ -46,7 +46,7 @@ def _roc(*, names: tuple[str, ...]) -> Any:
 
 def auroc_drawing(table: pl.DataFrame) -> Drawing:
     """Draw AUROC and its interval, a row of ``signals.auroc_table`` each, best first; the line at 0.5 is chance."""
-    lowest = table.select(pl.min_horizontal(pl.col("auroc", "low").fill_nan(None)).min()).item()
+    lowest = table.select(pl.min_horizontal(pl.col("auroc", "low")).min()).item()
     return drawing(
         _auroc,
         {"signals": table, "chance": pl.DataFrame({"auroc": [0.5]})},
@@ -84,7 +84,7 @@ _CORRELATION_COLOURS = ("#5AA9DC", "#FFFFFF", "#F0883E")
 def correlations_drawing(table: pl.DataFrame) -> Drawing:
     """Draw ``signals.correlation_table``: orange together, blue against each other, white not at all."""
     names = table["a"].unique(maintain_order=True).to_list()
-    return drawing(_correlations, {"pairs": table.with_columns(pl.col("r").fill_nan(None))}, names=tuple(names))
+    return drawing(_correlations, {"pairs": table}, names=tuple(names))
 
 
 def _correlations(*, names: tuple[str, ...]) -> Any:

@@ -28,7 +28,8 @@ def workflow_stages(estimates: pl.DataFrame) -> pl.DataFrame:
     coder = f"{display_name(model)}, t = {temperature:g}"
     m, n = int(estimates["m"].max()), int(estimates["n"].max())  # type: ignore[arg-type]
     runs = estimates.select((pl.col("m").cast(pl.Int64) * pl.col("n")).sum()).item()
-    disagreeing = estimates.filter(pl.col("incoherence") > 0).height
+    disagreeing = estimates.filter("detected").height
+    or_fail = " or fail to load" if estimates["n_load_failures"].sum() else ""
     rows = [
         ("tasks", "Tasks", f"{estimates.height:,}", f"{benchmark}: signature,\ndescription, seed inputs"),
         (
@@ -43,17 +44,17 @@ def workflow_stages(estimates: pl.DataFrame) -> pl.DataFrame:
             "disagreeing",
             "Compare with each other",
             f"{disagreeing:,} tasks",
-            f"two programs disagree;\nmean incoherence {mean_incoherence(estimates):.3f}",
+            f"two programs disagree{or_fail};\nmean incoherence {mean_incoherence(estimates):.3f}",
         ),
     ]
     return pl.DataFrame([*rows, *_judged(estimates, disagreeing)], schema=STAGES, orient="row")
 
 
 def _judged(estimates: pl.DataFrame, disagreeing: int) -> list[tuple[str, str, str, str]]:
-    wrong = estimates.filter(pl.col("error").is_not_nan() & (pl.col("error") > 0))
-    if estimates["error"].is_nan().all():
+    wrong = estimates.filter(pl.col("error") > 0)
+    if estimates["error"].is_null().all():
         return []
-    found = wrong.filter(pl.col("incoherence") > 0).height
+    found = wrong.filter("detected").height
     rate = f"{found / wrong.height:.2f}" if wrong.height else "undefined"
     return [
         (

@@ -27,8 +27,8 @@ _ROUNDING = 1e-9
 _MAY_BE_NULL = {
     **{table: set(names) for table, names in MAY_BE_MISSING.items()},
     "tasks": {"reference"},
-    "estimates": {"detected"},
-    "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars"},
+    "estimates": {"detected", *SHARES, *MAY_BE_MISSING["estimates"]},
+    "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars", *MAY_BE_MISSING["members"]},
 }
 _TASK = ["benchmark", "task_id"]
 _WHERE = ["benchmark", "validity", "task_id"]
@@ -269,15 +269,14 @@ def _disagreements(read: _Read) -> _Flaws:
 def _estimates(read: _Read) -> _Flaws:
     estimates, where = read("estimates"), [*_CODER, "equality"]
     m, n, error, incoherence = (pl.col(name) for name in ("m", "n", "error", "incoherence"))
-    known = error.is_not_nan() & incoherence.is_not_nan()
     total = pl.sum_horizontal(KIND_COUNTS)
-    outside = [pl.col(name).is_not_nan() & ~pl.col(name).is_between(0, 1 + _ROUNDING) for name in SHARES]
+    outside = [~pl.col(name).is_between(0, 1 + _ROUNDING) for name in SHARES]
     for rule, wrong in {
         "m and n of 1 or more": (m < 1) | (n < 1),
-        "incoherence where m >= 2, and only there": incoherence.is_nan() != (m < 2),
+        "incoherence where m >= 2, and only there": incoherence.is_null() != (m < 2),
         "shares between 0 and 1": pl.any_horizontal(outside),
-        "I <= 2E": known & (incoherence > 2 * error + _ROUNDING),
-        "I = 0 where E = 0": known & (error == 0) & (incoherence > 0),
+        "I <= 2E": incoherence > 2 * error + _ROUNDING,
+        "I = 0 where E = 0": (error == 0) & (incoherence > 0),
         "counts of kinds that sum to m n": total != m.cast(pl.UInt64) * n,
         "at most m classes": pl.col("n_classes") > m,
     }.items():

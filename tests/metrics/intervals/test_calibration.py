@@ -5,7 +5,7 @@ import pytest
 
 from difftrust_core.metrics.detection import Detection
 from tests.support.coverage import biases, over_inputs, over_programs, over_tasks
-from tests.support.simulated import CODERS, Coder, few_of
+from tests.support.simulated import CODERS, RARE, Coder, few_of
 
 EXPERIMENTS = 2000
 AT_LEAST, AT_MOST = 0.93, 0.97
@@ -27,6 +27,13 @@ def test_intervals_over_programs_cover_the_llm_and_naive_ones_do_not(coders: lis
     assert AT_LEAST <= found["I"].coverage <= AT_MOST
     assert found["I naive"].coverage < 0.5
     assert found["I naive"].width < found["I"].width / 3
+
+
+@pytest.mark.parametrize("m", [5, 10, 50])
+@pytest.mark.parametrize("coder", RARE.values(), ids=list(RARE))
+def test_a_rare_behaviour_that_is_very_wrong_is_reckoned_with(coder: Coder, m: int) -> None:
+    found = over_programs([coder], m=m, n=1000, experiments=300, seed=m, draws=150, names=("I",))
+    assert found["I"].coverage >= 0.9
 
 
 @pytest.mark.parametrize("m", [5, 10, 50])
