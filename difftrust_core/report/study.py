@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from difftrust_core.analysis.ablation.measures import ablation, summary
-from difftrust_core.analysis.ablation.mixtures import mixture_summary, mixtures, same_price
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
 from difftrust_core.base.records import Coder, Reading, References, Validity
@@ -20,9 +19,11 @@ from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.arguments import each, known
 from difftrust_core.report.charts.mixtures import draw_false_trust
 from difftrust_core.report.every_table import make_table
 from difftrust_core.report.figures import FigureRequest, make_figure
+from difftrust_core.report.mixtures import mixture_table, same_price_table
 from difftrust_core.report.policies import policy_request, recommended
 from difftrust_core.report.shown import Figure, Table
 from difftrust_core.report.tables import estimates_for
@@ -120,7 +121,7 @@ class Study:
         found, notes = estimates_for(request)
         wanted = {"benchmark": benchmark, "model": model}
         for name, value in wanted.items():
-            _ = _known(name, value, found[name].unique().sort().to_list())
+            _ = known(name, value, found[name].unique().sort().to_list())
         chosen = {name: value for name, value in wanted.items() if value is not None}
         return Table(found.filter(**chosen), notes=tuple(notes))
 
@@ -230,11 +231,11 @@ class Study:
         >>> study.ablation("gpt_4o", m=[2, 10], benchmark="HumanEval").frame["detection_rate"].round(2).to_list()
         [0.37, 0.71]
         """
-        names = self.benchmarks if benchmark is None else [_known("benchmark", benchmark, self.benchmarks)]
+        names = self.benchmarks if benchmark is None else [known("benchmark", benchmark, self.benchmarks)]
         chosen = (models,) if isinstance(models, str) else models or self.models
         rows, left_out = [], []
-        for name, model, t, size, inputs in product(names, chosen, _each(temperature), _each(m), _each(n)):
-            coders = [(_known("model", one, self.models), t) for one in model.split("+")]
+        for name, model, t, size, inputs in product(names, chosen, each(temperature), each(m), each(n)):
+            coders = [(known("model", one, self.models), t) for one in model.split("+")]
             found = self._setting(self.pool(name, equality=equality), coders, size, inputs)
             setting = {"benchmark": name, "model": model, "temperature": t, "m": size, "n": inputs}
             if found is None:
@@ -277,9 +278,9 @@ class Study:
 
         holding = [name for name in self.benchmarks if any(t.task_id == task_id for t in self.pool(name).tasks)]
         name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
-        pool = self.pool(_known("benchmark", name, self.benchmarks), equality=equality)
+        pool = self.pool(known("benchmark", name, self.benchmarks), equality=equality)
         models = (model,) if isinstance(model, str) else tuple(model)
-        coders = [(_known("model", one, self.models), temperature) for one in models]
+        coders = [(known("model", one, self.models), temperature) for one in models]
         return view_task(self.store, pool, task_id, coders, m=m, n=n)
 
     def sql(self, query: str, parameters: Sequence[object] = (), *, equality: str = "paper") -> Table:
@@ -330,11 +331,11 @@ class Study:
         ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
         """
         parts = []
-        for size in _each(m):
+        for size in each(m):
             truth = None
             if judged_on is not None:
                 truth = self.ablation(models, m=size, n=judged_on, temperature=temperature, by_task=True).frame
-            for inputs in _each(n):
+            for inputs in each(n):
                 seen = self.ablation(models, m=size, n=inputs, temperature=temperature, by_task=True).frame
                 found = false_trust(seen, judged=truth)
                 parts.append(found.with_columns(m=pl.lit(size), n=pl.lit(inputs)))
@@ -352,14 +353,8 @@ class Study:
         ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
         found. What finds the errors of one model, `table("policies")` says.
         """
-        rows = []
-        for name in self.benchmarks:
-            pool = self.pool(name)
-            coders = [coder for coder in pool.members if coder[1] == temperature]
-            for k in n_models:
-                found = mixture_summary(self._counted(mixtures(pool, coders, n_models=k, each=m // k, m=m)))
-                rows.append({"benchmark": name, "n_models": k, "programs_of_each": m // k, **found})
-        return Table(pl.DataFrame(rows).fill_nan(None).with_columns(pl.col("n_tasks").cast(pl.Int64)))
+        pools = [self.pool(name) for name in self.benchmarks]
+        return mixture_table(pools, n_models, m=m, temperature=temperature, tasks=self._counted)
 
     def same_price(
         self, model: str, listed: Mapping[str, str], *, m: int = 10, temperature: float = PAPER_SETTING.temperature
@@ -369,17 +364,9 @@ class Study:
         ``listed``: model -> the name under which its list price is known. Prices are those of
         `difftrust_core/generation/prices.toml`. Raises WrongUsage for a model without a known price.
         """
-        from difftrust_core.generation.prices import price_of
-
-        prices = {}
-        for one, name in listed.items():
-            price = price_of(name, api_base=None, environment={})
-            if price is None:
-                raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {one} out")
-            prices[one, temperature] = price
-        checked = (_known("model", model, self.models), temperature)
-        found = [same_price(self.pool(name), checked, prices, m=m, tasks=self._counted) for name in self.benchmarks]
-        return Table(pl.concat(found))
+        checked = (known("model", model, self.models), temperature)
+        pools = [self.pool(name) for name in self.benchmarks]
+        return same_price_table(pools, checked, listed, m=m, tasks=self._counted)
 
     def recommend(
         self,
@@ -395,11 +382,8 @@ class Study:
         It is the cheapest policy that finds at least ``detection`` of its wrong programs with alarms on at most
         ``false_alarms`` of its right ones; chosen on half of the tasks, scored on the others. `table("policies")` lists
         more. Raises WrongUsage if the price of a program is not known.
-
-        >>> study.recommend("gpt_4o", false_alarms=0.05, benchmark="HumanEval").frame.columns[:3]
-        ['benchmark', 'model', 'policy']
         """
-        request = replace(self._request, model=_known("model", model, self.models), temperature=temperature)
+        request = replace(self._request, model=known("model", model, self.models), temperature=temperature)
         asked = policy_request(request, benchmark=benchmark)
         return recommended(asked, detection=detection, false_alarms=false_alarms)
 
@@ -412,17 +396,3 @@ class Study:
         return FigureRequest(
             store=self.store.root, reading=self.store.reading, paper_setting=self.is_published, n_jobs=self.n_jobs
         )
-
-
-T = TypeVar("T", int, float)
-
-
-def _each(value: T | Sequence[T]) -> Sequence[T]:
-    return value if isinstance(value, Sequence) else (value,)
-
-
-def _known(what: str, name: str | None, there: Sequence[str]) -> str:
-    """Return ``name`` if it is there. Raises WrongUsage that lists what is."""
-    if name is not None and name not in there:
-        raise WrongUsage(f"the store has no {what} {name!r}; it has: {', '.join(there)}")
-    return name or ""
