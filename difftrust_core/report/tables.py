@@ -274,10 +274,28 @@ def make_selection(request: TableRequest) -> Table:
     return Table(selection_table(passes), notes=notes)
 
 
+def make_witnesses(request: TableRequest) -> Table:
+    """Return the share of tasks whose candidates differ on a measured input, and on a witness, side by side."""
+    from difftrust_core.analysis.witnesses import witness_table, witnessed_tasks
+
+    estimates, notes = estimates_for(request)
+    store = request.open()
+    frame = witness_table(estimates, witnessed_tasks(store, estimates, equality=request.equality))
+    if frame.is_empty():
+        raise NoStore(f"{store.root} holds no witnesses; run `difftrust execute --store {store.root} --witnesses 100`")
+    notes += [
+        f"detected: some two of the candidates differ on a measured input, all pairs; witnessed: on a witness; "
+        f"m = {_range(estimates['m'])}, n = {_range(estimates['n'])}, equality {request.equality}",
+        "witnesses are sought, not drawn: no error, incoherence or interval counts them",
+    ]
+    return Table(frame, notes=tuple(notes))
+
+
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
     "2": make_table_2,
     "3": make_table_3,
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
+    "witnesses": make_witnesses,
 }

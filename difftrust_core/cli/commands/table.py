@@ -24,7 +24,9 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; or selection.")],
+    name: Annotated[
+        str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; selection; or witnesses.")
+    ],
     store: StoreOption,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
@@ -50,7 +52,7 @@ def table(
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, or the gain of selecting by consensus, computed from a store.
+    """Print a table of the paper, the gain of selecting by consensus, or what witnesses add, computed from a store.
 
     Table 3 ignores -m, -n and --temperature.
     """
