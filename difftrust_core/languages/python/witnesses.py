@@ -31,8 +31,8 @@ MAX_LENGTH: Final = 128
 _LARGE = 100_000
 """Inputs made of larger numbers come last: programs may count that far."""
 _MAX_SOURCE = 1 << 20
-_ROUNDS = 4
-"""So often every change is made, each time to another seed input."""
+_ROUNDS = 6
+"""So often every change is made, each time to another seed input, every other time to a whole argument if it fits."""
 _INTS = (0, 1, -1, 2, 10, 100, -100, 1000)
 _FLOATS = (0.0, 1.0, -1.0, 0.5, -0.5, 0.1, 100.0, 1000.0)
 _TEXTS = ("", " ", "a", "A", "0", "-1", ".")
@@ -202,30 +202,32 @@ class _Seeker:
 
     def __post_init__(self) -> None:
         self._positions = range(max(map(len, self.seeds)))
+        self._order = self.generator.sample(range(len(self.seeds)), len(self.seeds))
         self._nodes = [[list(_nodes(argument)) for argument in seed] for seed in self.seeds]
 
     def changed(self, origin: Origin, changes: Sequence[_Change]) -> Iterator[Arguments]:
         """Yield seeds with one node changed, each change once an argument before any comes again."""
-        for _ in range(_ROUNDS):
-            for change in changes:
+        for turn in range(_ROUNDS):
+            for number, change in enumerate(changes):
                 for position in self._positions:
-                    made = self._make(change, position)
+                    made = self._make(change, position, first=number + turn, prefers_whole=turn % 2 == 0)
                     if made is not None and change.is_large:
                         self.later.append((origin, made))
                     elif made is not None:
                         yield made
 
-    def _make(self, change: _Change, position: int) -> Arguments | None:
-        which = below(len(self.seeds), self.generator)
-        for step in range(len(self.seeds)):  # the first seed, from a random one on, in which it fits somewhere
-            number = (which + step) % len(self.seeds)
-            nodes = self._nodes[number][position] if position < len(self.seeds[number]) else []
+    def _make(self, change: _Change, position: int, *, first: int, prefers_whole: bool) -> Arguments | None:
+        """Return the first seed, from one on, of which a node of the argument changes; None if none does."""
+        for step in range(len(self.seeds)):
+            number = self._order[(first + step) % len(self.seeds)]
+            seed = self.seeds[number]
+            nodes = self._nodes[number][position] if position < len(seed) else []
             places = [at for at, node in enumerate(nodes) if change.fits(node, at == 0)]
             if places:
-                at = places[below(len(places), self.generator)]
-                seed = self.seeds[number]
-                new = _replaced(seed[position], at, change.make(nodes[at]))
-                return (*seed[:position], new, *seed[position + 1 :])
+                at = 0 if prefers_whole and places[0] == 0 else places[below(len(places), self.generator)]
+                new = change.make(nodes[at])
+                if new != nodes[at]:
+                    return (*seed[:position], _replaced(seed[position], at, new), *seed[position + 1 :])
         return None
 
     def whole(self, containers: Sequence[Any]) -> Iterator[Arguments]:
