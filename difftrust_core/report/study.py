@@ -136,7 +136,7 @@ class Study:
         equality: str = "paper",
         drop_timeouts: bool = False,
     ) -> Table:
-        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or "selection".
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; "selection" or "witnesses".
 
         ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
         ``model`` is whose Table 3; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published.

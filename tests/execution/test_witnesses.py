@@ -103,6 +103,7 @@ def test_measured_tables_have_the_same_bytes_with_witnesses_and_without(tmp_path
         make_table("witnesses", TableRequest(store=other.root))
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_order_of_coders_and_the_workers(tmp_path: Path) -> None:
     made = []
     for name, order, n_jobs in (("a", ("one", "two"), 1), ("b", ("two", "one"), 2)):
