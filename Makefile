@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
 .PHONY: help demo test test-all test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql \
-	bench-scaling calibrate dashboard lab notebooks reproduce clean
+	bench-scaling calibrate agreement dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -59,7 +59,10 @@ bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same
 bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
 	$(BIN)/python -m tests.bench.sql
 
-bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
+bench-agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain" a section for each; two minutes
+	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))
+
+dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
 
 bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 4,000; takes ten minutes

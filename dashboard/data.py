@@ -1,6 +1,7 @@
 """The store that the app shows, and the answers it gave, kept while its files stay the same."""
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -18,11 +19,13 @@ from difftrust_core.analysis.ablation.grid import whole_rows
 from difftrust_core.analysis.ablation.measures import TASK_SCHEMA
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, find_results
 from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.report.task_view import TaskView, view_task
 from difftrust_core.store.remote.mirror import folder_of
-from difftrust_core.store.store import SETTINGS_FILE, Store
+from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
 
 READ_AHEAD = 4
 """Benchmarks that are read before they are asked for."""
@@ -74,11 +77,12 @@ class Source:
     root: Path
     version: tuple[int, ...]
     """When its results were written, in nanoseconds."""
+    reading: Reading = AS_STORED
 
     @property
     def store(self) -> Store:
-        """Return the store."""
-        return Store(self.root)
+        """Return the store, as it is read."""
+        return Store(self.root, self.reading)
 
     @property
     def written(self) -> datetime:
@@ -110,6 +114,14 @@ def open_source() -> Source:
     for table in ("classes", "members"):
         files += store.files(table)
     return Source(store.root, tuple(path.stat().st_mtime_ns for path in files))
+
+
+@kept()
+def inputs_there(source: Source) -> list[str]:
+    """Return the validity policies that the store holds results of, its own first."""
+    own = Store(source.root).settings().validity
+    found = {partition_of(path, "classes")["validity"] for path in source.store.files("classes")}
+    return sorted(found, key=lambda validity: (validity != own, validity))
 
 
 @kept()
@@ -240,3 +252,23 @@ def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
     coder = (model, chosen.temperature)
     rows = whole_rows(chosen.pool, [coder], m=chosen.m, n=chosen.n, fewer=True)
     return pl.DataFrame(schema=TASK_SCHEMA) if rows is None else rows
+
+
+def task_names(chosen: Choice) -> list[str]:
+    """Return the tasks of the benchmark, 2 before 10."""
+    return sorted((task.task_id for task in chosen.pool.tasks), key=_in_order)
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
+    """Return all about a task. Raises WrongUsage or TooFewCandidates where there is nothing, saying what to choose."""
+    return _read_task(chosen.counted, task_id, models)
+
+
+@kept(most=32)
+def _read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
+    coders = [(model, chosen.temperature) for model in models]
+    return view_task(chosen.store, chosen.pool, task_id, coders, m=chosen.m, n=chosen.n)

@@ -1,11 +1,14 @@
 """What every page has: its title, the choices that all pages share, and the source of its numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
 from dashboard import data, permissions, state, text
 from dashboard.data import Choice, Source
+from difftrust_core.base.records import Reading, References
+from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.datasets.published import PAPER_SETTING
 from difftrust_core.metrics.equality import EQUALITIES
 
@@ -32,7 +35,28 @@ def open_page(title: str, about: str, *, can_hide_reference: bool = False, names
     return chosen
 
 
+def _choose_reading(opened: Source) -> Source:
+    """Return the source as it is to be read; nothing is asked where there is one answer."""
+    policies = data.inputs_there(opened)
+    inputs = None
+    if len(policies) > 1:
+        inputs = state.choose_one(
+            "Inputs", policies, name="inputs", show=st.radio, format_func=FILTERS.__getitem__,
+            help="Which inputs count. What lies outside the task's domain, the task never allowed: programs that "
+            "differ there are not wrong.",
+        )  # fmt: skip
+    has_faults = any(tasks_left_out(name, References.AUDITED) for name in data.benchmarks(opened))
+    is_audited = has_faults and state.choose_switch(
+        "Leave out faulty references",
+        name="audited",
+        help="Leave out tasks whose reference was judged wrong, or whose description admits several answers.",
+    )
+    references = References.AUDITED if is_audited else References.PUBLISHED
+    return replace(opened, reading=Reading(inputs=inputs, references=references))
+
+
 def _choose(opened: Source, can_hide_reference: bool) -> Choice:
+    opened = _choose_reading(opened)
     names = data.benchmarks(opened)
     benchmark = state.choose_one("Benchmark", names, name="benchmark", format_func=text.one_line)
     held = data.held(opened, benchmark)
@@ -67,7 +91,12 @@ def _choose(opened: Source, can_hide_reference: bool) -> Choice:
 
 COMPARISONS: dict[str, str] = {"paper": "tolerant (0.1 %)", "strict": "strict"}
 """Equality -> words."""
-FILTERS = {"reference": "reference accepts", "quorum": "half of the programs return", "all": "none"}
+FILTERS = {
+    "reference": "reference accepts",
+    "domain": "inside the task's domain",
+    "quorum": "half of the programs return",
+    "all": "none",
+}
 """Which inputs are kept -> words."""
 
 
@@ -77,6 +106,7 @@ def source(chosen: Choice) -> str:
         f"Store {store_name(chosen.store.root)} · {chosen.benchmark} · temperature {chosen.temperature:g} · "
         f"m = {chosen.m} programs · n = {chosen.n:,} inputs · outcome comparison: {COMPARISONS[chosen.equality]} · "
         f"input filter: {FILTERS.get(chosen.validity, chosen.validity)} · "
+        f"{'without faulty references · ' if chosen.source.reading.references == References.AUDITED else ''}"
         f"results of {chosen.source.written:%Y-%m-%d %H:%M} UTC"
     )
 

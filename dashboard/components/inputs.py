@@ -10,7 +10,7 @@ from dashboard import state, text
 from difftrust_core.analysis.task_details import TellingInput
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.text import marked_difference
-from difftrust_core.report.task_view import TaskView
+from difftrust_core.report.task_view import REFERENCE_CLUSTER, TaskView
 from difftrust_core.store.schemas import REMEDIES
 
 _ROWS = 200
@@ -73,7 +73,9 @@ def _choose(telling: list[TellingInput]) -> TellingInput:
 
 def _show_answers(task: TaskView, chosen: TellingInput, *, blind: bool) -> None:
     _show_input(task, chosen.arguments)
-    groups = list(zip(chosen.split.groups, _texts(task, chosen), strict=True))[:_GROUPS]
+    said = _outcomes(task, chosen)
+    shown = chosen.split.groups[:_GROUPS]
+    groups = [(group, next((said[number] for number in group if number in said), "not recorded")) for group in shown]
     if len(groups) > 1:
         text.show_small("Marked: what the first outcome lacks. A thin bar: something of the first outcome is missing.")
     right = None if blind else chosen.split.reference_group
@@ -83,8 +85,9 @@ def _show_answers(task: TaskView, chosen: TellingInput, *, blind: bool) -> None:
     )
     if len(chosen.split.groups) > _GROUPS:
         text.show_small(f"and {len(chosen.split.groups) - _GROUPS} more outcomes, each of fewer programs")
-    if not blind and chosen.split.reference_group is None:
-        _show_truth(task, chosen)
+    if not blind and chosen.split.reference_group is None and REFERENCE_CLUSTER in said:
+        st.markdown("No program returns the outcome of the reference:")
+        text.show_code(said[REFERENCE_CLUSTER], language=None)
 
 
 def _show_input(task: TaskView, arguments: str) -> None:
@@ -119,17 +122,9 @@ def _card(task: TaskView, numbers: tuple[int, ...], pieces: Sequence[tuple[str, 
     return text.Card(title=f"{n_programs} {noun}", about=f", cluster {shown}", pieces=pieces, note=note)
 
 
-def _texts(task: TaskView, chosen: TellingInput) -> list[str]:
-    of_input = task.answers.filter(input_index=chosen.index)
-    said = {cluster: _spelled(kind, what) for cluster, kind, what in of_input.drop("input_index").iter_rows()}
-    return [next((said[number] for number in group if number in said), "not recorded") for group in chosen.split.groups]
-
-
-def _show_truth(task: TaskView, chosen: TellingInput) -> None:
-    rows = task.answers.filter(input_index=chosen.index, cluster=0)
-    if not rows.is_empty():
-        st.markdown("No program returns the outcome of the reference:")
-        text.show_code(_spelled(*rows.select("kind", "text").row(0)), language=None)
+def _outcomes(task: TaskView, chosen: TellingInput) -> dict[int, str]:
+    of_input = task.answers.filter(input_index=chosen.index).drop("input_index")
+    return {cluster: _spelled(kind, what) for cluster, kind, what in of_input.iter_rows()}
 
 
 def _spelled(kind: str, what: str) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard import downloads, frame, prefetch, state, text
 from dashboard.data import Choice, kept
+from difftrust_core.base.records import References, Validity
 from difftrust_core.datasets.published import in_published_set, load_published
 from difftrust_core.metrics.aggregate import MEAN
 from difftrust_core.metrics.intervals.tables import HIGH, LOW
@@ -99,7 +100,8 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
         return
     st.subheader("Models by error and incoherence", anchor=False)
     published = load_published("table_4").filter(benchmark=chosen.benchmark)
-    has_published = not published.join(tasks, on="model", how="semi").is_empty()
+    as_published = chosen.validity == Validity.REFERENCE and chosen.source.reading.references == References.PUBLISHED
+    has_published = as_published and not published.join(tasks, on="model", how="semi").is_empty()
     beside = has_published and state.choose_switch("Compare with the paper", name="published")
     if not beside:
         points = table.select(pl.exclude(f"^.*({LOW}|{HIGH})$"))

@@ -8,8 +8,7 @@ from dashboard import frame, navigation, prefetch, state, text
 from dashboard.components.clusters import show_clusters, show_heat_map
 from dashboard.components.inputs import show_inputs
 from dashboard.components.programs import show_description, show_programs
-from dashboard.data import Choice
-from dashboard.task_data import read_task, task_names
+from dashboard.data import Choice, read_task, task_names
 from difftrust_core.analysis.clusters import Cluster
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 

@@ -15,6 +15,7 @@ from difftrust_core.base.parallel import in_parallel
 from difftrust_core.base.progress import Progress
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import BadStore
+from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.store import REFERENCE, SCHEMAS, Store, chunk_name
 
@@ -217,7 +218,7 @@ class _Made:
 
 
 def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.DataFrame]:
-    """Return the tables ``patterns``, ``classes``, ``members`` and ``disagreements`` of one benchmark.
+    """Return the tables ``draws``, ``patterns``, ``classes``, ``members`` and ``disagreements`` of one benchmark.
 
     ``disagreements`` has its equality too. Candidates that were not executed are left out.
     Raises BadStore if a file is missing or damaged.
@@ -237,6 +238,7 @@ def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.Da
     )
     disagreements = [row for one in made for row in one.disagreements]
     return {
+        "draws": _draws(store, benchmark),
         **compact_frames([one.task for one in made]),
         "members": _members(store, benchmark, rows),
         "disagreements": pl.DataFrame(disagreements, schema={"equality": pl.String, **SCHEMAS["disagreements"]}),
@@ -310,6 +312,26 @@ def _in_order(matrix: Matrix, votes: dict[str, int]) -> tuple[Matrix, NDArray[np
         reach=matrix.reach[order],
         row_of={tree: place[row] for tree, row in matrix.row_of.items() if row in place},
     ), counts[order]
+
+
+def _draws(store: Store, benchmark: str) -> pl.DataFrame:
+    """Return, for each task, how many inputs it has, how many are distinct, and how many draws they took.
+
+    Attempts beyond MAX_ATTEMPTS are unchanged seed inputs, taken after as many draws as there are attempts.
+    """
+    where = {"benchmark": benchmark, "validity": store.settings().validity}
+    unchanged = pl.col("attempts") > MAX_ATTEMPTS
+    counted = (
+        store.read("inputs", where)
+        .group_by("task_id")
+        .agg(
+            n=pl.len(),
+            n_distinct=pl.col("arguments").n_unique(),
+            n_draws=pl.col("attempts").cast(pl.UInt32).sum() - unchanged.sum(),
+            n_unchanged=unchanged.sum(),
+        )
+    )
+    return counted.sort("task_id").select(SCHEMAS["draws"].keys())
 
 
 def _members(store: Store, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -127,7 +127,7 @@ def _refresh(store: Store, n_jobs: int) -> None:
 
 def _write_compact(store: Store, benchmark: str, frames: dict[str, pl.DataFrame]) -> None:
     where = {"benchmark": benchmark, "validity": store.settings().validity}
-    for table in ("patterns", "classes", "members"):
+    for table in ("draws", "patterns", "classes", "members"):
         store.write(table, frames[table], where, table)
     for (equality,), part in frames["disagreements"].group_by("equality", maintain_order=True):
         store.write("disagreements", part, {**where, "equality": equality}, "disagreements")

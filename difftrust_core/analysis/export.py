@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.base.records import Reading
 from difftrust_core.exceptions import NoStore
 from difftrust_core.store.checksums import forget
 from difftrust_core.store.schemas import RESULT_TABLES
@@ -14,10 +15,12 @@ from difftrust_core.store.store import PARTITIONS, SETTINGS_FILE, Settings, Stor
 def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
     """Write the results of ``store`` to the folder ``to`` and return that results store.
 
-    The store's matrices and estimates are brought up to date first. ``to`` is new, empty, or a results store, which is
-    replaced. Raises NoStore for another folder, or if nothing was executed.
+    It holds the results of every validity policy that the store was executed with. The store's matrices and estimates
+    are brought up to date first. ``to`` is new, empty, or a results store, which is replaced. Raises NoStore for
+    another folder, or if nothing was executed.
     """
-    refresh_estimates(store, n_jobs=n_jobs)
+    for validity in sorted({partition_of(path, "executions")["validity"] for path in store.files("executions")}):
+        refresh_estimates(Store.open(store.root, Reading(inputs=validity)), n_jobs=n_jobs)
     if not store.files("classes"):
         raise NoStore(f"{store.root} holds no results to export; run `difftrust execute --store {store.root}`")
     made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES))
@@ -27,10 +30,9 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1) -> Store:
         for table in RESULT_TABLES:
             for path in store.files(table):
                 where = partition_of(path, table)
-                if where.get("validity", store.settings().validity) == store.settings().validity:
-                    frame = store.read_file(table, path)
-                    assert frame is not None
-                    made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)
+                frame = store.read_file(table, path)
+                assert frame is not None
+                made.write(table, frame, {name: where[name] for name in PARTITIONS[table]}, path.stem)
     return made
 
 

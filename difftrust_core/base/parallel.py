@@ -18,7 +18,7 @@ _IDLE = 300
 def in_parallel(function: Callable[[Job], Result], jobs: Iterable[Job], *, n_jobs: int) -> Iterator[Result]:
     """Yield ``function(job)`` for each job, in the order in which they end, from ``n_jobs`` processes.
 
-    Few jobs are taken ahead. ``jobs`` may have more again after it had none: it is asked after every result.
+    Few jobs are taken ahead: ``jobs`` is asked for more after every result.
     """
     if n_jobs == 1:
         yield from map(function, jobs)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from difftrust_core.execution.worker import ChunkReport
     from difftrust_core.generation.generate import Estimate
     from difftrust_core.generation.plan import Generation
+    from difftrust_core.report.shown import Table
     from difftrust_core.store.imports import Import
     from difftrust_core.store.store import Store
 
@@ -166,3 +167,12 @@ def _report_nondeterministic(store: "Store") -> None:
         f"{found['n_nondeterministic'].sum()} programs of {found.height} tasks differed from themselves when 2 % "
         f"of the inputs ran twice, so their numbers may vary: {', '.join(named[:shown])}{more}"
     )
+
+
+def report_table(made: "Table", style: str) -> None:
+    """Print a table, exact as csv and json, with its notes below; beside other formats than "table" on stderr."""
+    from difftrust_core.report.render import render, with_ends_in_brackets
+
+    typer.echo(render(made.frame if style in ("csv", "json") else with_ends_in_brackets(made.frame), style))
+    for note in made.notes:
+        typer.echo(note, err=style != "table")

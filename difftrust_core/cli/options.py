@@ -1,8 +1,11 @@
 """Options that several commands share, each spelled once."""
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -95,10 +98,36 @@ WeakOption = Annotated[
 LanguageOption = Annotated[
     str | None, typer.Option(help="python, sql, or an installed grammar such as tree_sitter_java.", metavar="NAME")
 ]
-EpsilonOption = Annotated[float, typer.Option(help="SCE: what a symbol that a program lacks counts as.")]
-BaseOption = Annotated[LogBase, typer.Option(help="JSD: e compares with the published table.")]
-SubtreeDepthOption = Annotated[int, typer.Option(min=1, help="Levels below a node that its symbol shows.")]
-MaxDepthOption = Annotated[int | None, typer.Option(min=0, help="Only nodes at most this far from the root.")]
-DropCommentsOption = Annotated[bool, typer.Option("--drop-comments", help="Leave out comments.")]
-NamedOnlyOption = Annotated[bool, typer.Option("--named-only", help="Leave out keywords and punctuation.")]
-NoValueGapsOption = Annotated[bool, typer.Option("--no-value-gaps", help="Leave out text beside a string's escapes.")]
+
+
+def _structural(
+    epsilon: Annotated[float, typer.Option(help="SCE: what a symbol that a program lacks counts as.")] = 1e-10,
+    base: Annotated[LogBase, typer.Option(help="JSD: e compares with the published table.")] = LogBase.TWO,
+    subtree_depth: Annotated[int, typer.Option(min=1, help="Levels below a node that its symbol shows.")] = 1,
+    max_depth: Annotated[int | None, typer.Option(min=0, help="Only nodes at most this far from the root.")] = None,
+    drop_comments: Annotated[bool, typer.Option("--drop-comments", help="Leave out comments.")] = False,
+    named_only: Annotated[bool, typer.Option("--named-only", help="Leave out keywords and punctuation.")] = False,
+    no_value_gaps: Annotated[
+        bool, typer.Option("--no-value-gaps", help="Leave out text beside a string's escapes.")
+    ] = False,
+) -> dict[str, Any]:
+    """Return what is chosen, by the names of ``metrics.structure.options.Options``."""
+    chosen = locals() | {"base": base.value, "value_gaps": not no_value_gaps}
+    del chosen["no_value_gaps"]
+    return chosen
+
+
+def with_structural(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a structural comparison behind ``language``; the command gets them as ``structural``."""
+    shared, options = signature(_structural).parameters, []
+    for name, option in signature(command).parameters.items():
+        options += [] if name == "structural" else [option]
+        options += shared.values() if name == "language" else []
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(structural=_structural(**{name: given.pop(name) for name in shared}), **given)
+
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return run

@@ -126,6 +126,18 @@ def load_lines(path: Path, *, remedy: str) -> Iterator[Entry]:
         yield as_entry(value, where=where, remedy=remedy)
 
 
+def load_list(path: Path, *, remedy: str) -> Iterator[Entry]:
+    """Yield the objects of the JSON list ``path``. Raises BadBenchmark naming file and position."""
+    try:
+        values = json.loads(load_bytes(path, remedy=remedy))
+    except (ValueError, RecursionError) as e:
+        raise BadBenchmark(f"{path}: expected a JSON list, found: {e}; {remedy}") from None
+    if not isinstance(values, list):
+        raise BadBenchmark(f"{path}: expected a JSON list, found {type(values).__name__}; {remedy}")
+    for number, value in enumerate(values, 1):
+        yield as_entry(value, where=f"{path}, entry {number}", remedy=remedy)
+
+
 def natural_order(task: Task) -> list[str | int]:
     """Sort key that puts ``HumanEval/2`` before ``HumanEval/10``."""
     parts = re.split(r"([0-9]+)", task.task_id)

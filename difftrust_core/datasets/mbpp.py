@@ -1,29 +1,18 @@
 """Load sanitized MBPP (one JSON list) as tasks."""
 
 import ast
-import json
 from pathlib import Path
 
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.entries import Entry, as_entry, load_bytes, natural_order, signature_of
+from difftrust_core.datasets.entries import Entry, load_list, natural_order, signature_of
 from difftrust_core.datasets.seeds import seeds_in_tests
-from difftrust_core.exceptions import BadBenchmark
 
 _REMEDY = "get the file again with `difftrust fetch mbpp`"
 
 
 def load_mbpp(path: Path) -> list[Task]:
     """Return the tasks of ``path`` in natural order. Raises BadBenchmark naming file, position and field."""
-    try:
-        values = json.loads(load_bytes(path, remedy=_REMEDY))
-    except (ValueError, RecursionError) as e:
-        raise BadBenchmark(f"{path}: expected a JSON list, found: {e}; {_REMEDY}") from None
-    if not isinstance(values, list):
-        raise BadBenchmark(f"{path}: expected a JSON list, found {type(values).__name__}; {_REMEDY}")
-    entries = [
-        as_entry(value, where=f"{path}, entry {number}", remedy=_REMEDY) for number, value in enumerate(values, 1)
-    ]
-    return sorted(map(_task, entries), key=natural_order)
+    return sorted(map(_task, load_list(path, remedy=_REMEDY)), key=natural_order)
 
 
 def _task(entry: Entry) -> Task:

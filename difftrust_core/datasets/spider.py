@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.entries import Entry, as_entry, load_bytes, load_lines
-from difftrust_core.exceptions import BadBenchmark
+from difftrust_core.datasets.entries import Entry, load_lines, load_list
 from difftrust_core.languages.sql.schema import Column, ForeignKey, Schema, Table, write_schema
 
 _REMEDY = "get the file again with `difftrust fetch spider`"
@@ -43,13 +42,8 @@ def _task(number: int, entry: Entry, schemas: dict[str, str]) -> Task:
 
 def _load_schemas(path: Path) -> dict[str, str]:
     """Return the CREATE TABLE statements of each database."""
-    try:
-        values = json.loads(load_bytes(path, remedy=_REMEDY))
-    except (ValueError, RecursionError) as e:
-        raise BadBenchmark(f"{path}: expected a JSON list, found: {e}; {_REMEDY}") from None
     found = {}
-    for number, value in enumerate(values, 1):
-        entry = as_entry(value, where=f"{path}, entry {number}", remedy=_REMEDY)
+    for entry in load_list(path, remedy=_REMEDY):
         try:
             found[entry.text("db_id")] = write_schema(_schema(entry.fields))
         except (KeyError, IndexError, TypeError, ValueError) as e:

@@ -78,15 +78,34 @@ def recorded_prices() -> dict[str, Price]:
     return {row["recorded_as"]: _price(row) for row in _rows() if "recorded_as" in row}
 
 
+def list_price(model: str) -> Price | None:
+    """Return the list price of a model of a store, None where it is not known.
+
+    ``model``: the name of a recorded model, or one that litellm knows. Other than ``recorded_prices`` these are not
+    the published expenses: a program bought anew would cost so much.
+    """
+    row = _recorded().get(model)
+    if row is None or "priced_as" in row:
+        return price_of(row["priced_as"] if row else model, api_base=None, environment={})
+    return None if "unpriced" in row else _price(row)
+
+
 def _price(row: dict[str, Any]) -> Price:
     return Price(prompt=row["prompt"], completion=row["completion"], date=row["date"])
 
 
-@functools.cache
 def _rows() -> list[dict[str, Any]]:
+    return _file()["price"]
+
+
+def _recorded() -> dict[str, dict[str, Any]]:
+    return {row["model"]: row for row in _file()["recorded"]}
+
+
+@functools.cache
+def _file() -> dict[str, list[dict[str, Any]]]:
     text = resources.files(__package__ or "").joinpath("prices.toml").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = tomllib.loads(text)["price"]
-    return found
+    return tomllib.loads(text)
 
 
 ENCODING = "o200k_base"

@@ -1,7 +1,7 @@
 """Aggregate the estimates of many tasks: means, rates, Table 4 and rankings.
 
 ``estimates`` is always a table with one row per (benchmark, model, temperature, task_id) and the columns of
-``tally.Estimates``. A coder is a model at a temperature. Every measure is computed from the tasks where it is
+``tally.estimates_of``. A coder is a model at a temperature. Every measure is computed from the tasks where it is
 defined: NaN and null are left out; a measure that no task defines is NaN, never 0.
 
 Equations are those of Valentin et al., "Incoherence as Oracle-less Measure of Error in LLM-Based Code

@@ -118,16 +118,6 @@ def pairable(labels: Labels, counts: Counts) -> int:
     return m
 
 
-def agreeing(labels: Labels, reference: int | None) -> npt.NDArray[np.bool_]:
-    """Return where each behaviour agrees with the reference's: (n_behaviours, n)."""
-    if reference is None:
-        raise Undefined("error needs the behaviour of a reference, got none; use incoherence, which needs none")
-    if not 0 <= reference < len(labels):
-        raise ValueError(f"reference must be a row of labels, 0..{len(labels) - 1}, got {reference}")
-    same: npt.NDArray[np.bool_] = labels == labels[reference]
-    return same
-
-
 def disagreeing_pairs(labels: Labels, counts: Counts) -> Ints:
     """Return m^2 - sum_c k_c^2: (n,), the ordered pairs of candidates that differ on each input."""
     present = counts > 0

@@ -1,45 +1,16 @@
 """Compute all measures of tasks from their counts: whole numbers up to the last division."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates
+from difftrust_core.exceptions import BrokenInvariant
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimates:
-    """All measures of one task and coder; NaN (``detected``: None) where a measure is undefined, never 0."""
-
-    m: int
-    """Candidates."""
-    n: int
-    """Inputs."""
-    error: float
-    """E, Eq. 9; NaN without a reference, like every error below."""
-    incoherence: float
-    """I over two distinct candidates, Eq. 8; NaN if m < 2, like every incoherence and detection below."""
-    incoherence_v: float
-    """I over two candidates drawn with replacement, Eq. 10."""
-    p_detected: float
-    """Probability that one random pair per input disagrees on some input."""
-    p_erroneous: float
-    """Probability that one random candidate per input differs from the reference on some input."""
-    functional_incoherence: float
-    """Probability that two distinct candidates differ in behaviour over the n inputs."""
-    functional_error: float
-    """Share of the candidates whose behaviour differs from the reference's."""
-    n_classes: int
-    """Functional classes among the m candidates."""
-    detected: bool | None
-    """Whether any two candidates disagree on any input."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,7 +46,7 @@ class Tallies:
 
 
 def estimates_of(tallies: Tallies) -> dict[str, Any]:
-    """Return all measures, an element a task, by their names in ``Estimates``; undefined is NaN, ``detected`` None.
+    """Return all measures, an element a task, named as docs/measures.md has them; undefined is NaN, ``detected`` None.
 
     Raises BrokenInvariant if I <= 2E does not hold exactly.
     """
@@ -111,19 +82,6 @@ def any_of(histograms: Histograms, denominators: Ints) -> Floats:
     np.multiply.at(none, histograms.task, powers)  # one after the other, unlike a product
     result: Floats = 1 - none
     return result
-
-
-def detection_at(sizes: Sequence[int], m_prime: int) -> float:
-    """Return 1 - sum_c C(K_c, m') / C(m, m'): the share of the subsets of m' candidates that hold a disagreement.
-
-    ``sizes``: the functional classes K_c, m = sum of K_c. Exact: no resampling, integers up to one division.
-    Raises TooFewCandidates unless 2 <= m' <= m.
-    """
-    m = sum(sizes)
-    if not 2 <= m_prime <= m:
-        raise TooFewCandidates(f"detection needs 2 <= m' <= m candidates, got m' = {m_prime}, m = {m}")
-    subsets = math.comb(m, m_prime)
-    return (subsets - sum(math.comb(size, m_prime) for size in sizes)) / subsets
 
 
 def check_invariants(disagreeing: Ints, wrong: Ints, m: Ints) -> None:

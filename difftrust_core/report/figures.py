@@ -13,16 +13,20 @@ from difftrust_core.analysis.estimates import open_pools
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import coder_measures
-from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.agreement import answers_for
 from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
-from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
+from difftrust_core.report.charts.mixtures import draw_mixtures
+from difftrust_core.report.charts.policies import draw_policies
 from difftrust_core.report.charts.ranking import ranking_drawing
+from difftrust_core.report.charts.risk_coverage import draw_risk_coverage
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
+from difftrust_core.report.policies import make_policies
+from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.shown import Figure
-from difftrust_core.report.tables import TableRequest, estimates_for, make_table, paper_sizes
+from difftrust_core.report.tables import TableRequest, estimates_for, make_table_4, paper_sizes
 
 _OF_MIXTURES: Final = {
     "detection_rate": "tasks found, of those on which one of the programs is wrong",
@@ -58,11 +62,15 @@ def _estimates(request: FigureRequest) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the estimates of one temperature, with notes. Raises WrongUsage for a benchmark that is not there."""
     found, notes = estimates_for(request)
     if request.benchmark is not None:
-        names = found["benchmark"].unique().sort().to_list()
-        found = found.filter(pl.col("benchmark") == request.benchmark)
-        if found.is_empty():
-            raise WrongUsage(f"the store has no benchmark {request.benchmark!r}; there are: {', '.join(names)}")
+        found = _of_benchmark(found, request.benchmark)
     return _one_temperature(found), tuple(notes)
+
+
+def _of_benchmark(rows: pl.DataFrame, benchmark: str) -> pl.DataFrame:
+    names = rows["benchmark"].unique().sort().to_list()
+    if benchmark not in names:
+        raise WrongUsage(f"the store has no benchmark {benchmark!r}; there are: {', '.join(names)}")
+    return rows.filter(benchmark=benchmark)
 
 
 def _models(request: FigureRequest, there: Collection[str]) -> list[str]:
@@ -100,7 +108,7 @@ def _ranking(request: FigureRequest) -> Figure:
     """Return mean error against mean incoherence, with intervals over tasks."""
     if request.benchmark is not None:
         _ = _estimates(request)
-    made = make_table("4", replace(request, intervals=True))
+    made = make_table_4(replace(request, intervals=True))
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if "temperature" in frame.columns:
         frame = _one_temperature(frame)
@@ -175,16 +183,18 @@ def _published_rates(vary: str) -> pl.DataFrame:
     )
 
 
-def _false_trust(request: FigureRequest) -> Figure:
-    """Return how often a task without a disagreement is wrong, by model, for 2 and for m programs."""
-    largest = request.m or PAPER_SETTING.m
-    parts = []
-    for m in sorted({2, largest}):
-        estimates, _ = _estimates(replace(request, m=m))
-        parts.append(false_trust(estimates).with_columns(m=pl.lit(m)))
-    frame = pl.concat(parts)
-    notes = ("erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks",)
-    return Figure(chart=draw_false_trust(frame), frame=frame, notes=notes)
+def _risk_coverage(request: FigureRequest) -> Figure:
+    """Return the share of wrong answers against the share of tasks answered, a line a model."""
+    from difftrust_core.analysis.selective import curve_table
+
+    rows, notes = answers_for(replace(request, only=request.models))
+    if request.benchmark is not None:
+        rows = _of_benchmark(rows, request.benchmark)
+    if request.temperature is None:
+        rows = _one_temperature(rows)
+    frame = curve_table(rows, signal=request.signal)
+    said = f"each line from where all programs agree to where every task is answered, by {request.signal}"
+    return Figure(chart=draw_risk_coverage(frame), frame=frame, notes=(said, *notes))
 
 
 def _mixtures(request: FigureRequest) -> Figure:
@@ -202,8 +212,21 @@ def _mixtures(request: FigureRequest) -> Figure:
     frame = pl.DataFrame(rows, schema=["benchmark", "n_models", "measure", "value", "n_tasks"], orient="row")
     if frame["n_tasks"].max() == 0:
         raise NoStore(f"no task of {request.store} has {m} programs of every model; ask for fewer with -m")
-    notes = (f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",)
+    notes = (
+        f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",
+        "finding the mixture's own errors rewards adding bad coders, whose errors are easily found",
+    )
     return Figure(chart=draw_mixtures(frame), frame=frame, notes=notes)
+
+
+def _policies(request: FigureRequest) -> Figure:
+    """Return what ways to check a program of one model find, against how often they raise an alarm in vain."""
+    (model,) = request.models or (request.model,)
+    made = make_policies(replace(request, model=model))
+    frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
+    if frame.drop_nulls(["detection", "false_alarms"]).is_empty():
+        raise NoStore(f"there is nothing to draw: all programs of {model} are right, or all wrong; execute more tasks")
+    return Figure(chart=draw_policies(frame), frame=frame, notes=made.notes)
 
 
 FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
@@ -212,6 +235,8 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "3": _figure_3,
     "ranking": _ranking,
     "ablation": _ablation,
-    "false-trust": _false_trust,
     "mixtures": _mixtures,
+    "readings": draw_readings,
+    "risk-coverage": _risk_coverage,
+    "policies": _policies,
 }

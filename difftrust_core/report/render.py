@@ -39,11 +39,16 @@ def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
     """Return ``frame`` with each x, x_low and x_high as one text column x: ``0.123 [0.101, 0.145]``."""
     measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
     ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
-    cells = {
-        name: [f"{x:.3f} [{low:.3f}, {high:.3f}]" for x, low, high in frame.select(_three(name)).iter_rows()]
-        for name in measures
-    }
+    cells = {name: [in_brackets(*ends) for ends in frame.select(_three(name)).iter_rows()] for name in measures}
     return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)
+
+
+def in_brackets(x: float | None, low: float | None, high: float | None) -> str:
+    """Return a value and the ends of its interval as text; what is undefined is called so."""
+    if x is None:
+        return "undefined"
+    ends = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
+    return f"{x:.3f}{ends}"
 
 
 def _three(name: str) -> list[str]:

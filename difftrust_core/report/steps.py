@@ -52,18 +52,10 @@ def import_candidates(
     from difftrust_core.datasets.recorded.selection import selection_of
     from difftrust_core.store.imports import import_source
 
-    models, temperatures = _several(model), _several(temperature)
-    is_jsonl = str(source).endswith((".jsonl", ".jsonl.gz"))
-    if is_jsonl and (len(models) != 1 or len(temperatures) != 1):
-        raise WrongUsage(f"{source} does not say whose samples it holds; give one model and one temperature")
     chosen = selection_of(
-        benchmarks=_several(benchmark),
-        models=() if is_jsonl else models,
-        temperatures=() if is_jsonl else temperatures,
-        m=m,
+        benchmarks=_several(benchmark), models=_several(model), temperatures=_several(temperature), m=m
     )
-    whose = {"model": models[0], "temperature": temperatures[0]} if is_jsonl else {}
-    found = import_source(folder_of(store), Path(source), chosen, n_jobs=n_jobs, **whose)
+    found = import_source(folder_of(store), Path(source), chosen, n_jobs=n_jobs)
     made = counted(
         n_candidates=found.n_candidates,
         n_known=found.n_known,
@@ -125,7 +117,7 @@ def _simulate(
 ) -> tuple[int, int]:
     """Sample a simulated coder without the detour of requests; return how many candidates are new and known."""
     from difftrust_core.base.progress import Progress
-    from difftrust_core.datasets.recorded.source import Recorded
+    from difftrust_core.datasets.recorded.selection import Recorded
     from difftrust_core.generation.simulated import sample_simulated
     from difftrust_core.store.imports import add_candidates
 

@@ -21,9 +21,11 @@ from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
 from difftrust_core.report.charts.mixtures import draw_false_trust
+from difftrust_core.report.every_table import make_table
 from difftrust_core.report.figures import FigureRequest, make_figure
+from difftrust_core.report.policies import policy_request, recommended
 from difftrust_core.report.shown import Figure, Table
-from difftrust_core.report.tables import estimates_for, make_table
+from difftrust_core.report.tables import estimates_for
 from difftrust_core.store.remote.mirror import folder_of
 from difftrust_core.store.store import Store
 
@@ -135,12 +137,22 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
         drop_timeouts: bool = False,
+        signal: str = "incoherence",
+        alpha: float = 0.1,
+        delta: float = 0.1,
     ) -> Table:
-        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; "selection" or "witnesses".
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or one of this project.
 
-        ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
-        ``model`` is whose Table 3; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published.
-        Raises WrongUsage for another name.
+        "selection": the gain of selecting by consensus; "readings": as published, in the domain and with audited
+        references side by side; "undetected": what the errors are that incoherence misses; "suspects": tasks on which
+        most models contradict the reference; "draws": how inputs were drawn; "agreement": risk and coverage where the
+        programs agree, and a threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most
+        ``alpha`` with probability 1 - ``delta``; "guarantee": how often that bound is kept; "policies": what ways of
+        buying programs find, raise in vain and cost; "witnesses": tasks detected on the measured inputs and on those
+        that seek a disagreement. ``published`` puts the published value beside each;
+        ``intervals`` adds 95 % intervals over tasks (bootstrap); ``model`` is whose Table 3, agreement or policies;
+        ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published. Raises WrongUsage for another
+        name.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -155,7 +167,11 @@ class Study:
             published=published,
             intervals=intervals,
             model=model or PAPER_SETTING.model,
+            only=(model,) if model else (),
             drop_timeouts=drop_timeouts,
+            signal=signal,
+            alpha=alpha,
+            delta=delta,
         )
         return make_table(str(name), request)
 
@@ -173,11 +189,11 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
     ) -> Figure:
-        """Return a figure: 1, 2 or 3 of the paper; "ranking", "ablation", "false-trust" or "mixtures".
+        """Return a figure: 1, 2, 3; "ranking", "ablation", "mixtures", "readings", "risk-coverage" or "policies".
 
-        ``model`` (one, or several for Figure 3) is whose Figure 2, 3 or ablation; ``vary`` is what the ablation varies:
-        "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each "model". Raises
-        WrongUsage for another name.
+        ``model`` (one, or several) is whose Figure 2, 3, ablation, risk-coverage or policies; ``vary`` is what the
+        ablation varies: "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each
+        "model". Raises WrongUsage for another name.
 
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
         150
@@ -332,7 +348,11 @@ class Study:
     def mixtures(
         self, n_models: Sequence[int] = (1, 2, 5, 10), *, m: int = 10, temperature: float = PAPER_SETTING.temperature
     ) -> Table:
-        """Return what m programs of so many models find: exact means over every choice of models and of programs."""
+        """Return what m programs of so many models find: exact means over every choice of models and of programs.
+
+        ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
+        found. What finds the errors of one model, `table("policies")` says.
+        """
         rows = []
         for name in self.benchmarks:
             pool = self.pool(name)
@@ -361,6 +381,28 @@ class Study:
         checked = (_known("model", model, self.models), temperature)
         found = [same_price(self.pool(name), checked, prices, m=m, tasks=self._counted) for name in self.benchmarks]
         return Table(pl.concat(found))
+
+    def recommend(
+        self,
+        model: str,
+        *,
+        detection: float | None = None,
+        false_alarms: float | None = None,
+        benchmark: str | None = None,
+        temperature: float | None = None,
+    ) -> Table:
+        """Return which programs to buy as a check of programs of ``model``: a row a benchmark, in words in the notes.
+
+        It is the cheapest policy that finds at least ``detection`` of its wrong programs with alarms on at most
+        ``false_alarms`` of its right ones; chosen on half of the tasks, scored on the others. `table("policies")` lists
+        more. Raises WrongUsage if the price of a program is not known.
+
+        >>> study.recommend("gpt_4o", false_alarms=0.05, benchmark="HumanEval").frame.columns[:3]
+        ['benchmark', 'model', 'policy']
+        """
+        request = replace(self._request, model=_known("model", model, self.models), temperature=temperature)
+        asked = policy_request(request, benchmark=benchmark)
+        return recommended(asked, detection=detection, false_alarms=false_alarms)
 
     @property
     def _counted(self) -> Callable[[pl.DataFrame], pl.DataFrame]:

@@ -12,7 +12,7 @@ from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.aggregate import (
     MEAN,
     MEASURES,
@@ -45,12 +45,20 @@ class TableRequest:
     m: int | None = None
     n: int | None = None
     model: str = PAPER_SETTING.model
-    """For Table 3."""
+    """For Table 3 and the policies."""
+    only: tuple[str, ...] = ()
+    """The models that other tables show; none: all."""
     intervals: bool = False
     """Over tasks."""
     resamples: int = 2000
     seed: int = 0
     n_jobs: int = 1
+    signal: str = "incoherence"
+    """For agreement: what is answered by."""
+    alpha: float = 0.1
+    """For agreement: what the risk is to be at most."""
+    delta: float = 0.1
+    """For agreement: with which probability it may be more."""
 
     def open(self) -> Store:
         """Open the store, read as asked."""
@@ -67,20 +75,15 @@ class TableRequest:
         return PAPER_SETTING.temperature if self.temperature is None and self.as_in_paper else self.temperature
 
 
-def make_table(name: str, request: TableRequest) -> Table:
-    """Return a table of the paper by its number. Raises WrongUsage for another name, NoStore if there is no data."""
-    if name not in TABLES:
-        raise WrongUsage(f"table is one of {', '.join(TABLES)}, got {name!r}")
-    return TABLES[name](request)
-
-
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, with notes."""
     store = request.open()
     wanted = request.wanted_temperature
     found, notes = _sized(store, request)
     if found.is_empty():
-        raise NoStore(f"the store {request.store} holds no estimates; run `difftrust execute --store {request.store}`")
+        asked = f" --validity {request.reading.inputs}" if request.reading.inputs else ""
+        remedy = f"run `difftrust execute --store {request.store}{asked}`"
+        raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if wanted is not None:
         found = found.filter(pl.col("temperature") == wanted)
     if request.as_in_paper:
@@ -230,11 +233,12 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
 
 
 def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
-    sizes = f"m = {_range(estimates['m'])}, n = {_range(estimates['n'])}"
+    sizes = f"m = {range_of(estimates['m'])}, n = {range_of(estimates['n'])}"
     return f"{sizes}, equality {request.equality}, detection {request.detection}"
 
 
-def _range(values: pl.Series) -> str:
+def range_of(values: pl.Series) -> str:
+    """Return the values as ``10``, or as ``6 to 10`` where they differ."""
     low, high = values.min(), values.max()
     return str(low) if low == high else f"{low!s} to {high!s}"
 
@@ -267,28 +271,11 @@ def make_selection(request: TableRequest) -> Table:
     if passes.is_empty():
         raise NoStore(f"the store {request.store} holds nothing to select from; run `difftrust execute` on it first")
     notes = (
-        f"m = {_range(passes['m'])}, n = {_range(passes['n'])}, equality {request.equality}",
+        f"m = {range_of(passes['m'])}, n = {range_of(passes['n'])}, equality {request.equality}",
         "consensus: the smallest program of the largest behaviour cluster; random: the mean over the candidates",
         "low to high: 95% bootstrap interval of the difference over tasks, paired by task (10,000 resamples, seed 0)",
     )
     return Table(selection_table(passes), notes=notes)
-
-
-def make_witnesses(request: TableRequest) -> Table:
-    """Return the share of tasks whose candidates differ on a measured input, and on a witness, side by side."""
-    from difftrust_core.analysis.witnesses import witness_table, witnessed_tasks
-
-    estimates, notes = estimates_for(request)
-    store = request.open()
-    frame = witness_table(estimates, witnessed_tasks(store, estimates, equality=request.equality))
-    if frame.is_empty():
-        raise NoStore(f"{store.root} holds no witnesses; run `difftrust execute --store {store.root} --witnesses 100`")
-    notes += [
-        f"detected: some two of the candidates differ on a measured input, all pairs; witnessed: on a witness; "
-        f"m = {_range(estimates['m'])}, n = {_range(estimates['n'])}, equality {request.equality}",
-        "witnesses are sought, not drawn: no error, incoherence or interval counts them",
-    ]
-    return Table(frame, notes=tuple(notes))
 
 
 TABLES: dict[str, Callable[[TableRequest], Table]] = {
@@ -297,5 +284,4 @@ TABLES: dict[str, Callable[[TableRequest], Table]] = {
     **{part: partial(make_table_3, part=part) for part in PARTS},
     "4": make_table_4,
     "selection": make_selection,
-    "witnesses": make_witnesses,
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,8 +15,9 @@ from difftrust_core.base.progress import Progress
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, canonical_name, find_file, load_benchmark
-from difftrust_core.datasets.recorded.source import Recorded, Selection, read_source, split_unknown
-from difftrust_core.exceptions import NoBenchmark
+from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
+from difftrust_core.datasets.recorded.source import JSONL, read_source
+from difftrust_core.exceptions import NoBenchmark, WrongUsage
 from difftrust_core.languages.language import load_language, program_id
 from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store, conform
 
@@ -36,27 +38,29 @@ class Import:
     skipped: dict[str, int]
 
 
-def import_source(
-    root: Path,
-    source: Path,
-    selection: Selection,
-    *,
-    model: str | None = None,
-    temperature: float | None = None,
-    n_jobs: int = 2,
-) -> Import:
-    """Read recorded candidates and add them to the store in ``root``; ``corpora.candidates`` names the kinds of source.
+def import_source(root: Path, source: Path, selection: Selection, *, n_jobs: int = 2) -> Import:
+    """Read recorded candidates and add them to the store in ``root``; ``recorded.source`` names the kinds of source.
 
-    A store is made only when there is something to put into it. Raises NoStore if ``root`` holds something else.
+    For JSONL, model and temperature of ``selection`` say whose samples these are. A store is made only when there is
+    something to put into it. Raises NoStore if ``root`` holds something else, WrongUsage for JSONL of no one coder.
     """
+    coder: dict[str, Any] = {}
+    is_jsonl = source.name.endswith(JSONL)
+    if is_jsonl:
+        models, temperatures = selection.models or (), selection.temperatures or ()
+        if len(models) != 1 or len(temperatures) != 1:
+            raise WrongUsage(
+                f"{source.name} does not say whose samples it holds; give one --model and one --temperature"
+            )
+        coder = {"model": next(iter(models)), "temperature": next(iter(temperatures))}
     Store.refuse_what_is_none(root)
     if str(source) in LAYOUT and not source.exists():
         source = find_file(str(source))
     # Only JSONL leaves it to its tasks to say whose it is; the others name their benchmark.
-    is_named = selection.benchmarks is None and not source.name.endswith((".jsonl", ".jsonl.gz"))
+    is_named = selection.benchmarks is None and not is_jsonl
     benchmarks = {} if is_named else _benchmarks_at_hand(selection)
     tasks = {task.task_id: task for known in benchmarks.values() for task in known}
-    recorded = read_source(source, selection, tasks=tasks, model=model, temperature=temperature)
+    recorded = read_source(source, selection, tasks=tasks, **coder)
     for name in sorted(set(recorded.candidates["benchmark"].unique()) - set(benchmarks)):
         if name in BENCHMARKS:
             benchmarks[name] = load_benchmark(name)  # raises NoBenchmark, which says how to get it

@@ -85,6 +85,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(KIND_COUNTS, pl.UInt64),
         "n_nondeterministic": pl.UInt32,
     },
+    "draws": {"task_id": pl.String, **dict.fromkeys(("n", "n_distinct", "n_draws", "n_unchanged"), pl.UInt32)},
     "patterns": {"task_id": pl.String, "pattern_of_input": pl.List(pl.UInt16)},
     "classes": {
         "task_id": pl.String,
@@ -150,6 +151,7 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "programs": {"benchmark": pl.String},
     **{table: {**_WHERE, "start": pl.Int64} for table in CHUNK_TABLES},
     "estimates": {**_WHERE, "equality": pl.String},
+    "draws": _WHERE,
     "patterns": _WHERE,
     "classes": _WHERE,
     "members": _WHERE,
@@ -172,6 +174,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "behaviours": ("task_id", "behaviour_id"),
     "executions": ("task_id", "tree_id"),
     "estimates": ("model", "temperature", "task_id"),
+    "draws": ("task_id",),
     "patterns": ("task_id",),
     "classes": ("task_id", "row"),
     "members": ("model", "temperature", "task_id", "sample_index"),
@@ -181,7 +184,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "stability": ("model", "temperature", "task_id"),
 }
 """Columns that are together unique within a partition."""
-RESULT_TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stability")
+RESULT_TABLES = ("draws", "patterns", "classes", "members", "disagreements", "estimates", "stability")
 """What a results store holds."""
 
 REMEDIES = {
@@ -190,7 +193,7 @@ REMEDIES = {
         "bring them with `difftrust import difftrust --store DIR`, DIR a new folder",
     ),
     **dict.fromkeys(
-        (*CHUNK_TABLES, "program_texts"),
+        (*CHUNK_TABLES, "program_texts", "draws"),
         "make them with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR`, DIR a new folder",
     ),
     "witnesses": (

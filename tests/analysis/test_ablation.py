@@ -25,10 +25,9 @@ from difftrust_core.analysis.ablation.pool import Members, Pool, find_columns
 from difftrust_core.analysis.ablation.subsets import over_subsets
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
-from difftrust_core.metrics.tally import detection_at
 from difftrust_core.store.schemas import SCHEMAS
 from tests.support.over_models import over_models
-from tests.support.plain_estimators import estimate
+from tests.support.plain_estimators import detection_at, estimate
 
 CODER = ("model", 0.6)
 

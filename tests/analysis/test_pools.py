@@ -16,8 +16,7 @@ from difftrust_core.analysis.export import export_results
 from difftrust_core.analysis.pools import load_pool
 from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_sql
 from difftrust_core.cli import main
-from difftrust_core.datasets.recorded.selection import selection_of
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded, selection_of
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.prices import PUBLISHED_WORDING_TOKENS, count_tokens, recorded_prompt_tokens

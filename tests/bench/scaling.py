@@ -19,7 +19,7 @@ import polars as pl
 
 from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES

@@ -105,6 +105,38 @@ def test_table_with_intervals(capsys: pytest.CaptureFixture[str], store: Path) -
         assert "mean_error_low" not in out.replace("\\", "")
 
 
+def test_what_agreement_is_worth(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    words = ("--store", store, "--format", "json")
+    status, out, err = run(capsys, "table", "agreement", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.45")
+    (row,) = json.loads(out)
+    # The first two programs of both tasks agree and are right; half of two tasks is one: 0.6 of it being right by luck.
+    assert status == 0
+    assert (row["agree_coverage"], row["agree_risk"], row["agree_risk_low"]) == (1, 0, 0)
+    assert row["agree_risk_high"] == pytest.approx(1 - 0.025**0.5)
+    assert (row["threshold"], row["held_out_risk"], row["transfer_coverage"]) == (None, None, None)
+    assert "risk at most 0.4 with probability 0.55" in err
+    _, out, _ = run(capsys, "table", "agreement", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.65")
+    (row,) = json.loads(out)
+    assert (row["threshold"], row["held_out_coverage"], row["held_out_risk"]) == (1, 1, 0)
+    _, out, _ = run(capsys, "table", "agreement", *words)
+    (row,) = json.loads(out)
+    # Of three programs one is wrong: no task on which all agree, and nothing to answer by.
+    assert (row["agree_coverage"], row["agree_risk"], row["threshold"]) == (0, None, None)
+    _, out, err = run(capsys, "table", "guarantee", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.65")
+    (row,) = json.loads(out)
+    assert (row["answering"], row["coverage"], row["risk"], row["broken"], row["transfer_broken"]) == (1, 1, 0, 0, None)
+    assert "1,000 random halves" in err
+    _, out, _ = run(capsys, "table", "agreement", "--store", store)
+    assert "None" not in out
+    for option, said in (
+        (("--model", "m2"), "no programs of what is asked for; it holds: m1 at 0.6"),
+        (("--signal", "length"), "one of incoherence, largest_share, n_clusters, got 'length'"),
+        (("--alpha", "0"), "alpha lies between 0 and 1, got 0.0"),
+    ):
+        status, _, err = run(capsys, "table", "agreement", "--store", store, *option)
+        assert (status, said in err) == (2, True), err
+
+
 def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     status, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
     assert status == 0
@@ -124,6 +156,22 @@ def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert "no choice above detects 1 of the erroneous tasks; the best detects 1.000" in err  # 1 - 3^-30
 
 
+def test_policies(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    asked = ("--store", store, "--jobs", "1", "--model", "m1", "--format", "csv")
+    status, out, err = run(capsys, "table", "policies", *asked)
+    found = pl.read_csv(io.StringIO(out))
+    assert status == 0
+    # Two programs are right and one is wrong on every input: what is bought differs from the wrong one always, and
+    # from a right one every second time.
+    assert found["policy"].to_list() == ["2 own: that one differs", "3 own: any differ", "3 own: any differ, stopping"]
+    assert found["usd_per_1000"].null_count() == 3
+    assert "without a known price: m1" in err
+    status, _, err = run(capsys, "plan", "--false-alarms", "0.05", *asked)
+    assert (status, "which is not known of m1; choose another --model" in err) == (2, True)
+    status, _, err = run(capsys, "plan", "--detection", "0.5", *asked, "--benchmark", "none")
+    assert (status, "holds no behaviours of m1 there" in err) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -132,8 +180,8 @@ def test_plan(capsys: pytest.CaptureFixture[str], store: Path) -> None:
         ("3", "drew"),
         ("ranking", "with I > 2E: 0"),
         ("ablation", "m1; n = 30"),
-        ("false-trust", "Clopper-Pearson"),
         ("mixtures", "m = 3 programs a task, n = 30"),
+        ("risk-coverage", "answer: the behaviour of most of the programs"),
     ],
 )
 def test_figures_of_any_store(
@@ -151,7 +199,10 @@ def test_figures_that_cannot_be_drawn_are_refused(
 ) -> None:
     out = tmp_path / "figure.svg"
     for words, said in (
-        (("5", "--out", out), "figure is one of 1, 2, 3, ranking, ablation, false-trust, mixtures, got '5'"),
+        (
+            ("5", "--out", out),
+            "figure is one of 1, 2, 3, ranking, ablation, mixtures, readings, risk-coverage, policies",
+        ),
         (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
         (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
         (("3", "--benchmark", "b", "--out", out), "no benchmark 'b'; there are: starter"),
@@ -205,7 +256,7 @@ def test_executing_again_says_that_there_is_nothing_to_do(capsys: pytest.Capture
 
 
 BAD_WORDS = [
-    (["table", "5", "--store", "{store}"], 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection"),
+    (["table", "5", "--store", "{store}"], 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection, "),
     (["table", "4", "--store", "{store}", "-m", "1"], 2, "m"),
     (["table", "4", "--store", "nowhere"], 1, "no difftrust store in nowhere"),
     (["table", "4", "--store", "{store}", "--temperature", "9"], 1, "no estimate at temperature 9.0"),

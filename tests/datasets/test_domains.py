@@ -1,18 +1,32 @@
 """The domains that come with the project: every task has one, and it holds what it must."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from difftrust_core.base.task import Domain, Task
+from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.domains import load_domains, with_domains
 from difftrust_core.exceptions import BadBenchmark, BadTask
+from difftrust_core.execution.validity import DomainDraws
 from difftrust_core.languages.language import language_of
+from difftrust_core.sandbox.host import Limits, Sandbox
+from tests.domains import check_one, kappa, say_check, spread
 
 HALF = Task(
     benchmark="tiny", task_id="tiny/half", entry_point="half", signature="(n)", description="", seed_inputs=("(1,)",)
 )
+
+
+def test_the_starter_tasks_have_domains_that_can_be_read() -> None:
+    """Every starter task has a domain whose types and predicate can be read."""
+    tasks = load_benchmark("starter")
+    assert [task.task_id for task in tasks if task.domain is None] == []
+    for task in tasks:
+        assert language_of(task).domain(task) is not None
 
 
 @pytest.mark.parametrize("text", ["[[x]", '["A/1"]\nrequired = "n > 0"', '"A/1" = 3'])
@@ -45,3 +59,36 @@ def test_a_domain_that_cannot_be_read_is_refused_with_its_task(field: str, text:
     """The error names the task and what was found."""
     with pytest.raises(BadTask, match=f"tiny/half.*{said}"):
         language_of(HALF).check(replace(HALF, domain=Domain(**{field: text})))
+
+
+def test_the_starter_references_return_inside_their_domains() -> None:
+    """A few tasks: no seed input lies outside, and the reference returns on what is drawn."""
+    tasks = load_benchmark("starter")[::7]
+    assert say_check(spread(partial(check_one, n=200), tasks))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("benchmark", ["HumanEval", "MBPP"])
+def test_every_benchmark_input_lies_inside(benchmark: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every task with a seed input has a domain, which holds all of them."""
+    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
+    tasks = [task for task in load_benchmark(benchmark) if task.seed_inputs]
+    assert [task.task_id for task in tasks if task.domain is None] == []
+    with Sandbox(Limits()) as sandbox:
+        for task in tasks:
+            assert DomainDraws(task, sandbox, seed=0).seeds == list(task.seed_inputs), task.task_id
+
+
+@pytest.mark.slow
+def test_the_references_return_inside_the_domains(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every tenth task; the reference of HumanEval/75 takes a third of a second on any input."""
+    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
+    tasks = [task for name in ("HumanEval", "MBPP") for task in load_benchmark(name) if task.seed_inputs][::10]
+    assert say_check(spread(partial(check_one, n=300), [task for task in tasks if task.task_id != "HumanEval/75"]))
+
+
+def test_two_judges_agree_as_often_as_a_plain_count_says() -> None:
+    """Cohen's kappa of two columns, by hand: 80 of 100 alike, .58 by chance."""
+    first = np.array([True] * 70 + [False] * 30)
+    second = np.array([True] * 60 + [False] * 10 + [True] * 10 + [False] * 20)
+    assert kappa(first, second) == pytest.approx((0.8 - 0.58) / (1 - 0.58))

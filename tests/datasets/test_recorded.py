@@ -18,16 +18,11 @@ from polars.testing import assert_frame_equal
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded import pickles as inert_pickle
-from difftrust_core.datasets.recorded.selection import SCHEMA, as_table
-from difftrust_core.datasets.recorded.source import (
-    Recorded,
-    Selection,
-    read_artifact,
-    read_jsonl,
-    read_parquet,
-    read_source,
-    split_unknown,
-)
+from difftrust_core.datasets.recorded.artifact import read_artifact
+from difftrust_core.datasets.recorded.jsonl import read_jsonl
+from difftrust_core.datasets.recorded.parquet import read_parquet
+from difftrust_core.datasets.recorded.selection import SCHEMA, Recorded, Selection, as_table, split_unknown
+from difftrust_core.datasets.recorded.source import read_source
 from difftrust_core.exceptions import BadSource, WrongUsage
 
 ROWS = [

@@ -21,7 +21,8 @@ from difftrust_core.cli.commands.reproduce import run_all as reproduce
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.recorded.selection import selection_of
 from difftrust_core.execution.execute import execute
-from difftrust_core.report.tables import TableRequest, make_table
+from difftrust_core.report.every_table import make_table
+from difftrust_core.report.tables import TableRequest
 from difftrust_core.store.imports import import_source
 from difftrust_core.store.store import REFERENCE, Store
 from tests.support.plain_estimators import estimate

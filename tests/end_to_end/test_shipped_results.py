@@ -8,7 +8,8 @@ import pytest
 
 from difftrust_core.analysis.queries import query_sql
 from difftrust_core.datasets.published import find_results
-from difftrust_core.report.tables import TableRequest, make_table
+from difftrust_core.report.every_table import make_table
+from difftrust_core.report.tables import TableRequest
 from difftrust_core.store.store import Store
 
 DATA = Path(__file__).parents[2] / "data"

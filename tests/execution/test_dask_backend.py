@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.execution.dask_backend import connected
 from difftrust_core.execution.execute import execute

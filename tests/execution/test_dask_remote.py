@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.store.imports import add_candidates

@@ -7,8 +7,7 @@ import pytest
 
 from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_nondeterministic, query_sql
-from difftrust_core.datasets.recorded.selection import Selection
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded, Selection
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import Plan

@@ -8,7 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust_core.analysis.export import export_results
+from difftrust_core.analysis.pools import load_pool
+from difftrust_core.analysis.queries import query_sql
 from difftrust_core.base.literals import read_literal
+from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadTask, WrongUsage
 from difftrust_core.execution.execute import execute
@@ -152,3 +156,22 @@ def test_without_a_domain_the_policy_is_refused(tmp_path: Path) -> None:
     _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": TASKS})
     with pytest.raises(WrongUsage, match=f"{TASKS[0].task_id} has none"):
         execute(store, n=20, validity="domain", say=lambda _: None)
+
+
+def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
+    tasks = [replace(task, domain=Domain()) for task in TASKS]
+    store = Store.create(tmp_path / "store")
+    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+    _ = execute(store, n=20, validity="domain", say=lambda _: None)
+    _ = execute(store, n=20, validity="reference", say=lambda _: None)
+    made = export_results(store, tmp_path / "results")
+    draws, inputs = made.read("draws"), store.read("inputs")
+    assert set(draws["validity"]) == {"domain", "reference"}
+    for row in draws.iter_rows(named=True):
+        own = inputs.filter(validity=row["validity"], task_id=row["task_id"])
+        assert row["n"] == 20
+        assert row["n_distinct"] == len(set(own["arguments"]))
+        assert row["n_draws"] + row["n_unchanged"] == sum(own["attempts"])
+    read = Store.open(made.root, Reading(inputs="domain"))
+    assert load_pool(read, "tiny").tasks[0].task_id == tasks[0].task_id
+    assert set(query_sql(read, "SELECT DISTINCT task_id FROM estimates")["task_id"]) == {t.task_id for t in tasks}

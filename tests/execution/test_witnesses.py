@@ -21,7 +21,8 @@ from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.witnesses import execute_witnesses
 from difftrust_core.generation.simulated import sample_simulated
-from difftrust_core.report.tables import TableRequest, make_table
+from difftrust_core.report.every_table import make_table
+from difftrust_core.report.tables import TableRequest
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from difftrust_core.store.verify.verification import verify

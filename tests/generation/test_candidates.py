@@ -7,10 +7,11 @@ import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.generation.extraction import program_of
-from difftrust_core.generation.prices import Price, price_of, recorded_prices
+from difftrust_core.generation.prices import Price, list_price, price_of, recorded_prices
 from difftrust_core.generation.prompt import prompt_hash, prompt_of
 from difftrust_core.generation.secrets import known_secrets, short_reason, without_secrets
 from difftrust_core.languages.language import load_language
+from difftrust_core.report.names import FAMILIES
 from tests.support.tiny import TASKS
 
 FIRST = next(task for task in TASKS if task.entry_point == "first")
@@ -79,6 +80,17 @@ def test_prices() -> None:
     assert gpt.of(None, 40) is None
     assert price_of("openai/gpt-4o", api_base=None, environment={}) == gpt
     assert recorded_prices() == {"gpt_4o": gpt}  # the paper counts with its first price
+
+
+def test_recorded_models_have_a_list_price_or_a_reason_why_not() -> None:
+    known = {model: list_price(model) for models in FAMILIES.values() for model in models}
+    assert list_price("gpt_4o") == price_of("gpt-4o", api_base=None, environment={})
+    assert {model for model, price in known.items() if price is None} == {
+        "deepseek_r1", "gemini_2_5_flash", "gemini_2_5_pro", "gpt_o4_mini",  # they bill reasoning
+    }  # fmt: skip
+    assert all(price.date or price.prompt == 0 for price in known.values() if price)
+    assert list_price("claude-3-haiku-20240307") is not None  # what a user's own store holds
+    assert list_price("nobody/knows") is None
 
 
 @pytest.mark.parametrize(

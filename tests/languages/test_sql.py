@@ -14,7 +14,7 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.exceptions import BadTask
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.extraction import program_of

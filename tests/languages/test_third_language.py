@@ -17,7 +17,8 @@ from difftrust_core.generation.extraction import program_of
 from difftrust_core.generation.prompt import prompt_of
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.languages.language import language_of, load_language
-from difftrust_core.report.tables import TableRequest, make_table
+from difftrust_core.report.every_table import make_table
+from difftrust_core.report.tables import TableRequest
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.estimates import compute_estimates

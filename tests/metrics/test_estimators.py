@@ -17,9 +17,11 @@ from difftrust_core.metrics.estimators import (
     disagreement_per_input,
     incoherence,
 )
-from difftrust_core.metrics.tally import Estimates, check_invariants, detection_at
+from difftrust_core.metrics.tally import check_invariants
 from tests.support.plain_estimators import (
+    Estimates,
     detected,
+    detection_at,
     error,
     error_per_input,
     estimate,

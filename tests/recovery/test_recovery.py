@@ -12,7 +12,7 @@ import pytest
 
 from difftrust_core.analysis.queries import query_estimates
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store

@@ -11,8 +11,7 @@ import pytest
 
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import as_table
-from difftrust_core.datasets.recorded.source import Recorded, Selection
+from difftrust_core.datasets.recorded.selection import Recorded, Selection, as_table
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.simulated import SIMULATED, sample_simulated
 from difftrust_core.sandbox import layers

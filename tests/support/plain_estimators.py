@@ -3,19 +3,62 @@
 ``labels``, ``counts`` and ``reference`` as in ``difftrust_core.metrics.estimators``.
 """
 
-import numpy as np
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from difftrust_core.exceptions import TooFewCandidates, Undefined
 from difftrust_core.metrics.estimators import (
     Counts,
     Floats,
     Ints,
     Labels,
-    agreeing,
     checked,
     disagreeing_pairs,
     pairable,
 )
-from difftrust_core.metrics.tally import Estimates, Histograms, Tallies, any_of, detection_at, estimates_of
+from difftrust_core.metrics.tally import Histograms, Tallies, any_of, estimates_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimates:
+    """All measures of one task and coder; NaN (``detected``: None) where a measure is undefined, never 0."""
+
+    m: int
+    """Candidates."""
+    n: int
+    """Inputs."""
+    error: float
+    """E, Eq. 9; NaN without a reference, like every error below."""
+    incoherence: float
+    """I over two distinct candidates, Eq. 8; NaN if m < 2, like every incoherence and detection below."""
+    incoherence_v: float
+    """I over two candidates drawn with replacement, Eq. 10."""
+    p_detected: float
+    """Probability that one random pair per input disagrees on some input."""
+    p_erroneous: float
+    """Probability that one random candidate per input differs from the reference on some input."""
+    functional_incoherence: float
+    """Probability that two distinct candidates differ in behaviour over the n inputs."""
+    functional_error: float
+    """Share of the candidates whose behaviour differs from the reference's."""
+    n_classes: int
+    """Functional classes among the m candidates."""
+    detected: bool | None
+    """Whether any two candidates disagree on any input."""
+
+
+def agreeing(labels: Labels, reference: int | None) -> npt.NDArray[np.bool_]:
+    """Return where each behaviour agrees with the reference's: (n_behaviours, n)."""
+    if reference is None:
+        raise Undefined("error needs the behaviour of a reference, got none; use incoherence, which needs none")
+    if not 0 <= reference < len(labels):
+        raise ValueError(f"reference must be a row of labels, 0..{len(labels) - 1}, got {reference}")
+    same: npt.NDArray[np.bool_] = labels == labels[reference]
+    return same
 
 
 def pass_at_1_candidates(labels: Labels, counts: Counts, reference: int | None) -> float:
@@ -100,6 +143,19 @@ def functional_error(labels: Labels, counts: Counts, reference: int | None) -> f
     """
     m = checked(labels, counts)
     return (m - _right(labels, counts, reference)) / m
+
+
+def detection_at(sizes: Sequence[int], m_prime: int) -> float:
+    """Return 1 - sum_c C(K_c, m') / C(m, m'): the share of the subsets of m' candidates that hold a disagreement.
+
+    ``sizes``: the functional classes K_c, m = sum of K_c. Exact: no resampling, integers up to one division.
+    Raises TooFewCandidates unless 2 <= m' <= m.
+    """
+    m = sum(sizes)
+    if not 2 <= m_prime <= m:
+        raise TooFewCandidates(f"detection needs 2 <= m' <= m candidates, got m' = {m_prime}, m = {m}")
+    subsets = math.comb(m, m_prime)
+    return (subsets - sum(math.comb(size, m_prime) for size in sizes)) / subsets
 
 
 def estimate(labels: Labels, counts: Counts, reference: int | None) -> Estimates:

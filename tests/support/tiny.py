@@ -8,7 +8,7 @@ import polars as pl
 
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.source import Recorded
+from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 

@@ -49,8 +49,8 @@ def mixtures(
 def mixture_summary(tasks: pl.DataFrame) -> dict[str, float]:
     """Return the rates of ``mixtures`` over its tasks; NaN where nothing defines one.
 
-    detection_rate: of the mixture's own functional error; check_detection: of the tasks on which the model checked
-    errs; check_alarms: among those that it solves.
+    detection_rate: of the mixture's own functional error; it rewards adding bad coders, whose errors are easily found.
+    check_detection: of the tasks on which the model checked errs; check_alarms: among those that it solves.
     """
     total = {name: float(tasks[name].sum()) for name in tasks.columns if name not in ("benchmark", "task_id")}
     n_tasks = tasks.height

@@ -1,42 +1,25 @@
 """`difftrust compare`: print every structural score of two programs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from difftrust_core.cli.options import (
-    BaseOption,
-    DropCommentsOption,
-    EpsilonOption,
-    Format,
-    FormatOption,
-    LanguageOption,
-    LogBase,
-    MaxDepthOption,
-    NamedOnlyOption,
-    NoValueGapsOption,
-    SubtreeDepthOption,
-    require_structure,
-)
+from difftrust_core.cli.options import Format, FormatOption, LanguageOption, require_structure, with_structural
 from difftrust_core.exceptions import WrongUsage
 
 commands = typer.Typer()
 
 
 @commands.command(epilog="Example: difftrust compare a.py b.py")
+@with_structural
 def compare(
     first: Annotated[Path, typer.Argument(help="A program.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
     language: LanguageOption = None,
-    epsilon: EpsilonOption = 1e-10,
-    base: BaseOption = LogBase.TWO,
-    subtree_depth: SubtreeDepthOption = 1,
-    max_depth: MaxDepthOption = None,
-    drop_comments: DropCommentsOption = False,
-    named_only: NamedOnlyOption = False,
-    no_value_gaps: NoValueGapsOption = False,
     format_: FormatOption = Format.TABLE,
+    *,
+    structural: dict[str, Any],
 ) -> None:
     """Print every score of two programs, in both directions; 1 is alike. Neither is run."""
     require_structure()
@@ -47,16 +30,7 @@ def compare(
 
     suffix = first.suffix[1:]  # `.sql`; that of Python, the default, is not its name
     named = language or (suffix if first.suffix == second.suffix and suffix in language_names() else Options.language)
-    options = Options(
-        language=named,
-        epsilon=epsilon,
-        base=base.value,
-        subtree_depth=subtree_depth,
-        max_depth=max_depth,
-        drop_comments=drop_comments,
-        named_only=named_only,
-        value_gaps=not no_value_gaps,
-    )
+    options = Options(language=named, **structural)
     made = compare_two(_text(first), _text(second), options)
     typer.echo(render(made.frame, format_.value))
     for name, wrong in zip((first, second), made.has_error, strict=True):

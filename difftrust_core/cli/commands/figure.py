@@ -23,7 +23,10 @@ commands = typer.Typer()
 
 @commands.command(epilog="Example: difftrust figure 3 --model gpt_4o --out figure_3.svg")
 def figure(
-    name: Annotated[str, typer.Argument(help="1, 2, 3 of the paper; ranking, ablation, false-trust, mixtures.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="1, 2, 3 of the paper; ranking, ablation, mixtures, readings, risk-coverage, policies."),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Where to write: .svg, .png, or .html (opens offline).")],
     store: StoreOrResultsOption = None,
     model: Annotated[list[str] | None, typer.Option(help="Only this model; figure 3 takes several.")] = None,

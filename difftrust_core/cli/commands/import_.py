@@ -14,7 +14,6 @@ from difftrust_core.cli.options import (
     WhoseModelOption,
     WhoseTemperatureOption,
 )
-from difftrust_core.exceptions import WrongUsage
 
 commands = typer.Typer()
 
@@ -35,15 +34,5 @@ def import_(
     from difftrust_core.datasets.recorded.selection import selection_of
     from difftrust_core.store.imports import import_source
 
-    is_jsonl = source.name.endswith((".jsonl", ".jsonl.gz"))
-    if is_jsonl and (len(model or []) != 1 or len(temperature or []) != 1):
-        raise WrongUsage(f"{source.name} does not say whose samples it holds; give one --model and one --temperature")
-    selection = selection_of(
-        benchmarks=benchmark or [],
-        models=[] if is_jsonl else model or [],
-        temperatures=[] if is_jsonl else temperature or [],
-        m=m,
-    )
-    coder = {"model": model[0], "temperature": temperature[0]} if is_jsonl and model and temperature else {}
-    found = import_source(store, source, selection, n_jobs=jobs, **coder)  # type: ignore[arg-type]
-    report_import(found, store)
+    selection = selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or [], m=m)
+    report_import(import_source(store, source, selection, n_jobs=jobs), store)

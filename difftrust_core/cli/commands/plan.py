@@ -26,12 +26,18 @@ _MS = (2, 3, 5, 7, 10, 25, 50)
 _NS = (10, 100, 1000, 10_000)
 
 
-@commands.command(epilog="Example: difftrust plan --epsilon 0.05 --delta 0.05")
+@commands.command(epilog="Example: difftrust plan --false-alarms 0.05 --model gpt_4o")
 def plan(
     epsilon: Annotated[float, typer.Option(help="How far an estimate may be off.")] = 0.05,
     delta: Annotated[float, typer.Option(help="How often it may be off by more.")] = 0.05,
     detection_rate: Annotated[
         float | None, typer.Option("--detection-rate", help="Share of the erroneous tasks to detect.")
+    ] = None,
+    detection: Annotated[
+        float | None, typer.Option(help="Which programs to buy: share of a model's wrong programs to find.")
+    ] = None,
+    false_alarms: Annotated[
+        float | None, typer.Option(help="Which programs to buy: most alarms, as a share of its right programs.")
     ] = None,
     store: StoreOrResultsOption = None,
     benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.")] = None,
@@ -46,8 +52,31 @@ def plan(
     references: ReferencesOption = References.PUBLISHED,
     format_: FormatOption = Format.TABLE,
     jobs: JobsOption = 2,
+    seed: Annotated[int, typer.Option(help="Which programs to buy: seed of the split of the tasks.")] = 0,
 ) -> None:
-    """Say how many inputs an accuracy takes, and how many programs and inputs a detection rate takes."""
+    """Say how many inputs an accuracy takes, how many programs a detection rate takes, or which programs to buy."""
+    reading = reading_of(inputs, references)
+    if detection is not None or false_alarms is not None:
+        from difftrust_core.cli.messages import report_table
+        from difftrust_core.datasets.published import PAPER_SETTING, find_results
+        from difftrust_core.report.policies import policy_request, recommended
+        from difftrust_core.report.tables import TableRequest
+
+        request = TableRequest(
+            store=store or find_results(),
+            reading=reading,
+            paper_setting=store is None,
+            equality=equality,
+            temperature=temperature,
+            m=max(m) if m else None,
+            n=max(n) if n else None,
+            model=model or PAPER_SETTING.model,
+            seed=seed,
+            n_jobs=jobs,
+        )
+        asked = policy_request(request, benchmark=benchmark)
+        report_table(recommended(asked, detection=detection, false_alarms=false_alarms), format_.value)
+        return
     if detection_rate is None:
         _say_inputs(epsilon, delta)
         return
@@ -57,7 +86,7 @@ def plan(
     from difftrust_core.store.store import Store
 
     recorded = choose_recorded(
-        Store.open(store or find_results(), reading_of(inputs, references)),
+        Store.open(store or find_results(), reading),
         benchmark=benchmark,
         model=model,
         temperature=temperature,

@@ -69,7 +69,8 @@ def run_all(
 ) -> "Store":
     """Import the recorded candidates, execute and compare them, export the results; return the results store.
 
-    All on ``n`` inputs, those of GPT-4o at t = 0.6 on ``n_deep``. Every step does only what is missing, so it can be
+    All on ``n`` inputs inside the tasks' domains and on ``n`` that the references accept, as published; those of GPT-4o
+    at t = 0.6 on ``n_deep`` of the latter. Every step does only what is missing, so it can be
     stopped and run again. ``selection``: only these candidates. Raises DifftrustError if a task failed, before
     exporting.
     """
@@ -86,11 +87,15 @@ def run_all(
     opened = Store.open(store)
     say(f"imported {imported.n_candidates} candidates; {imported.n_known} were there before")
     deep = selection_of(models=[PAPER_SETTING.model], temperatures=[PAPER_SETTING.temperature])
-    for wanted, inputs in ((None, n), (deep, n_deep)):
+    # What was executed last is what the store shows unless it is asked: as published.
+    for wanted, inputs, validity in ((None, n, "domain"), (None, n, "reference"), (deep, n_deep, "reference")):
         if wanted is None or _holds(opened, wanted):
-            done = execute(opened, n=inputs, selection=wanted, n_jobs=n_jobs, allow_weak=allow_weak, say=say)
+            done = execute(
+                opened, n=inputs, selection=wanted, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say
+            )
             _refuse_failures(done)
-            say(f"executed {done.n_executions:,} program-input pairs in {done.seconds:.0f} s, n = {inputs}")
+            pairs = f"{done.n_executions:,} program-input pairs"
+            say(f"executed {pairs} in {done.seconds:.0f} s, n = {inputs}, inputs: {validity}")
     refresh_estimates(opened, n_jobs=n_jobs)
     compared = selection_of(temperatures=[PAPER_SETTING.temperature], m=M)
     if _holds(opened, compared):

@@ -1,35 +1,29 @@
 """`difftrust structure`: compare the programs of each task in pairs, as texts and as trees."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from difftrust_core.cli.commands.import_ import import_
 from difftrust_core.cli.messages import report_comparison
 from difftrust_core.cli.options import (
-    BaseOption,
     BenchmarkOption,
-    DropCommentsOption,
-    EpsilonOption,
     FirstOption,
     JobsOption,
     LanguageOption,
-    LogBase,
-    MaxDepthOption,
-    NamedOnlyOption,
-    NoValueGapsOption,
     StoreOption,
-    SubtreeDepthOption,
     WhoseModelOption,
     WhoseTemperatureOption,
     require_structure,
+    with_structural,
 )
 
 commands = typer.Typer()
 
 
 @commands.command(epilog="Example: difftrust structure --store DIR -m 10")
+@with_structural
 def structure(
     store: StoreOption,
     source: Annotated[Path | None, typer.Argument(help="Samples to import first, as `difftrust import` does.")] = None,
@@ -39,17 +33,12 @@ def structure(
     m: FirstOption = None,
     tsed: Annotated[bool, typer.Option("--tsed", help="Tree edit distances too: ten times slower.")] = False,
     language: LanguageOption = None,
-    epsilon: EpsilonOption = 1e-10,
-    base: BaseOption = LogBase.TWO,
-    subtree_depth: SubtreeDepthOption = 1,
-    max_depth: MaxDepthOption = None,
-    drop_comments: DropCommentsOption = False,
-    named_only: NamedOnlyOption = False,
-    no_value_gaps: NoValueGapsOption = False,
     skip_parse_errors: Annotated[
         bool, typer.Option("--skip-parse-errors", help="Leave out programs that do not parse whole.")
     ] = False,
     jobs: JobsOption = 2,
+    *,
+    structural: dict[str, Any],
 ) -> None:
     """Compare the programs of each task in pairs, as texts and as trees; none is run. Resumes where it was stopped."""
     require_structure()
@@ -58,17 +47,7 @@ def structure(
     from difftrust_core.metrics.structure.options import Options
     from difftrust_core.store.store import Store
 
-    options = Options(
-        language=language or "python",
-        epsilon=epsilon,
-        base=base.value,
-        subtree_depth=subtree_depth,
-        max_depth=max_depth,
-        drop_comments=drop_comments,
-        named_only=named_only,
-        value_gaps=not no_value_gaps,
-        skip_parse_errors=skip_parse_errors,
-    )
+    options = Options(language=language or "python", skip_parse_errors=skip_parse_errors, **structural)
     if source is not None:
         import_(source, store, benchmark, model, temperature, m, jobs)
     selection = selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or [], m=m)

@@ -13,21 +13,21 @@ from difftrust_core.cli.options import (
     InputsOption,
     JobsOption,
     ReferencesOption,
-    StoreOption,
+    StoreOrResultsOption,
     reading_of,
 )
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
+_PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
+_OWN = "selection, readings, undetected, suspects, draws, agreement, guarantee, policies, witnesses"
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
 def table(
-    name: Annotated[
-        str, typer.Argument(help="2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper; selection; or witnesses.")
-    ],
-    store: StoreOption,
+    name: Annotated[str, typer.Argument(help=f"{_PAPER}; or {_OWN}.")],
+    store: StoreOrResultsOption = None,
     format_: FormatOption = Format.TABLE,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
     detection: DetectionOption = Detection.AS_PUBLISHED,
@@ -44,23 +44,33 @@ def table(
     n: Annotated[
         int | None, typer.Option("-n", min=1, help="Only the first n inputs (with --published: 1000).")
     ] = None,
-    model: Annotated[str, typer.Option(help="Table 3: its model.")] = "gpt_4o",
+    model: Annotated[
+        str | None, typer.Option(help="Table 3 and policies: the model (gpt_4o); agreement: only this one.")
+    ] = None,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Tables 2 to 4: 95 % intervals over tasks (bootstrap).")
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,
+    signal: Annotated[
+        str, typer.Option(help="agreement: answer by incoherence, largest_share or n_clusters.")
+    ] = "incoherence",
+    alpha: Annotated[float, typer.Option(help="agreement: the share of wrong answers is to be at most this ...")] = 0.1,
+    delta: Annotated[float, typer.Option(help="... with probability 1 - this.")] = 0.1,
     jobs: JobsOption = 2,
 ) -> None:
-    """Print a table of the paper, the gain of selecting by consensus, or what witnesses add, computed from a store.
+    """Print a table: of the paper, or one of this project, computed from a store.
 
     Table 3 ignores -m, -n and --temperature.
     """
-    from difftrust_core.report.render import render, with_ends_in_brackets
-    from difftrust_core.report.tables import TableRequest, make_table
+    from difftrust_core.cli.messages import report_table
+    from difftrust_core.datasets.published import PAPER_SETTING, find_results
+    from difftrust_core.report.every_table import make_table
+    from difftrust_core.report.tables import TableRequest
 
     request = TableRequest(
-        store=store,
+        store=store or find_results(),
+        paper_setting=store is None,
         published=published,
         detection=detection,
         equality=equality,
@@ -69,14 +79,14 @@ def table(
         drop_timeouts=drop_timeouts,
         m=m,
         n=n,
-        model=model,
+        model=model or PAPER_SETTING.model,
+        only=(model,) if model else (),
+        signal=signal,
+        alpha=alpha,
+        delta=delta,
         n_jobs=jobs,
         intervals=intervals,
         resamples=resamples,
         seed=seed,
     )
-    made = make_table(name, request)
-    is_exact = format_ in (Format.CSV, Format.JSON)
-    typer.echo(render(made.frame if is_exact else with_ends_in_brackets(made.frame), format_.value))
-    for note in made.notes:
-        typer.echo(note, err=format_ is not Format.TABLE)
+    report_table(make_table(name, request), format_.value)

@@ -10,19 +10,10 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded.artifact import read_artifact
 from difftrust_core.datasets.recorded.jsonl import read_jsonl
 from difftrust_core.datasets.recorded.parquet import read_parquet
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
+from difftrust_core.datasets.recorded.selection import Recorded, Selection
 from difftrust_core.exceptions import BadSource, WrongUsage
 
-__all__ = [
-    "Recorded",
-    "Selection",
-    "read_artifact",
-    "read_jsonl",
-    "read_parquet",
-    "read_source",
-    "split_unknown",
-]
-
+JSONL = (".jsonl", ".jsonl.gz")
 _ACCEPTED = "a folder of the published artifact, a .parquet file, or a .jsonl or .jsonl.gz file"
 
 
@@ -46,7 +37,7 @@ def read_source(
         raise BadSource(f"{path}: expected {_ACCEPTED}, found nothing there; check the path")
     if path.name.endswith(".parquet"):
         return read_parquet(path, selection)
-    if not path.name.endswith((".jsonl", ".jsonl.gz")):
+    if not path.name.endswith(JSONL):
         raise BadSource(f"{path}: expected {_ACCEPTED}, found a file of another name; rename or convert it")
     if tasks is None or model is None or temperature is None:
         raise WrongUsage(f"{path}: a JSONL file does not name its coder; give --model and --temperature")

@@ -36,10 +36,18 @@ def inside(*arguments):
     return True
 
 
+def plain(value):
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return [(key, plain(entry)) for key, entry in value.items()]
+    return (type(value).__name__, plain(vars(value))) if hasattr(value, "__dict__") else value
+
+
 def inside_and_kept(*arguments):
-    before = copy.deepcopy(arguments)
+    before = plain(copy.deepcopy(arguments))
     inside(*arguments)
-    if arguments != before:
+    if plain(arguments) != before:
         raise ChangesItsArguments
 """
 _GENERATOR = """\
@@ -103,11 +111,12 @@ class PythonDomain:
 def _parameters(task: Task, types: str) -> list[Parameter]:
     found, asked = list(_parsed(task, types)), list(_parsed(task, task.signature.partition("->")[0].strip()[1:-1]))
     names, wanted = [parameter.name for parameter in found], [parameter.name for parameter in asked]
-    if names != wanted:
+    left_out = asked[len(found) :]
+    if names != wanted[: len(found)] or any(parameter.required for parameter in left_out):
         raise task.refusal(f"the types of its domain name {', '.join(names)}, its signature {', '.join(wanted)}")
     return [
         Parameter(name=own.name, annotation=own.annotation, required=of.required, variadic=of.variadic)
-        for own, of in zip(found, asked, strict=True)
+        for own, of in zip(found, asked, strict=False)
     ]
 
 

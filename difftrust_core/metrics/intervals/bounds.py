@@ -17,13 +17,13 @@ Limits = tuple[float, float]
 _LEAST, _MOST = 1e-300, 1 - 1e-16
 
 
-def checked_values(values: npt.NDArray[Any], what: str) -> Floats:
+def checked_values(values: npt.NDArray[Any]) -> Floats:
     """Return ``values`` as floats. Raises Undefined without any, ValueError unless all lie in [0, 1]."""
     found = np.asarray(values, dtype=np.float64)
     if found.ndim != 1 or not found.size:
-        raise Undefined(f"an interval needs one {what} for each of n >= 1 draws, got shape {found.shape}")
+        raise Undefined(f"an interval needs one disagreement for each of n >= 1 draws, got shape {found.shape}")
     if not ((found >= 0) & (found <= 1)).all():
-        raise ValueError(f"each {what} lies in [0, 1], got {float(found.min())} to {float(found.max())}")
+        raise ValueError(f"each disagreement lies in [0, 1], got {float(found.min())} to {float(found.max())}")
     return found
 
 
@@ -81,19 +81,3 @@ def beta_of_mean(values: Floats) -> tuple[float, float]:
     square = (float(values @ values) + 0.5 * largest**2) / (n + 1)
     concentration = mean * (1 - mean) * (n + 2) / (square - mean**2) - 1
     return mean * concentration, (1 - mean) * concentration
-
-
-def calibrated(values: Floats, *, alpha: float) -> Limits:
-    """Return limits that cover the mean nearly as often as they say; the quantiles of ``beta_of_mean``.
-
-    Where all values are 0, or all 1, the one limit that says something is exact (Theorem 4.3) and takes 2 alpha.
-    """
-    from scipy.special import betaincinv
-
-    n = len(values)
-    if values.max() == 0:
-        return 0.0, 1 - (2 * alpha) ** (1 / n)
-    if values.min() == 1:
-        return (2 * alpha) ** (1 / n), 1.0
-    a, b = beta_of_mean(values)
-    return float(betaincinv(a, b, alpha)), float(betaincinv(a, b, 1 - alpha))

@@ -1,6 +1,5 @@
 """The record of a confidence interval: its ends, its confidence, and what varies."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,16 +34,3 @@ def checked_confidence(confidence: float) -> float:
     if not 0 < confidence < 1:
         raise WrongUsage(f"confidence lies between 0 and 1, got {confidence}; 0.95 is usual")
     return confidence
-
-
-def undefined(*, confidence: float, method: str, covers: Covers, statement: str) -> Interval:
-    """Return the interval of a value that is undefined: NaN throughout."""
-    return Interval(
-        estimate=math.nan,
-        low=math.nan,
-        high=math.nan,
-        confidence=confidence,
-        method=method,
-        covers=covers,
-        statement=statement,
-    )

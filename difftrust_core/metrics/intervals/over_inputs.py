@@ -4,46 +4,44 @@ They say nothing about the LLM that wrote the programs; ``programs`` does.
 """
 
 import math
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.intervals.bounds import (
-    Floats,
-    Limits,
-    calibrated,
-    checked_values,
-    chernoff,
-    clopper_pearson,
-    hoeffding,
-)
-from difftrust_core.metrics.intervals.interval import Covers, Interval, checked_confidence
-
-Method = Literal["calibrated", "chernoff", "hoeffding"]
-METHODS: Final = ("calibrated", "chernoff", "hoeffding")
-"""Nearly exact coverage (tested by simulation); guaranteed; guaranteed and wide, as Theorem 4.2 has it."""
+from difftrust_core.metrics.intervals.bounds import checked_values, clopper_pearson, hoeffding
+from difftrust_core.metrics.intervals.interval import Interval, checked_confidence
 
 
 def incoherence_interval_over_inputs(
-    disagreement_per_input: npt.NDArray[Any], *, confidence: float = 0.95, method: Method = "calibrated"
+    disagreement_per_input: npt.NDArray[Any], *, confidence: float = 0.95, method: Literal["hoeffding"] = "hoeffding"
 ) -> Interval:
-    """Return the interval for I of these programs from D_i: (n,) in [0, 1], as ``estimators`` has it.
+    """Return the guaranteed interval for I of these programs from D_i: (n,) in [0, 1], as ``estimators`` has it.
 
-    Raises WrongUsage for another confidence or method, Undefined if n = 0, ValueError outside [0, 1].
-    Theorems 4.2 and 4.3 of Valentin et al.
+    Raises WrongUsage for another confidence, Undefined if n = 0, ValueError outside [0, 1]. Theorem 4.2 of
+    Valentin et al.
     """
-    values = checked_values(disagreement_per_input, "disagreement")
-    return _over_inputs(values, "incoherence", confidence=confidence, method=method)
+    values = checked_values(disagreement_per_input)
+    estimate, n = float(values.mean()), len(values)
+    low, high = hoeffding(estimate, n, alpha=(1 - checked_confidence(confidence)) / 2)
+    return Interval(
+        estimate=estimate,
+        low=low,
+        high=high,
+        confidence=confidence,
+        method=method,
+        covers="inputs",
+        statement=(
+            f"The incoherence of exactly these programs, over all inputs that could have been drawn as these {n:,} "
+            "were, is within the limits; nothing is said about other programs of the same LLM."
+        ),
+    )
 
 
-def proportion_interval(
-    successes: int, trials: int, *, confidence: float = 0.95, covers: Covers = "inputs", statement: str = ""
-) -> Interval:
-    """Return the exact (Clopper-Pearson) interval of a probability from independent yes-or-no draws.
+def proportion_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
+    """Return the exact (Clopper-Pearson) interval of a probability from yes-or-no answers on independent inputs.
 
-    For sampled disagreements (one random pair an input: inputs), or for the share of tasks with some property (tasks).
     Raises WrongUsage unless 0 <= successes <= trials and trials >= 1.
     """
     if not 0 <= successes <= trials or trials < 1:
@@ -55,8 +53,8 @@ def proportion_interval(
         high=high,
         confidence=confidence,
         method="exact",
-        covers=covers,
-        statement=statement or f"the probability of which {successes} of {trials} independent draws are a sample",
+        covers="inputs",
+        statement=f"the probability of which {successes} of {trials} independent draws are a sample",
     )
 
 
@@ -89,35 +87,6 @@ def inputs_for_no_disagreement(epsilon: float, delta: float) -> int:
     _check_open("epsilon", epsilon)
     _check_open("delta", delta)
     return math.ceil(math.log(delta) / math.log1p(-epsilon))
-
-
-def _over_inputs(values: Floats, what: str, *, confidence: float, method: Method) -> Interval:
-    low, high = _limits(values, (1 - checked_confidence(confidence)) / 2, method)
-    return Interval(
-        estimate=float(values.mean()),
-        low=low,
-        high=high,
-        confidence=confidence,
-        method=method,
-        covers="inputs",
-        statement=_statement(what, len(values), "within the limits"),
-    )
-
-
-def _limits(values: Floats, alpha: float, method: Method) -> Limits:
-    if method == "calibrated":
-        return calibrated(values, alpha=alpha)
-    if method not in METHODS:
-        raise WrongUsage(f"method is one of {', '.join(METHODS)}, got {method!r}")
-    rule = chernoff if method == "chernoff" else hoeffding
-    return rule(float(values.mean()), len(values), alpha=alpha)
-
-
-def _statement(what: str, n: int, claim: str) -> str:
-    return (
-        f"The {what} of exactly these programs, over all inputs that could have been drawn as these {n:,} were, is "
-        f"{claim}; nothing is said about other programs of the same LLM."
-    )
 
 
 def _check_open(name: str, value: float) -> None:

@@ -7,7 +7,6 @@ other one has a share of at most w = 1 - delta^(1/m) (Theorem 4.3, programs inst
 """
 
 import math
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -25,19 +24,6 @@ DRAWS: Final = 10_000
 """Coders sampled; the ends of an interval move by about 1 % of its width with another seed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Sample:
-    """The m programs, each behaviour once, in an order that neither row order nor class names change."""
-
-    labels: Labels
-    counts: Floats
-    distances: Floats
-
-    @property
-    def m(self) -> int:
-        return int(self.counts.sum())
-
-
 def incoherence_interval_over_programs(
     labels: Labels,
     counts: Counts,
@@ -53,37 +39,42 @@ def incoherence_interval_over_programs(
     averages over min(floor(m/2), n) disjoint pairs, each on an input of its own. Raises TooFewCandidates if m < 2,
     Undefined if n = 0, WrongUsage for another confidence or method.
     """
-    per_input = disagreement_per_input(labels, counts)
+    per_input, m = disagreement_per_input(labels, counts), int(counts.sum())
     alpha = (1 - checked_confidence(confidence)) / 2
-    low, high = _incoherence_limits(labels, counts, per_input, alpha=alpha, method=method, seed=seed, draws=draws)
-    return _interval(per_input, (low, high), "incoherence", confidence=confidence, method=method, m=int(counts.sum()))
+    if method not in METHODS:
+        raise WrongUsage(f"method is one of {', '.join(METHODS)}, got {method!r}")
+    if method == "chernoff":
+        low, high = _guaranteed_limits(per_input, m, alpha=alpha)
+    else:
+        rng = np.random.default_rng(seed)
+        low, high = _calibrated_limits(*_behaviours(labels, counts), per_input, alpha=alpha, draws=draws, rng=rng)
+    return Interval(
+        estimate=float(per_input.mean()),
+        low=low,
+        high=high,
+        confidence=confidence,
+        method=method,
+        covers="programs",
+        statement=_statement("incoherence", m, len(per_input), "within the limits"),
+    )
 
 
-def error_lower_bound_over_programs(
-    labels: Labels,
-    counts: Counts,
-    *,
-    confidence: float = 0.95,
-    method: Method = "chernoff",
-    seed: int = 0,
-    draws: int = DRAWS,
-) -> Interval:
+def error_lower_bound_over_programs(labels: Labels, counts: Counts, *, confidence: float = 0.95) -> Interval:
     """Return [low, 1] for the LLM's own E, whatever the right outcomes are: no reference is needed.
 
     I is bounded from below first, then E >= 1 - sqrt(1 - I), which is at least I/2 and holds for the LLM's own E and
-    I but not for D of a fixed pool of programs. One-sided; certified with ``chernoff``. Raises as for incoherence.
+    I but not for D of a fixed pool of programs. One-sided, guaranteed (chernoff). Raises as for incoherence.
     """
-    per_input = disagreement_per_input(labels, counts)
-    alpha = 1 - checked_confidence(confidence)
-    low, _ = _incoherence_limits(labels, counts, per_input, alpha=alpha, method=method, seed=seed, draws=draws)
+    per_input, m = disagreement_per_input(labels, counts), int(counts.sum())
+    low, _ = _guaranteed_limits(per_input, m, alpha=1 - checked_confidence(confidence))
     return Interval(
         estimate=_least_error(float(per_input.mean())),
         low=_least_error(low),
         high=1.0,
         confidence=confidence,
-        method=method,
+        method="chernoff",
         covers="programs",
-        statement=_statement("error", int(counts.sum()), len(per_input), "at least the lower limit"),
+        statement=_statement("error", m, len(per_input), "at least the lower limit"),
     )
 
 
@@ -92,23 +83,17 @@ def _least_error(incoherence: float) -> float:
     return 1 - math.sqrt(1 - incoherence)
 
 
-def _incoherence_limits(
-    labels: Labels,
-    counts: Counts,
-    per_input: Floats,
-    *,
-    alpha: float,
-    method: Method,
-    seed: int,
-    draws: int,
+def _guaranteed_limits(per_input: Floats, m: int, *, alpha: float) -> Limits:
+    return chernoff(float(per_input.mean()), min(m // 2, len(per_input)), alpha=alpha)
+
+
+def _calibrated_limits(
+    sizes: Floats, distances: Floats, per_input: Floats, *, alpha: float, draws: int, rng: np.random.Generator
 ) -> Limits:
-    if _checked_method(method) == "chernoff":
-        return chernoff(float(per_input.mean()), min(int(counts.sum()) // 2, len(per_input)), alpha=alpha)
-    sample, rng = _sample_of(labels, counts), np.random.default_rng(seed)
-    drawn = sample_incoherence(sample.counts, sample.distances, draws=draws, rng=rng)
+    drawn = sample_incoherence(sizes, distances, draws=draws, rng=rng)
     low, high = _quantiles(drawn, per_input, alpha, rng)
-    if len(sample.counts) == 1:
-        other = min(0.5, 1 - (2 * alpha) ** (1 / sample.m))
+    if len(sizes) == 1:
+        other = min(0.5, 1 - (2 * alpha) ** (1 / int(sizes.sum())))
         return 0.0, max(high, 2 * other * (1 - other))
     return low, high
 
@@ -121,8 +106,11 @@ def _quantiles(drawn: Floats, per_input: Floats, alpha: float, rng: np.random.Ge
     return float(low), float(high)
 
 
-def _sample_of(labels: Labels, counts: Counts) -> _Sample:
-    """Return each behaviour of the candidates once, the most frequent first."""
+def _behaviours(labels: Labels, counts: Counts) -> tuple[Floats, Floats]:
+    """Return how many programs have each behaviour, the most frequent first, and how far any two of them are apart.
+
+    Neither row order nor class names change the order.
+    """
     k: dict[bytes, int] = {}
     first: dict[bytes, int] = {}
     for row, count in enumerate(counts.tolist()):
@@ -133,19 +121,7 @@ def _sample_of(labels: Labels, counts: Counts) -> _Sample:
     rows, sizes = labels[list(first.values())], np.array(list(k.values()), dtype=np.float64)
     distances = np.array([(rows != row).mean(axis=1) for row in rows])
     order = np.lexsort((distances @ sizes, -sizes))
-    return _Sample(labels=rows[order], counts=sizes[order], distances=distances[np.ix_(order, order)])
-
-
-def _interval(per_input: Floats, limits: Limits, what: str, *, confidence: float, method: Method, m: int) -> Interval:
-    return Interval(
-        estimate=float(per_input.mean()),
-        low=limits[0],
-        high=limits[1],
-        confidence=confidence,
-        method=method,
-        covers="programs",
-        statement=_statement(what, m, len(per_input), "within the limits"),
-    )
+    return sizes[order], distances[np.ix_(order, order)]
 
 
 def _statement(what: str, m: int, n: int, claim: str) -> str:
@@ -153,9 +129,3 @@ def _statement(what: str, m: int, n: int, claim: str) -> str:
         f"The {what} of the LLM itself on this task, over all programs and inputs of which these {m:,} and {n:,} are a "
         f"sample, is {claim}."
     )
-
-
-def _checked_method(method: str) -> str:
-    if method not in METHODS:
-        raise WrongUsage(f"method is one of {', '.join(METHODS)}, got {method!r}")
-    return method

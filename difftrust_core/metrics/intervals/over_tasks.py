@@ -16,7 +16,7 @@ from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.aggregate import RATIOS, ratio_terms
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.bounds import Floats, Limits, clopper_pearson
-from difftrust_core.metrics.intervals.interval import Interval, checked_confidence, undefined
+from difftrust_core.metrics.intervals.interval import Interval, checked_confidence
 
 Statistic = Callable[[pl.DataFrame, Floats], Floats]
 """(tasks, weights (resamples, n_tasks)) -> (resamples,), NaN where it is undefined."""
@@ -113,7 +113,7 @@ def _interval(values_of: Callable[[Floats], Floats], weights: Floats, *, confide
         f"The value over all tasks of which these {n_tasks:,} are a sample, each task with its own programs and inputs."
     )
     if n_tasks < 2:
-        return undefined(**said)
+        return Interval(estimate=math.nan, low=math.nan, high=math.nan, **said)
     point = float(values_of(np.ones((1, n_tasks)))[0])
     low, high = bca_limits(point, values_of(weights), values_of(1 - np.eye(n_tasks)), confidence=confidence)
     return Interval(estimate=point, low=low, high=high, **said)

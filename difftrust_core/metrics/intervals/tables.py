@@ -14,7 +14,6 @@ import polars as pl
 from difftrust_core.metrics.aggregate import MEAN, MEASURES, rankings
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.bounds import Floats, Limits
-from difftrust_core.metrics.intervals.interval import checked_confidence
 from difftrust_core.metrics.intervals.over_tasks import (
     RESAMPLES,
     bca_limits,
@@ -49,10 +48,10 @@ class _Resampling:
         n_tasks = self.task_ids.height
         return {model: rows.slice(i * n_tasks, n_tasks) for i, model in enumerate(models["model"])}
 
-    def limits(self, values: Floats, confidence: float) -> Limits:
-        """Return the limits of what ``values`` are the values of."""
+    def limits(self, values: Floats) -> Limits:
+        """Return the 95 % limits of what ``values`` are the values of."""
         n_tasks = self.task_ids.height
-        return bca_limits(float(values[0]), values[1 + n_tasks :], values[1 : 1 + n_tasks], confidence=confidence)
+        return bca_limits(float(values[0]), values[1 + n_tasks :], values[1 : 1 + n_tasks], confidence=0.95)
 
 
 @lru_cache(maxsize=4)
@@ -70,14 +69,12 @@ def with_intervals(
     detection: Detection = Detection.AS_PUBLISHED,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> pl.DataFrame:
     """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
 
     ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; NaN where
-    undefined. Raises WrongUsage for another confidence.
+    undefined.
     """
-    _ = checked_confidence(confidence)
     measures = [name for name in table.columns if name in MEASURES]
     keys = [name for name in ("benchmark", "temperature") if name in table.columns]
     parts = []
@@ -89,7 +86,7 @@ def with_intervals(
             statistic = statistic_of(measure, detection=detection)
             values = {model: statistic(frame, resampling.weights) for model, frame in coders.items()}
             values[MEAN] = _mean_over_coders(np.array(list(values.values())))
-            ends = [resampling.limits(values[model], confidence) for model in part["model"]]
+            ends = [resampling.limits(values[model]) for model in part["model"]]
             part = part.with_columns(
                 pl.Series(f"{measure}{LOW}", [low for low, _ in ends], dtype=pl.Float64),
                 pl.Series(f"{measure}{HIGH}", [high for _, high in ends], dtype=pl.Float64),
@@ -133,13 +130,11 @@ def ranking_intervals(
     detection: Detection = Detection.AS_PUBLISHED,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> pl.DataFrame:
     """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its three rhos.
 
     The coders are those there are; the tasks are resampled. NaN where rho is. <rho>_p: how likely coders whose two
-    rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t. Raises
-    WrongUsage for another confidence.
+    rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t.
     """
     found = rankings(estimates, detection=detection)
     keys = [name for name in ("benchmark", "temperature") if name in found.columns]
@@ -150,7 +145,7 @@ def ranking_intervals(
         ends = {}
         n_coders = own["model"].n_unique()
         for name, values in _rhos(own, resampling, detection).items():
-            ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values, checked_confidence(confidence))
+            ends[f"{name}{LOW}"], ends[f"{name}{HIGH}"] = resampling.limits(values)
             ends[f"{name}_p"] = _p_value(float(values[0]), n_coders)
         rows.append(row | ends)
     schema = {f"{rho}{end}": pl.Float64() for rho in _RHOS for end in (LOW, HIGH, "_p")}

@@ -23,7 +23,7 @@ from difftrust_core.store.settings import SETTINGS_FILE
 ORDER: Final = (
     *(SETTINGS_FILE, "tasks", "replies", "programs", "tokens", "candidates"),
     *("inputs", "outcomes", "behaviours", "executions"),
-    *("patterns", "classes", "members", "disagreements", "stability", "estimates", LIST_FILE),
+    *("draws", "patterns", "classes", "members", "disagreements", "stability", "estimates", LIST_FILE),
 )
 """What is sent first; each speaks of those before it."""
 EXCHANGE_FILE: Final = "difftrust-exchange.json"

@@ -223,6 +223,12 @@ def _patterns(read: _Read) -> _Flaws:
     yield from _some(wrong, _WHERE, "expected patterns 0, 1, ... of one input at least, found others for")
 
 
+def _draws(read: _Read) -> _Flaws:
+    n, distinct, draws, unchanged = (pl.col(name) for name in ("n", "n_distinct", "n_draws", "n_unchanged"))
+    wrong = read("draws").filter((distinct < 1) | (distinct > n) | (draws + unchanged < n) | (unchanged > n))
+    yield from _some(wrong, _WHERE, "expected at most n distinct inputs of at least n draws, found otherwise for")
+
+
 def _classes(read: _Read) -> _Flaws:
     classes = read("classes").join(_sizes(read), on=_WHERE, how="left")
     width = pl.col("width")
@@ -303,6 +309,7 @@ _CHECKS: dict[str, tuple[Callable[[_Read], _Flaws], ...]] = {
     "programs": (_programs,),
     "candidates": (_candidates, _members_and_candidates),
     "executions": (_executions,),
+    "draws": (_draws,),
     "patterns": (_patterns,),
     "classes": (_classes,),
     "members": (_members,),

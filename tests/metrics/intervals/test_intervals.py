@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from difftrust_core.exceptions import TooFewCandidates, Undefined, WrongUsage
 from difftrust_core.metrics.estimators import disagreement_per_input
-from difftrust_core.metrics.intervals.bounds import beta_of_mean, calibrated, chernoff, clopper_pearson, hoeffding
+from difftrust_core.metrics.intervals.bounds import beta_of_mean, chernoff, clopper_pearson, hoeffding
 from difftrust_core.metrics.intervals.over_inputs import (
     at_most_after_no_disagreement,
     incoherence_interval_over_inputs,
@@ -21,6 +21,7 @@ from difftrust_core.metrics.intervals.over_programs import (
     error_lower_bound_over_programs,
     incoherence_interval_over_programs,
 )
+from tests.support.plain_intervals import calibrated, interval_over_inputs
 
 # Five programs of three behaviours on 40 inputs; row 0 is right.
 LABELS = np.zeros((3, 40), dtype=np.uint16)
@@ -65,10 +66,10 @@ def test_chernoff_solves_its_equation_within_hoeffding(mean, n):
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (1, 1000)])
 def test_exact_binomial_is_scipys(successes, trials):
     expected = binomtest(successes, trials).proportion_ci(0.9, method="exact")
-    found = proportion_interval(successes, trials, confidence=0.9, covers="tasks")
+    found = proportion_interval(successes, trials, confidence=0.9)
     assert ends(found) == (pytest.approx(expected.low), pytest.approx(expected.high))
     assert clopper_pearson(successes, trials, alpha=0.05) == pytest.approx(ends(found))
-    assert (found.covers, found.method, found.estimate) == ("tasks", "exact", successes / trials)
+    assert (found.covers, found.method, found.estimate) == ("inputs", "exact", successes / trials)
 
 
 def test_on_zeros_and_ones_calibrated_is_jeffreys():
@@ -91,19 +92,20 @@ def test_values_that_are_all_alike_leave_room_for_others():
 
 
 def test_over_inputs_by_hand():
-    nothing = incoherence_interval_over_inputs(np.zeros(1000))
+    nothing = interval_over_inputs(np.zeros(1000))
     assert ends(nothing) == (0, pytest.approx(at_most_after_no_disagreement(1000, 0.05)))
-    assert (nothing.covers, nothing.confidence, nothing.estimate) == ("inputs", 0.95, 0)
-    everywhere = incoherence_interval_over_inputs(np.ones(10), confidence=0.9)
-    assert ends(everywhere) == (pytest.approx(0.1**0.1), 1)
-    theorem = incoherence_interval_over_inputs(np.full(738, 0.5), method="hoeffding")
+    assert ends(interval_over_inputs(np.ones(10))) == (pytest.approx(0.05**0.1), 1)
+    theorem = incoherence_interval_over_inputs(np.full(738, 0.5))
     assert theorem.high - theorem.low == pytest.approx(0.1, abs=1e-4)
+    assert (theorem.covers, theorem.confidence, theorem.estimate) == ("inputs", 0.95, 0.5)
+    # sqrt(ln(20) / 200) = 0.12239
+    assert incoherence_interval_over_inputs(np.full(100, 0.5), confidence=0.9).low == pytest.approx(0.37761, abs=1e-5)
 
 
 def test_methods_differ_in_width_only():
     values = disagreement_per_input(LABELS, COUNTS)
     methods = ("calibrated", "chernoff", "hoeffding")
-    tight, sure, wide = (incoherence_interval_over_inputs(values, method=method) for method in methods)  # type: ignore
+    tight, sure, wide = (interval_over_inputs(values, method=method) for method in methods)  # type: ignore
     assert wide.low <= sure.low < tight.low < values.mean() < tight.high < sure.high <= wide.high
     assert tight.estimate == sure.estimate == wide.estimate == values.mean()
 
@@ -119,7 +121,7 @@ def test_sample_sizes():
 
 
 def test_over_programs_is_wider_than_over_inputs():
-    over_inputs = incoherence_interval_over_inputs(disagreement_per_input(LABELS, COUNTS))
+    over_inputs = interval_over_inputs(disagreement_per_input(LABELS, COUNTS))
     found = incoherence_interval_over_programs(LABELS, COUNTS)
     assert found.covers == "programs"
     assert found.low < over_inputs.low < found.estimate == over_inputs.estimate < over_inputs.high < found.high
@@ -154,8 +156,7 @@ def test_the_certified_error_follows_from_the_incoherence():
     sure = error_lower_bound_over_programs(LABELS, counts)
     low, _ = chernoff(disagreement_per_input(LABELS, counts).mean(), 40, alpha=0.05)
     assert (sure.low, sure.high) == (pytest.approx(1 - math.sqrt(1 - low)), 1)
-    tight = error_lower_bound_over_programs(LABELS, counts, method="calibrated")
-    assert sure.low < tight.low < tight.estimate
+    assert sure.low < sure.estimate
     assert error_lower_bound_over_programs(AGREED, np.array([9])).low == 0
     # Two programs, one of them wrong everywhere: D = 1 but E = 1/2; D itself must not be transformed into E >= 1.
     split = np.array([[0] * 40, [1] * 40])
@@ -194,7 +195,6 @@ def test_every_interval_says_what_it_speaks_about():
         (lambda: incoherence_interval_over_inputs(np.array([1.2])), ValueError, "lies in"),
         (lambda: incoherence_interval_over_inputs(np.array([math.nan])), ValueError, "lies in"),
         (lambda: incoherence_interval_over_inputs(np.zeros(3), confidence=95), WrongUsage, "got 95"),
-        (lambda: incoherence_interval_over_inputs(np.zeros(3), method="x"), WrongUsage, "'x'"),  # type: ignore
         (lambda: incoherence_interval_over_programs(AGREED, np.array([1])), TooFewCandidates, "got 1"),
         (lambda: incoherence_interval_over_programs(LABELS, COUNTS, method="x"), WrongUsage, "'x'"),  # type: ignore
         (lambda: proportion_interval(2, 1), WrongUsage, "got 2 of 1"),
@@ -202,7 +202,7 @@ def test_every_interval_says_what_it_speaks_about():
         (lambda: at_most_after_no_disagreement(5, 1), WrongUsage, "delta lies between 0 and 1, got 1"),
         (lambda: inputs_for(0, 0.05), WrongUsage, "epsilon lies between 0 and 1, got 0"),
     ],
-    ids=["no values", "above 1", "nan", "confidence", "method", "m 1", "method m", "2 of 1", "n", "d", "e"],
+    ids=["no values", "above 1", "nan", "confidence", "m 1", "method m", "2 of 1", "n", "d", "e"],
 )
 def test_misuse_is_refused(call, error, message):
     with pytest.raises(error, match=message):

@@ -1,0 +1,268 @@
+"""Which programs to buy as a check of one program: what a policy finds, how often it is wrong, what it costs.
+
+One *checked program* is drawn at random from those recorded of a model on a task. A *policy* buys further programs, of
+that model or of others, compares each with the checked one on all inputs, and raises an alarm if enough of them differ
+on some input (they *dissent*). The checked program is *erroneous* if it differs from the reference on some input.
+Whatever is bought, it is the same programs that are judged, so all policies have one denominator:
+
+- detection: of the erroneous checked programs, the share with an alarm;
+- false alarms: of the others, the share with an alarm.
+
+A checked program that does not load is an alarm for which nothing is bought. All values are exact expectations over
+which recorded program is checked and which are bought; nothing is drawn at random.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from difftrust_core.analysis.ablation.compact import Ints
+from difftrust_core.analysis.ablation.pool import Members, Pool
+from difftrust_core.base.records import Coder, Kind
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.generation.prices import Price
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What is bought beside the checked program, in this order: the others, then more of the checked model.
+
+    There is an alarm if ``own_dissents`` of the own or ``dissents`` of the others differ from the checked program.
+    """
+
+    own: int = 0
+    """Further programs of the checked model."""
+    temperature: float | None = None
+    """At which these are sampled; None: as the checked one."""
+    own_dissents: int = 1
+    others: tuple[Coder, ...] = ()
+    """Of each, one program."""
+    dissents: int = 1
+    stop: bool = False
+    """Buy one program after the other, and none that can change nothing: what is found stays the same."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """Recorded programs of one benchmark, compared with those of the checked coder.
+
+    Arrays have an element a *cell*, which is one behaviour of the checked coder on one task, or an element a task.
+    """
+
+    benchmark: str
+    checked: Coder
+    task_ids: tuple[str, ...]
+    task: Ints
+    """Of each cell, ascending."""
+    share: Floats
+    """Of each cell: how likely the checked program is of it; they sum to 1 on each task."""
+    wrong: Bools
+    """Of each cell: whether it differs from the reference on some input."""
+    loads: Bools
+    alike: Mapping[Coder, Ints]
+    """How many programs of a coder behave as each cell."""
+    recorded: Mapping[Coder, Ints]
+    """How many programs of a coder there are on each cell's task."""
+    usd: Mapping[Coder, Floats]
+    """Of each task: what a program of a coder costs on average, in US dollars; NaN where it is not known."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Score:
+    """What a policy does on each task: arrays of expectations, (n_tasks,)."""
+
+    policy: Policy
+    erroneous: Floats
+    """Chance that the checked program is erroneous."""
+    detected: Floats
+    """Chance that it is, and that there is an alarm."""
+    false_alarm: Floats
+    """Chance that it is not, and that there is an alarm."""
+    programs: Floats
+    """How many programs are bought, the checked one included."""
+    usd: Floats
+    """For how much; NaN where a price is not known."""
+
+    def rates(self, tasks: Bools) -> "Rates":
+        """Return the rates over the tasks chosen; NaN where nothing defines one."""
+        n_tasks, erroneous = int(tasks.sum()), float(self.erroneous[tasks].sum())
+        return Rates(
+            detection=_ratio(float(self.detected[tasks].sum()), erroneous),
+            false_alarms=_ratio(float(self.false_alarm[tasks].sum()), n_tasks - erroneous),
+            programs=_ratio(float(self.programs[tasks].sum()), n_tasks),
+            usd_per_1000=_ratio(1000 * float(self.usd[tasks].sum()), n_tasks),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """What a policy does over many tasks; NaN where it is undefined."""
+
+    detection: float
+    false_alarms: float
+    programs: float
+    """A task."""
+    usd_per_1000: float
+    """US dollars per 1,000 tasks."""
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else math.nan
+
+
+def gather(
+    pool: Pool,
+    checked: Coder,
+    least: Mapping[Coder, int],
+    *,
+    n: int,
+    prices: Mapping[Coder, Price | None],
+    counts: Callable[[str], bool] = lambda task_id: True,
+) -> Evidence:
+    """Return what is recorded of ``checked`` and of the coders of ``least``, on the first n inputs.
+
+    Left out are tasks without a reference, those that do not count, and those on which a coder has fewer than ``least``
+    programs or one that was not executed on n inputs. Raises WrongUsage for an unknown coder.
+    """
+    flat = pool.flat
+    first_row = flat.first_row
+    known = np.array([counts(task.task_id) for task in pool.tasks], dtype=bool) & flat.has_reference
+    known &= (flat.n_inputs >= n) & (flat.reference_reach >= n)
+    classes = flat.classes(flat.weights(np.where(known, n, 0))[1])
+    members = {coder: pool.of(coder) for coder in {checked: 1, **least}}
+    for coder, own in members.items():
+        known &= np.bincount(own.task, minlength=flat.n_tasks) >= max(1, least.get(coder, 1))
+        known[own.task[flat.reach[first_row[own.task] + own.row] < n]] = False
+    numbers = {c: np.bincount(classes[first_row[o.task] + o.row], minlength=len(classes)) for c, o in members.items()}
+    cells = np.flatnonzero((numbers[checked] > 0) & known[flat.task_of_row])
+    task = flat.task_of_row[cells]
+    recorded = {coder: np.bincount(own.task, minlength=flat.n_tasks)[task] for coder, own in members.items()}
+    reference = classes[first_row + np.array([t.reference or 0 for t in pool.tasks], dtype=np.int64)]
+    chosen = np.flatnonzero(known)
+    return Evidence(
+        benchmark=pool.benchmark,
+        checked=checked,
+        task_ids=tuple(pool.tasks[at].task_id for at in chosen),
+        task=np.searchsorted(chosen, task),
+        share=numbers[checked][cells] / recorded[checked],
+        wrong=cells != reference[task],
+        loads=flat.kinds[flat.first_cell[cells]] != Kind.LOAD_ERROR,
+        alike={coder: counted[cells] for coder, counted in numbers.items()},
+        recorded=recorded,
+        usd={coder: _usd(own, prices.get(coder), flat.n_tasks)[chosen] for coder, own in members.items()},
+    )
+
+
+def _usd(members: Members, price: Price | None, n_tasks: int) -> Floats:
+    """Return the mean dollars of a program of each task: as recorded, else its tokens at the price, else NaN."""
+    usd = np.where(members.cost_nanodollars >= 0, members.cost_nanodollars / 1e9, math.nan)
+    if price is not None:
+        pairs = zip(members.prompt_tokens.tolist(), members.completion_tokens.tolist(), strict=True)
+        listed = [price.of(*(tokens if tokens >= 0 else None for tokens in pair)) for pair in pairs]
+        usd = np.where(np.isnan(usd), np.array(listed, dtype=np.float64), usd)
+    number = np.bincount(members.task, minlength=n_tasks)
+    total = np.bincount(members.task, usd, minlength=n_tasks)
+    means: Floats = np.divide(total, number, out=np.full(n_tasks, math.nan), where=number > 0)
+    return means
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Votes:
+    """Of each cell: the chance of an alarm, and of how many programs, at which price, are bought."""
+
+    alarm: Floats
+    programs: Floats
+    usd: Floats
+
+
+def score(evidence: Evidence, policies: Iterable[Policy]) -> list[Score]:
+    """Return what each policy does on each task. Raises WrongUsage if it asks for more programs than are recorded."""
+    own: dict[Any, _Votes] = {}
+    others: dict[Any, _Votes] = {}
+    found = []
+    for policy in policies:
+        key = (policy.own, policy.temperature, policy.own_dissents, policy.stop)
+        if key not in own:
+            own[key] = _own_votes(evidence, policy)
+        first = (policy.others, policy.dissents, policy.stop)
+        if first not in others:
+            others[first] = _other_votes(evidence, policy)
+        found.append(_together(evidence, policy, others[first], own[key]))
+    return found
+
+
+def _together(evidence: Evidence, policy: Policy, others: _Votes, own: _Votes) -> Score:
+    n_tasks, loads = len(evidence.task_ids), evidence.loads
+    alarm = np.where(loads, 1 - (1 - others.alarm) * (1 - own.alarm), 1.0)
+    # One after the other: no own program is bought once the others have raised the alarm.
+    goes_on = 1 - others.alarm if policy.stop else 1.0
+    programs = np.where(loads, others.programs + goes_on * own.programs, 0.0)
+    usd = np.where(loads, others.usd + goes_on * own.usd, 0.0)
+
+    def per_task(values: NDArray[Any]) -> Floats:
+        return np.bincount(evidence.task, evidence.share * values, minlength=n_tasks).astype(np.float64)
+
+    return Score(
+        policy=policy,
+        erroneous=per_task(evidence.wrong.astype(np.float64)),
+        detected=per_task(evidence.wrong * alarm),
+        false_alarm=per_task(~evidence.wrong * alarm),
+        programs=1 + per_task(programs),
+        usd=evidence.usd[evidence.checked] + per_task(usd),
+    )
+
+
+def _own_votes(evidence: Evidence, policy: Policy) -> _Votes:
+    """Return the votes of further programs of the checked model, drawn without replacement."""
+    from scipy.special import comb
+
+    model, temperature = evidence.checked
+    coder = (model, temperature if policy.temperature is None else policy.temperature)
+    if coder not in evidence.alike:
+        raise WrongUsage(f"expected a temperature that {model} was gathered at, got {policy.temperature}")
+    itself = 1 if coder == evidence.checked else 0
+    there, alike = evidence.recorded[coder] - itself, evidence.alike[coder] - itself
+    if there.min(initial=policy.own) < policy.own:
+        raise WrongUsage(f"expected {policy.own} further programs of {model} on each task, got {int(there.min())}")
+
+    def dissents_among(bought: int) -> Floats:
+        """Return the chance of 0, 1, ... dissents among so many programs: (bought + 1, n_cells)."""
+        ways = [comb(there - alike, j) * comb(alike, bought - j) for j in range(bought + 1)]
+        chances: Floats = np.array(ways) / comb(there, bought)
+        return chances
+
+    price = evidence.usd[coder][evidence.task]
+    bought = [_open(dissents_among(i), policy.own_dissents, policy.own - i, policy.stop) for i in range(policy.own)]
+    programs = np.array(bought).reshape(policy.own, len(price)).sum(axis=0)
+    alarm = dissents_among(policy.own)[policy.own_dissents :].sum(axis=0)
+    return _Votes(alarm=alarm, programs=programs, usd=programs * price if policy.own else programs)
+
+
+def _other_votes(evidence: Evidence, policy: Policy) -> _Votes:
+    """Return the votes of one program of each other coder, bought in their order."""
+    n_cells = len(evidence.task)
+    dissents = np.ones((1, n_cells))
+    programs, usd = np.zeros(n_cells), np.zeros(n_cells)
+    for i, coder in enumerate(policy.others):
+        bought = _open(dissents, policy.dissents, len(policy.others) - i, policy.stop)
+        programs += bought
+        usd += bought * evidence.usd[coder][evidence.task]
+        differs = 1 - evidence.alike[coder] / evidence.recorded[coder]
+        none = np.zeros((1, n_cells))
+        dissents = np.concatenate([dissents * (1 - differs), none]) + np.concatenate([none, dissents * differs])
+    return _Votes(alarm=dissents[policy.dissents :].sum(axis=0), programs=programs, usd=usd)
+
+
+def _open(dissents: Floats, needed: int, left: int, stop: bool) -> Floats:
+    """Return the chance that one more of the ``left`` programs is bought after 0, 1, ... dissents: (n_cells,)."""
+    if not stop:
+        return np.ones(dissents.shape[1])
+    is_open: Floats = dissents[max(0, needed - left) : needed].sum(axis=0)
+    return is_open

@@ -1,0 +1,247 @@
+"""The price list of policies as a table, and the recommendation made from it, in words."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from difftrust_core.analysis.ablation.pool import Pool
+from difftrust_core.analysis.estimates import open_pools
+from difftrust_core.analysis.policies import Policy, Score, score
+from difftrust_core.analysis.price_list import CLOSE, Market, intervals, open_market, price_list, recommend, wide_choice
+from difftrust_core.base.records import Coder
+from difftrust_core.datasets.published import PAPER_SETTING, in_published_set
+from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.report.names import display_name
+from difftrust_core.report.render import in_brackets
+from difftrust_core.report.shown import Table
+from difftrust_core.report.tables import TableRequest
+
+_RATES: Final = ("detection", "false_alarms")
+POLICY_SCHEMA: Final[dict[str, Any]] = {
+    "benchmark": pl.String,
+    "model": pl.String,
+    "policy": pl.String,
+    "models": pl.String,
+    "programs": pl.Float64,
+    "usd_per_1000": pl.Float64,
+    **{f"{rate}{end}": pl.Float64 for rate in _RATES for end in ("", "_low", "_high")},
+    "fitted_detection": pl.Float64,
+    "fitted_false_alarms": pl.Float64,
+    "n_tasks": pl.Int64,
+    "family": pl.String,
+}
+"""Columns of the price list: ``fitted_`` ones speak of the first half of the tasks, the others of the second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyRequest:
+    """Whose programs are to be checked, and on which recorded ones policies are tried."""
+
+    pools: Mapping[str, Pool]
+    """Of each benchmark."""
+    model: str
+    temperature: float | None = None
+    """Of the checked programs; None: the paper's where it is recorded, else the lowest."""
+    m: int | None = None
+    """Most programs of the model on a task; None: 10, or as many as are recorded."""
+    n: int | None = None
+    """None: 1,000, or as many as its programs were executed on."""
+    only_published: bool = False
+    """Whether only the tasks of the published tables count."""
+    resamples: int = 2000
+    seed: int = 0
+
+
+def make_policies(request: TableRequest) -> Table:
+    """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
+    return policy_table(policy_request(request))
+
+
+def policy_request(request: TableRequest, *, benchmark: str | None = None) -> PolicyRequest:
+    """Return what the price list of a model needs; None: of all benchmarks. Raises NoStore if there are no results."""
+    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    if not pools:
+        raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
+    return PolicyRequest(
+        pools={name: pool for name, pool in pools.items() if benchmark in (None, name)},
+        model=request.model,
+        temperature=request.wanted_temperature,
+        m=request.m,
+        n=request.n,
+        only_published=request.as_in_paper,
+        resamples=request.resamples,
+        seed=request.seed,
+    )
+
+
+def policy_table(request: PolicyRequest) -> Table:
+    """Return the price list of one model: a row a benchmark and policy, null where something is undefined.
+
+    Raises NoStore if too little is recorded of the model.
+    """
+    rows, notes = [], _said(request, _LISTED)
+    for market in _markets(request):
+        rows += [_row(market, line.score, request) | {"family": line.family} for line in price_list(market)]
+        notes.append(_compared(market))
+    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA), notes=tuple(notes))
+
+
+def recommended(request: PolicyRequest, *, detection: float | None, false_alarms: float | None) -> Table:
+    """Return the policy to buy for one model on each benchmark: a row each, and a sentence each in the notes.
+
+    It is the cheapest that on the first half of the tasks detects at least ``detection`` at no more than
+    ``false_alarms``; where none does, one that detects about as much as any at so few. Raises NoStore if too little is
+    recorded of the model, WrongUsage if its programs have no known price.
+    """
+    rows, advice, notes = [], [], _said(request, _PLANNED)
+    for market in _markets(request):
+        model = market.evidence.checked[0]
+        if model in market.unpriced:
+            raise WrongUsage(
+                f"a plan needs the price of a program, which is not known of {model}; choose another --model"
+            )
+        choices = score(market.evidence, wide_choice(market))
+        found = recommend(choices, market.first_half, detection=detection, false_alarms=false_alarms)
+        limit = "" if false_alarms is None else f" at {_percent(false_alarms)} false alarms"
+        whose = f"for {display_name(model)} on {market.evidence.benchmark}{limit}"
+        if found is None:
+            advice.append(f"{whose}: no policy has so few")
+            continue
+        row = _row(market, found, request)
+        rows.append(row)
+        missed = detection is not None and (row["fitted_detection"] or 0) < detection
+        said = f"none detects {_percent(detection or 0)}; the most: " if missed else ""
+        advice.append(f"{whose}: {said}{_advice(market, found.policy, row)}")
+        notes.append(_compared(market))
+    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA).drop("family"), notes=(*advice, *notes))
+
+
+def _markets(request: PolicyRequest) -> Iterator[Market]:
+    found = {n: p for n, p in sorted(request.pools.items()) if any(model == request.model for model, _ in p.members)}
+    if not found:
+        raise NoStore(f"the store holds no behaviours of {request.model} there; name another --model or --benchmark")
+    for name, pool in found.items():
+        checked = _checked(pool, request)
+        n = request.n or min(PAPER_SETTING.n, pool.reach(checked))
+        m = request.m or PAPER_SETTING.m
+        market = open_market(pool, checked, n=n, m=m, seed=request.seed, counts=_counts(pool, request))
+        if not market.evidence.task_ids:
+            raise NoStore(f"no task of {name} has a reference and {market.m} programs of {request.model}; try -m 2")
+        yield market
+
+
+def _checked(pool: Pool, request: PolicyRequest) -> Coder:
+    there = [t for model, t in pool.members if model == request.model]
+    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
+    return request.model, usual if request.temperature is None else request.temperature
+
+
+def _counts(pool: Pool, request: PolicyRequest) -> Callable[[str], bool]:
+    ids = pl.DataFrame({"benchmark": pool.benchmark, "task_id": [task.task_id for task in pool.tasks]})
+    counted = set((in_published_set(ids) if request.only_published else ids)["task_id"])
+    return counted.__contains__
+
+
+def _row(market: Market, one: Score, request: PolicyRequest) -> dict[str, Any]:
+    second, policy = ~market.first_half, one.policy
+    rates, fitted = one.rates(second), one.rates(market.first_half)
+    row: dict[str, Any] = {
+        "benchmark": market.evidence.benchmark,
+        "model": market.evidence.checked[0],
+        "policy": label_of(policy),
+        "models": "+".join(model for model, _ in policy.others) or None,
+        "programs": rates.programs,
+        "usd_per_1000": rates.usd_per_1000,
+        "detection": rates.detection,
+        "false_alarms": rates.false_alarms,
+        "fitted_detection": fitted.detection,
+        "fitted_false_alarms": fitted.false_alarms,
+        "n_tasks": int(second.sum()),
+    }
+    for rate, ends in intervals(one, second, resamples=request.resamples, seed=request.seed).items():
+        row |= dict(zip((f"{rate}_low", f"{rate}_high"), ends, strict=True))
+    return {name: None if value != value else value for name, value in row.items()}  # NaN is undefined
+
+
+def label_of(policy: Policy) -> str:
+    """Return a policy in a few words: what is bought in all, and when there is an alarm."""
+    own = f"{1 + policy.own} own"
+    if policy.own and policy.temperature is not None:
+        own = f"1 own, {policy.own} at t = {policy.temperature:g}"
+    bought = f"{own} + {len(policy.others)} others" if policy.others else own
+    return f"{bought}: {_alarm(policy)}{', stopping' if policy.stop else ''}"
+
+
+def _alarm(policy: Policy) -> str:
+    """Say how many programs that differ from the checked one raise the alarm."""
+    own = _at_least(policy.own_dissents, policy.own)
+    others = _at_least(policy.dissents, len(policy.others))
+    if policy.own and policy.others:
+        return f"{own} own or {others} others differ"
+    said = own if policy.own else others
+    return f"{said} differs" if policy.own + len(policy.others) == 1 else f"{said} differ"
+
+
+def _at_least(needed: int, there: int) -> str:
+    if there == 1:
+        return "that one"
+    return "any" if needed == 1 else "all" if needed == there else f"at least {needed} of {there}"
+
+
+def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
+    name, parts = display_name(market.evidence.checked[0]), []
+    if policy.others:
+        *first, last = [display_name(model) for model, _ in policy.others]
+        parts.append(f"one program each of {', '.join(first)} and {last}" if first else f"one program of {last}")
+    if policy.own:
+        at = "" if policy.temperature is None else f" at t = {policy.temperature:g}"
+        parts.append(f"{policy.own} more of {name}{at}")
+    fitted, scored = (
+        ", ".join(f"{rate.replace('_', ' ')} {in_brackets(*(row.get(key) for key in keys))}" for rate, *keys in columns)
+        for columns in (
+            [(rate, f"fitted_{rate}", "", "") for rate in _RATES],
+            [(rate, rate, f"{rate}_low", f"{rate}_high") for rate in _RATES],
+        )
+    )
+    return (
+        f"beside the program to check buy {', then '.join(parts)}, one after the other until the answer is settled; "
+        f"alarm if {_alarm(policy)} from it; ${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
+        f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+_LISTED: Final = "which three others are chosen is fitted on the first half (largest detection minus false alarms)"
+_PLANNED: Final = (
+    "the policy is the cheapest on the first half that detects enough at so few false alarms; if there is none, or how "
+    f"much is enough was not said, the cheapest within {CLOSE:g} of the largest detection there"
+)
+
+
+def _said(request: PolicyRequest, chosen: str) -> list[str]:
+    return [
+        "checked: a program of the model, drawn from those recorded; what is bought is compared with it on all inputs",
+        "detection: of the checked programs that differ from the reference, the share with an alarm; false_alarms: of "
+        "the others; exact expectations over the recorded programs",
+        f"tasks are split by a hash of their ids (seed {request.seed}); {chosen}; columns without fitted_ are measured "
+        f"on the second half; in brackets: 95 % intervals over its tasks (BCa, {request.resamples} resamples)",
+        "usd_per_1000: US dollars per 1,000 tasks at list prices, the checked program included; tokens are those of "
+        "the task's text and of the program alone",
+    ]
+
+
+def _compared(market: Market) -> str:
+    evidence = market.evidence
+    said = [f"{evidence.benchmark}: {len(evidence.task_ids)} tasks, m = {market.m}, t = {evidence.checked[1]:g}"]
+    if market.cheap:
+        said.append(f"cheap models, by price: {', '.join(display_name(model) for model, _ in market.cheap)}")
+    if market.unpriced:
+        said.append(f"without a known price: {', '.join(map(display_name, market.unpriced))}")
+    if market.left_out:
+        said.append(f"left out, with too few programs of some model: {market.left_out} tasks")
+    return "; ".join(said)

@@ -1,0 +1,148 @@
+"""One store read in three ways: as published, inside the domains, and there without faulty references."""
+
+from dataclasses import replace
+from typing import Final
+
+import polars as pl
+
+from difftrust_core.analysis import suspects as suspicion
+from difftrust_core.analysis.estimates import open_pools
+from difftrust_core.base.records import Reading, References, Validity
+from difftrust_core.datasets.audits import FAULTS, audit_frame
+from difftrust_core.datasets.published import PAPER_SETTING, in_published_set
+from difftrust_core.metrics.aggregate import MEAN, table_4
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.intervals.over_tasks import false_trust
+from difftrust_core.report.charts.mixtures import draw_false_trust
+from difftrust_core.report.shown import Figure, Table
+from difftrust_core.report.tables import TableRequest, estimates_for, paper_sizes
+
+READINGS: Final = {
+    "as published": Reading(inputs=Validity.REFERENCE),
+    "in the domain": Reading(inputs=Validity.DOMAIN),
+    "in the domain, audited": Reading(inputs=Validity.DOMAIN, references=References.AUDITED),
+}
+"""What they are called -> how a store is read."""
+_MEASURES: Final = ("mean_error", "mean_incoherence", "detection_rate", "pass_at_1")
+
+
+def make_readings(request: TableRequest) -> Table:
+    """Return the measures of each model in the three readings, one below the other.
+
+    Of `docs/measures.md`, by all pairs: ``erroneous`` and ``detected`` count tasks; ``wrong_although_agreeing`` is the
+    share of erroneous tasks among those on which all programs agree, with its exact 95 % interval over tasks.
+    """
+    parts, notes = [], []
+    for number, (name, reading) in enumerate(READINGS.items()):
+        wanted = replace(request, reading=reading, detection=Detection.ALL_PAIRS)
+        estimates, _ = estimates_for(wanted)
+        parts.append(_measured(estimates, wanted).with_columns(reading=pl.lit(name), number=pl.lit(number)))
+        notes.append(f"{name}: {estimates.select('benchmark', 'task_id').n_unique()} tasks")
+    frame = pl.concat(parts).sort("benchmark", pl.col("model") == MEAN, "model", "number").drop("number")
+    first = ("benchmark", "model", "reading")
+    return Table(frame.select(*first, pl.exclude(first)), notes=tuple(notes))
+
+
+def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
+    table = table_4(estimates, detection=Detection.ALL_PAIRS, measures=_MEASURES)
+    if request.intervals:
+        from difftrust_core.metrics.intervals.tables import with_intervals
+
+        table = with_intervals(
+            table, estimates, detection=Detection.ALL_PAIRS, resamples=request.resamples, seed=request.seed
+        )
+    counts = estimates.group_by("benchmark", "model").agg(
+        erroneous=(pl.col("error") > 0).sum(), detected=((pl.col("error") > 0) & (pl.col("incoherence") > 0)).sum()
+    )
+    trust = false_trust(estimates).select(
+        "benchmark", "model", wrong_although_agreeing="p_erroneous", wrong_although_agreeing_low="p_erroneous_low",
+        wrong_although_agreeing_high="p_erroneous_high",
+    )  # fmt: skip
+    found = table.join(counts, on=["benchmark", "model"], how="left").join(trust, on=["benchmark", "model"], how="left")
+    means = found.group_by("benchmark").agg(pl.col("wrong_although_agreeing").fill_nan(None).mean().alias("mean"))
+    found = found.join(means, on="benchmark", how="left")
+    of_mean = pl.when(pl.col("model") == MEAN).then("mean").otherwise("wrong_although_agreeing")
+    return found.with_columns(wrong_although_agreeing=of_mean).drop("mean")
+
+
+def draw_readings(request: TableRequest) -> Figure:
+    """Return how often a task is wrong although all programs agree, by model, in the three readings."""
+    parts = [
+        false_trust(estimates_for(replace(request, reading=reading))[0]).with_columns(reading=pl.lit(name))
+        for name, reading in READINGS.items()
+    ]
+    frame = pl.concat(parts)
+    notes = ("erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks",)
+    return Figure(chart=draw_false_trust(frame, colour="reading", step=9), frame=frame, notes=notes)
+
+
+KINDS: Final = (
+    "outside the domain",
+    "detected in the domain",
+    "reference or description at fault",
+    "error of the programs",
+)
+"""What becomes of an error that incoherence missed."""
+
+
+def make_undetected(request: TableRequest) -> Table:
+    """Return what the undetected errors of the first reading are: a row for each benchmark and model, counting tasks.
+
+    Undetected: E > 0 and I = 0 on the inputs as published. Of these tasks, on the inputs inside the domain: E = 0
+    (``outside the domain``); I > 0 (``detected in the domain``); the audit found the reference or the description at
+    fault; what is left are errors of the programs, all alike.
+    """
+    key = ["benchmark", "model", "temperature", "task_id"]
+    published, domain = (
+        estimates_for(replace(request, reading=READINGS[name]))[0].select(*key, "error", "incoherence")
+        for name in ("as published", "in the domain")
+    )
+    missed = published.filter((pl.col("error") > 0) & (pl.col("incoherence") == 0)).select(key)
+    faults = audit_frame().filter(pl.col("finding").is_in([str(fault) for fault in FAULTS]))
+    joined = missed.join(domain, on=key).join(
+        faults.select("benchmark", "task_id", fault=pl.lit(True)), on=["benchmark", "task_id"], how="left"
+    )
+    kind = (
+        pl.when(pl.col("error") == 0).then(pl.lit(KINDS[0]))
+        .when(pl.col("incoherence") > 0).then(pl.lit(KINDS[1]))
+        .when(pl.col("fault").fill_null(value=False)).then(pl.lit(KINDS[2]))
+        .otherwise(pl.lit(KINDS[3]))
+    )  # fmt: skip
+    classed = joined.with_columns(kind=kind)
+    everyone = classed.with_columns(model=pl.lit("all"))
+    both = pl.concat([classed, everyone])
+    counted = both.group_by("benchmark", "model").agg(
+        undetected=pl.len(), **{name: (pl.col("kind") == name).sum() for name in KINDS}
+    )
+    shares = [(pl.col(name) / pl.col("undetected")).alias(f"share {name}") for name in KINDS]
+    frame = counted.with_columns(shares).sort("benchmark", pl.col("model") == "all", "model")
+    pairs = f"(coder, task) pairs with E > 0 and I = 0 as published: {missed.height}"
+    return Table(frame, notes=(f"{pairs}; with results in the domain: {joined.height}",))
+
+
+def make_suspects(request: TableRequest) -> Table:
+    """Return the suspects: tasks on which at least 3/4 of the models share one modal behaviour unlike the reference."""
+    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    m, n = paper_sizes(request, pools)
+    temperature = PAPER_SETTING.temperature if request.temperature is None else request.temperature
+    parts = [suspicion.suspects(pool, temperature=temperature, m=m, n=n) for pool in pools.values()]
+    frame = pl.concat([pl.DataFrame(schema=parts[0].schema), *parts])
+    frame = in_published_set(frame) if request.as_in_paper else frame
+    return Table(frame, notes=(f"m = {m}, n = {n}, temperature {temperature:g}", *suspicion.count_findings(frame)))
+
+
+def make_draws(request: TableRequest) -> Table:
+    """Return how the inputs of each benchmark were drawn, for every validity policy that the store holds."""
+    drawn = request.open().read("draws")
+    drawn = in_published_set(drawn) if request.as_in_paper else drawn
+    n, distinct, draws = pl.col("n"), pl.col("n_distinct"), pl.col("n_draws")
+    frame = drawn.group_by("benchmark", inputs="validity").agg(
+        tasks=pl.len(),
+        median_distinct=distinct.median(),
+        share_repeated=1 - distinct.sum() / n.sum(),
+        share_rejected=1 - (n.sum() - pl.col("n_unchanged").sum()) / draws.sum(),
+        share_unchanged=pl.col("n_unchanged").sum() / n.sum(),
+        all_distinct=(distinct == n).sum(),
+    )
+    notes = ("unchanged: no draw of a hundred was valid, so a seed input stands as it is",)
+    return Table(frame.sort("benchmark", "inputs"), notes=notes)
