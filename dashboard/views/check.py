@@ -57,6 +57,7 @@ _UNDECIDED = 3
 _STORE = Path("difftrust-check")
 _TITLES = {
     "incoherent": ":material/error: The programs disagree",
+    "disagreement found": ":material/error: The programs disagree on an input that seeks a disagreement",
     "coherent": ":material/check: The programs agree",
     "undecided": ":material/help: Undecided",
 }

@@ -91,6 +91,28 @@ class Candidate:
     """The program text as recorded; possibly empty, possibly not Python."""
 
 
+class Origin(StrEnum):
+    """Where a witness comes from."""
+
+    SEED = "seed"
+    """A seed input, as it is."""
+    CONSTANT = "constant"
+    """A constant in the text of a program."""
+    BOUNDARY = "boundary"
+    """A value at the edge of its type: 0, 1, -1, an empty text."""
+    SHAPE = "shape"
+    """A seed input emptied, repeated, sorted, reversed, made all equal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """An input that is sought to show a disagreement; never part of a mean, an interval or a stopping rule."""
+
+    origin: Origin
+    arguments: str
+    """An argument tuple in the text form of ``literals``."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class BadRow:
     """Something in a source that was left out, and why; never dropped silently."""

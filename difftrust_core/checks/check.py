@@ -20,10 +20,12 @@ from difftrust_core.checks.report import (
     input_interval,
     of_the_coder,
     statement,
+    witness_statement,
 )
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.execution.plan import Program
 from difftrust_core.execution.validity import Accepts, Jury, sample_inputs
+from difftrust_core.execution.witnesses import N_WITNESSES, draw_witnesses
 from difftrust_core.languages.language import Language, language_of
 from difftrust_core.languages.python.shrink import Shrunk, shrink
 from difftrust_core.metrics.consensus import behaviour_clusters
@@ -49,6 +51,8 @@ class CheckOptions:
     """Whose error the statements are about; by default the models of the candidates."""
     n: int = 1000
     seed: int = 0
+    witnesses: int = N_WITNESSES
+    """So many inputs that seek a disagreement are run beside the n, at most; 0: none."""
     equality: Equality = Equality.PAPER
     validity: str = "quorum"
     accepts: Accepts | None = None
@@ -103,6 +107,8 @@ class _Check:
         options.say(f"{self.m} candidates, {len(self.programs)} distinct programs, {options.n} inputs")
         self._execute()
         loading = int(self.counts[self.loads].sum())
+        self._run_witnesses()
+        self._cluster_programs()
         verdict = self._verdict(loading)
         clusters = tuple(self._cluster(number, rows) for number, rows in enumerate(self.rows, 1))
         interval = input_interval(disagreement_per_input(self.labels, self.counts), self.m) if self.m > 1 else None
@@ -118,6 +124,8 @@ class _Check:
             n_programs=len(self.programs),
             n=options.n,
             n_distinct=len(self.distinct),
+            n_witnesses=len(self.witnesses),
+            n_witnessed=self._n_witnessed,
             seed=options.seed,
             equality=options.equality,
             validity=options.validity,
@@ -159,9 +167,52 @@ class _Check:
         self.loads: NDArray[np.bool_] = (self.kinds != Kind.LOAD_ERROR).any(axis=1)
         self.given_up: NDArray[np.bool_] = (self.kinds == Kind.SKIPPED).any(axis=1)
         self.works: NDArray[np.bool_] = (self.kinds == Kind.VALUE).any(axis=1) & ~self.given_up
-        clusters = behaviour_clusters(self.labels, self.counts, [program.code for program in self.programs])
-        self.rows = sorted(clusters, key=lambda rows: not self.works[rows[0]])
         self._note_programs([table.rows[0][ids[row, 0]][1] for row in range(len(self.programs))])
+
+    def _run_witnesses(self) -> None:
+        """Run the programs that work on inputs that seek a disagreement; nothing that is measured looks at them.
+
+        A witness on which one of them runs out of time or memory says nothing and is left out.
+        """
+        working = np.flatnonzero(self.works).tolist()
+        self.witnesses: list[str] = []
+        self.labels_of_witnesses: NDArray[np.int64] = np.zeros((len(self.programs), 0), dtype=np.int64)
+        if len(working) < 2 or not self.options.witnesses:
+            return
+        codes = [self.programs[row].code for row in working]
+        drawn = draw_witnesses(
+            self.task, codes, self.sandbox, n=self.options.witnesses, seed=self.options.seed, judge=self._judge
+        )
+        texts = [witness.arguments for witness in drawn]
+        table = OutcomeTable.empty(len(texts))
+        self.sandbox.load(self.language.preamble(self.task), texts, table)
+        runs = [self.sandbox.run(self.language.source(self.task, code), self.task.entry_point) for code in codes]
+        forms, columns = Forms(), []
+        for i, (text, row) in enumerate(zip(texts, table.rows, strict=True)):
+            if not any(kind in (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY) for kind, _ in row):
+                classes = classify(row, equality=self.options.equality, forms=forms)
+                self.witnesses.append(text)
+                columns.append([classes[run.outcome_ids[i]] for run in runs])
+        self.labels_of_witnesses = np.full((len(self.programs), len(columns)), -1, dtype=np.int64)
+        self.labels_of_witnesses[working] = np.array(columns, dtype=np.int64).reshape(-1, len(working)).T
+
+    def _judge(self, inputs: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which inputs fit the annotated types and are valid; by a jury of its own, which may lose members."""
+        jury = Jury(self.task, self.programs if self.options.validity == "quorum" else (), self.sandbox)
+        valid: NDArray[np.bool_] = np.array([self.accepts(text) for text in inputs], dtype=bool)
+        valid[valid] = jury.valid([text for text, fits in zip(inputs, valid.tolist(), strict=True) if fits])
+        return valid
+
+    @property
+    def _n_witnessed(self) -> int:
+        known = self.labels_of_witnesses[self.works]
+        return int((known != known[:1]).any(axis=0).sum())
+
+    def _cluster_programs(self) -> None:
+        """Sort the programs by what they did on the inputs and the witnesses; those that do not work come last."""
+        labels = np.ascontiguousarray(np.hstack([self.labels, self.labels_of_witnesses]))
+        clusters = behaviour_clusters(labels, self.counts, [program.code for program in self.programs])
+        self.rows = sorted(clusters, key=lambda rows: not self.works[rows[0]])
 
     def _note_programs(self, first_texts: list[str]) -> None:
         """Say what is odd about single programs."""
@@ -183,13 +234,18 @@ class _Check:
     def _verdict(self, loading: int) -> Verdict:
         if loading < 2 or not (self.kinds == Kind.VALUE).any():
             return "undecided"
-        return "incoherent" if len(self.rows) > 1 else "coherent"
+        if len(np.unique(self.labels, axis=0)) > 1:
+            return "incoherent"
+        return "disagreement found" if self._n_witnessed else "coherent"
 
     def _statement(self, verdict: Verdict, interval: Interval | None, loading: int) -> str:
         if verdict == "undecided" or interval is None:
             why = f"{loading} of {self.m} candidates load" if loading < 2 else "no candidate returned a plain value"
             return f"Could not decide: {why}; two that return values on some input are the least to compare."
-        return statement(disagreement_per_input(self.labels, self.counts), interval, self.subject)
+        measured = statement(disagreement_per_input(self.labels, self.counts), interval, self.subject)
+        if verdict == "disagreement found":
+            return f"{witness_statement(self._n_witnessed, len(self.witnesses))} {measured}"
+        return measured
 
     def _cluster(self, number: int, rows: list[int]) -> Cluster:
         kinds = Counter(Kind(kind).name.lower() for kind in self.kinds[rows[0]].tolist())
@@ -229,14 +285,23 @@ class _Check:
             first=a + 1,
             second=b + 1,
             n_inputs=int((self.labels[one] != self.labels[other]).sum()),
+            n_witnesses=int(self._witnessed(one, other).sum()),
             arguments=shrunk.arguments if shrunk else None,
             outcomes=outcomes,
             minimal=shrunk is not None and shrunk.minimal,
             difference=unified_diff(*codes, (f"cluster {a + 1}", f"cluster {b + 1}")) if comparable else "",
         )
 
+    def _witnessed(self, one: int, other: int) -> NDArray[np.bool_]:
+        """Return on which witnesses two programs, both of which were run, differ."""
+        first, second = self.labels_of_witnesses[[one, other]]
+        differ: NDArray[np.bool_] = (first != second) & (first >= 0) & (second >= 0)
+        return differ
+
     def _split(self, one: int, other: int) -> list[str]:
-        """Return the distinct inputs on which two programs were run and differ."""
+        """Return the distinct inputs on which two programs were run and differ; the witnesses, if they alone do so."""
+        if (self.labels[one] == self.labels[other]).all():
+            return [self.witnesses[i] for i in np.flatnonzero(self._witnessed(one, other)).tolist()]
         tried = (self.kinds_of_distinct[[one, other]] != Kind.SKIPPED).all(axis=0)
         labels = self.labels_of_distinct
         return [self.distinct[i] for i in np.flatnonzero((labels[one] != labels[other]) & tried).tolist()]
@@ -246,8 +311,8 @@ class _Check:
         options = self.options
         if verdict == "undecided":
             return "more programs: at least two that load and return a value"
-        half = len({row.tobytes() for row in self.labels[:, : options.n // 2].copy()})
-        if half < len(self.rows):
+        half, whole = (len(np.unique(self.labels[:, :n], axis=0)) for n in (options.n // 2, options.n))
+        if half < whole:
             return f"more inputs (-n {2 * options.n}): the second half of them still split behaviours that looked equal"
         return (
             f"more programs (-m {2 * self.m}), best from another model: twice the inputs would split little, "

@@ -20,7 +20,8 @@ from difftrust_core.metrics.intervals.over_programs import (
 
 LEVEL = 0.95
 COVERS = "the choice of inputs, given these programs"
-Verdict = Literal["coherent", "incoherent", "undecided"]
+Verdict = Literal["coherent", "incoherent", "disagreement found", "undecided"]
+"""``disagreement found``: all agree on the measured inputs, not on a witness."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Candidates that did the same on every input."""
+    """Candidates that did the same on every input, and on every witness."""
 
     number: int
     """From 1, by size; those that do not work come last."""
@@ -60,6 +61,8 @@ class Disagreement:
     second: int
     n_inputs: int
     """On how many of the n inputs the two differ."""
+    n_witnesses: int
+    """On how many of the witnesses they differ."""
     arguments: str | None
     """An argument tuple; None where none was confirmed: a program does not load, hangs, or differs by chance."""
     outcomes: tuple[Outcome, Outcome] | None
@@ -83,6 +86,10 @@ class CheckReport:
     n: int
     n_distinct: int
     """Distinct ones among the n inputs."""
+    n_witnesses: int
+    """Witnesses: inputs that seek a disagreement, beside the n; incoherence and its interval speak of the n alone."""
+    n_witnessed: int
+    """Witnesses on which some two candidates differ."""
     seed: int
     equality: str
     validity: str
@@ -131,6 +138,15 @@ def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
         f"No disagreement in {n} inputs: the incoherence of {subject} is at most {interval.high:.4f} "
         f"(at {interval.level:.0%}, over {interval.covers}; Theorem 4.3). "
         "It proves no program right: all may share one error."
+    )
+
+
+def witness_statement(n_witnessed: int, n_witnesses: int) -> str:
+    """Return what a disagreement that only witnesses show is worth."""
+    return (
+        f"The candidates differ on {n_witnessed} of {n_witnesses} witness inputs, which seek a disagreement: where the "
+        "function allows such an input, at least one program is wrong. They are not drawn at random, so the "
+        "incoherence does not count them."
     )
 
 

@@ -13,6 +13,8 @@ from difftrust_core.exceptions import DifftrustError
 if TYPE_CHECKING:
     from difftrust_core.analysis.structure import Compared
     from difftrust_core.execution.execute import Execution
+    from difftrust_core.execution.witnesses import Witnessed
+    from difftrust_core.execution.worker import ChunkReport
     from difftrust_core.generation.generate import Estimate
     from difftrust_core.generation.plan import Generation
     from difftrust_core.report.shown import Table
@@ -83,8 +85,7 @@ def report_generation(done: "Generation", store: Path) -> None:
 
 def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
     """Say what was executed and what failed."""
-    for failure in done.failures:
-        typer.echo(printable(f"failed: {' '.join(failure.chunk.key)}: {failure.failure}"), err=True)
+    _report_failures(done.failures)
     if done.without_seeds:
         typer.echo(f"left out, for they have no seed input: {', '.join(done.without_seeds)}", err=True)
     if not done.n_tasks:
@@ -96,6 +97,23 @@ def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
         f"{done.n_executions:,} program-input pairs ({done.n_executions / done.seconds:,.0f} a second); "
         f"{done.n_tasks_at_hand} tasks needed nothing; estimates written"
     )
+
+
+def report_witnesses(done: "Witnessed") -> None:
+    """Say how many witnesses were run and what failed."""
+    _report_failures(done.failures)
+    if not done.n_tasks:
+        typer.echo(f"witnesses: nothing to do: {done.n_tasks_at_hand} tasks have theirs")
+        return
+    typer.echo(
+        f"witnesses: {done.n_witnesses:,} of {done.n_tasks} tasks in {done.seconds:.0f} s, {done.n_executions:,} "
+        f"program-input pairs; {done.n_tasks_at_hand} tasks needed nothing; see `difftrust table witnesses`"
+    )
+
+
+def _report_failures(failures: "Sequence[ChunkReport]") -> None:
+    for failure in failures:
+        typer.echo(printable(f"failed: {' '.join(failure.chunk.key)}: {failure.failure}"), err=True)
 
 
 def report_comparison(done: "Compared", options: str) -> None:

@@ -84,7 +84,7 @@ def execute(
         with Sandbox(first.limits, runner=language_of(first.task).runner, allow_weak=allow_weak) as sandbox:
             say(describe_layers(sandbox.active, sandbox.still_open))
         try:
-            with _spread_over(n_jobs, scheduler) as spread:
+            with spread_over(n_jobs, scheduler) as spread:
                 done = _run(plan, spread, done)
         finally:
             close_sandbox()
@@ -110,7 +110,7 @@ def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
 
 
 @contextmanager
-def _spread_over(n_jobs: int, scheduler: str) -> Iterator[Spread]:
+def spread_over(n_jobs: int, scheduler: str) -> Iterator[Spread]:
     """Give a way to spread jobs: over ``n_jobs`` processes here, or over what a dask scheduler has."""
     if not scheduler:
         yield partial(in_parallel, n_jobs=n_jobs)

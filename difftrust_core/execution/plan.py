@@ -98,7 +98,7 @@ class Plan:
         self.dues: list[Due] = []
         self.n_at_hand = 0
         self.without_seeds: list[str] = []
-        names = _names(store, selection)
+        names = names_of(store, selection)
         self._done = {benchmark: _done(store, benchmark, settings.validity) for benchmark in names}
         for benchmark, listed in names.items():
             for start in range(0, len(listed), _AT_A_TIME):
@@ -133,9 +133,9 @@ class Plan:
 
     def _jobs_of(self, benchmark: str, names: Sequence[str]) -> Iterator[tuple[Task, list[ChunkJob]]]:
         store = self._store
-        programs = _programs(store, benchmark, names, self._selection)
+        programs = programs_of(store, benchmark, names, self._selection)
         has_jury = self._settings.validity == Validity.QUORUM
-        everyone = _programs(store, benchmark, names, Selection()) if has_jury else {}
+        everyone = programs_of(store, benchmark, names, Selection()) if has_jury else {}
         for task in store.read_tasks(benchmark, names):
             if task.task_id not in programs:  # their texts are gone; `difftrust verify` says so
                 continue
@@ -153,7 +153,7 @@ class Plan:
             yield task, _jobs(of_task, programs[task.task_id], done, self._n) if task.seed_inputs else []
 
 
-def _names(store: Store, selection: Selection) -> dict[str, list[str]]:
+def names_of(store: Store, selection: Selection) -> dict[str, list[str]]:
     """Return the tasks of the selection by benchmark, in the order in which they are stored."""
     candidates = store.read("candidates", columns=["task_id", "sample_index"])
     if candidates.is_empty():
@@ -168,7 +168,7 @@ def _names(store: Store, selection: Selection) -> dict[str, list[str]]:
     }
 
 
-def _programs(
+def programs_of(
     store: Store, benchmark: str, names: Sequence[str], selection: Selection
 ) -> dict[str, tuple[Program, ...]]:
     """Return each task's distinct programs by tree, with one text each (the one with the smallest id)."""

@@ -92,7 +92,7 @@ class Draws:
     def __init__(self, job: ChunkJob, sandbox: Sandbox):
         self.is_unchecked = job.settings.validity == Validity.ALL
         self._draw = language_of(job.task).fuzz(job.task, job.settings.seed)
-        self._jury = _jury_of(job, sandbox)
+        self._jury = jury_of(job, sandbox)
 
     def draw(self, places: Sequence[tuple[int, int]]) -> list[str]:
         """Return the input of each (position, attempt)."""
@@ -139,6 +139,14 @@ class DomainDraws(Draws):
             self._refuse_what_hangs(outcomes, "requires")
             valid[valid] = [kind == Kind.VALUE for kind, _ in outcomes]
         return Verdict(valid=valid)
+
+    def inside(self, inputs: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which argument tuples lie inside; one on which the predicate takes too long does not."""
+        valid = np.array([self._domain.fits(text) for text in inputs], dtype=bool)
+        if self._domain.predicate and valid.any():
+            fitting = [text for text, fits in zip(inputs, valid.tolist(), strict=True) if fits]
+            valid[valid] = [kind == Kind.VALUE for kind, _ in self._run(self._domain.predicate, "inside", fitting)]
+        return valid
 
     def _seeds_inside(self) -> list[str]:
         fitting = [text for text in self._task.seed_inputs if self._domain.fits(text)]
@@ -204,7 +212,8 @@ def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> tuple[list[str], lis
     return texts, attempts
 
 
-def _jury_of(job: ChunkJob, sandbox: Sandbox) -> Jury:
+def jury_of(job: ChunkJob, sandbox: Sandbox) -> Jury:
+    """Return who judges the inputs of a store: its reference, or its candidates."""
     if job.settings.validity == Validity.REFERENCE:
         reference = Program(tree_id=REFERENCE, code=job.task.reference or "")
         return Jury(job.task, (reference,), sandbox, dismisses=())

@@ -32,7 +32,7 @@ class _Started(threading.local):
 _started = _Started()
 
 
-def _sandbox(job: ChunkJob) -> Sandbox:
+def sandbox_for(job: ChunkJob) -> Sandbox:
     """Return this worker's sandbox, started at its first task: each task runs in a fork of its own inside it."""
     runner = language_of(job.task).runner
     wanted = (job.limits, job.allow_weak, runner)
@@ -93,7 +93,7 @@ class _Chunk:
         if not missing:  # another worker wrote it, and was lost before it said so
             return
         behaviours, table = self._known_behaviours(), self._known_outcomes(which)
-        sandbox, task, language = _sandbox(self.job), self.job.task, language_of(self.job.task)
+        sandbox, task, language = sandbox_for(self.job), self.job.task, language_of(self.job.task)
         sandbox.load(language.preamble(task), distinct, table)
         rows = []
         for tree_id, code in missing:
@@ -121,7 +121,7 @@ class _Chunk:
     def _inputs(self) -> pl.DataFrame:
         found = self._read("inputs")
         if found is None:
-            arguments, attempts = sample_valid_inputs(self.job, _sandbox(self.job))
+            arguments, attempts = sample_valid_inputs(self.job, sandbox_for(self.job))
             found = pl.DataFrame(
                 {
                     "task_id": [self.job.task.task_id] * self.job.n,

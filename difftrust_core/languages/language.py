@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from difftrust_core.base.extras import require
+from difftrust_core.base.records import Witness
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
 
@@ -82,7 +83,8 @@ class Bugs(Protocol):
 class Language(Protocol):
     """One language: from the text of a reply to what the sandbox runs, and the inputs of its programs.
 
-    An adapter that inherits from it need not define ``check``, ``defines``, ``preamble``, ``source`` and ``domain``.
+    An adapter that inherits from it need not define ``check``, ``defines``, ``preamble``, ``source``, ``domain``
+    and ``witnesses``.
     """
 
     name: str
@@ -128,6 +130,10 @@ class Language(Protocol):
     def domain(self, task: Task) -> InDomain | None:
         """Return how the domain of a task is read; None where it has none. Raises BadTask if it is not valid."""
         return None
+
+    def witnesses(self, task: Task, seeds: Sequence[str], programs: Sequence[str], seed: int) -> Iterator[Witness]:
+        """Yield inputs that may make programs differ, the ``seeds`` first; none where the language knows of none."""
+        return iter(())
 
     def around(self, task: Task) -> Around:
         """Return what simpler inputs shrinking tries."""

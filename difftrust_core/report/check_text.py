@@ -75,6 +75,11 @@ def facts(report: Report) -> list[str]:
             f"incoherence {report['incoherence']:.4f}, {interval['level']:.0%} interval "
             f"[{interval['low']:.4f}, {interval['high']:.4f}] over {interval['covers']}"
         )
+    if report["n_witnesses"]:
+        lines.append(
+            f"{report['n_witnesses']} witness inputs beside them (seeds as they are, constants of the candidates, "
+            f"boundary values): {report['n_witnessed']} show a disagreement"
+        )
     return lines
 
 
@@ -91,7 +96,10 @@ def shown_disagreements(report: Report) -> list[Mapping[str, Any]]:
 def difference_of(found: Mapping[str, Any], report: Report) -> str:
     """Return which two behaviours differ, and on how many inputs; what follows is the smallest of them."""
     kind = "the smallest input" if found["minimal"] else "the smallest input found"
-    return f"{found['first']} and {found['second']} differ on {found['n_inputs']} of {report['n']} inputs; {kind}:"
+    where = f"{found['n_inputs']} of {report['n']} inputs"
+    if not found["n_inputs"]:
+        where += f" and {found['n_witnesses']} of {report['n_witnesses']} witness inputs"
+    return f"{found['first']} and {found['second']} differ on {where}; {kind}:"
 
 
 def closing(report: Report) -> list[str]:

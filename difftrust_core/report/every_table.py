@@ -10,6 +10,7 @@ from difftrust_core.report.readings import make_draws, make_readings, make_suspe
 from difftrust_core.report.shown import Table
 from difftrust_core.report.tables import TABLES as OF_THE_PAPER
 from difftrust_core.report.tables import TableRequest
+from difftrust_core.report.witnesses import make_witnesses
 
 TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     **OF_THE_PAPER,
@@ -20,6 +21,7 @@ TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     "agreement": make_agreement,
     "guarantee": make_guarantee,
     "policies": make_policies,
+    "witnesses": make_witnesses,
 }
 
 

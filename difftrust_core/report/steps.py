@@ -141,28 +141,33 @@ def execute(
     scheduler: str = "",
     n_jobs: int = 2,
     allow_weak: bool = False,
+    witnesses: int = 0,
 ) -> Table:
     """Run every program of a store on every input of its task, in the sandbox, once, and write the estimates.
 
     More programs, or a larger n, execute only what is new. ``validity``: which inputs are kept, "reference" (the
     reference returns a value), "quorum" (half of the candidates do) or "all"; fixed, like ``seed``, at the first
-    execution. ``scheduler``: address of a dask cluster. Raises WeakSandbox where candidates could reach your files,
-    unless ``allow_weak``.
+    execution. ``scheduler``: address of a dask cluster. ``witnesses``: also run up to so many inputs a task that seek
+    disagreements, which enter no estimate (``Study.table("witnesses")``). Raises WeakSandbox where candidates could
+    reach your files, unless ``allow_weak``.
 
     >>> dt.execute("my-store", n=200)  # doctest: +SKIP
     """
     from difftrust_core.analysis.estimates import refresh_estimates
     from difftrust_core.datasets.recorded.selection import selection_of
     from difftrust_core.execution import execute as execution
+    from difftrust_core.execution.witnesses import execute_witnesses
     from difftrust_core.store.store import Store
 
     opened = Store.open(folder_of(store))
     notes: list[str] = []
+    selection = selection_of(models=_several(model), benchmarks=_several(benchmark))
+    failures = 0
     with opened.writing():
         done = execution.execute(
             opened,
             n=n,
-            selection=selection_of(models=_several(model), benchmarks=_several(benchmark)),
+            selection=selection,
             n_jobs=n_jobs,
             seed=seed,
             validity=validity,
@@ -171,12 +176,18 @@ def execute(
             say=notes.append,
         )
         refresh_estimates(opened, n_jobs=n_jobs)
+        if witnesses:
+            sought = execute_witnesses(
+                opened, n=witnesses, selection=selection, n_jobs=n_jobs, allow_weak=allow_weak, scheduler=scheduler
+            )
+            failures = len(sought.failures)
+            notes.append(f"{sought.n_witnesses:,} witnesses of {sought.n_tasks} tasks")
     made = counted(
         n_tasks=done.n_tasks,
         n_tasks_known=done.n_tasks_at_hand,
         n_programs=done.n_programs,
         n_executions=done.n_executions,
-        n_failures=len(done.failures),
+        n_failures=len(done.failures) + failures,
     )
     return Table(made.frame, notes=tuple(notes))
 
@@ -191,12 +202,14 @@ def check(
     examples: Sequence[str] = (),
     equality: str = "paper",
     seed: int = 0,
+    witnesses: int = 100,
 ) -> Check:
     """See where implementations of one function disagree, without knowing what is right.
 
     ``check(f, g, h)`` compares functions: the first one's signature, docstring and examples say what is asked for.
     ``check("module.py::f", models=[...])`` samples m programs for a signature and docstring, ``candidates=`` takes the
-    *.py files of a folder. Everything runs in the sandbox. The verdict is coherent, incoherent or undecided. Raises
+    *.py files of a folder. Everything runs in the sandbox. Beside the n random inputs run up to ``witnesses`` that seek
+    a disagreement. The verdict is coherent, incoherent, disagreement found (on a witness only) or undecided. Raises
     WrongUsage without anything to compare, BadStub if the function cannot be checked.
 
     >>> def middle(values: list[int]) -> int:
@@ -234,6 +247,7 @@ def check(
         n=n,
         seed=seed,
         equality=equality,  # type: ignore[arg-type]
+        witnesses=witnesses,
         accepts=stub.types.accepts if stub.types else None,
     )
     report = run(stub.task, found, options)

@@ -3,6 +3,8 @@
 Results are small, without program texts, without inputs: ``patterns`` and ``classes`` are the compact matrices of
 ``ablation``, ``members`` says which candidate has which behaviour, ``disagreements`` shows where behaviours part. A
 store that was executed holds them beside what they were made from; a results store holds only them and the estimates.
+``witnesses`` stands apart: the distinct outcomes on each input that was sought to show a disagreement, and which
+programs (``trees``) ended so. No result is made of it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -117,6 +119,19 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "text": pl.String,
     },
     "tokens": {"program_id": pl.String, "n_tokens": pl.UInt32},
+    "witnesses": {
+        "task_id": pl.String,
+        "witness_index": pl.UInt32,
+        "origin": pl.String,
+        "arguments": pl.String,
+        "outcome_id": pl.UInt16,
+        "kind": pl.String,
+        "text": pl.String,
+        "paper_class": pl.UInt16,
+        "strict_class": pl.UInt16,
+        "trees": pl.List(pl.String),
+        "wanted": pl.UInt32,
+    },
     "stability": {
         "model": pl.String,
         "temperature": pl.Float64,
@@ -144,6 +159,7 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "members": _WHERE,
     "disagreements": {**_WHERE, "equality": pl.String},
     "tokens": {"benchmark": pl.String},
+    "witnesses": _WHERE,
     "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
 }
 _OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
@@ -171,6 +187,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "members": ("model", "temperature", "task_id", "sample_index"),
     "disagreements": ("task_id", "rank", "label"),
     "tokens": ("program_id",),
+    "witnesses": ("task_id", "witness_index", "outcome_id"),
     "stability": ("model", "temperature", "task_id"),
 }
 """Columns that are together unique within a partition."""
@@ -185,6 +202,10 @@ REMEDIES = {
     **dict.fromkeys(
         (*CHUNK_TABLES, "program_texts", "draws"),
         "make them with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR`, DIR a new folder",
+    ),
+    "witnesses": (
+        "make it with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR --witnesses 100`, "
+        "DIR a new folder"
     ),
     "stability": "make it with `difftrust structure --store DIR`, DIR a store that holds the programs",
 }

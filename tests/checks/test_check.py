@@ -400,3 +400,89 @@ def test_models_are_asked_once_and_their_programs_checked(
     assert found["disagreements"][0]["arguments"] == "(6,)"
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"sk-planted" not in kept + (first + said).encode()
+
+
+PLANTED = {
+    "rare": (
+        'def rare(x: int) -> int:\n    """Double it.\n\n    >>> rare(3)\n    6\n    """\n',
+        "def rare(x):\n    return 2 * x\n",
+        "def rare(x):\n    return 2 * x if x != 7919 else 1\n",
+        "(7919,)",
+    ),
+    "within": (
+        'def within(text: str) -> int:\n    """Count.\n\n    >>> within(\'hello world\')\n    11\n    """\n',
+        "def within(text):\n    return len(text)\n",
+        "def within(text):\n    return len(text) if 'needle' not in text else -1\n",
+        "('needle',)",
+    ),
+    "equal": (
+        'def equal(xs: list[int]) -> int:\n    """Add up.\n\n    >>> equal([3, 1, 4, 1, 5])\n    14\n    """\n',
+        "def equal(xs):\n    return sum(xs)\n",
+        "def equal(xs):\n    return sum(xs) if len(xs) < 4 or len(set(xs)) > 1 else -1\n",
+        "([3, 3, 3, 3],)",
+    ),
+    "as_given": (
+        'def as_given(a: str, b: str) -> str:\n    """Join.\n\n'
+        '    >>> as_given("the lazy dog", "jumps high")\n    """\n',
+        "def as_given(a, b):\n    return a + b\n",
+        "def as_given(a, b):\n    def key(text):\n        return sum(i * ord(c) for i, c in enumerate(text, 1))\n"
+        "    return a + b if (key(a), key(b)) != (7444, 5417) else ''\n",
+        "('the lazy dog', 'jumps high')",
+    ),
+}
+
+
+@pytest.mark.parametrize(("stub", "right", "faulty", "shown"), PLANTED.values(), ids=PLANTED)
+def test_what_random_inputs_miss_a_witness_shows_and_no_measured_number_moves(
+    stub: str, right: str, faulty: str, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(stub)
+    folder = programs(tmp_path / "p", right, faulty, f"{right}# again\n")
+    words = ("check", f"{tmp_path / 'stub.py'}::{stub[4 : stub.index('(')]}", "--candidates", folder)
+    status, out, _ = run(capsys, *words, "--json", "--witnesses", "0")
+    without = json.loads(out)
+    assert (status, without["verdict"], without["n_witnesses"]) == (0, "coherent", 0)
+    status, out, _ = run(capsys, *words, "--json")
+    found = json.loads(out)
+    assert (status, found["verdict"]) == (1, "disagreement found")
+    same = ("incoherence", "interval", "error_at_least", "n", "n_distinct", "m", "next_step", "notes", "n_loading")
+    assert {name: found[name] for name in same} == {name: without[name] for name in same}
+    assert found["statement"].endswith(without["statement"])
+    (disagreement,) = found["disagreements"]
+    assert (disagreement["arguments"], disagreement["n_inputs"]) == (shown, 0)
+    assert 1 <= disagreement["n_witnesses"] == found["n_witnessed"] <= found["n_witnesses"] <= 100
+    status, text, _ = run(capsys, *words)
+    assert (status, text.splitlines()[0].endswith(": disagreement found")) == (1, True)
+    assert f"1 and 2 differ on 0 of 1000 inputs and {found['n_witnessed']} of {found['n_witnesses']} witness" in text
+    assert "where the function allows such an input, at least one program is wrong" in text
+    assert "incoherence 0.0000, 95% interval [0.0000, 0.0030]" in text
+
+
+def test_a_measured_disagreement_is_shown_as_without_witnesses(tmp_path: Path) -> None:
+    where, folder = AMBIGUOUS[0].write(tmp_path)
+    stub = load_stub(where)
+    candidates = load_folder(folder, stub.task)
+    without, found = (check(stub.task, candidates, CheckOptions(n=200, witnesses=k)) for k in (0, 100))
+    assert found.verdict == without.verdict == "incoherent"
+    assert (found.incoherence, found.interval, found.statement) == (
+        without.incoherence,
+        without.interval,
+        without.statement,
+    )
+    assert [(d.arguments, d.n_inputs) for d in found.disagreements] == [
+        (d.arguments, d.n_inputs) for d in without.disagreements
+    ]
+    assert (without.n_witnesses, without.n_witnessed) == (0, 0)
+    assert found.n_witnessed > 0
+
+
+def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(PLANTED["rare"][0])
+    slow = "def rare(x):\n    while x == 7919:\n        pass\n    return x + x\n"
+    hang = "def rare(x):\n    while True:\n        pass\n"
+    folder = programs(tmp_path / "p", PLANTED["rare"][1], slow, hang, "def rare(x)", "x = " + "[" * 3000)
+    stub = load_stub(f"{tmp_path / 'stub.py'}::rare")
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(n=50, validity="all"))
+    assert [cluster.candidates for cluster in report.clusters] == [("0.py", "1.py"), ("3.py", "4.py"), ("2.py",)]
+    assert report.n_witnesses > 10
+    assert report.n_witnessed == 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 UNDECIDED = 3
-_STATUS = {"coherent": 0, "incoherent": 1, "undecided": UNDECIDED}
+_STATUS = {"coherent": 0, "incoherent": 1, "disagreement found": 1, "undecided": UNDECIDED}
 
 
 @commands.command(epilog="Example: difftrust check module.py::function --candidates DIR")
@@ -40,6 +40,9 @@ def check(
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
+    witnesses: Annotated[
+        int, typer.Option(min=0, help="Further inputs that seek a disagreement; the incoherence does not count them.")
+    ] = 100,
     example: Annotated[
         list[str] | None, typer.Option(help='A call to start from, "f(1, [2])"; may be repeated.')
     ] = None,
@@ -59,7 +62,7 @@ def check(
 ) -> None:
     """See where several implementations of a function disagree, without knowing what is right.
 
-    Exit status: 0 coherent, 1 incoherent, 2 wrong usage, 3 could not decide.
+    Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide.
     """
     from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
@@ -87,6 +90,7 @@ def check(
             subject=f"these {len(found)} programs" if candidates else "",
             n=n,
             seed=seed,
+            witnesses=witnesses,
             equality=equality,
             validity=validity,
             accepts=stub.types.accepts if stub.types else None,

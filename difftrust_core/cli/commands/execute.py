@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.records import Validity
-from difftrust_core.cli.messages import report_doubts, report_execution
+from difftrust_core.cli.messages import report_doubts, report_execution, report_witnesses
 from difftrust_core.cli.options import (
     BenchmarkOption,
     JobsOption,
@@ -46,22 +46,30 @@ def execute(
     scheduler: Annotated[
         str, typer.Option(help="With dask: tcp://host:port. Workers reach --store under the same URL or path.")
     ] = "",
+    witnesses: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Also run up to so many inputs a task that seek disagreements; they enter no measured number."
+        ),
+    ] = 0,
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """Run every program of a store on every input of its task, in the sandbox, once. Resumes where it was stopped."""
     from difftrust_core.analysis.estimates import refresh_estimates
     from difftrust_core.datasets.recorded.selection import selection_of
     from difftrust_core.execution.execute import execute as run
+    from difftrust_core.execution.witnesses import execute_witnesses
     from difftrust_core.store.store import Store
 
     if (backend is Backend.DASK) != bool(scheduler):
         raise WrongUsage("--backend dask and --scheduler tcp://host:port go together; give both, or neither")
     opened = Store.open(store)
+    selection = selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or [])
     with opened.writing():
         done = run(
             opened,
             n=n,
-            selection=selection_of(benchmarks=benchmark or [], models=model or [], temperatures=temperature or []),
+            selection=selection,
             n_jobs=jobs,
             seed=seed,
             validity=validity,
@@ -70,7 +78,20 @@ def execute(
             say=lambda line: typer.echo(line, err=True),
         )
         refreshed = refresh_estimates(opened, n_jobs=jobs)
+        sought = None
+        if witnesses:
+            sought = execute_witnesses(
+                opened,
+                n=witnesses,
+                selection=selection,
+                n_jobs=jobs,
+                allow_weak=allow_weak_sandbox,
+                scheduler=scheduler,
+            )
     report_execution(done, refreshed, n)
     report_doubts(store, show_timeouts=bool(done.n_tasks))
-    if done.failures:
-        raise DifftrustError(f"{len(done.failures)} tasks failed (named above); run the command again")
+    if sought:
+        report_witnesses(sought)
+    failed = {report.chunk.key for report in (*done.failures, *(sought.failures if sought else ()))}
+    if failed:
+        raise DifftrustError(f"{len(failed)} tasks failed (named above); run the command again")

@@ -30,7 +30,8 @@ def sql(
 ) -> None:
     """Ask a store anything.
 
-    Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates, audits.
+    Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates, audits,
+    witnesses.
     """
     from difftrust_core.analysis.queries import query_sql
     from difftrust_core.report.render import render

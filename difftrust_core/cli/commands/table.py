@@ -22,7 +22,7 @@ from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
 _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
-_OWN = "selection, rankings, readings, undetected, suspects, draws, agreement, guarantee, policies"
+_OWN = "selection, rankings, readings, undetected, suspects, draws, agreement, guarantee, policies, witnesses"
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")

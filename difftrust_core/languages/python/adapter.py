@@ -2,17 +2,20 @@
 
 import ast
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import resources
 from typing import Any
 
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.records import Witness
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import Around, Bugs, Draw, InDomain, Language
+from difftrust_core.languages.language import Around, Bugs, Draw, InDomain, Language, key_of
 from difftrust_core.languages.python.fuzz import sample_input
 from difftrust_core.languages.python.identity import tree_id
 from difftrust_core.languages.python.shrink import neighbours
 from difftrust_core.languages.python.syntax import defined_names, parsed, program_text
+from difftrust_core.languages.python.witnesses import seek_witnesses
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.sandbox.runner import Runner
 
@@ -57,6 +60,11 @@ class Python(Language):
         from difftrust_core.languages.python.domain import PythonDomain  # pydantic takes long to load
 
         return PythonDomain(task, task.domain)
+
+    def witnesses(self, task: Task, seeds: Sequence[str], programs: Sequence[str], seed: int) -> Iterator[Witness]:
+        """Yield the seed inputs, then what is made of them with constants of the programs, boundaries and shapes."""
+        key = key_of(f"{task.task_id}/witnesses", seed=seed, position=0, attempt=0)
+        return seek_witnesses([read_literal(text) for text in seeds], programs, key=key)
 
     def around(self, task: Task) -> Around:
         """Return the neighbours of an argument tuple."""

@@ -43,6 +43,8 @@ def _remedy(store: Store, finding: Finding) -> str:
         return " ; ".join(_executions(store, finding.path))
     if finding.table in (*RESULT_TABLES, *CHUNK_TABLES, "tokens"):
         return f"difftrust execute --store {store.root} -n {_reach(store)}"
+    if finding.table == "witnesses":
+        return f"difftrust execute --store {store.root} -n {_reach(store)} --witnesses 100"
     has_replies = any((store.root / "replies").rglob("*.jsonl"))
     return f"repeat the `difftrust {'generate` or `difftrust import' if has_replies else 'import'}` that brought it"
 

@@ -288,6 +288,21 @@ def _estimates(read: _Read) -> _Flaws:
     yield from _some(too_far, where, "expected n to be at most the inputs in `patterns`, found otherwise for")
 
 
+def _witnesses(read: _Read) -> _Flaws:
+    where = [*_WHERE, "witness_index"]
+    witnesses = read("witnesses")
+    wrong = witnesses.filter(~pl.col("kind").is_in(_KINDS) | (pl.col("trees").list.len() == 0))
+    yield from _some(wrong, where, f"expected programs that ended in one of {', '.join(sorted(_KINDS))}, found others")
+    counts = witnesses.group_by(where).agg(pl.len(), pl.max("outcome_id"), trees=pl.col("trees").explode())
+    wrong = counts.filter(pl.col("outcome_id") + 1 != pl.col("len"))
+    yield from _some(wrong, where, "expected outcome_id 0, 1, ... on each witness, found others for")
+    wrong = counts.filter(pl.col("trees").list.n_unique() != pl.col("trees").list.len())
+    yield from _some(wrong, where, "expected one outcome of each program on each witness, found two for")
+    run = witnesses.select(*_TASK, pl.col("trees").alias("tree_id")).explode("tree_id").unique()
+    orphans = run.filter(pl.col("tree_id") != REFERENCE).join(read("programs"), on=[*_TASK, "tree_id"], how="anti")
+    yield from _some(orphans, [*_TASK, "tree_id"], "expected a program in `programs` for every tree, found none")
+
+
 _CHECKS: dict[str, tuple[Callable[[_Read], _Flaws], ...]] = {
     "tasks": (),
     "programs": (_programs,),
@@ -300,4 +315,5 @@ _CHECKS: dict[str, tuple[Callable[[_Read], _Flaws], ...]] = {
     "disagreements": (_disagreements,),
     "estimates": (_estimates,),
     "tokens": (),
+    "witnesses": (_witnesses,),
 }
