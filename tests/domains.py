@@ -78,15 +78,19 @@ def kappa(one: Judgements, other: Judgements) -> float:
     return (alike - chance) / (1 - chance) if chance < 1 else 1.0
 
 
-def spread(job: Callable[[Sandbox, Task], dict[str, object]], tasks: Iterable[Task]) -> pl.DataFrame:
-    """Run a job on every task, in two processes with a sandbox each."""
+def spread(
+    job: Callable[[Sandbox, Task], dict[str, object]], tasks: Iterable[Task], *, n_jobs: int = 2
+) -> pl.DataFrame:
+    """Run a job on every task, in processes with a sandbox each."""
 
     def some(part: Sequence[Task]) -> list[dict[str, object]]:
         with Sandbox(Limits()) as sandbox:
             return [{"task_id": task.task_id, **job(sandbox, task)} for task in part]
 
     listed = list(tasks)
-    parts = Parallel(n_jobs=2)(delayed(some)(listed[i : i + 8]) for i in range(0, len(listed), 8))
+    if n_jobs == 1:
+        return pl.DataFrame(some(listed))
+    parts = Parallel(n_jobs=n_jobs)(delayed(some)(listed[i : i + 8]) for i in range(0, len(listed), 8))
     return pl.DataFrame([row for part in parts for row in part])
 
 

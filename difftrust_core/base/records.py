@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from difftrust_core.exceptions import WrongUsage
+
 
 class Kind(IntEnum):
     """What happened when one program met one input. The numbers are stored; never renumber them."""
@@ -72,6 +74,13 @@ class Reading:
     """A validity policy that the store was executed with; None: the store's own."""
     references: str = References.PUBLISHED
     load: str = Load.TRIMMED
+
+    def __post_init__(self) -> None:
+        """Check the words. Raises WrongUsage."""
+        for said, wanted in ((self.inputs, (None, *Validity)), (self.references, References), (self.load, Load)):
+            if said not in tuple(wanted):
+                known = ", ".join(str(word) for word in wanted if word)
+                raise WrongUsage(f"expected one of {known}, got {said!r}")
 
 
 AS_STORED: Final = Reading()

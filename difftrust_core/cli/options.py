@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from difftrust_core.base.extras import require
-from difftrust_core.base.records import Reading, References, Validity
+from difftrust_core.base.records import Load, Reading, References, Validity
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.equality import Equality
 
@@ -41,9 +41,9 @@ def store_folder(place: str | Path) -> Path:
     return folder_of(place)
 
 
-def reading_of(inputs: Validity | None, references: References) -> Reading:
+def reading_of(inputs: Validity | None, references: References, load: Load = Load.TRIMMED) -> Reading:
     """Return how a store is read."""
-    return Reading(inputs=inputs.value if inputs else None, references=references)
+    return Reading(inputs=inputs.value if inputs else None, references=references, load=load)
 
 
 def require_structure() -> None:
@@ -66,6 +66,10 @@ StoreOrResultsOption = Annotated[
 ]
 ToOption = Annotated[
     Path, typer.Option("--to", help="The folder or URL of the results store.", metavar="DIR", parser=store_folder)
+]
+BesideOption = Annotated[
+    Path | None,
+    typer.Option(help="A store whose results on other inputs come along.", metavar="DIR", parser=store_folder),
 ]
 BenchmarkOption = Annotated[list[str] | None, typer.Option(help="Only this benchmark; may be repeated.")]
 ModelOption = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")]
@@ -90,6 +94,9 @@ InputsOption = Annotated[
 ]
 ReferencesOption = Annotated[
     References, typer.Option(help="The tasks counted: all, as published, or without those whose reference is at fault.")
+]
+LoadOption = Annotated[
+    Load, typer.Option(help="strict: what loads only without the lines after its entry point does not load.")
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")]
 WeakOption = Annotated[

@@ -6,6 +6,7 @@ from typing import Final
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.report.agreement import make_agreement, make_guarantee
 from difftrust_core.report.policies import make_policies
+from difftrust_core.report.rankings import make_rankings, make_selection
 from difftrust_core.report.readings import make_draws, make_readings, make_suspects, make_undetected
 from difftrust_core.report.shown import Table
 from difftrust_core.report.tables import TABLES as OF_THE_PAPER
@@ -14,6 +15,8 @@ from difftrust_core.report.witnesses import make_witnesses
 
 TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     **OF_THE_PAPER,
+    "selection": make_selection,
+    "rankings": make_rankings,
     "readings": make_readings,
     "undetected": make_undetected,
     "suspects": make_suspects,

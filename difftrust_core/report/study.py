@@ -13,9 +13,9 @@ import polars as pl
 from difftrust_core.analysis.ablation.measures import ablation, summary
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
-from difftrust_core.base.records import Coder, Reading, References, Validity
+from difftrust_core.base.records import Coder, Load, Reading, References
 from difftrust_core.datasets.published import PAPER_SETTING, find_results, in_published_set
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
@@ -37,7 +37,11 @@ if TYPE_CHECKING:
 
 
 def open_study(
-    store: str | Path | None = None, *, inputs: str | None = None, references: str = References.PUBLISHED
+    store: str | Path | None = None,
+    *,
+    inputs: str | None = None,
+    references: str = References.PUBLISHED,
+    load: str = Load.TRIMMED,
 ) -> "Study":
     """Open a store: a folder or a URL; by default the one that DIFFTRUST_STORE names, else the shipped results.
 
@@ -46,7 +50,7 @@ def open_study(
 
     ``inputs``: "reference" (those that the reference accepts, as published), "domain" (those that the task allows) or
     what else the store was executed on; None: the store's own. ``references``: "published" (all tasks) or "audited"
-    (without tasks whose reference was judged wrong, or whose description admits several answers).
+    (without those whose reference or description is at fault). ``load="strict"``: what loads only trimmed does not.
 
     >>> study = dt.open()
     >>> study.benchmarks
@@ -54,10 +58,7 @@ def open_study(
     """
     place = store or os.environ.get("DIFFTRUST_STORE") or None
     root = find_results() if place is None else folder_of(place)
-    if inputs not in (None, *Validity) or references not in tuple(References):
-        asked = f"inputs of {', '.join(Validity)} and references of {', '.join(References)}"
-        raise WrongUsage(f"expected {asked}, got {inputs!r} and {references!r}")
-    reading = Reading(inputs=inputs, references=references)
+    reading = Reading(inputs=inputs, references=references, load=load)
     return Study(store=Store.open(root, reading), is_published=root == find_results())
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import difftrust_core as dt
-from difftrust_core.report.tables import POOLED
+from difftrust_core.report.rankings import POOLED
 
 
 def test_rankings_are_those_of_the_shares_at_one_temperature_and_of_all() -> None:

@@ -98,7 +98,7 @@ def test_draws_are_shown_for_every_policy(store: Store) -> None:
 
 
 def test_an_unknown_reading_is_refused(store: Store) -> None:
-    with pytest.raises(dt.DifftrustError, match="expected inputs of"):
+    with pytest.raises(dt.DifftrustError, match="expected one of reference"):
         dt.open(store.root, inputs="mine")
     with pytest.raises(dt.DifftrustError, match="quorum"):
         make_table("4", TableRequest(store=store.root, reading=Reading(inputs="quorum")))

@@ -8,7 +8,8 @@ from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.datasets.published import find_results
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.report.tables import TableRequest, estimates_for, make_table
+from difftrust_core.report.every_table import make_table
+from difftrust_core.report.tables import TableRequest, estimates_for
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from difftrust_core.base.records import References
+from difftrust_core.base.records import Load, References
 from difftrust_core.cli.options import (
     DetectionOption,
     EqualityOption,
     InputsOption,
     JobsOption,
+    LoadOption,
     ReferencesOption,
     StoreOrResultsOption,
     reading_of,
@@ -39,6 +40,7 @@ def figure(
     equality: EqualityOption = Equality.PAPER,
     inputs: InputsOption = None,
     references: ReferencesOption = References.PUBLISHED,
+    load: LoadOption = Load.TRIMMED,
     jobs: JobsOption = 2,
 ) -> None:
     """Draw a figure from a store, into a file that opens without a network.
@@ -55,7 +57,7 @@ def figure(
         published=store is None,
         detection=detection,
         equality=equality,
-        reading=reading_of(inputs, references),
+        reading=reading_of(inputs, references, load),
         temperature=temperature,
         m=m,
         n=n,

@@ -1,6 +1,7 @@
 """`difftrust reproduce`: import, execute and compare everything recorded, and write the results."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 M = 10
-"""Candidates whose structure is compared, at the temperature of Table 3."""
+"""Candidates of a coder that are executed inside the domains, and whose structure is compared."""
 
 
 @commands.command(epilog="Example: difftrust reproduce --store stores/paper --to data/results")
@@ -69,10 +70,10 @@ def run_all(
 ) -> "Store":
     """Import the recorded candidates, execute and compare them, export the results; return the results store.
 
-    All on ``n`` inputs inside the tasks' domains and on ``n`` that the references accept, as published; those of GPT-4o
-    at t = 0.6 on ``n_deep`` of the latter. Every step does only what is missing, so it can be
-    stopped and run again. ``selection``: only these candidates. Raises DifftrustError if a task failed, before
-    exporting.
+    All on ``n`` inputs that the references accept, as published, those of GPT-4o at t = 0.6 on ``n_deep``; the first M
+    of every coder on ``n`` inputs inside the tasks' domains, in a store beside the first (``-domains``). Every step
+    does only what is missing, so it can be stopped and run again. ``selection``: only these candidates. Raises
+    DifftrustError if a task failed, before exporting.
     """
     from difftrust_core.analysis.estimates import refresh_estimates
     from difftrust_core.analysis.export import export_results
@@ -87,11 +88,17 @@ def run_all(
     opened = Store.open(store)
     say(f"imported {imported.n_candidates} candidates; {imported.n_known} were there before")
     deep = selection_of(models=[PAPER_SETTING.model], temperatures=[PAPER_SETTING.temperature])
-    # What was executed last is what the store shows unless it is asked: as published.
-    for wanted, inputs, validity in ((None, n, "domain"), (None, n, "reference"), (deep, n_deep, "reference")):
-        if wanted is None or _holds(opened, wanted):
+    inside = replace(selection or Selection(), m=min(M, (selection and selection.m) or M))
+    domains = store.with_name(f"{store.name}-domains")
+    import_source(domains, Path("difftrust"), inside, n_jobs=n_jobs)
+    for place, wanted, inputs, validity in (
+        (opened, None, n, "reference"),
+        (opened, deep, n_deep, "reference"),
+        (Store.open(domains), None, n, "domain"),
+    ):
+        if wanted is None or _holds(place, wanted):
             done = execute(
-                opened, n=inputs, selection=wanted, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say
+                place, n=inputs, selection=wanted, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say
             )
             _refuse_failures(done)
             pairs = f"{done.n_executions:,} program-input pairs"
@@ -101,7 +108,7 @@ def run_all(
     if _holds(opened, compared):
         found = compare_store(opened, StabilityRequest(selection=compared, with_tsed=True, n_jobs=n_jobs))
         say(f"compared the programs of {found.n_rows:,} (coder, task) pairs, {found.n_at_hand:,} were there before")
-    made = export_results(opened, to, n_jobs=n_jobs)
+    made = export_results(opened, to, n_jobs=n_jobs, beside=Store.open(domains))
     say(f"results in {to}: {sum(path.stat().st_size for path in to.rglob('*') if path.is_file()) / 1e6:.1f} MB")
     return made
 

@@ -1,6 +1,5 @@
 """`difftrust table`: print a table of the paper, computed from a store."""
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +12,7 @@ from difftrust_core.cli.options import (
     FormatOption,
     InputsOption,
     JobsOption,
+    LoadOption,
     ReferencesOption,
     StoreOrResultsOption,
     reading_of,
@@ -54,9 +54,7 @@ def table(
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,
-    load: Annotated[
-        Load, typer.Option(help="strict: what loads only without the lines after its entry point does not load.")
-    ] = Load.TRIMMED,
+    load: LoadOption = Load.TRIMMED,
     signal: Annotated[
         str, typer.Option(help="agreement: answer by incoherence, largest_share or n_clusters.")
     ] = "incoherence",
@@ -79,7 +77,7 @@ def table(
         published=published,
         detection=detection,
         equality=equality,
-        reading=replace(reading_of(inputs, references), load=load),
+        reading=reading_of(inputs, references, load),
         temperature=temperature,
         drop_timeouts=drop_timeouts,
         m=m,
