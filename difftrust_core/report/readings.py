@@ -52,7 +52,7 @@ def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
             table, estimates, detection=Detection.ALL_PAIRS, resamples=request.resamples, seed=request.seed
         )
     counts = estimates.group_by("benchmark", "model").agg(
-        erroneous=(pl.col("error") > 0).sum(), detected=((pl.col("error") > 0) & (pl.col("incoherence") > 0)).sum()
+        erroneous=(pl.col("error") > 0).sum(), detected=((pl.col("error") > 0) & pl.col("detected")).sum()
     )
     trust = false_trust(estimates).select(
         "benchmark", "model", wrong_although_agreeing="p_erroneous", wrong_although_agreeing_low="p_erroneous_low",
@@ -88,23 +88,23 @@ KINDS: Final = (
 def make_undetected(request: TableRequest) -> Table:
     """Return what the undetected errors of the first reading are: a row for each benchmark and model, counting tasks.
 
-    Undetected: E > 0 and I = 0 on the inputs as published. Of these tasks, on the inputs inside the domain: E = 0
+    Undetected: E > 0, I = 0 and every program loads, as published. Of these tasks, on inputs inside the domain: E = 0
     (``outside the domain``); I > 0 (``detected in the domain``); the audit found the reference or the description at
     fault; what is left are errors of the programs, all alike.
     """
     key = ["benchmark", "model", "temperature", "task_id"]
     published, domain = (
-        estimates_for(replace(request, reading=READINGS[name]))[0].select(*key, "error", "incoherence")
+        estimates_for(replace(request, reading=READINGS[name]))[0].select(*key, "error", "detected")
         for name in ("as published", "in the domain")
     )
-    missed = published.filter((pl.col("error") > 0) & (pl.col("incoherence") == 0)).select(key)
+    missed = published.filter((pl.col("error") > 0) & ~pl.col("detected")).select(key)
     faults = audit_frame().filter(pl.col("finding").is_in([str(fault) for fault in FAULTS]))
     joined = missed.join(domain, on=key).join(
         faults.select("benchmark", "task_id", fault=pl.lit(True)), on=["benchmark", "task_id"], how="left"
     )
     kind = (
         pl.when(pl.col("error") == 0).then(pl.lit(KINDS[0]))
-        .when(pl.col("incoherence") > 0).then(pl.lit(KINDS[1]))
+        .when(pl.col("detected")).then(pl.lit(KINDS[1]))
         .when(pl.col("fault").fill_null(value=False)).then(pl.lit(KINDS[2]))
         .otherwise(pl.lit(KINDS[3]))
     )  # fmt: skip
@@ -116,7 +116,7 @@ def make_undetected(request: TableRequest) -> Table:
     )
     shares = [(pl.col(name) / pl.col("undetected")).alias(f"share {name}") for name in KINDS]
     frame = counted.with_columns(shares).sort("benchmark", pl.col("model") == "all", "model")
-    pairs = f"(coder, task) pairs with E > 0 and I = 0 as published: {missed.height}"
+    pairs = f"(coder, task) pairs with E > 0 and nothing detected as published: {missed.height}"
     return Table(frame, notes=(f"{pairs}; with results in the domain: {joined.height}",))
 
 
