@@ -63,7 +63,7 @@ class Load(StrEnum):
     TRIMMED = "trimmed"
     """Also one that loads only without what follows its entry point."""
     STRICT = "strict"
-    """One that loads as it is, as published."""
+    """One that loads as it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
