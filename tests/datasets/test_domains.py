@@ -61,6 +61,7 @@ def test_a_domain_that_cannot_be_read_is_refused_with_its_task(field: str, text:
         language_of(HALF).check(replace(HALF, domain=Domain(**{field: text})))
 
 
+@pytest.mark.slow
 def test_the_starter_references_return_inside_their_domains() -> None:
     """A few tasks: no seed input lies outside, and the reference returns on what is drawn."""
     tasks = load_benchmark("starter")[::7]

@@ -13,6 +13,8 @@ from difftrust_core.cli.commands.reproduce import run_all as reproduce
 from difftrust_core.datasets.published import find_results
 from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store
 
+pytestmark = pytest.mark.slow
+
 TASKS = ("HumanEval/97", "HumanEval/121", "Mbpp/75")
 """Drawn at random from tasks with 5 to 12 behaviours, without a timeout: seconds, and the same on every machine."""
 TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stability")
