@@ -94,6 +94,7 @@ COMPARISONS: dict[str, str] = {"paper": "tolerant (0.1 %)", "strict": "strict"}
 FILTERS = {
     "reference": "reference accepts",
     "domain": "inside the task's domain",
+    "tests": "the benchmark's tests",
     "quorum": "half of the programs return",
     "all": "none",
 }

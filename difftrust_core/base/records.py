@@ -45,6 +45,8 @@ class Validity(StrEnum):
     """Those on which at least half of the candidates that load return a value; needs no reference."""
     DOMAIN = "domain"
     """Those that the task allows (``Task.domain``); needs no program."""
+    TESTS = "tests"
+    """The task's seed inputs as they are, which are its benchmark's test inputs, over and over."""
     ALL = "all"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.base.literals import read_literal, tuple_text
+from difftrust_core.base.literals import read_literal, tuple_text, write_literal
 from difftrust_core.base.records import Kind, Outcome, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.execution.plan import ChunkJob, Program
@@ -86,12 +86,16 @@ class Draws:
     """Where the inputs of a task come from, and which of them are valid, by the validity policy.
 
     ``reference`` keeps what the reference returns a value on (as published), ``quorum`` what at least half of the
-    candidates that load do, ``domain`` what lies inside the task's domain, ``all`` everything.
+    candidates that load do, ``domain`` what lies inside the task's domain, ``all`` everything; ``tests`` draws none:
+    the seed inputs stand as they are, one after the other.
     """
 
     def __init__(self, job: ChunkJob, sandbox: Sandbox):
-        self.is_unchecked = job.settings.validity == Validity.ALL
+        self.is_unchecked = job.settings.validity in (Validity.ALL, Validity.TESTS)
+        seeds = [write_literal(seed) for seed in job.task.arguments()]
         self._draw = language_of(job.task).fuzz(job.task, job.settings.seed)
+        if job.settings.validity == Validity.TESTS:
+            self._draw = lambda position, attempt: seeds[position % len(seeds)]
         self._jury = jury_of(job, sandbox)
 
     def draw(self, places: Sequence[tuple[int, int]]) -> list[str]:

@@ -1,12 +1,16 @@
 """The tables of what agreement is worth, from a store: coverage, risk, and how often a bound on it is kept."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from difftrust_core.analysis.estimates import check_reach, open_pools
+from difftrust_core.base.records import Validity
 from difftrust_core.datasets.published import in_published_set
 from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.metrics.intervals.bounds import clopper_pearson
 from difftrust_core.report.shown import Table
-from difftrust_core.report.tables import TableRequest, paper_sizes, range_of
+from difftrust_core.report.tables import TableRequest, estimates_for, paper_sizes, range_of
 
 
 def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
@@ -55,7 +59,10 @@ def make_agreement(request: TableRequest) -> Table:
 
     rows, notes = answers_for(request)
     frame = agreement_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
+    frame = _with_tests(frame, rows, request)
     said = (
+        "agree_risk_by_tests: of the tasks where all programs agree, the share with a program that differs from the "
+        "reference on a test input of the benchmark; undefined without `execute --validity tests`",
         "agree: where all programs agree; in brackets: exact 95 % intervals over tasks",
         f"threshold of {request.signal}: risk at most {request.alpha:g} with probability {1 - request.delta:g} (Learn "
         f"then Test, fixed sequence), from a random half of the tasks, another one a row (seed {request.seed}); empty: "
@@ -65,6 +72,27 @@ def make_agreement(request: TableRequest) -> Table:
         "transfer: at this threshold on the other benchmarks, for which the guarantee says nothing",
     )
     return Table(frame, notes=(*said, *notes))
+
+
+def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
+    """Add what the benchmark's tests say of the tasks where all programs agree, with its exact interval."""
+    name = "agree_risk_by_tests"
+    reading = replace(request.reading, inputs=Validity.TESTS.value)
+    try:
+        tested, _ = estimates_for(replace(request, reading=reading))
+    except NoStore:
+        absent = [pl.lit(None, dtype=pl.Float64).alias(f"{name}{end}") for end in ("", "_low", "_high")]
+        return frame.with_columns(absent)
+    key = ["benchmark", "model", "task_id"]
+    agreeing = rows.filter(pl.col("incoherence") == 0).select(*key, "incoherence")
+    judged = agreeing.join(tested.select(*key, "error"), on=key).drop_nulls("error")
+    counts = judged.group_by("benchmark", "model").agg(whole=pl.len(), part=(pl.col("error") > 0).sum())
+    limits = [
+        (b, m, part / whole, *clopper_pearson(part, whole, alpha=0.025)) for b, m, whole, part in counts.iter_rows()
+    ]
+    columns = ["benchmark", "model", name, f"{name}_low", f"{name}_high"]
+    found = pl.DataFrame(limits, schema=columns, orient="row")
+    return frame.join(found, on=["benchmark", "model"], how="left", maintain_order="left")
 
 
 def make_guarantee(request: TableRequest) -> Table:

@@ -175,3 +175,13 @@ def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
     read = Store.open(made.root, Reading(inputs="domain"))
     assert load_pool(read, "tiny").tasks[0].task_id == tasks[0].task_id
     assert set(query_sql(read, "SELECT DISTINCT task_id FROM estimates")["task_id"]) == {t.task_id for t in tasks}
+
+
+def test_the_tests_are_the_seed_inputs_as_they_are(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": TASKS})
+    assert execute(store, n=7, validity="tests", say=lambda _: None).failures == ()
+    for task in TASKS:
+        drawn = store.read("inputs").filter(task_id=task.task_id).sort("input_index")
+        assert [read_literal(text) for text in drawn["arguments"]] == (task.arguments() * 3)[:7]
+        assert set(drawn["attempts"]) == {1}
