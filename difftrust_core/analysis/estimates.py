@@ -39,7 +39,8 @@ def _pools(store: Store, n_jobs: int) -> _Pools:
         return {e: {name: load_pool(store, name, equality=e) for name in pool_names(store)} for e in EQUALITIES}
     from difftrust_core.analysis.behaviours import compact
 
-    made = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
+    found = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
+    made = {name: frames for name, frames in found.items() if not frames["patterns"].is_empty()}  # executed on these
     return {
         e: {name: pool_of(frames, name, e, reading=store.reading) for name, frames in made.items()} for e in EQUALITIES
     }

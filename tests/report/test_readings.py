@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     tasks = [replace(task, domain=DOMAINS[task.task_id]) for task in TASKS]
     for model, programs in {"a": (WRONG, WRONG), "b": (WRONG, WRONG), "c": (WRONG, OTHER), "d": (RIGHT, RIGHT)}.items():
         add_candidates(made, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
-    for validity in ("domain", "reference"):
+    for validity in ("domain", "tests", "reference"):
         execute(made, n=60, validity=validity, say=silent)
         refresh_estimates(made)
     return made
@@ -93,12 +93,21 @@ def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Stor
 
 def test_draws_are_shown_for_every_policy(store: Store) -> None:
     frame = make_table("draws", TableRequest(store=store.root)).frame
-    assert frame["inputs"].to_list() == ["domain", "reference"]
+    assert frame["inputs"].to_list() == ["domain", "reference", "tests"]
     assert (frame["median_distinct"] > 1).all()
+
+
+def test_what_agreement_is_worth_is_judged_by_the_tests_too(store: Store) -> None:
+    """All of a's tasks fail a test of the benchmark, and its programs agree on each; none of d's does."""
+    frame = make_table("agreement", TableRequest(store=store.root, reading=Reading(inputs="domain"))).frame
+    risks = dict(frame.select("model", "agree_risk_by_tests").iter_rows())
+    assert risks["a"] == 1.0
+    assert risks["d"] == 0.0
 
 
 def test_an_unknown_reading_is_refused(store: Store) -> None:
     with pytest.raises(dt.DifftrustError, match="expected one of reference"):
         dt.open(store.root, inputs="mine")
-    with pytest.raises(dt.DifftrustError, match="quorum"):
-        make_table("4", TableRequest(store=store.root, reading=Reading(inputs="quorum")))
+    for m in (None, 2):
+        with pytest.raises(dt.DifftrustError, match="quorum"):
+            make_table("4", TableRequest(store=store.root, reading=Reading(inputs="quorum"), m=m))

@@ -71,7 +71,7 @@ def run_all(
     """Import the recorded candidates, execute and compare them, export the results; return the results store.
 
     All on ``n`` inputs that the references accept, as published, those of GPT-4o at t = 0.6 on ``n_deep``; the first M
-    of every coder on ``n`` inputs inside the tasks' domains, in a store beside the first (``-domains``). Every step
+    of every coder on ``n`` inputs inside the tasks' domains and on their tests, in a store beside the first. Every step
     does only what is missing, so it can be stopped and run again. ``selection``: only these candidates. Raises
     DifftrustError if a task failed, before exporting.
     """
@@ -95,6 +95,7 @@ def run_all(
         (opened, None, n, "reference"),
         (opened, deep, n_deep, "reference"),
         (Store.open(domains), None, n, "domain"),
+        (Store.open(domains), None, n, "tests"),
     ):
         if wanted is None or _holds(place, wanted):
             done = execute(
