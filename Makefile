@@ -62,8 +62,9 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain" a section for each; two minutes
 	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))
 
-docs: $(READY)  ## Write the figures in docs/table_4.md anew, from the shipped results
+docs: $(READY)  ## Write the figures in README.md, docs/table_4.md and docs/agreement.md anew, from the shipped results
 	$(BIN)/python -m tests.support.documents
+	$(BIN)/python -m tests.support.agreement --inputs reference domain
 
 dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))

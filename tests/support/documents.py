@@ -1,4 +1,4 @@
-"""Write the figures of docs/table_4.md anew, from the shipped results; run by make docs."""
+"""Write docs/table_4.md's figures and the README's first table anew, from the shipped results; run by make docs."""
 
 from pathlib import Path
 
@@ -8,7 +8,13 @@ import difftrust_core as dt
 from difftrust_core.datasets.published import find_results
 from difftrust_core.report.names import with_display_names
 
-TARGET = Path(__file__).parents[2] / "docs" / "table_4.md"
+ROOT = Path(__file__).parents[2]
+TARGET, README = ROOT / "docs" / "table_4.md", ROOT / "README.md"
+SHOWN = (
+    *("claude_sonnet_4", "claude_opus_4", "deepseek_r1", "gemini_2_5_pro"),
+    *("gpt_4o", "gpt_4", "gpt_3_5", "llama_3_1_8b_instruct"),
+)
+"""The models of the README's table."""
 
 
 def main() -> None:
@@ -16,6 +22,9 @@ def main() -> None:
     text = TARGET.read_text()
     begin, end = text.index("| benchmark |"), text.index("\nDifferences: ")
     TARGET.write_text(text[:begin] + table_4() + text[end:])
+    text = README.read_text()
+    begin, end = text.index("| HumanEval, 10 programs"), text.index("\nFrom `difftrust table 4")
+    README.write_text(text[:begin] + readme_table() + text[end:])
 
 
 def table_4() -> str:
@@ -28,6 +37,24 @@ def table_4() -> str:
     lines = [f"| {' | '.join(line)} |" for line in (head, *rows)]
     lines.insert(1, f"|{'|'.join(rule)}|")
     return "\n".join([*lines, "", *[f"- {note}" for note in made.notes], ""])
+
+
+def readme_table() -> str:
+    """Return the README's table of some models on HumanEval, in Markdown."""
+    frame = dt.open(find_results()).table(4, published=True).frame.filter(benchmark="HumanEval")
+    chosen = with_display_names(frame.filter(pl.col("model").is_in(SHOWN)).sort("mean_error"))
+    lines = [
+        "| HumanEval, 10 programs and 1,000 inputs per task | mean error | mean incoherence | "
+        "erroneous tasks found without a reference |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {model} | {error:.1%} | {incoherence:.1%} | {rate:.0%} |".replace("%", " %")
+            for model, error, incoherence, rate in chosen.select(
+                "model", "mean_error", "mean_incoherence", "detection_rate"
+            ).iter_rows()
+        ),
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _cell(value: object) -> str:
