@@ -66,7 +66,7 @@ docs: $(READY)  ## Write the figures in README.md, docs/table_4.md and docs/agre
 	$(BIN)/python -m tests.support.documents
 	$(BIN)/python -m tests.support.agreement --inputs reference domain
 
-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
+bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))
 
 bench-scaling: $(READY)  ## How commands grow with the tasks of a store, 250 to 4,000; takes ten minutes
