@@ -204,6 +204,7 @@ def test_anyones_queries_for_spider(
     assert not math.isnan(row["sce"])
 
 
+@pytest.mark.slow
 def test_queries_are_compared_as_queries_whatever_their_benchmark_is_called(tmp_path: Path, capsys: Capture) -> None:
     folder = tmp_path / "store"
     words = ("--benchmark", "starter-sql", "--model", "simulated/medium", "-m", "3", "--store", folder)

@@ -31,7 +31,7 @@ def run(folder: Path, command: str) -> tuple[int, str, str]:
     [
         "--help",
         "table 4 --store RESULTS",
-        "figure 1 --out figure.svg",
+        pytest.param("figure 1 --out figure.svg", marks=pytest.mark.slow),
         "sql select(1) --store RESULTS",
         "check stub.py::half --candidates programs -n 20",
     ],

@@ -205,6 +205,7 @@ def test_a_scheduler_that_ends_is_said_in_one_line(tmp_path: Path) -> None:
     assert said.splitlines()[-1].startswith("the scheduler has ended at tcp://127"), said
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_answers_is_refused_in_one_line() -> None:
     with (
         pytest.raises(WrongUsage, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:9"),

@@ -95,6 +95,7 @@ def compare_all(store: Store) -> tuple[int, int]:
     return compared, whole
 
 
+@pytest.mark.slow
 @needs_bubblewrap
 def test_simulated_programs_do_what_a_plain_executor_sees(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
