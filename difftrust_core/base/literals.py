@@ -4,7 +4,8 @@ One grammar serves inputs and outcomes, in the store, in the sandbox and on the 
 Python's expression syntax that needs no evaluation: numbers (``inf``, ``nan`` and ``0x`` included), strings,
 bytes, ``None``, ``True``, ``False``, ``...``, lists, tuples, dicts, sets (``set()`` when empty) and
 ``Name(...)`` for everything else: ``Point(x=1, y=2)`` is an object with its fields, ``Counter({'a': 1})`` a
-subclass of a builtin with its content, ``frozenset({1})``, ``range(0, 3, 1)``, ``Decimal('1.5')``.
+subclass of a builtin with its content, ``frozenset({1})``, ``range(0, 3, 1)``, ``Decimal('1.5')``. Of an input also
+``np.array([1])``, and code that only the sandbox evaluates: ``Color.RED``, ``str.upper``, ``len``, ``lambda x: x + 1``.
 
 This module also runs inside the sandbox: it imports the standard library only.
 """
@@ -43,8 +44,32 @@ class Instance:
         return write_literal(self)
 
 
+class Code:
+    """A value that is written as code: a dotted name, a builtin function, a lambda. Only the sandbox evaluates it."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Code) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+KEYWORDS = "Keywords"
+"""``Keywords(key=1)`` at the end of an argument tuple: arguments given by name."""
 MakeInstance = Callable[[str, tuple[Any, ...], dict[str, Any]], Any]
 _NAMES = {"inf": float("inf"), "nan": float("nan")}
+_FUNCTIONS = frozenset(
+    ("abs", "all", "any", "bool", "bytes", "chr", "dict", "float", "int", "len", "list", "max", "min", "ord", "repr")
+) | {"reversed", "round", "set", "sorted", "str", "sum", "tuple"}
+"""Builtins that may stand for themselves, as arguments of a parameter that takes a function."""
 
 
 def read_literal(text: str, make_instance: MakeInstance = Instance) -> Any:
@@ -119,16 +144,30 @@ def _read_minus(node: ast.UnaryOp, make: MakeInstance) -> Any:
 
 
 def _read_name(node: ast.Name, make: MakeInstance) -> Any:
-    if node.id not in _NAMES:
-        raise BadText(f"the Name {node.id[:80]} is not part of a literal")
-    return _NAMES[node.id]
+    if node.id in _NAMES:
+        return _NAMES[node.id]
+    if node.id in _FUNCTIONS:
+        return Code(node.id)
+    raise BadText(f"the Name {node.id[:80]} is not part of a literal")
+
+
+def _read_code(node: ast.Attribute | ast.Lambda, make: MakeInstance) -> Any:
+    if type(node) is ast.Attribute and not _dotted(node):
+        raise BadText("an Attribute of anything but a name is not part of a literal")
+    return Code(ast.unparse(node))
+
+
+def _dotted(node: ast.expr) -> bool:
+    while type(node) is ast.Attribute:
+        node = node.value
+    return type(node) is ast.Name
 
 
 def _read_call(node: ast.Call, make: MakeInstance) -> Any:
     fields = {k.arg: _value(k.value, make) for k in node.keywords if k.arg}
-    if type(node.func) is not ast.Name or len(fields) < len(node.keywords):
+    if not _dotted(node.func) or len(fields) < len(node.keywords):
         raise BadText("a Call of anything but a name is not part of a literal")
-    name, args = node.func.id, tuple(_values(node.args, make))
+    name, args = ast.unparse(node.func), tuple(_values(node.args, make))
     if name == "set" and not args and not fields:
         return set()
     if name == "frozenset" and len(args) <= 1 and not fields:
@@ -147,6 +186,8 @@ _READERS: dict[type, Callable[[Any, MakeInstance], Any]] = {
     ast.Dict: _read_dict,
     ast.UnaryOp: _read_minus,
     ast.Name: _read_name,
+    ast.Attribute: _read_code,
+    ast.Lambda: _read_code,
     ast.Call: _read_call,
 }
 
@@ -174,6 +215,8 @@ def write_literal(value: Any) -> str:
         return f"frozenset({write_literal(set(value))})" if value else "frozenset()"
     if kind is bytearray:
         return f"bytearray({bytes(value)!r})"
+    if kind is Code:
+        return str(value.text)
     if kind is Instance:
         parts = [write_literal(a) for a in value.args]
         parts += [f"{name}={write_literal(field)}" for name, field in value.fields.items()]

@@ -37,7 +37,7 @@ class Task:
     task_id: str
     """Unique within the benchmark, e.g. ``HumanEval/0``."""
     entry_point: str
-    """Name of the function that every program must define."""
+    """Name of the function that every program must define; ``Class.method`` for a method."""
     signature: str
     """Parameters and return annotation, e.g. ``(numbers: list[int]) -> int``."""
     description: str
@@ -61,7 +61,8 @@ class Task:
         if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
             found = f"{self.benchmark!r}, {self.task_id!r}"
             raise BadTask(f"a task needs a benchmark and a plain id, got {found}")
-        if not self.entry_point.isidentifier() or keyword.iskeyword(self.entry_point):
+        parts = self.entry_point.split(".")
+        if len(parts) > 2 or not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
             raise self.refusal(f"the entry point must be a function name, got {self.entry_point!r}")
         for seed in self.seed_inputs:
             _ = self._arguments(seed)

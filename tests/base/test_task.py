@@ -46,7 +46,7 @@ def test_a_task_is_frozen_and_hashable():
         ("task_id", "Toy/0\n", r"'Toy/0\n'"),
         ("task_id", "/etc", "'/etc'"),
         ("entry_point", "", "must be a function name, got ''"),
-        ("entry_point", "a.b", "must be a function name, got 'a.b'"),
+        ("entry_point", "a.b.c", "must be a function name, got 'a.b.c'"),
         ("entry_point", "lambda", "must be a function name, got 'lambda'"),
         ("seed_inputs", ("(1, 2)", "f'{1}'"), "seed inputs must be literals: JoinedStr"),
         ("seed_inputs", ("(1,",), "seed inputs must be literals: not a literal (SyntaxError)"),
