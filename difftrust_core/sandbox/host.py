@@ -154,10 +154,11 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             raise SandboxFailed(f"the sandbox could not be started: {e}") from None
         finally:
             theirs.close()
-        config = {"limits": asdict(self.limits), "layers": sorted(self._wanted), "readable": self._readable()}
+        limits = {**asdict(self.limits), "memory_bytes": self.limits.memory_bytes * self.runner.memory_factor}
+        config = {"limits": limits, "layers": sorted(self._wanted), "readable": self._readable()}
         try:
             with baits.laid_out() as laid:
-                self._send(_CONFIG, {**config, "baits": laid})
+                self._send(_CONFIG, {**config, "threads": self.runner.threads, "baits": laid})
                 ready = self._receive(_READY)
         except (OSError, ValueError):
             raise SandboxFailed(f"the sandbox did not start: {self._last_words()}") from None

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import glob
 import itertools
+import json
 import os
 import platform
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from difftrust_core.base import literals
-from difftrust_core.sandbox.runner import CHILD, Runner, library_file, library_places
+from difftrust_core.sandbox.runner import CHILD, Runner, library_files, library_places
 
 NO_BWRAP = "no bwrap in PATH"
 _HARNESS = "/harness"
@@ -129,7 +130,8 @@ def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner
         files = [f"{_HARNESS}/{name}" for name in ("zygote.py", "literals.py", runner.module.name)]
     else:
         files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]
-    harness = [*files, runner.inputs, str(library_file(runner) or "")]
+    libraries = {name: str(path) for name, path in library_files(runner).items()}
+    harness = [*files, runner.inputs, json.dumps({"libraries": libraries, "parts": runner.parts})]
     command = [*probe_fixed_addresses().command, *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
     return subprocess.Popen(
         command,
