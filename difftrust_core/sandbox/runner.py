@@ -97,7 +97,16 @@ def _distribution_of(library: str) -> str:
     try:
         return importlib.metadata.distribution(library).name
     except importlib.metadata.PackageNotFoundError:
-        return next(iter(importlib.metadata.packages_distributions().get(library, ())), "")
+        pass  # its import name is another one: PyYAML is imported as yaml
+    file = _file_of(library)
+    assert file is not None
+    is_package = file.name == "__init__.py"
+    listed = f"{library}/" if is_package else file.name
+    for record in (file.parents[1] if is_package else file.parent).glob("*.dist-info/RECORD"):
+        text = record.read_text(errors="replace")
+        if text.startswith(listed) or f"\n{listed}" in text:
+            return record.parent.name.partition("-")[0]
+    return ""
 
 
 @functools.cache

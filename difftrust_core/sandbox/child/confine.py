@@ -53,6 +53,12 @@ _THREADS: dict[tuple[int, int], list[_Instruction]] = {
     (56, 220): [(0x20, 0, 0, 16), (0x45, 1, 0, _CLONE_THREAD), _REFUSE, _ALLOW],  # clone, by its flags
     (435, 435): [_NOT_THERE],  # clone3, whose flags a filter cannot read: the C library then takes clone
     (273, 99): [_ALLOW],  # set_robust_list, for the thread itself
+    (290, 19): [_ALLOW],  # eventfd2, and what waits for it: polars' own scheduler
+    (291, 20): [_ALLOW],  # epoll_create1
+    (233, 21): [_ALLOW],  # epoll_ctl
+    (232, 22): [_ALLOW],  # epoll_wait; epoll_pwait
+    (281, 22): [_ALLOW],  # epoll_pwait
+    (72, 25): [(0x20, 0, 0, 24), (0x15, 0, 1, 1030), _ALLOW, _REFUSE],  # fcntl, to duplicate a descriptor
 }
 """What a library with threads needs: the kernel tells a new thread from a new process by one flag."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}

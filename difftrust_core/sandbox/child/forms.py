@@ -149,6 +149,8 @@ def _library_value(kind: type, value: Any, depth: int, left: list[int]) -> str |
         return _numpy_scalar(numpy, kind, value, depth, left)
     if numpy is not None and _derives(getattr(numpy, "ndarray", Said), kind):
         return _numpy_array(numpy, value, depth, left)
+    if numpy is not None and _derives(getattr(numpy, "dtype", Said), kind):
+        return f"np.dtype({_text(str(value), depth, left)})"
     top = root.partition(".")[0] if _type(root) is str else ""
     if top == "pandas" and "pandas" in sys.modules:
         return _pandas(sys.modules["pandas"], kind, value, depth, left)
@@ -240,7 +242,8 @@ def _text_dtype(pandas: Any) -> str:
 
 def _index(pandas: Any, index: Any, depth: int, left: list[int]) -> list[str]:
     """Return the argument that says the index, none where it is the usual one."""
-    if type(index) is pandas.RangeIndex and (index.start, index.step, index.name) == (0, 1, None):
+    numbered = index.name is None and (len(index) == 0 or str(index.dtype) == "int64")
+    if numbered and index.nlevels == 1 and index.tolist() == [*range(len(index))]:  # of whatever kind
         return []
     plain = index.name is None and not isinstance(index, pandas.MultiIndex)
     if plain:
