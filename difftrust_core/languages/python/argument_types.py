@@ -185,13 +185,16 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A positional parameter as its file has it."""
+    """A parameter as its file has it."""
 
     name: str
     annotation: ast.expr | None
     required: bool
     variadic: bool = False
     """It takes all arguments from here on (``*args``)."""
+    keyword: bool = False
+    """It is given by name, inside ``Keywords``."""
+    default: ast.expr | None = None
 
 
 class ArgumentTypes:
