@@ -101,7 +101,7 @@ class Caller:
                 values.append(self._scope.value(defaults[parameter.arg], {}))
             else:
                 raise NotFolded(f"no value for {parameter.arg}")
-        return write_literal(tuple([*values, *([Instance(KEYWORDS, (), left)] if left else [])]))
+        return write_literal((*values, *([Instance(KEYWORDS, (), left)] if left else [])))
 
     def _statements(
         self, body: Sequence[ast.stmt], known: dict[str, Any], fixtures: dict[str, Any]

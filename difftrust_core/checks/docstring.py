@@ -13,9 +13,7 @@ _RAISES = ("raises", "raise", "throws", "exceptions", "except")
 _EXCEPTION = re.compile(r"\b((?:\w+\.)*[A-Z]\w*)\b")
 _NEGATED = re.compile(r"\b(?:never|not|no|without|instead of|rather than|n't|don't|doesn't)\b[^.;]*$", re.IGNORECASE)
 _RAISING = re.compile(r"\b(?:rais(?:e|es|ed|ing)|throw(?:s|n|ing)?|exception)\b", re.IGNORECASE)
-_WHEN = re.compile(
-    r"^[`*'\"]*\s*(?:exception\s+|error\s+)?(?:if|when|unless|for|on|otherwise|is raised|will be raised)\b"
-)
+_WHEN = re.compile(r"^[`*'\"]*\s*(?:exception\s+|error\s+)?(?:if|when|unless|for|on|(?:is|will be) raised)\b")
 _PLAIN = {
     "string": "str", "strings": "str", "str": "str", "text": "str", "character": "str", "characters": "str",
     "integer": "int", "integers": "int", "int": "int", "ints": "int", "number": "float", "numbers": "float",
@@ -94,7 +92,7 @@ def _typed(docstring: str) -> Iterator[tuple[str, str]]:
         for pattern in (
             r"^[-*\s]*[`*]*(\w+)[`*]*\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?::|-|$)",  # name (type): text
             r"^[-*\s]*[`*]*(\w+)[`*]*\s+:\s*(.+)$",  # name : type
-            r"^[-*\s]*[`*]*(\w+)[`*]*:\s*((?:an?\s+)?[\w\[\], |.]+?)(?:\s+(?:of which|to|that|which|with)\b.*|[.;-].*)?$",
+            r"^[-*\s]*[`*]*(\w+)[`*]*:\s*((?:an?\s+)?[\w\[\], |.]+?)(?:\s+(?:to|that|which|with)\b.*|[.;-].*)?$",
         ):
             match = re.match(pattern, line)
             if match:

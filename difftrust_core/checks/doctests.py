@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from difftrust_core.base.literals import BadText, Code, read_literal, write_literal
 from difftrust_core.checks.example import Example
 from difftrust_core.checks.target import Target
 from difftrust_core.checks.values import IMPORTS, PRELUDE, bound_names, free_names, is_own_module
 from difftrust_core.exceptions import WrongUsage
+
+if TYPE_CHECKING:
+    import doctest
 
 _TRACEBACK = "Traceback (most recent call last):\n    ...\n{}\n"
 _COLLECT = "import asyncio\nasync def _all(items):\n    return [item async for item in items]\n"
@@ -51,7 +55,7 @@ def examples_in(docstring: str, target: Target) -> list[Example]:
     return found
 
 
-def _one_by_one(docstring: str) -> Iterator["object"]:
+def _one_by_one(docstring: str) -> "Iterator[doctest.Example]":
     """Iterate over the examples of a docstring that doctest cannot read as a whole, paragraph by paragraph."""
     import doctest
     import textwrap

@@ -19,7 +19,8 @@ from difftrust_core.checks.example import Example
 from difftrust_core.checks.mentions import columns_in, words_in
 from difftrust_core.checks.preamble import Preamble, names_in, packages_in, preamble_of
 from difftrust_core.checks.target import Target, find_function, find_target, is_written, parse_file
-from difftrust_core.checks.usage import named_type, type_of_values, usage_types
+from difftrust_core.checks.usage import named_type, usage_types
+from difftrust_core.checks.value_types import type_of_values
 from difftrust_core.checks.values import LIBRARIES, Scope, bound_names
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import NotFolded

@@ -114,7 +114,7 @@ class _Chooser:
 
     def chosen(self, wanted: set[str]) -> list[ast.stmt]:
         """Return the statements in the order of the file; ``notes`` says which are left out."""
-        kept = [s for s in self._body if isinstance(s, IMPORTS) and self._may_stay(s)]
+        kept: list[ast.stmt] = [s for s in self._body if isinstance(s, IMPORTS) and self._may_stay(s)]
         seen: set[str] = set()
         while wanted - seen:
             seen |= wanted
@@ -150,7 +150,7 @@ class _Chooser:
             return all(self._is_definition(s) or isinstance(s, IMPORTS | ast.Pass) for s in _leaves(statement))
         return bool(bound_by(statement)) and not isinstance(statement, IMPORTS)
 
-    def _leave_out(self, imports: list[ast.stmt]) -> None:
+    def _leave_out(self, imports: Sequence[ast.stmt]) -> None:
         for statement in imports:
             packages = [p for p in _packages(statement) if p not in sys.stdlib_module_names]
             self._missing |= dict.fromkeys(_bound(statement), packages[0])

@@ -1,66 +1,20 @@
-"""Types of parameters without annotation: how code uses them, and the values that they are given."""
+"""Types of parameters without annotation, by how code uses them; it is parsed, never executed."""
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from difftrust_core.base.literals import Code, Instance
 from difftrust_core.checks.target import Function
+from difftrust_core.checks.type_words import BY_CALL, BY_METHOD, BY_NAME, TEXT_IS_SECOND
+from difftrust_core.checks.value_types import annotation_of
 from difftrust_core.languages.python.syntax import parsed
 
-_BY_METHOD: Final = {
-    **dict.fromkeys(
-        ["split", "strip", "lower", "upper", "startswith", "endswith", "join", "splitlines", "lstrip", "rstrip", "isdigit", "isalpha", "isalnum", "isupper", "islower", "isspace", "isnumeric", "isdecimal", "isidentifier", "title", "capitalize", "casefold", "swapcase", "encode", "format", "zfill", "ljust", "rjust", "center", "partition", "rpartition", "rsplit", "removeprefix", "removesuffix", "translate", "expandtabs", "find", "rfind", "istitle"],
-        "str",
-    ),
-    **dict.fromkeys(["items", "keys", "values", "get", "setdefault"], "dict"),
-    **dict.fromkeys(["append", "extend", "sort", "insert", "reverse"], "list"),
-    **dict.fromkeys(["union", "intersection", "difference", "issubset", "issuperset", "symmetric_difference", "discard"], "set"),
-    **dict.fromkeys(["isoformat", "weekday", "isoweekday", "toordinal", "isocalendar"], "date"),
-    **dict.fromkeys(["astimezone", "timestamp", "utcoffset", "date"], "datetime"),
-    **dict.fromkeys(["groupby", "iloc", "loc", "columns", "iterrows", "itertuples", "sort_values", "drop_duplicates", "reset_index", "merge", "assign", "fillna", "dropna", "pivot_table", "set_index"], "pd.DataFrame"),
-    **dict.fromkeys(["group_by", "with_columns"], "pl.DataFrame"),
-    **dict.fromkeys(["shape", "ndim", "reshape", "dtype", "astype", "ravel", "flatten"], "np.ndarray"),
-    **dict.fromkeys(["total_seconds"], "timedelta"),
-    **dict.fromkeys(["decode"], "bytes"),
-    **dict.fromkeys(["quantize", "as_tuple", "is_nan"], "Decimal"),
-    **dict.fromkeys(["is_integer"], "float"),
-    **dict.fromkeys(["bit_length", "bit_count"], "int"),
-    **dict.fromkeys(["numerator", "denominator"], "Fraction"),
-    **dict.fromkeys(["read_text", "stem", "suffix", "name", "parent", "joinpath"], "Path"),
-}  # fmt: skip
-_BY_ATTRIBUTE: Final = dict.fromkeys(("year", "month", "day"), "date") | dict.fromkeys(
-    ("hour", "minute", "second", "tzinfo"), "datetime"
-)
-_OF_CALL: Final = {
-    **dict.fromkeys(["ord", "int.fromhex", "json.loads", "date.fromisoformat", "datetime.fromisoformat", "datetime.strptime", "Path", "datetime.datetime.strptime", "datetime.date.fromisoformat", "Decimal"], "str"),
-    **dict.fromkeys(["range", "chr", "bin", "hex", "oct", "math.factorial", "math.gcd", "math.isqrt", "math.comb", "math.lcm"], "int"),
-    **dict.fromkeys(["abs", "round", "divmod", "pow", "math.sqrt", "math.floor", "math.ceil", "math.log", "math.sin", "math.cos", "math.isclose", "math.isnan", "math.exp", "math.log10", "math.log2", "math.radians", "math.degrees"], "number"),
-    **dict.fromkeys(["len", "sorted", "reversed", "enumerate", "set", "list", "tuple", "any", "all", "zip", "Counter", "max", "min", "iter", "map", "filter", "collections.Counter", "frozenset", "itertools.groupby", "itertools.accumulate"], "iterable"),
-    **dict.fromkeys(["sum", "statistics.mean", "statistics.median", "statistics.stdev", "math.prod", "math.fsum", "statistics.pstdev", "statistics.variance", "statistics.mode"], "numbers"),
-    **dict.fromkeys(["np.array", "np.asarray", "np.mean", "np.sum", "np.std", "np.median"], "numbers"),
-}  # fmt: skip
-_TEXT_SECOND: Final = {"re.match", "re.search", "re.findall", "re.fullmatch", "re.split", "re.finditer"}
 _RANKS: Final = (
     "pd.DataFrame", "pl.DataFrame", "np.ndarray", "datetime", "date", "timedelta", "Decimal", "Fraction", "Path",
     "bytes", "callable", "dict", "str", "set", "numbers", "list", "iterable", "int", "float", "number", "bool",
 )  # fmt: skip
 """Which of several uses counts, the most telling first."""
-_BY_NAME: Final = {
-    **dict.fromkeys(["text", "s", "string", "name", "word", "line", "sentence", "phrase", "title", "message", "msg", "url", "path", "filename", "email", "pattern", "key", "code", "token", "prefix", "suffix", "separator", "sep", "delimiter", "char", "html", "markdown", "csv_text", "raw", "body"],
-                    "str"),
-    **dict.fromkeys(["n", "k", "i", "j", "m", "count", "size", "length", "limit", "year", "month", "day", "age", "index", "width", "height", "depth", "start", "stop", "end", "number", "num", "step", "position", "steps", "total", "amount_cents", "seconds", "minutes", "hours"], "int"),
-    **dict.fromkeys(["x", "y", "z", "amount", "price", "rate", "ratio", "value", "weight", "percent", "temperature", "celsius", "fahrenheit", "radius", "distance", "tolerance", "principal"], "float"),
-    **dict.fromkeys(["numbers", "nums", "values", "items", "data", "array", "arr", "xs", "ys", "seq", "sequence", "elements", "lst", "scores"],
-                    "list[int]"),
-    **dict.fromkeys(["words", "lines", "names", "strings", "texts", "tokens", "keys"], "list[str]"),
-    **dict.fromkeys(["matrix", "grid", "board"], "list[list[int]]"),
-    **dict.fromkeys(["intervals", "ranges", "pairs", "edges", "points"], "list[tuple[int, int]]"),
-    **dict.fromkeys(["mapping", "counts", "d", "dictionary", "config", "record"], "dict[str, int]"),
-    **dict.fromkeys(["flag", "strict", "verbose", "reverse", "inclusive"], "bool"),
-}  # fmt: skip
 _ELEMENT = "[]"
 _KEY = "{k}"
 _VALUE = "{v}"
@@ -80,24 +34,13 @@ def usage_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]
             own = [a.arg for a in [*other.args.posonlyargs, *other.args.args, *other.args.kwonlyargs]]
             uses.add(other, dict(zip(own, names, strict=False)) | {name: name for name in own if name in names})
     found = {name: uses.type_of((name,)) for name in names}
-    return {name: _annotation(text) for name, text in found.items() if text}
+    return {name: annotation_of(text) for name, text in found.items() if text}
 
 
 def named_type(name: str) -> ast.expr | None:
     """Return the type that a parameter of this name usually has; None where that is not known."""
-    text = _BY_NAME.get(name.lower().strip("_")) or _BY_NAME.get(name.lower().rpartition("_")[2])
-    return _annotation(text) if text else None
-
-
-def type_of_values(values: Sequence[Any]) -> ast.expr | None:
-    """Return the type of some values, as ``literals`` reads them; None where they say nothing (no values, all None)."""
-    texts = dict.fromkeys(text for text in map(_value_text, values) if text)
-    merged = re.sub(r"\b_\b", "int", _merged(list(texts)))
-    return _annotation(merged) if merged not in ("", "None") else None
-
-
-def _annotation(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    text = BY_NAME.get(name.lower().strip("_")) or BY_NAME.get(name.lower().rpartition("_")[2])
+    return annotation_of(text) if text else None
 
 
 def _functions(code: str, name: str) -> Iterator[Function]:
@@ -201,7 +144,7 @@ class _Uses:
             case ast.Call():
                 self._count_call(node)
             case ast.Attribute(value=value, attr=attr):
-                kind = _BY_METHOD.get(attr) or _BY_ATTRIBUTE.get(attr)
+                kind = BY_METHOD.get(attr)
                 if kind:
                     self._vote(value, kind)
             case ast.Subscript(value=value, slice=ast.Constant(value=str())):
@@ -229,7 +172,7 @@ class _Uses:
             for kind in kinds[:1]:
                 self._vote(node.args[0], ast.unparse(kind))
                 self._vote(node.args[0], "isinstance")
-        if called in _TEXT_SECOND:
+        if called in TEXT_IS_SECOND:
             for argument in node.args[1:2]:
                 self._vote(argument, "str")
         elif called in ("max", "min") and len(node.args) > 1:
@@ -238,9 +181,9 @@ class _Uses:
         elif called in ("map", "filter"):
             for argument in node.args[1:]:
                 self._vote(argument, "iterable")
-        elif called in _OF_CALL:
-            for argument in node.args[: 3 if _OF_CALL[called] in ("int", "iterable") else 1]:
-                self._vote(argument, _OF_CALL[called])
+        elif called in BY_CALL:
+            for argument in node.args[: 3 if BY_CALL[called] in ("int", "iterable") else 1]:
+                self._vote(argument, BY_CALL[called])
         match node.func:
             case ast.Attribute(attr="join") if len(node.args) == 1:
                 self._vote(node.args[0], "texts")
@@ -316,9 +259,9 @@ class _Uses:
         others = [kind for kind in votes if kind not in ("None", "bool", "index", "tuple") and kind[:1].isupper()]
         if others:
             return others[0]  # of isinstance
-        return next(
-            (kind for kind in votes if kind in ("str", "int", "float", "list", "dict", "tuple", "set")), ""
-        ) or ("iterable" if _ELEMENT in below else "dict" if below & {_KEY, _VALUE} else "")
+        if votes["tuple"]:
+            return "tuple"
+        return "iterable" if _ELEMENT in below else "dict" if below & {_KEY, _VALUE} else ""
 
     def _text(self, kind: str, path: Path, below: set[str], depth: int) -> str:
         votes = self.votes.get(path, Counter())
@@ -352,31 +295,6 @@ class _Uses:
         return not below and votes["iterable"] == 0
 
 
-def _value_text(value: Any) -> str:
-    kind = type(value)
-    if value is None:
-        return "None"
-    if kind in (bool, int, float, str, bytes, complex, bytearray):
-        return kind.__name__
-    if kind in (list, set, frozenset):
-        return f"{kind.__name__}[{_merged([_value_text(v) for v in value]) or '_'}]"
-    if kind is tuple:
-        return f"tuple[{', '.join(_value_text(v) or 'int' for v in value)}]" if value else "tuple[_, ...]"
-    if kind is dict:
-        key = _merged([_value_text(k) for k in value]) or "_"
-        return f"dict[{key}, {_merged([_value_text(v) for v in value.values()]) or '_'}]"
-    if kind is Instance:
-        return {"iter": "Iterator[int]", "re.compile": "re.Pattern", "np.array": "np.ndarray"}.get(
-            value.type_name, value.type_name
-        )
-    if kind is Code:
-        head, _, member = value.text.partition(".")
-        if value.text.startswith("lambda") or not member or head[:1].islower():
-            return f"Callable[[{', '.join(['int'] * _arity(value.text))}], int]"
-        return str(head)
-    return ""
-
-
 def _terms(node: ast.expr) -> Iterator[ast.expr]:
     """Iterate over what an arithmetic expression is made of."""
     if isinstance(node, ast.BinOp):
@@ -385,46 +303,3 @@ def _terms(node: ast.expr) -> Iterator[ast.expr]:
             yield from _terms(node.right)
     else:
         yield node
-
-
-def _arity(code: str) -> int:
-    match _annotation(code):
-        case ast.Lambda(args=args):
-            return len(args.args)
-        case ast.Attribute(value=ast.Name(id="operator")):
-            return 2
-    return 1
-
-
-def _merged(texts: list[str]) -> str:
-    """Return one type for all: ``float`` for whole and real numbers, else a union."""
-    distinct = list(dict.fromkeys(text for text in texts if text))
-    if len(distinct) > 1 and "_" in distinct:
-        distinct.remove("_")  # of an empty container
-    if {"int", "float"} <= set(distinct):
-        distinct.remove("int")
-    for outer in ("list", "set", "dict", "tuple"):
-        same = [text for text in distinct if text.startswith(f"{outer}[")]
-        if len(same) > 1:
-            distinct = [text for text in distinct if text not in same] + [_merged_containers(outer, same)]
-    return " | ".join(sorted(distinct, key=lambda text: text == "None"))
-
-
-def _merged_containers(outer: str, texts: list[str]) -> str:
-    parts = [_arguments(text) for text in texts]
-    if outer == "tuple":
-        if len({len(part) for part in parts}) == 1 and "..." not in parts[0]:
-            columns = [_merged([part[i] for part in parts]) for i in range(len(parts[0]))]
-            return f"tuple[{', '.join(columns)}]"
-        return f"tuple[{_merged([p for part in parts for p in part if p != '...'])}, ...]"
-    columns = [_merged([part[i] for part in parts]) for i in range(len(parts[0]))]
-    return f"{outer}[{', '.join(columns)}]"
-
-
-def _arguments(text: str) -> list[str]:
-    match _annotation(text):
-        case ast.Subscript(slice=ast.Tuple(elts=elts)):
-            return [ast.unparse(part) for part in elts]
-        case ast.Subscript(slice=inside):
-            return [ast.unparse(inside)]
-    return []

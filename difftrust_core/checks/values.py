@@ -41,7 +41,7 @@ _BUILTINS: Final = frozenset({"complex", "range", "bytes", "bytearray", "frozens
 _BUILTIN_TYPES: Final = frozenset({"str", "int", "float", "list", "dict", "set", "tuple", "bytes"})
 _OF_MODULES: Final = {"math", "operator", "string", "statistics"}
 _NUMBERS: Final = {"math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan}
-_PARSERS: Final = {
+_PARSERS: Final[dict[str, Any]] = {
     "date.fromisoformat": datetime.date,
     "time.fromisoformat": datetime.time,
     "datetime.fromisoformat": datetime.datetime,
