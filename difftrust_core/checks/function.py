@@ -14,11 +14,11 @@ from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.task import Task
-from difftrust_core.checks.hints import STANDS_FOR, sample_seeds
+from difftrust_core.checks.hints import sample_seeds
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests
 from difftrust_core.exceptions import BadStub, WrongUsage
-from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter
+from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, Parameter
 
 BENCHMARK = "check"
 
@@ -75,7 +75,7 @@ def load_stub(where: str, *, examples: Sequence[str] = (), typed: bool = True, s
     fitting = [text for text in seeds if types.accepts(text)] if typed else seeds
     notes += [f"left out, for it does not fit the annotations: {text}" for text in seeds if text not in fitting]
     if not fitting:
-        fitting = list(_seeds_from_hints(module, function, types, seed))
+        fitting = list(_seeds_from_hints(function, types, seed))
         notes.append(f"no examples given: {len(fitting)} seed inputs from the type hints")
     return Stub(task=_task(path, module, function, fitting), types=types if typed else None, notes=tuple(notes))
 
@@ -195,25 +195,13 @@ def _seeds_in(source: str, function: ast.FunctionDef) -> Iterator[str]:
                         yield write_literal(value)
 
 
-def _seeds_from_hints(
-    module: ast.Module, function: ast.FunctionDef, types: ArgumentTypes, seed: int
-) -> tuple[str, ...]:
+def _seeds_from_hints(function: ast.FunctionDef, types: ArgumentTypes, seed: int) -> tuple[str, ...]:
     remedy = f'give some with --example "{function.name}(...)" or as >>> lines in the docstring'
-    annotations = Annotations(module, stands_for=STANDS_FOR)
-    hints = []
     for parameter in types.parameters:
-        try:
-            if parameter.annotation is None:
-                raise NotResolved("no annotation")
-            hint = annotations.resolve(parameter.annotation)
-        except NotResolved as e:
-            if not parameter.required:
-                break  # its default serves
-            raise WrongUsage(
-                f"expected example inputs or type hints, parameter {parameter.name}: {e}; {remedy}"
-            ) from None
-        hints += [hint, hint] if parameter.variadic else [hint]
-    seeds = sample_seeds(hints, accepts=types.accepts, seed=seed)
+        if parameter.name in types.unchecked and parameter.required:
+            why = types.unchecked[parameter.name]
+            raise WrongUsage(f"expected example inputs or type hints, parameter {parameter.name}: {why}; {remedy}")
+    seeds = sample_seeds(types, seed=seed, docstring=ast.get_docstring(function) or "")
     if not seeds:
         raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
     return seeds
