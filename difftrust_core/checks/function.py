@@ -16,6 +16,7 @@ from difftrust_core.checks.conditions import Conditions, conditions_of
 from difftrust_core.checks.docstring import exceptions_in, types_in
 from difftrust_core.checks.doctests import example_of, examples_in
 from difftrust_core.checks.example import Example
+from difftrust_core.checks.hints import sample_seeds
 from difftrust_core.checks.mentions import columns_in, words_in
 from difftrust_core.checks.preamble import Preamble, names_in, packages_in, preamble_of
 from difftrust_core.checks.target import Target, find_function, find_target, is_written, parse_file
@@ -286,12 +287,12 @@ class _Loading:
     def _drawn(self, types: ArgumentTypes, *, seed: int, columns: Mapping[str, str], needed: bool) -> tuple[str, ...]:
         """Return seeds from the types. Raises WrongUsage where they are needed and nothing is known."""
         remedy = f'give some with --example "{self._call_form()}" or as >>> lines in the docstring'
-        try:
-            drawn = draw_from_types(types, self.target.module, seed=seed, columns=columns)
-        except NotResolved as e:
-            if not needed:
-                return ()
-            raise WrongUsage(f"expected example inputs or type hints, {e}; {remedy}") from None
+        unknown = [p for p in types.parameters if p.name in types.unchecked and p.required]
+        if unknown and needed:
+            why = types.unchecked[unknown[0].name]
+            raise WrongUsage(f"expected example inputs or type hints, parameter {unknown[0].name}: {why}; {remedy}")
+        known = [*self._given, *self._mined]
+        drawn = sample_seeds(types, seed=seed, docstring=self.target.docstring, given=known, columns=columns)
         if not drawn and needed:
             raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
         return drawn
@@ -332,24 +333,3 @@ def _wider(found: ast.expr, used: ast.expr | None, *, whole_only: bool) -> ast.e
     if whole_only and one in ("list[int]", "dict[int, int]", "set[int]", "tuple[int, ...]") and other:
         return used or found
     return found
-
-
-def draw_from_types(
-    types: ArgumentTypes, module: ast.Module, *, seed: int, columns: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return argument tuples drawn from the types. Raises NotResolved naming a parameter of which nothing is known."""
-    from difftrust_core.checks.hints import STANDS_FOR, sample_seeds
-
-    annotations = Annotations(module, stands_for=STANDS_FOR)
-    hints = []
-    for parameter in types.parameters:
-        try:
-            if parameter.annotation is None:
-                raise NotResolved("no annotation")
-            hint = annotations.resolve(parameter.annotation)
-        except NotResolved as e:
-            if not parameter.required:
-                break  # its default serves
-            raise NotResolved(f"parameter {parameter.name}: {e}") from None
-        hints += [hint, hint] if parameter.variadic else [hint]
-    return sample_seeds(hints, accepts=types.accepts, seed=seed)

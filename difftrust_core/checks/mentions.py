@@ -30,9 +30,28 @@ _KINDS: Final = (
             r"department|gender|color|store|customer|symbol|currency|sku"),
 )  # fmt: skip
 _WORD: Final = re.compile(r"""["'`]+([^"'`\n]{1,100}?)["'`]+""")
-_NO_COLUMNS: Final = frozenset(
-    ("and", "or", "the", "a", "an", "of", "in", "to", "with", "as", "is", "are", "for", "each")
-)
+_NO_COLUMNS: Final = frozenset(("and", "or", "the", "a", "an", "of", "in", "to", "with", "as", "is", "are", "for"))
+
+
+def columns_in(docstring: str, codes: Sequence[str], values: Sequence[Any]) -> dict[str, str]:
+    """Return the columns of frames and what each holds: int, float, str, date or bool.
+
+    They come from frames among ``values``, from the docstring and from programs; empty where no frame is mentioned.
+    """
+    found: dict[str, str] = {}
+    for name, kind in (pair for value in values for pair in _of_value(value)):
+        found.setdefault(name, kind or kind_of_column(name))
+    trees = [tree for tree in map(parsed, codes) if tree is not None]
+    named = [pair for tree in trees for pair in _of_tree(tree)]
+    made = {name for tree in trees for name in _made(tree)}
+    used = {name: kind for name, kind in reversed(named) if kind}
+    for name in _of_docstring(docstring):
+        found.setdefault(name, used.get(name) or kind_of_column(name))
+    if not found:
+        for name, _ in named:
+            if name not in made:
+                found.setdefault(name, used.get(name) or kind_of_column(name))
+    return dict(list(found.items())[:MAX_COLUMNS])
 
 
 def kind_of_column(name: str) -> str:

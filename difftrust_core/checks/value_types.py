@@ -34,9 +34,8 @@ def _value_text(value: Any) -> str:
         key = _merged([_value_text(k) for k in value]) or "_"
         return f"dict[{key}, {_merged([_value_text(v) for v in value.values()]) or '_'}]"
     if kind is Instance:
-        return {"iter": "Iterator[int]", "re.compile": "re.Pattern", "np.array": "np.ndarray"}.get(
-            value.type_name, value.type_name
-        )
+        spelled = {"iter": "Iterator[int]", "re.compile": "re.Pattern", "np.array": "np.ndarray"}
+        return spelled.get(value.type_name, str(value.type_name))
     if isinstance(value, Code):
         head, _, member = value.text.partition(".")
         if value.text.startswith("lambda") or not member or head[:1].islower():
