@@ -6,14 +6,15 @@ import hashlib
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
-from difftrust_core.base.task import Task
+from difftrust_core.base.task import Domain, Task
+from difftrust_core.checks.example import Example
 from difftrust_core.checks.hints import STANDS_FOR, sample_seeds
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests
@@ -31,6 +32,11 @@ class Stub:
     types: ArgumentTypes | None
     """None where types are not to be checked."""
     notes: tuple[str, ...]
+    examples: tuple[Example, ...] = ()
+    documented_exceptions: frozenset[str] = frozenset()
+    dictionary: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
 
 
 def parse_file(path: Path) -> ast.Module:
@@ -61,7 +67,17 @@ def find_function(where: str) -> tuple[Path, ast.Module, ast.FunctionDef]:
     return Path(path), module, found[-1]
 
 
-def load_stub(where: str, *, examples: Sequence[str] = (), typed: bool = True, seed: int = 0) -> Stub:
+def load_stub(
+    where: str,
+    *,
+    examples: Sequence[str] = (),
+    assume: Sequence[str] = (),
+    typed: bool = True,
+    seed: int = 0,
+    allow_imports: Sequence[str] = (),
+    candidates: Sequence[str] = (),
+    needs_docstring: bool = True,
+) -> Stub:
     """Return the function ``module.py::function`` as a task.
 
     Its seed inputs are the calls in its docstring's examples and in ``examples``, else they come from the type hints.
@@ -77,7 +93,25 @@ def load_stub(where: str, *, examples: Sequence[str] = (), typed: bool = True, s
     if not fitting:
         fitting = list(_seeds_from_hints(module, function, types, seed))
         notes.append(f"no examples given: {len(fitting)} seed inputs from the type hints")
-    return Stub(task=_task(path, module, function, fitting), types=types if typed else None, notes=tuple(notes))
+    task = _task(path, module, function, fitting)
+    if assume:
+        task = replace(task, domain=Domain(requires=" and ".join(f"({text})" for text in assume)))
+    return Stub(
+        task=task,
+        types=types if typed else None,
+        notes=tuple(notes),
+        examples=tuple(_examples(function, examples)),
+        libraries=tuple(allow_imports),
+    )
+
+
+def _examples(function: ast.FunctionDef, given: Sequence[str]) -> Iterator[Example]:
+    with suppress(ValueError):
+        for one in doctest.DocTestParser().get_examples(ast.get_docstring(function) or ""):
+            yield Example(source=one.source, want=one.want, origin="docstring", shown=one.source.strip())
+    for text in given:
+        call, _, want = text.partition(" == ")
+        yield Example(source=call, want=want, origin="--example", shown=call)
 
 
 def _task(path: Path, module: ast.Module, function: ast.FunctionDef, seeds: Sequence[str]) -> Task:

@@ -104,7 +104,7 @@ def test_disagreements_are_found_and_the_inputs_shown_are_minimal(case: Case, tm
     began = cpu_seconds()
     stub = load_stub(where)
     assert stub.types is not None
-    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(accepts=stub.types.accepts))
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(types=stub.types))
     assert cpu_seconds() - began < 20
     assert report.verdict == "incoherent"
     assert report.incoherence > 0
@@ -232,8 +232,8 @@ def test_validity_decides_on_inputs_where_most_raise(tmp_path: Path) -> None:
     stub = load_stub(f"{tmp_path / 'stub.py'}::first")
     candidates = load_folder(folder, stub.task)
     assert stub.types is not None
-    assert check(stub.task, candidates, CheckOptions(accepts=stub.types.accepts, n=200)).verdict == "coherent"
-    report = check(stub.task, candidates, CheckOptions(accepts=stub.types.accepts, n=200, validity="all"))
+    assert check(stub.task, candidates, CheckOptions(types=stub.types, n=200)).verdict == "coherent"
+    report = check(stub.task, candidates, CheckOptions(types=stub.types, n=200, validity="all"))
     assert report.verdict == "incoherent"
     assert [found.arguments for found in report.disagreements] == ["([],)"]
 
@@ -247,7 +247,7 @@ def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
     assert typed.types is not None
     assert untyped.types is None
     candidates = load_folder(folder, typed.task)
-    assert check(typed.task, candidates, CheckOptions(accepts=typed.types.accepts, n=300)).verdict == "coherent"
+    assert check(typed.task, candidates, CheckOptions(types=typed.types, n=300)).verdict == "coherent"
     assert check(untyped.task, candidates, CheckOptions(n=300)).verdict == "incoherent"
 
 
@@ -331,7 +331,7 @@ def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_import
     )
     stub = load_stub(f"{tmp_path / 'stub.py'}::f")
     assert stub.types is not None
-    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(accepts=stub.types.accepts, n=50))
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(types=stub.types, n=50))
     assert (report.verdict, report.clusters[0].outcomes) == ("coherent", (("value", 50),))
 
 
