@@ -1,16 +1,19 @@
 """What a check found: as JSON for machines, and in words for a terminal and the dashboard."""
 
+import ast
 import json
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from difftrust_core.base.literals import BadText
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.text import printable
+from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
-from difftrust_core.checks.spelling import as_difference, spelled_call, spelled_method, spelled_outcome
+from difftrust_core.checks.spelling import EFFECTS, as_difference, spelled_method, spelled_outcome
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.report.render import plain
@@ -79,7 +82,8 @@ def facts(report: Report) -> list[str]:
     ]
     if report["n_examples"]:
         wrong = len({each["call"] for each in report["contradictions"]})
-        lines.append(f"{report['n_examples']} examples say what is right: {wrong or 'none'} contradicted")
+        several = "1 example says" if report["n_examples"] == 1 else f"{report['n_examples']} examples say"
+        lines.append(f"{several} what is right: {wrong or 'none'} contradicted")
     interval = report["interval"]
     if interval is not None:
         lines.append(
@@ -211,23 +215,33 @@ def effects_alone(found: Mapping[str, Any]) -> str:
 
 
 def pins_of(found: Mapping[str, Any], report: Report) -> list[str | None]:
-    """Return for each of the two outcomes what --pin takes to say that it is right, None where it cannot be said."""
-    function, arguments = report["task"]["entry_point"], found["arguments"]
-    return [spelled_pin(function, arguments, (Kind[kind.upper()], text)) for kind, text in found["outcomes"]]
+    """Return for each of the two outcomes what --pin takes to say that it is right.
+
+    None where it cannot be said, and for a behaviour that contradicts an example.
+    """
+    task, arguments = report["task"], found["arguments"]
+    wrong = {cluster["number"] for cluster in report["clusters"] if cluster["contradicts"]}
+    return [
+        None if number in wrong else spelled_pin(task, arguments, (Kind[kind.upper()], text))
+        for number, (kind, text) in zip((found["first"], found["second"]), found["outcomes"], strict=True)
+    ]
 
 
-def spelled_pin(function: str, arguments: str, outcome: Outcome) -> str | None:
-    """Return what --pin takes to say that this outcome is right; None where it cannot be said in an example."""
+def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> str | None:
+    """Return what --pin takes to say that this outcome is right; None where an example cannot say it.
+
+    Values are spelled with the names that the function's module has.
+    """
     kind, text = outcome
-    call = spelled_call(function, arguments)
-    pin = f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}"
-    if kind not in (Kind.VALUE, Kind.EXCEPTION):
+    if kind not in (Kind.VALUE, Kind.EXCEPTION) or text.startswith(f"{EFFECTS}("):
         return None
+    call = spelled_method(task["entry_point"], arguments)
     try:
-        _ = parse_pin(pin, function)
-    except DifftrustError:
+        pin = parse_pin(f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}", task["entry_point"])
+        named = pin.named(Names(ast.parse(task["preamble"])))
+    except (DifftrustError, NotSpelled, BadText, SyntaxError):
         return None
-    return pin
+    return f"{named.call} == {named.value}" if named.value else f"{named.call} raises {text}"
 
 
 def _quoted(word: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from difftrust_core.base.text import printable
 from difftrust_core.cli.options import WeakOption, store_folder
-from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.exceptions import BadSource, DifftrustError, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def check(
     from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
     from difftrust_core.checks.function import load_stub
-    from difftrust_core.datasets.recorded.folder import candidates_of, read_folder
+    from difftrust_core.datasets.recorded.folder import candidates_of
 
     if candidates is not None and model:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
@@ -96,7 +96,7 @@ def check(
             if written:
                 return
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
-        codes = read_folder(candidates) if candidates is not None else {}
+        codes = _codes(candidates) if candidates is not None else {}
         stub = load_stub(
             where,
             examples=example or [],
@@ -133,11 +133,25 @@ def check(
     raise typer.Exit(_STATUS[report.verdict])
 
 
+def _codes(folder: Path) -> dict[str, str]:
+    from difftrust_core.datasets.recorded.folder import read_folder
+
+    try:
+        return read_folder(folder)
+    except BadSource as e:
+        raise WrongUsage(str(e)) from None
+
+
 def _sampled(store: Path, stub: "Stub", asked: dict[str, Any]) -> "list[Candidate]":
-    """Sample programs for the function; a store that did not exist before is not left behind empty."""
+    """Sample programs for the function. Raises WrongUsage where the store cannot be written."""
     from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
 
-    return sample_candidates(store, stub.task, SamplingRequest(**asked), say=_say)
+    try:
+        return sample_candidates(store, stub.task, SamplingRequest(**asked), say=_say)
+    except (OSError, NoStore) as e:
+        raise WrongUsage(
+            f"expected a folder for replies, {store} cannot be written: {e}; give another --store"
+        ) from None
 
 
 @contextmanager
@@ -187,16 +201,18 @@ def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, bool]:
 def _pin_behaviour(where: str, report: "CheckReport", number: int) -> None:
     """Write what the chosen behaviour does on each input shown."""
     from difftrust_core.checks.pin import parse_pin, pin_example
-    from difftrust_core.report.check_text import spelled_pin
+    from difftrust_core.report.check_text import as_json, pins_of, shown_disagreements
 
-    function = report.task.entry_point
+    function, whole = report.task.entry_point, as_json(report)
     pins = []
-    for found in report.disagreements:
-        if number in (found.first, found.second) and found.arguments is not None and found.outcomes is not None:
-            outcome = found.outcomes[0 if number == found.first else 1]
-            pins.append(spelled_pin(function, found.arguments, outcome))
+    for found in shown_disagreements(whole):
+        if number in (found["first"], found["second"]):
+            pins.append(pins_of(found, whole)[0 if number == found["first"] else 1])
     sound = [text for text in dict.fromkeys(pins) if text is not None]
     if not sound:
-        raise WrongUsage(f"expected the number of a behaviour that differs on an input shown, got {number}")
+        raise WrongUsage(
+            f"expected the number of a behaviour that differs on an input shown, that contradicts no example and whose "
+            f"result {where} can spell, got {number}"
+        )
     for text in sound:
         _say(f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}")
