@@ -34,7 +34,6 @@ from difftrust_core.report.check_text import (
     outcomes_of,
     pins_of,
     shown_disagreements,
-    spelled_call,
     spelled_outcome,
 )
 

@@ -102,6 +102,15 @@ class Candidate:
     """The program text as recorded; possibly empty, possibly not Python."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program to execute: its tree, one of its texts, and how many candidates (of any coder) share it."""
+
+    tree_id: str
+    code: str
+    n_candidates: int = 1
+
+
 class Origin(StrEnum):
     """Where a witness comes from."""
 

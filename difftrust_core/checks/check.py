@@ -1,51 +1,58 @@
-"""Candidates of one task, compared with each other, without a reference."""
+"""Candidates of one task, compared with each other and with the examples, without a reference."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.base.records import Candidate, Kind, Outcome, Validity
+from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
 from difftrust_core.base.text import unified_diff
+from difftrust_core.checks.answers import Answers
+from difftrust_core.checks.duel import Duel
+from difftrust_core.checks.example import Example
+from difftrust_core.checks.examples import run_examples
+from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of
+from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
+from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, why_not_loaded
 from difftrust_core.checks.report import (
     CheckReport,
     Cluster,
     Disagreement,
     Interval,
-    Verdict,
+    Validation,
+    exact_interval,
     input_interval,
     of_the_coder,
-    statement,
-    witness_statement,
 )
+from difftrust_core.checks.validation import find_validation
+from difftrust_core.checks.verdict import doubts_of, next_step, statement_of, verdict_of
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
-from difftrust_core.execution.plan import Program
-from difftrust_core.execution.validity import Accepts, Jury, sample_inputs
-from difftrust_core.execution.witnesses import N_WITNESSES, draw_witnesses
-from difftrust_core.languages.language import Language, language_of
-from difftrust_core.languages.python.shrink import Shrunk, shrink
+from difftrust_core.languages.language import language_of
+from difftrust_core.metrics.by_value import TOLERANCE
 from difftrust_core.metrics.consensus import behaviour_clusters
-from difftrust_core.metrics.equality import Equality, Forms, classify
+from difftrust_core.metrics.equality import Comparison, Equality
 from difftrust_core.metrics.estimators import disagreement_per_input, incoherence
 from difftrust_core.sandbox.host import Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
 
-VALIDITIES = (Validity.QUORUM, Validity.ALL)
+if TYPE_CHECKING:
+    from difftrust_core.checks.function import Stub
+    from difftrust_core.languages.python.argument_types import ArgumentTypes
+
+VALIDITIES = (QUORUM, ALL)
+N_WITNESSES = 100
+"""So many are usual."""
 _MAX_PAIRS = 10
 """Pairs of clusters shown, those of the largest first; more tell nobody anything."""
-_STARTS = 5
-"""So many inputs are tried as a start, shortest first: one may disagree by chance alone."""
-_CPU = 2.0
-"""CPU seconds that a pair may take; what is left untried then is not known to agree."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions:
-    """How candidates are compared."""
+    """How candidates are compared, and what is known of the function."""
 
     subject: str = ""
     """Whose error the statements are about; by default the models of the candidates."""
@@ -53,19 +60,42 @@ class CheckOptions:
     seed: int = 0
     witnesses: int = N_WITNESSES
     """So many inputs that seek a disagreement are run beside the n, at most; 0: none."""
-    equality: Equality = Equality.PAPER
-    validity: str = "quorum"
-    accepts: Accepts | None = None
-    """Tells whether an input is within the function's types; None takes all."""
+    equality: Equality = Equality.VALUE
+    tolerance: float = TOLERANCE
+    validity: str = QUORUM
+    types: "ArgumentTypes | None" = None
+    """What the arguments may be; None: anything."""
+    examples: tuple[Example, ...] = ()
+    documented: Collection[str] = ()
+    """Names of exceptions that the docstring names: to raise one is an answer."""
+    dictionary: tuple[str, ...] = ()
+    """Texts that strings are made of."""
+    libraries: tuple[str, ...] = ()
+    """Packages beyond the standard library that programs may import."""
+    messages: bool = False
+    """The message of an exception counts, not its type alone."""
     allow_weak: bool = False
     say: Callable[[str], None] = lambda line: None
     """Is told of progress."""
 
+    @classmethod
+    def of(cls, stub: "Stub", **chosen: Any) -> Self:
+        """Return options with what is known of the function ``stub``."""
+        return cls(
+            types=stub.types,
+            examples=stub.examples,
+            documented=stub.documented_exceptions,
+            dictionary=stub.dictionary,
+            libraries=stub.libraries,
+            **chosen,
+        )
+
 
 def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | None = None) -> CheckReport:
-    """Run the candidates on n fuzzed inputs and report how they disagree. Never raises for what candidates do.
+    """Run the candidates on the examples and on n fuzzed inputs and report how they disagree.
 
-    Raises TooFewCandidates without any, WrongUsage without seed inputs or for another validity.
+    Never raises for what candidates do. Raises TooFewCandidates without any, WrongUsage without seed inputs, for
+    another validity, or for a domain whose condition does not load.
     """
     options = options or CheckOptions()
     if not candidates:
@@ -73,8 +103,8 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
     if not task.seed_inputs or options.validity not in VALIDITIES:
         wanted = f"seed inputs and a validity of {', '.join(VALIDITIES)}"
         raise WrongUsage(f"expected {wanted}, got {len(task.seed_inputs)} and {options.validity!r}; give examples")
-    language = language_of(task)
-    with Sandbox(language.limits, runner=language.runner, allow_weak=options.allow_weak) as sandbox:
+    runner = runner_of(task, options.libraries, messages=options.messages)
+    with Sandbox(language_of(task).limits, runner=runner, allow_weak=options.allow_weak) as sandbox:
         return _Check(task, candidates, sandbox, options).report()
 
 
@@ -87,16 +117,20 @@ def _models(candidates: Sequence[Candidate]) -> str:
 
 
 class _Check:
-    """One check on its way: programs, inputs, the matrix of outcome classes, clusters."""
+    """One check on its way: programs, examples, inputs, the matrix of outcome classes, clusters."""
 
     def __init__(self, task: Task, candidates: Sequence[Candidate], sandbox: Sandbox, options: CheckOptions):
-        self.task, self.sandbox, self.options = task, sandbox, options
-        self.accepts = options.accepts or (lambda text: True)
+        self.task, self.options = task, options
         self.subject = options.subject or _models(candidates)
         self.m = len(candidates)
-        self.language = language_of(task)
-        self.programs, self.names = _programs(candidates, self.language)
+        self.programs, self.names = distinct_programs(candidates, language_of(task))
+        self.codes = [program.code for program in self.programs]
         self.counts = np.array([program.n_candidates for program in self.programs])
+        self.executor = Executor(task, sandbox)
+        documented = {*options.documented, *(e.exception for e in options.examples if e.exception)}
+        self.answers = Answers(Comparison(options.equality, tolerance=options.tolerance), documented)
+        self.draws = draws_of(task, options.types, options.dictionary, seed=options.seed)
+        self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity)
         self.notes: list[str] = []
         if not options.subject and len({candidate.model for candidate in candidates}) > 1:
             self.notes.append("in a mixture, a disagreement says that one of the models is wrong, not which")
@@ -105,16 +139,34 @@ class _Check:
         """Execute and report."""
         options = self.options
         options.say(f"{self.m} candidates, {len(self.programs)} distinct programs, {options.n} inputs")
-        self._execute()
-        loading = int(self.counts[self.loads].sum())
-        self._run_witnesses()
+        self.examples = run_examples(self.executor, self.programs, self.names, options.examples)
+        self.notes += self.examples.notes
+        self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
+        self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers)
+        self.witnesses = self._witnesses()
+        self.validation = self._validation()
+        self._note_programs()
         self._cluster_programs()
-        verdict = self._verdict(loading)
+        return self._made()
+
+    def _made(self) -> CheckReport:
+        options, matrix, drawn = self.options, self.matrix, self.drawn
+        n, loading = len(drawn.inputs), int(self.counts[matrix.loads].sum())
+        share, interval = self._incoherence()
+        left_out = tuple(drawn.left_out.most_common())
+        doubts = doubts_of(self.task, self.m, loading, matrix, self.witnesses, drawn, self.validation, self.absent)
+        is_comparable = loading >= 2 and matrix.returns_values
+        verdict = verdict_of(
+            contradicted=bool(self.examples.contradictions),
+            comparable=is_comparable,
+            disagree=is_comparable and len(np.unique(matrix.labels[self.present], axis=0)) > 1,
+            witnessed=self.witnesses.n_differing > 0,
+            doubts=doubts,
+        )
+        disagreements = self._disagreements() if is_comparable else ()
+        if interval is not None:
+            self.notes.append(of_the_coder(matrix.labels, self.weights, self.subject))
         clusters = tuple(self._cluster(number, rows) for number, rows in enumerate(self.rows, 1))
-        interval = input_interval(disagreement_per_input(self.labels, self.counts), self.m) if self.m > 1 else None
-        disagreements = () if verdict == "undecided" else self._disagreements()
-        if self.m > 1:
-            self.notes.append(of_the_coder(self.labels, self.counts, self.subject))
         return CheckReport(
             task=self.task,
             subject=self.subject,
@@ -122,145 +174,149 @@ class _Check:
             m=self.m,
             n_loading=loading,
             n_programs=len(self.programs),
-            n=options.n,
-            n_distinct=len(self.distinct),
-            n_witnesses=len(self.witnesses),
-            n_witnessed=self._n_witnessed,
+            n=n,
+            n_distinct=len(matrix.inputs),
+            n_draws=drawn.n_draws,
+            left_out=left_out,
+            exhausted=drawn.exhausted,
+            n_examples=self.examples.n,
+            contradictions=self.examples.contradictions,
+            validation=self.validation,
+            undecided=doubts if verdict == "undecided" else (),
+            n_witnesses=len(self.witnesses.inputs),
+            n_witnessed=self.witnesses.n_differing,
             seed=options.seed,
             equality=options.equality,
+            tolerance=options.tolerance,
             validity=options.validity,
-            typed=options.accepts is not None,
-            incoherence=incoherence(self.labels, self.counts) if self.m > 1 else None,
+            typed=options.types is not None,
+            incoherence=share,
             interval=interval,
             error_at_least=interval.low / 2 if interval else 0.0,
-            statement=self._statement(verdict, interval, loading),
-            next_step=self._next_step(verdict),
+            statement=statement_of(
+                verdict,
+                doubts,
+                self.examples.contradictions,
+                disagreement_per_input(matrix.labels, self.weights) if interval is not None else None,
+                interval,
+                self.witnesses,
+                self.subject,
+            ),
+            next_step=next_step(verdict, doubts, matrix.labels, self.m, options.n),
             clusters=clusters,
             disagreements=disagreements,
-            consensus=next((c.code for c in clusters if c.works), None),
+            consensus=next((c.code for c in clusters if c.works and not c.contradicts), None),
             notes=tuple(self.notes),
         )
 
-    def _execute(self) -> None:
-        """Draw the inputs and run every program on each distinct one, once."""
-        options = self.options
-        self.jury = Jury(self.task, self.programs if options.validity == "quorum" else (), self.sandbox)
-        inputs, n_seeds = sample_inputs(self.task, n=options.n, seed=options.seed, accepts=self.accepts, jury=self.jury)
-        if n_seeds:
-            self.notes.append(f"{n_seeds} of {options.n} inputs are unchanged seed inputs: no valid mutation was found")
-        self.distinct = list(dict.fromkeys(inputs))
-        table = OutcomeTable.empty(len(self.distinct))
-        self.sandbox.load(self.language.preamble(self.task), self.distinct, table)
-        sources = [self.language.source(self.task, program.code) for program in self.programs]
-        self.runs = [self.sandbox.run(source, self.task.entry_point) for source in sources]
-        position = {text: i for i, text in enumerate(self.distinct)}
-        which = [position[text] for text in inputs]
-        ids = np.array([run.outcome_ids for run in self.runs])
-        forms = Forms()
-        classes = [np.array(classify(row, equality=options.equality, forms=forms)) for row in table.rows]
-        by_input = np.array([classes[i][ids[:, i]] for i in range(len(self.distinct))]).T
-        kinds = np.array([[int(table.rows[i][j][0]) for i, j in enumerate(run)] for run in ids.tolist()])
-        self.labels: NDArray[np.int64] = np.ascontiguousarray(by_input[:, which])
-        self.labels_of_distinct: NDArray[np.int64] = by_input
-        self.kinds_of_distinct: NDArray[np.int64] = kinds
-        self.kinds: NDArray[np.int64] = kinds[:, which]
-        self.loads: NDArray[np.bool_] = (self.kinds != Kind.LOAD_ERROR).any(axis=1)
-        self.given_up: NDArray[np.bool_] = (self.kinds == Kind.SKIPPED).any(axis=1)
-        self.works: NDArray[np.bool_] = (self.kinds == Kind.VALUE).any(axis=1) & ~self.given_up
-        self._note_programs([table.rows[0][ids[row, 0]][1] for row in range(len(self.programs))])
-
-    def _run_witnesses(self) -> None:
-        """Run the programs that work on inputs that seek a disagreement; nothing that is measured looks at them.
-
-        A witness on which one of them runs out of time or memory says nothing and is left out.
-        """
-        working = np.flatnonzero(self.works).tolist()
-        self.witnesses: list[str] = []
-        self.labels_of_witnesses: NDArray[np.int64] = np.zeros((len(self.programs), 0), dtype=np.int64)
-        if len(working) < 2 or not self.options.witnesses:
-            return
-        codes = [self.programs[row].code for row in working]
-        drawn = draw_witnesses(
-            self.task, codes, self.sandbox, n=self.options.witnesses, seed=self.options.seed, judge=self._judge
-        )
-        texts = [witness.arguments for witness in drawn]
-        table = OutcomeTable.empty(len(texts))
-        self.sandbox.load(self.language.preamble(self.task), texts, table)
-        runs = [self.sandbox.run(self.language.source(self.task, code), self.task.entry_point) for code in codes]
-        forms, columns = Forms(), []
-        for i, (text, row) in enumerate(zip(texts, table.rows, strict=True)):
-            if not any(kind in (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY) for kind, _ in row):
-                classes = classify(row, equality=self.options.equality, forms=forms)
-                self.witnesses.append(text)
-                columns.append([classes[run.outcome_ids[i]] for run in runs])
-        self.labels_of_witnesses = np.full((len(self.programs), len(columns)), -1, dtype=np.int64)
-        self.labels_of_witnesses[working] = np.array(columns, dtype=np.int64).reshape(-1, len(working)).T
-
-    def _judge(self, inputs: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which inputs fit the annotated types and are valid; by a jury of its own, which may lose members."""
-        jury = Jury(self.task, self.programs if self.options.validity == "quorum" else (), self.sandbox)
-        valid: NDArray[np.bool_] = np.array([self.accepts(text) for text in inputs], dtype=bool)
-        valid[valid] = jury.valid([text for text, fits in zip(inputs, valid.tolist(), strict=True) if fits])
-        return valid
+    def _incoherence(self) -> tuple[float | None, Interval | None]:
+        labels, weights = self.matrix.labels, self.weights
+        if weights.sum() < 2 or not labels.shape[1]:
+            return None, None
+        share = incoherence(labels, weights)
+        if self.drawn.exhausted:
+            return share, exact_interval(share)
+        return share, input_interval(disagreement_per_input(labels, weights), int(weights.sum()))
 
     @property
-    def _n_witnessed(self) -> int:
-        known = self.labels_of_witnesses[self.works]
-        return int((known != known[:1]).any(axis=0).sum())
+    def absent(self) -> list[str]:
+        """Candidates that do not load for want of a package that is not allowed: the check knows nothing of them."""
+        return [name for row in np.flatnonzero(~self.present) for name in self.names[self.programs[row].tree_id]]
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which programs count."""
+        return ~self.matrix.lacks_package
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """How many candidates each program that counts stands for."""
+        return self.counts * self.present
+
+    def _witnesses(self) -> Witnesses:
+        """Run the programs that work on inputs that seek a disagreement; nothing that is measured looks at them."""
+        working = np.flatnonzero(self.matrix.works).tolist()
+        if len(working) < 2:
+            return Witnesses.none(len(self.programs))
+        codes = [self.codes[row] for row in working]
+        texts = draw_witnesses(
+            self.task,
+            codes,
+            self.draws,
+            self.judge.fresh(),
+            self.drawn,
+            n=self.options.witnesses,
+            seed=self.options.seed,
+        )
+        return run_witnesses(self.executor, codes, working, len(self.programs), texts, self.answers)
+
+    def _validation(self) -> tuple[Validation, ...]:
+        if not self.drawn.differing:
+            return ()
+        self.options.say("looking for the smallest inputs on which validation differs")
+        return find_validation(
+            self.executor,
+            self.programs,
+            self.names,
+            list(self.drawn.differing.values()),
+            judge=self.judge.fresh(),
+            answers=self.answers,
+            draws=self.draws,
+        )
 
     def _cluster_programs(self) -> None:
-        """Sort the programs by what they did on the inputs and the witnesses; those that do not work come last."""
-        labels = np.ascontiguousarray(np.hstack([self.labels, self.labels_of_witnesses]))
-        clusters = behaviour_clusters(labels, self.counts, [program.code for program in self.programs])
-        self.rows = sorted(clusters, key=lambda rows: not self.works[rows[0]])
+        """Sort the programs by what they did; those that contradict an example come late, those that fail last."""
+        passed = np.array(self.examples.labels, dtype=np.int64).reshape(len(self.programs), -1)
+        labels = np.ascontiguousarray(np.hstack([self.matrix.labels, self.witnesses.labels, passed]))
+        clusters = behaviour_clusters(labels, self.counts, self.codes)
+        self.rows = sorted(clusters, key=lambda rows: (not self.matrix.works[rows[0]], self._contradicts(rows)))
 
-    def _note_programs(self, first_texts: list[str]) -> None:
-        """Say what is odd about single programs."""
-        for row, run in enumerate(self.runs):
+    def _contradicts(self, rows: Sequence[int]) -> bool:
+        return rows[0] in self.examples.contradicting
+
+    def _note_programs(self) -> None:
+        """Say what is odd about the draws and about single programs."""
+        matrix, drawn = self.matrix, self.drawn
+        if drawn.n_seeds:
+            n = len(drawn.inputs)
+            self.notes.append(f"{drawn.n_seeds} of {n} inputs are unchanged seed inputs: no valid mutation was found")
+        for row, run in enumerate(matrix.runs):
             whose = ", ".join(self.names[self.programs[row].tree_id])
-            if not self.loads[row]:
-                why = f"does not load ({first_texts[row]})"
-                self.notes.append(f"{whose}: {why}, so it is wrong on every input and differs from all")
+            if not matrix.loads[row]:
+                self.notes.append(f"{whose}: {self._why_not_loaded(row)}")
             if run.nondeterministic:
                 self.notes.append(f"{whose}: differs from itself when run twice, so it may disagree by chance")
             if run.trimmed:
                 self.notes.append(f"{whose}: statements after the function were left out, for they failed")
-            if self.given_up[row]:
+            if matrix.given_up[row]:
                 self.notes.append(f"{whose}: given up after too many timeouts or crashes; the rest counts as timeouts")
-        left = self.counts * self.loads
-        if 2 <= left.sum() < self.m:
-            self.notes.append(f"among the {left.sum()} that load: incoherence {incoherence(self.labels, left):.4f}")
+        left = self.counts * matrix.loads
+        if 2 <= left.sum() < self.m and matrix.labels.shape[1]:
+            self.notes.append(f"among the {left.sum()} that load: incoherence {incoherence(matrix.labels, left):.4f}")
 
-    def _verdict(self, loading: int) -> Verdict:
-        if loading < 2 or not (self.kinds == Kind.VALUE).any():
-            return "undecided"
-        if len(np.unique(self.labels, axis=0)) > 1:
-            return "incoherent"
-        return "disagreement found" if self._n_witnessed else "coherent"
-
-    def _statement(self, verdict: Verdict, interval: Interval | None, loading: int) -> str:
-        if verdict == "undecided" or interval is None:
-            why = f"{loading} of {self.m} candidates load" if loading < 2 else "no candidate returned a plain value"
-            return f"Could not decide: {why}; two that return values on some input are the least to compare."
-        measured = statement(disagreement_per_input(self.labels, self.counts), interval, self.subject)
-        if verdict == "disagreement found":
-            return f"{witness_statement(self._n_witnessed, len(self.witnesses))} {measured}"
-        return measured
+    def _why_not_loaded(self, row: int) -> str:
+        said = self.matrix.load_errors[row]
+        why = why_not_loaded(self.codes[row], said, entry_point=self.task.entry_point, libraries=self.options.libraries)
+        if self.matrix.lacks_package[row]:
+            return f"does not load ({why}), so it was not compared"
+        return f"does not load ({why}), so it is wrong on every input and differs from all"
 
     def _cluster(self, number: int, rows: list[int]) -> Cluster:
-        kinds = Counter(Kind(kind).name.lower() for kind in self.kinds[rows[0]].tolist())
+        kinds = Counter(Kind(kind).name.lower() for kind in self.matrix.kinds[rows[0]].tolist())
         return Cluster(
             number=number,
             candidates=tuple(name for row in rows for name in self.names[self.programs[row].tree_id]),
-            code=self.programs[rows[0]].code,
+            code=self.codes[rows[0]],
             outcomes=tuple(kinds.most_common()),
-            loads=bool(self.loads[rows[0]]),
-            works=bool(self.works[rows[0]]),
-            nondeterministic=any(self.runs[row].nondeterministic for row in rows),
+            loads=bool(self.matrix.loads[rows[0]]),
+            works=bool(self.matrix.works[rows[0]]),
+            nondeterministic=any(self.matrix.runs[row].nondeterministic for row in rows),
+            contradicts=self._contradicts(rows),
         )
 
     def _disagreements(self) -> tuple[Disagreement, ...]:
         pairs = sorted(combinations(range(len(self.rows)), 2), key=sum)
+        pairs = [(a, b) for a, b in pairs if self._differ(self.rows[a][0], self.rows[b][0])]
         left_out = len(pairs) - _MAX_PAIRS
         if left_out > 0:
             self.notes.append(f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown")
@@ -272,19 +328,24 @@ class _Check:
             known += [arguments for arguments in [found[-1].arguments] if arguments is not None]
         return tuple(found)
 
+    def _differ(self, one: int, other: int) -> bool:
+        if self.matrix.lacks_package[[one, other]].any():
+            return False
+        return bool((self.matrix.labels[one] != self.matrix.labels[other]).any() or self._witnessed(one, other).any())
+
     def _disagreement(self, a: int, b: int, known: list[str]) -> Disagreement:
         one, other = self.rows[a][0], self.rows[b][0]
-        codes = (self.programs[one].code, self.programs[other].code)
-        comparable = bool(self.loads[one] and self.loads[other])
+        codes = (self.codes[one], self.codes[other])
+        comparable = bool(self.matrix.loads[one] and self.matrix.loads[other])
         shrunk, outcomes = None, None
         if comparable:
-            duel = Duel(self.task, codes, self.sandbox, equality=self.options.equality, jury=self.jury)
-            shrunk = duel.smallest(self._split(one, other), known, self.accepts)
-            outcomes = duel.outcomes([shrunk.arguments])[0] if shrunk else None
+            duel = Duel(self.executor, codes, self.answers.differ, self.judge.keeps)
+            shrunk = duel.smallest(self._split(one, other), known, self.draws.accepts)
+            outcomes = duel.outcomes(shrunk.arguments) if shrunk else None
         return Disagreement(
             first=a + 1,
             second=b + 1,
-            n_inputs=int((self.labels[one] != self.labels[other]).sum()),
+            n_inputs=int((self.matrix.labels[one] != self.matrix.labels[other]).sum()),
             n_witnesses=int(self._witnessed(one, other).sum()),
             arguments=shrunk.arguments if shrunk else None,
             outcomes=outcomes,
@@ -294,92 +355,13 @@ class _Check:
 
     def _witnessed(self, one: int, other: int) -> NDArray[np.bool_]:
         """Return on which witnesses two programs, both of which were run, differ."""
-        first, second = self.labels_of_witnesses[[one, other]]
+        first, second = self.witnesses.labels[[one, other]]
         differ: NDArray[np.bool_] = (first != second) & (first >= 0) & (second >= 0)
         return differ
 
     def _split(self, one: int, other: int) -> list[str]:
         """Return the distinct inputs on which two programs were run and differ; the witnesses, if they alone do so."""
-        if (self.labels[one] == self.labels[other]).all():
-            return [self.witnesses[i] for i in np.flatnonzero(self._witnessed(one, other)).tolist()]
-        tried = (self.kinds_of_distinct[[one, other]] != Kind.SKIPPED).all(axis=0)
-        labels = self.labels_of_distinct
-        return [self.distinct[i] for i in np.flatnonzero((labels[one] != labels[other]) & tried).tolist()]
-
-    def _next_step(self, verdict: Verdict) -> str:
-        """Say which would tell more, programs or inputs: inputs while their second half still splits clusters."""
-        options = self.options
-        if verdict == "undecided":
-            return "more programs: at least two that load and return a value"
-        half, whole = (len(np.unique(self.labels[:, :n], axis=0)) for n in (options.n // 2, options.n))
-        if half < whole:
-            return f"more inputs (-n {2 * options.n}): the second half of them still split behaviours that looked equal"
-        return (
-            f"more programs (-m {2 * self.m}), best from another model: twice the inputs would split little, "
-            "for the second half of these split nothing"
-        )
-
-
-def _programs(candidates: Sequence[Candidate], language: Language) -> tuple[list[Program], dict[str, list[str]]]:
-    """Return the distinct programs in the order of their first candidate, and whose each is, by tree."""
-    codes: dict[str, str] = {}
-    names: dict[str, list[str]] = {}
-    single = Counter(candidate.model for candidate in candidates)
-    for candidate in candidates:
-        tree = language.tree_id(candidate.code)
-        codes[tree] = min(codes.get(tree, candidate.code), candidate.code, key=lambda code: (len(code), code))
-        name = candidate.model if single[candidate.model] == 1 else f"{candidate.model} #{candidate.sample_index}"
-        names.setdefault(tree, []).append(name)
-    programs = [Program(tree_id=tree, code=code, n_candidates=len(names[tree])) for tree, code in codes.items()]
-    return programs, names
-
-
-class Duel:
-    """Two programs of one task on any inputs: where they differ when compared with each other alone."""
-
-    def __init__(self, task: Task, programs: tuple[str, str], sandbox: Sandbox, *, equality: Equality, jury: Jury):
-        self._task, self._sandbox, self._language = task, sandbox, language_of(task)
-        self._sources = tuple(self._language.source(task, code) for code in programs)
-        self._equality, self._jury, self._forms = equality, jury, Forms()
-        self._cpu = 0.0
-
-    def outcomes(self, inputs: Sequence[str]) -> list[tuple[Outcome, Outcome]]:
-        """Return what the two do on each input."""
-        table = OutcomeTable.empty(len(inputs))
-        self._sandbox.load(self._language.preamble(self._task), inputs, table)
-        runs = [self._sandbox.run(source, self._task.entry_point) for source in self._sources]
-        self._cpu += sum(run.cpu for run in runs)
-        ids = [run.outcome_ids.tolist() for run in runs]
-        return [(row[a], row[b]) for row, a, b in zip(table.rows, *ids, strict=True)]
-
-    def differ(self, inputs: Sequence[str]) -> list[bool | None]:
-        """Return where the two differ on a valid input; None where that was not found out in the time there is."""
-        if self._cpu > _CPU:
-            return [None] * len(inputs)
-        found = [self._differ(*pair) for pair in self.outcomes(inputs)]
-        split = [i for i, differs in enumerate(found) if differs]
-        if split:
-            for i, valid in zip(split, self._jury.valid([inputs[i] for i in split]).tolist(), strict=True):
-                found[i] = valid
-        return found
-
-    def _differ(self, one: Outcome, other: Outcome) -> bool | None:
-        if Kind.SKIPPED in (one[0], other[0]):
-            return None
-        first, second = classify([one, other], equality=self._equality, forms=self._forms)
-        return first != second
-
-    def smallest(self, starts: Sequence[str], known: Sequence[str], accepts: Accepts) -> Shrunk | None:
-        """Return the smallest input found on which the two differ; None if none does when it is tried again.
-
-        ``starts``: inputs on which they differed. ``known``: small ones on which others differ, which may do as well.
-        """
-        few = sorted([*sorted(starts, key=_length)[:_STARTS], *known], key=_length)
-        for start, differs in zip(few, self.differ(few), strict=True):
-            if differs:
-                return shrink(start, self.differ, accepts=accepts, around=self._language.around(self._task))
-        return None
-
-
-def _length(arguments: str) -> tuple[int, str]:
-    return len(arguments), arguments
+        differ = self.matrix.inputs_that_split(one, other)
+        if differ or (self.matrix.labels[one] != self.matrix.labels[other]).any():
+            return differ
+        return [self.witnesses.inputs[i] for i in np.flatnonzero(self._witnessed(one, other)).tolist()]

@@ -9,14 +9,16 @@ import tokenize
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Self
 
-from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
 from difftrust_core.checks.function import find_function
+from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.exceptions import BadStub, WrongUsage
 
 _FORM = '--pin "f(1, [2]) == 3" or --pin "f([]) raises ValueError"'
-_UNORDERED = (set, frozenset, dict, float)
-"""What prints in an order or in digits of its own: such a result is compared, not printed."""
+_COMPARED = (set, frozenset, dict, float, complex, Instance, Code)
+"""What prints in an order, in digits or in words of its own: such a result is compared, not printed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,32 @@ class Pin:
     call: str
     source: str
     want: str
+    value: str = ""
+    """The result as a literal; empty where an exception is right."""
+
+    @classmethod
+    def of(cls, call: str, right: str) -> Self:
+        """Return the pin that ``call`` gives the literal ``right``. Raises WrongUsage if it is none."""
+        try:
+            value = read_literal(right)
+        except BadText as e:
+            raise WrongUsage(f"expected a literal after ==, got {right!r}: {e}") from None
+        if _holds(value, _COMPARED):
+            return cls(call=call, source=f"{call} == {right}", want="True", value=right)
+        spelled = write_literal(value)
+        return cls(call=call, source=call, want="" if value is None else spelled, value=spelled)
+
+    def named(self, names: Names) -> "Pin":
+        """Return the pin with the names of the module that it shall stand in. Raises NotSpelled, BadText."""
+        call = names.spelled_expression(self.call)
+        if not self.value:
+            return Pin(call=call, source=self.source.replace(self.call, call, 1), want=self.want)
+        right = names.spelled(self.value)
+        return (
+            Pin.of(call, right)
+            if "float(" not in right
+            else Pin(call=call, source=f"{call} == {right}", want="True", value=right)
+        )
 
     @property
     def lines(self) -> list[str]:
@@ -45,14 +73,9 @@ def parse_pin(text: str, function: str) -> Pin:
     match _expression(text):
         case ast.Compare(left=ast.Call() as made, ops=[ast.Eq()], comparators=[right]):
             call = _call(ast.unparse(made), function, text)
-            try:
-                value = read_literal(ast.unparse(right))
-            except BadText as e:
-                raise WrongUsage(f"expected a literal after ==, got {ast.unparse(right)!r}: {e}") from None
-            spelled = write_literal(value)
-            if _holds(value, _UNORDERED):
-                return Pin(call=call, source=f"{call} == {spelled}", want="True")
-            return Pin(call=call, source=call, want="" if value is None else spelled)
+            return Pin.of(call, ast.unparse(right))
+        case ast.Compare(left=ast.Attribute(value=ast.Call()) as read, ops=[ast.Eq()], comparators=[right]):
+            return Pin.of(_call(ast.unparse(read), function, text), ast.unparse(right))
     raise WrongUsage(f"expected a call and its result, got {text!r}; write {_FORM}")
 
 
@@ -65,15 +88,29 @@ def _expression(text: str) -> ast.expr | None:
 
 def _call(text: str, function: str, whole: str) -> str:
     """Return the call in one spelling. Raises WrongUsage unless it calls ``function`` with literals."""
+    owner, _, method = function.rpartition(".")
+    args: list[ast.expr] = []
     match _expression(text):
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) as call if name == function:
-            try:
-                for argument in [*args, *[k.value for k in keywords]]:
-                    _ = read_literal(ast.unparse(argument))
-            except BadText as e:
-                raise WrongUsage(f"expected literal arguments, got {whole!r}: {e}") from None
-            return ast.unparse(call)
-    raise WrongUsage(f"expected a call of {function}, got {whole!r}; write {_FORM}")
+        case ast.Call(func=called, args=given, keywords=keywords) as call if ast.unparse(called) == function:
+            args = [*given, *[k.value for k in keywords]]
+        case ast.Call(func=ast.Attribute(value=made, attr=name), args=given, keywords=keywords) as call if (
+            owner and name == method and _makes(made, owner)
+        ):
+            args = [made, *given, *[k.value for k in keywords]]
+        case ast.Attribute(value=made, attr=name) as call if owner and name == method and _makes(made, owner):
+            args = [made]
+        case _:
+            raise WrongUsage(f"expected a call of {function}, got {whole!r}; write {_FORM}")
+    try:
+        for argument in args:
+            _ = read_literal(ast.unparse(argument))
+    except BadText as e:
+        raise WrongUsage(f"expected literal arguments, got {whole!r}: {e}") from None
+    return ast.unparse(call)
+
+
+def _makes(node: ast.expr, owner: str) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == owner
 
 
 def _holds(value: object, kinds: tuple[type, ...]) -> bool:
@@ -88,14 +125,20 @@ def pin_example(where: str, pin: Pin) -> bool:
     The file is replaced as a whole or not at all, and only if it still parses to the same but for that docstring.
     Raises BadStub where the docstring cannot be edited or says something else about the same call.
     """
-    path, _, function = find_function(where)
+    path, module, function = find_function(where)
+    try:
+        pin = pin.named(Names(module))
+    except (NotSpelled, BadText) as e:
+        raise BadStub(
+            f"expected values that {path.name} can spell, got {pin.source}: {e}; import what is missing"
+        ) from None
     if _is_there(function, pin):
         return False
     raw = path.read_bytes()
     encoding, _ = tokenize.detect_encoding(BytesIO(raw).readline)
     text = raw.decode(encoding)
     edited = _edited(text, function, pin, where)
-    _check(text, edited, function.name, pin, where)
+    _check(text, edited, where.rpartition("::")[2], pin, where)
     _replace(path.resolve(), edited.encode(encoding))
     return True
 
@@ -106,20 +149,28 @@ def _is_there(function: ast.FunctionDef, pin: Pin) -> bool:
     except ValueError:
         return False
     for example in examples:
-        if _normal(example.source) == _normal(pin.source):
-            if example.want.strip() == pin.want.strip():
+        said = _claim(example.source, example.want)
+        if said[0] == _claim(pin.source, pin.want)[0]:
+            if said == _claim(pin.source, pin.want):
                 return True
-            said = example.want.strip() or "None"
             raise BadStub(
-                f"the docstring of {function.name} already says {example.source.strip()} is {said}; "
-                "take that out first if it is wrong"
+                f"the docstring of {function.name} already says {example.source.strip()} is "
+                f"{example.want.strip() or 'None'}; take that out first if it is wrong"
             )
     return False
 
 
-def _normal(source: str) -> str:
-    expression = _expression(source)
-    return ast.unparse(expression) if expression else source.strip()
+def _claim(source: str, want: str) -> tuple[str, str]:
+    """Return a call and what an example says of it, each in one spelling: ``f(1) == 2`` is True says 2."""
+    expression, said = _expression(source), want.strip()
+    if said.startswith("Traceback"):
+        said = said.splitlines()[-1].partition(":")[0]
+    match expression:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if said == "True":
+            expression, said = left, ast.unparse(right)
+    call = ast.unparse(expression) if expression else source.strip()
+    value = _expression(said) if said else None
+    return call, ast.unparse(value) if value else said or "None"
 
 
 def _edited(text: str, function: ast.FunctionDef, pin: Pin, where: str) -> str:
@@ -195,9 +246,17 @@ def _check(before: str, after: str, name: str, pin: Pin, where: str) -> None:
         raise BadStub(f"the docstring of {where} cannot take the example; write it by hand: {pin.lines}")
 
 
-def _docstring_taken(module: ast.Module, name: str) -> str:
-    """Return the function's docstring and put an empty one in its place."""
-    function = [s for s in module.body if isinstance(s, ast.FunctionDef) and s.name == name][-1]
+def _docstring_taken(module: ast.Module, entry_point: str) -> str:
+    """Return the docstring of the function or method and put an empty one in its place."""
+    owner, _, name = entry_point.rpartition(".")
+    body: list[ast.stmt] = module.body
+    for statement in module.body:
+        if owner and isinstance(statement, ast.ClassDef) and statement.name == owner:
+            body = statement.body
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    function = [s for s in ast.walk(ast.Module(body=body, type_ignores=[])) if isinstance(s, kinds) and s.name == name][
+        -1
+    ]
     docstring = ast.get_docstring(function) or ""
     function.body[0] = ast.Expr(value=ast.Constant(value=""))
     return docstring

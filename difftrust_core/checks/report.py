@@ -7,6 +7,7 @@ import numpy as np
 
 from difftrust_core.base.records import Outcome
 from difftrust_core.base.task import Task
+from difftrust_core.checks.examples import Contradiction
 from difftrust_core.metrics.estimators import Counts, Floats, Labels
 from difftrust_core.metrics.intervals.over_inputs import (
     at_most_after_no_disagreement,
@@ -51,6 +52,8 @@ class Cluster:
     """It returned a value on some input, and was not given up for timeouts or crashes."""
     nondeterministic: bool
     """One of its programs differed from itself when it was run twice on the same input."""
+    contradicts: bool = False
+    """It contradicts an example that says what is right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,32 @@ class Disagreement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Doing:
+    """What some candidates do on an input."""
+
+    candidates: tuple[str, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """An input on which some candidates return and most raise an exception that is not documented."""
+
+    arguments: str
+    minimal: bool
+    doing: tuple[Doing, ...]
+    """Those that return come first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undecided:
+    """Why a check could not decide, and what would help."""
+
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckReport:
     """All that a check has to say."""
 
@@ -84,14 +113,30 @@ class CheckReport:
     n_loading: int
     n_programs: int
     n: int
+    """Inputs that were kept, of those that were wanted."""
     n_distinct: int
     """Distinct ones among the n inputs."""
+    n_draws: int
+    """Draws, of which n were kept."""
+    left_out: tuple[tuple[str, int], ...]
+    """Why draws were left out, and how many, the most frequent first."""
+    exhausted: bool
+    """The inputs are all that the types allow."""
+    n_examples: int
+    """Examples that say what is right; each ran on every candidate."""
+    contradictions: tuple[Contradiction, ...]
+    validation: tuple[Validation, ...]
+    """Inputs that are left out, but on which some candidates return and others raise."""
+    undecided: tuple[Undecided, ...]
+    """What keeps the check from saying coherent."""
     n_witnesses: int
     """Witnesses: inputs that seek a disagreement, beside the n; incoherence and its interval speak of the n alone."""
     n_witnessed: int
     """Witnesses on which some two candidates differ."""
     seed: int
     equality: str
+    tolerance: float
+    """Of the equality "value": the share by which floats may differ."""
     validity: str
     typed: bool
     incoherence: float | None
@@ -104,7 +149,7 @@ class CheckReport:
     clusters: tuple[Cluster, ...]
     disagreements: tuple[Disagreement, ...]
     consensus: str | None
-    """The program of the largest cluster that works, ties by the smaller program."""
+    """The program of the largest cluster that works and contradicts no example, ties by the smaller program."""
     notes: tuple[str, ...]
 
 
@@ -125,9 +170,19 @@ def input_interval(disagreement: Floats, m: int, *, level: float = LEVEL) -> Int
     return Interval(low=low, high=min(mean.high, share.high), level=level, covers=COVERS)
 
 
+def exact_interval(incoherence: float) -> Interval:
+    """Return what is known of I where all inputs were run: itself."""
+    return Interval(low=incoherence, high=incoherence, level=LEVEL, covers="all inputs that the types allow")
+
+
 def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
     """Return what is certain, and what is certain at the interval's level."""
     n, hits = len(disagreement), int(np.count_nonzero(disagreement))
+    if not hits and interval.high == 0:
+        return (
+            f"No disagreement on all {n} inputs that the types and the domain allow. "
+            "It proves no program right: all may share one error."
+        )
     if hits:
         return (
             f"A disagreement proves an error: on {hits} of {n} inputs at least one program is wrong. "

@@ -12,7 +12,7 @@ import typer
 from difftrust_core.base.extras import require
 from difftrust_core.base.records import Load, Reading, References, Validity
 from difftrust_core.metrics.detection import Detection
-from difftrust_core.metrics.equality import Equality
+from difftrust_core.metrics.equality import EQUALITIES, Equality
 
 
 class Format(StrEnum):
@@ -39,6 +39,13 @@ def store_folder(place: str | Path) -> Path:
     from difftrust_core.store.remote.mirror import folder_of
 
     return folder_of(place)
+
+
+def stored_equality(name: str) -> Equality:
+    """Return the equality ``name`` of those for which stores keep results. Raises typer.BadParameter for another."""
+    if name not in EQUALITIES:
+        raise typer.BadParameter(f"expected {' or '.join(EQUALITIES)}, got {name!r}")
+    return Equality(name)
 
 
 def reading_of(inputs: Validity | None, references: References, load: Load = Load.TRIMMED) -> Reading:
@@ -86,7 +93,12 @@ DetectionOption = Annotated[
     Detection, typer.Option(help="When a task counts as detected: one random pair an input disagrees, or any pair.")
 ]
 EqualityOption = Annotated[
-    Equality, typer.Option(help="Outcome comparison: tolerant (paper: numbers within 0.1 % agree) or strict.")
+    Equality,
+    typer.Option(
+        help="Outcome comparison: tolerant (paper: numbers within 0.1 % agree) or strict.",
+        parser=stored_equality,
+        metavar=f"[{'|'.join(EQUALITIES)}]",
+    ),
 ]
 InputsOption = Annotated[
     Validity | None,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from difftrust_core.base.records import Validity
+from difftrust_core.base.records import Program, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded.selection import Selection
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -23,15 +23,6 @@ TaskKey = tuple[str, str]
 """Benchmark and task id."""
 _AT_A_TIME = 32
 """Tasks whose texts are held; each time, the tables' ids are looked through once."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Program:
-    """A program to execute: its tree, one of its texts, and how many candidates (of any coder) share it."""
-
-    tree_id: str
-    code: str
-    n_candidates: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,24 +1,19 @@
 """Decide which inputs of a task are kept: drawn until the reference, or a quorum of the candidates, accepts them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from difftrust_core.base.literals import read_literal, tuple_text, write_literal
-from difftrust_core.base.records import Kind, Outcome, Validity
+from difftrust_core.base.records import Kind, Outcome, Program, Validity
 from difftrust_core.base.task import Task
-from difftrust_core.execution.plan import ChunkJob, Program
+from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.languages.language import MAX_ATTEMPTS, key_of, language_of
 from difftrust_core.sandbox.host import Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.store.store import REFERENCE
-
-Accepts = Callable[[str], bool]
-_CHECK_CPU = 2.0
-"""CPU seconds, for 1,000 inputs, that the slowest program of a check may take to judge inputs; then seed inputs stand
-in for the rest."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -222,28 +217,3 @@ def jury_of(job: ChunkJob, sandbox: Sandbox) -> Jury:
         reference = Program(tree_id=REFERENCE, code=job.task.reference or "")
         return Jury(job.task, (reference,), sandbox, dismisses=())
     return Jury(job.task, job.jury, sandbox, dismisses=(Kind.LOAD_ERROR,))
-
-
-def sample_inputs(task: Task, *, n: int, seed: int, accepts: Accepts, jury: Jury) -> tuple[list[str], int]:
-    """Return the n inputs of a check, and for how many of them an unchanged seed input stands in, unjudged.
-
-    As in ``sample_valid_inputs``, each position tries up to 100 draws. ``accepts`` tells whether an input is within
-    the annotated types; a draw outside them is a try as well.
-    """
-    draw = language_of(task).fuzz(task, seed)
-    texts, attempts = [""] * n, [0] * n
-    pending = list(range(n))
-    while pending:
-        over = jury.cpu > _CHECK_CPU * max(1.0, n / 1000)
-        for i in pending:
-            attempt = MAX_ATTEMPTS if over else attempts[i]
-            while True:
-                texts[i] = draw(i, attempt)
-                attempt += 1
-                if attempt > MAX_ATTEMPTS or accepts(texts[i]):
-                    break
-            attempts[i] = attempt
-        judged = [i for i in pending if attempts[i] <= MAX_ATTEMPTS]
-        valid = jury.valid([texts[i] for i in judged]).tolist()
-        pending = [i for i, good in zip(judged, valid, strict=True) if not good]
-    return texts, sum(attempt > MAX_ATTEMPTS for attempt in attempts)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from difftrust_core.base.parallel import end_if_orphaned
 from difftrust_core.base.progress import Progress
-from difftrust_core.base.records import Kind, Validity, Witness
+from difftrust_core.base.records import Kind, Program, Validity, Witness
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded.selection import Selection
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.execution.execute import spread_over
-from difftrust_core.execution.plan import ChunkJob, Program, names_of, programs_of
+from difftrust_core.execution.plan import ChunkJob, names_of, programs_of
 from difftrust_core.execution.validity import DomainDraws, jury_of
 from difftrust_core.execution.worker import ChunkReport, close_sandbox, sandbox_for
 from difftrust_core.languages.language import language_of

@@ -1,6 +1,7 @@
 """Decide when two outcomes are equal.
 
-STRICT is Python equality with types. PAPER is the published comparison, repaired: numbers within 0.1 % are
+STRICT is Python equality with types. VALUE, for checks, is Python's ``==`` on what a caller sees, floats within a
+tolerance (``by_value``). PAPER is the published comparison, repaired: numbers within 0.1 % are
 equal, int, float and bool alike; list equals tuple; the rest is exact; compared recursively; and made an
 equivalence relation by joining what is linked through other outcomes on the same input.
 
@@ -13,13 +14,14 @@ skeleton are equal when their magnitudes are near each other, one by one.
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
-from difftrust_core.base.records import Kind
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.metrics import by_value
 
 
 class Equality(StrEnum):
@@ -27,9 +29,11 @@ class Equality(StrEnum):
 
     PAPER = "paper"
     STRICT = "strict"
+    VALUE = "value"
 
 
-EQUALITIES: Final = tuple(Equality)
+EQUALITIES: Final = (Equality.PAPER, Equality.STRICT)
+"""Those of stores, for which every result is kept."""
 
 
 TOLERANCE: Final = Fraction(1, 1000)
@@ -56,6 +60,7 @@ _VALUE = int(Kind.VALUE)
 _TEXT_COUNTS = frozenset((int(Kind.EXCEPTION), int(Kind.UNSUPPORTED)))
 _TIMEOUTS = frozenset((int(Kind.TIMEOUT), int(Kind.SKIPPED)))
 _REFUSED = -1
+_MAX_FORMS = 20_000
 
 
 class Forms(dict[str, Form]):
@@ -91,7 +96,7 @@ def classify(outcomes: Sequence[tuple[Kind, str]], *, equality: Equality, forms:
     equality. Source: §6 of Valentin et al. ("Equality of outcomes" in the measurement notes).
     """
     if equality not in EQUALITIES:
-        raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}, got {equality!r}")
+        raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}, got {equality!r}; see Comparison")
     if len(outcomes) == 1:
         return [0]
     keys = [text if kind == _VALUE else _other_key(kind, text) for kind, text in outcomes]
@@ -104,7 +109,49 @@ def classify(outcomes: Sequence[tuple[Kind, str]], *, equality: Equality, forms:
     labels = _numbered(skeletons)
     if len(set(labels)) == len(labels):
         return labels
-    return _split(labels, [numbers for _, numbers in parsed])
+    return _split(labels, [numbers for _, numbers in parsed], _join_near)
+
+
+class Comparison:
+    """One rule for many inputs of a task: what was parsed for one is known for the next.
+
+    ``tolerance``: of VALUE, the share of the larger by which two floats may differ.
+    """
+
+    def __init__(self, equality: Equality, *, tolerance: float = by_value.TOLERANCE):
+        self.equality, self.tolerance = Equality(equality), tolerance
+        self._forms = Forms()
+        self._value_forms: dict[str, by_value.Form] = {}
+
+    def classify(self, outcomes: Sequence[Outcome]) -> list[int]:
+        """Return one class label per outcome, as ``classify`` does: an equivalence relation under all three."""
+        if self.equality is not Equality.VALUE:
+            return classify(outcomes, equality=self.equality, forms=self._forms)
+        if len(outcomes) == 1:
+            return [0]
+        keys = [text if kind == _VALUE else _other_key(kind, text) for kind, text in outcomes]
+        if sum([type(key) is str for key in keys]) < 2:
+            return _numbered(keys)
+        parsed = [self._form(key) if isinstance(key, str) else (str(key), ()) for key in keys]
+        skeletons = [(type(key) is str, form[0]) for key, form in zip(keys, parsed, strict=True)]
+        return _split(_numbered(skeletons), [form[1] for form in parsed], self._split_group)
+
+    def are_equal(self, one: Outcome, other: Outcome) -> bool:
+        """Tell whether two outcomes are equal when nothing else stands between them."""
+        first, second = self.classify([one, other])
+        return first == second
+
+    def _form(self, text: str) -> by_value.Form:
+        if text not in self._value_forms:
+            if len(self._value_forms) > _MAX_FORMS:
+                self._value_forms.clear()
+            self._value_forms[text] = by_value.value_form(text)
+        return self._value_forms[text]
+
+    def _split_group(self, group: list[int], numbers: list[Any], component: list[int]) -> None:
+        for part in by_value.split_by_numbers(group, numbers, self.tolerance):
+            for member in part:
+                component[member] = part[0]
 
 
 def _other_key(kind: int, text: str) -> tuple[int, str]:
@@ -119,21 +166,21 @@ def _numbered(keys: Iterable[object]) -> list[int]:
     return [first.setdefault(key, len(first)) for key in keys]
 
 
-def _split(labels: list[int], numbers: list[tuple[int | float, ...]]) -> list[int]:
-    """Split the classes of equal skeleton by their numbers."""
+def _split(labels: list[int], numbers: list[Any], join: Callable[[list[int], list[Any], list[int]], None]) -> list[int]:
+    """Split the classes of equal skeleton by their numbers; ``join`` names in ``component`` who belongs together."""
     members: dict[int, list[int]] = {}
     for position, label in enumerate(labels):
         members.setdefault(label, []).append(position)
     component = list(range(len(labels)))
     for group in members.values():
         if len(group) > 1:
-            group.sort(key=numbers.__getitem__)
-            _join_near(group, numbers, component)
+            join(group, numbers, component)
     return _numbered(component)
 
 
 def _join_near(group: list[int], numbers: list[tuple[int | float, ...]], component: list[int]) -> None:
-    """Join, in ``component``, what is near each other in a group of one skeleton, sorted by its numbers."""
+    """Join, in ``component``, what is near each other in a group of one skeleton."""
+    group.sort(key=numbers.__getitem__)
     for i, here in enumerate(group, 1):
         mine = numbers[here]
         for there in group[i:]:

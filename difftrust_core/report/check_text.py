@@ -1,22 +1,27 @@
 """What a check found: as JSON for machines, and in words for a terminal and the dashboard."""
 
+import ast
 import json
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.literals import BadText
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.text import printable
+from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
+from difftrust_core.checks.spelling import EFFECTS, as_difference, spelled_method, spelled_outcome
 from difftrust_core.exceptions import DifftrustError
+from difftrust_core.metrics.equality import Equality
 from difftrust_core.report.render import plain
 
 MAX_SHOWN = 300
 """Characters of one line or value on the screen; JSON holds all."""
 MAX_DIFF_LINES = 40
+_MAX_REASONS = 5
 Report = Mapping[str, Any]
 """A ``CheckReport`` as JSON has it."""
 
@@ -44,6 +49,7 @@ def _lines(report: Report, where: str | None) -> Iterator[str]:
     yield f"{where or report['task']['entry_point']}: {report['verdict']}"
     yield from facts(report)
     yield report["statement"]
+    yield from _contradiction_lines(report)
     yield ""
     yield "Behaviours (candidates that did the same on every input):"
     for cluster in report["clusters"]:
@@ -51,24 +57,33 @@ def _lines(report: Report, where: str | None) -> Iterator[str]:
         yield _cut(f"  {cluster['number']}: {len(cluster['candidates'])} ({names}); {outcomes_of(cluster)}")
     for found in shown_disagreements(report):
         yield from _disagreement_lines(found, report, where)
+    yield from _validation_lines(report)
     yield ""
     if report["consensus"] is not None:
         first = report["clusters"][0]["candidates"]
         yield f"Consensus: {first[0]}, for {len(first)} of {report['m']} candidates do the same"
+    elif report["contradictions"]:
+        yield "No consensus: every candidate that works contradicts an example"
     yield from map(_cut, closing(report))
 
 
 def facts(report: Report) -> list[str]:
     """Return what was run, by which rules, and the incoherence with its interval, a line each."""
     loading = "" if report["n_loading"] == report["m"] else f", {report['n_loading']} of them load"
-    types = "within the annotated types" if report["typed"] else "types not checked"
+    types = "within the argument types" if report["typed"] else "types not checked"
     is_quorum = report["validity"] == "quorum"
     valid = "on which half of the candidates return" if is_quorum else "whatever candidates do"
+    of = "all that the types allow" if report["exhausted"] else f"{report['n_distinct']} distinct"
     lines = [
         f"{report['m']} candidates{loading}, {report['n_programs']} distinct programs; {report['n']} inputs "
-        f"({report['n_distinct']} distinct) from {len(report['task']['seed_inputs'])} seed inputs",
-        f"inputs {types}, {valid}; outcomes agree by the {report['equality']} rule; seed {report['seed']}",
+        f"({of}) from {len(report['task']['seed_inputs'])} seed inputs",
+        f"inputs {types}, {valid}; {compared_by(report)}; seed {report['seed']}",
+        *draws_of(report),
     ]
+    if report["n_examples"]:
+        wrong = len({each["call"] for each in report["contradictions"]})
+        several = "1 example says" if report["n_examples"] == 1 else f"{report['n_examples']} examples say"
+        lines.append(f"{several} what is right: {wrong or 'none'} contradicted")
     interval = report["interval"]
     if interval is not None:
         lines.append(
@@ -81,6 +96,69 @@ def facts(report: Report) -> list[str]:
             f"boundary values): {report['n_witnessed']} show a disagreement"
         )
     return lines
+
+
+def compared_by(report: Report) -> str:
+    """Return the rule by which outcomes are equal."""
+    if report["equality"] == Equality.VALUE:
+        return f"outcomes are compared by value, floats within {report['tolerance']:g} relative"
+    return f"outcomes agree by the {report['equality']} rule"
+
+
+def draws_of(report: Report) -> list[str]:
+    """Return how many draws were kept, and why the others were not; nothing where all were."""
+    left_out = report["left_out"]
+    if not left_out:
+        return []
+    shown = [f"{count:,} {why}" for why, count in left_out[:_MAX_REASONS]]
+    more = sum(count for _, count in left_out[_MAX_REASONS:])
+    shown += [f"{more:,} for other reasons"] if more else []
+    kept = report["n_draws"] - sum(count for _, count in left_out)
+    return [f"kept {kept:,} of {report['n_draws']:,} draws: {', '.join(shown)}"]
+
+
+def contradictions_of(report: Report) -> list[tuple[str, str, list[str]]]:
+    """Return for each contradicted example the call, what is right, and who does what instead, a line each."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in report["contradictions"]:
+        want = _one_line(each["want"].strip().removeprefix("Traceback (most recent call last):\n    ...\n")) or "None"
+        found.setdefault((each["call"], want), []).append(f"{', '.join(each['candidates'])}: {_one_line(each['got'])}")
+    return [(call, want, who) for (call, want), who in found.items()]
+
+
+def _contradiction_lines(report: Report) -> Iterator[str]:
+    for call, want, who in contradictions_of(report):
+        yield ""
+        yield _cut(f"Contradicts an example: {_one_line(call)}")
+        yield _cut(f"    expected: {want}")
+        yield from (_cut(f"    {line}") for line in who)
+
+
+def _one_line(text: str) -> str:
+    return " | ".join(text.splitlines())
+
+
+def validation_of(report: Report) -> list[tuple[str, list[str]]]:
+    """Return for each input on which validation differs the call, and who does what, a line each."""
+    name = report["task"]["entry_point"]
+    return [
+        (
+            spelled_method(name, each["arguments"]),
+            [f"{', '.join(doing['candidates'])}: {spelled_outcome(*doing['outcome'])}" for doing in each["doing"]],
+        )
+        for each in report["validation"]
+    ]
+
+
+def _validation_lines(report: Report) -> Iterator[str]:
+    shown = validation_of(report)
+    if not shown:
+        return
+    yield ""
+    yield "Validation differs on inputs that were left out, for fewer than half of the candidates return:"
+    for call, doing in shown:
+        yield _cut(f"  {call}")
+        yield from (_cut(f"    {line}") for line in doing)
 
 
 def outcomes_of(cluster: Mapping[str, Any]) -> str:
@@ -110,10 +188,12 @@ def closing(report: Report) -> list[str]:
 def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | None) -> Iterator[str]:
     yield ""
     yield difference_of(found, report)
-    yield f"  {_cut(spelled_call(report['task']['entry_point'], found['arguments']))}"
+    yield f"  {_cut(spelled_method(report['task']['entry_point'], found['arguments']))}"
     numbers = (found["first"], found["second"])
-    for number, outcome in zip(numbers, found["outcomes"], strict=True):
-        yield f"    {number}: {_cut(spelled_outcome(*outcome))}"
+    for number, outcome in zip(numbers, outcomes_shown(found), strict=True):
+        yield f"    {number}: {_cut(outcome)}"
+    if effects := effects_alone(found):
+        yield f"    {effects}"
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
         if where is not None and pin is not None and len(pin) <= MAX_SHOWN:
             yield f"  if {number} is right: difftrust check {_quoted(where)} --pin {_quoted(pin)}"
@@ -123,34 +203,45 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
         yield f"    ... {len(diff) - MAX_DIFF_LINES} more lines (all of them with --json)"
 
 
-def spelled_outcome(kind: str, text: str) -> str:
-    """Return a value as it is, another outcome with its kind in front."""
-    return text if kind == "value" else f"{kind.replace('_', ' ')} {text}".strip()
+def outcomes_shown(found: Mapping[str, Any]) -> list[str]:
+    """Return what each of the two does on the input shown, effects in words."""
+    return [spelled_outcome(kind, text, found["arguments"]) for kind, text in found["outcomes"]]
+
+
+def effects_alone(found: Mapping[str, Any]) -> str:
+    """Return that the two return the same and differ in their effects; "" where the results differ."""
+    (one, other) = [(Kind[kind.upper()], text) for kind, text in found["outcomes"]]
+    return as_difference(one, other, found["arguments"])
 
 
 def pins_of(found: Mapping[str, Any], report: Report) -> list[str | None]:
-    """Return for each of the two outcomes what --pin takes to say that it is right, None where it cannot be said."""
-    function, arguments = report["task"]["entry_point"], found["arguments"]
-    return [spelled_pin(function, arguments, (Kind[kind.upper()], text)) for kind, text in found["outcomes"]]
+    """Return for each of the two outcomes what --pin takes to say that it is right.
+
+    None where it cannot be said, and for a behaviour that contradicts an example.
+    """
+    task, arguments = report["task"], found["arguments"]
+    wrong = {cluster["number"] for cluster in report["clusters"] if cluster["contradicts"]}
+    return [
+        None if number in wrong else spelled_pin(task, arguments, (Kind[kind.upper()], text))
+        for number, (kind, text) in zip((found["first"], found["second"]), found["outcomes"], strict=True)
+    ]
 
 
-def spelled_call(function: str, arguments: str) -> str:
-    """Return ``f(1, [2])`` for the argument tuple ``(1, [2])``."""
-    return f"{function}({', '.join(map(write_literal, read_literal(arguments)))})"
+def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> str | None:
+    """Return what --pin takes to say that this outcome is right; None where an example cannot say it.
 
-
-def spelled_pin(function: str, arguments: str, outcome: Outcome) -> str | None:
-    """Return what --pin takes to say that this outcome is right; None where it cannot be said in an example."""
+    Values are spelled with the names that the function's module has.
+    """
     kind, text = outcome
-    call = spelled_call(function, arguments)
-    pin = f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}"
-    if kind not in (Kind.VALUE, Kind.EXCEPTION):
+    if kind not in (Kind.VALUE, Kind.EXCEPTION) or text.startswith(f"{EFFECTS}("):
         return None
+    call = spelled_method(task["entry_point"], arguments)
     try:
-        _ = parse_pin(pin, function)
-    except DifftrustError:
+        pin = parse_pin(f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}", task["entry_point"])
+        named = pin.named(Names(ast.parse(task["preamble"])))
+    except (DifftrustError, NotSpelled, BadText, SyntaxError):
         return None
-    return pin
+    return f"{named.call} == {named.value}" if named.value else f"{named.call} raises {text}"
 
 
 def _quoted(word: str) -> str:

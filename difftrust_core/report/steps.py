@@ -1,18 +1,22 @@
 """The steps as functions that return tables: load a benchmark, import, generate, execute, check."""
 
-import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from difftrust_core.base.files import scratch_folder
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
+from difftrust_core.datasets.recorded.folder import candidates_of, read_folder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.report.shown import Benchmark, Check, Table, counted, listed
 from difftrust_core.store.remote.mirror import folder_of
+
+if TYPE_CHECKING:
+    from difftrust_core.checks.function import Stub
 
 Function = Callable[..., Any]
 CHECK_STORE: Final = "difftrust-check"
@@ -200,7 +204,10 @@ def check(
     n: int = 1000,
     temperature: float = 0.6,
     examples: Sequence[str] = (),
-    equality: str = "paper",
+    assume: Sequence[str] = (),
+    equality: str = "value",
+    tolerance: float = 1e-9,
+    allow_imports: Sequence[str] = (),
     seed: int = 0,
     witnesses: int = 100,
 ) -> Check:
@@ -208,8 +215,11 @@ def check(
 
     ``check(f, g, h)`` compares functions: the first one's signature, docstring and examples say what is asked for.
     ``check("module.py::f", models=[...])`` samples m programs for a signature and docstring, ``candidates=`` takes the
-    *.py files of a folder. Everything runs in the sandbox. Beside the n random inputs run up to ``witnesses`` that seek
-    a disagreement. The verdict is coherent, incoherent, disagreement found (on a witness only) or undecided. Raises
+    *.py files of a folder. Everything runs in the sandbox. ``examples`` ("f(1) == 2", "f([]) raises ValueError") and
+    those of the docstring run first and say what is right; inputs obey ``assume`` ("start <= end"). Beside the n random
+    inputs run up to ``witnesses`` that seek a disagreement. Outcomes are compared by value, floats within
+    ``tolerance``; ``equality="paper"`` allows 0.1 %, "strict" nothing. ``allow_imports`` names packages that programs
+    may import. The verdict is coherent, incoherent, disagreement found (on a witness only) or undecided. Raises
     WrongUsage without anything to compare, BadStub if the function cannot be checked.
 
     >>> def middle(values: list[int]) -> int:
@@ -220,75 +230,58 @@ def check(
     >>> dt.check(middle, other, n=200).verdict
     'incoherent'
     """
-    from dataclasses import replace
-
     from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
     from difftrust_core.checks.function import load_stub
+    from difftrust_core.metrics.equality import Equality
 
     functions = [one for one in what if callable(one)]
+    known: dict[str, Any] = {"examples": examples, "assume": assume, "seed": seed, "allow_imports": allow_imports}
     if functions:
-        with scratch_folder() as folder:
-            where = _written(functions[0], folder)
-            stub = load_stub(where, examples=examples, seed=seed)
-        found = _of_functions(functions, stub.task)
-        named = functions[0].__name__
+        stub, found = _functions(functions, known)
     else:
         if len(what) != 1 or bool(_several(models)) == (candidates is not None):
             raise WrongUsage(
                 'expected check(f, g, ...), check("module.py::f", models=[...]) or '
                 'check("module.py::f", candidates="folder")'
             )
-        named = str(what[0])
-        stub = load_stub(named, examples=examples, seed=seed)
-        found = _candidates_of(stub.task, candidates, _several(models), m=m, temperature=temperature)
-    options = CheckOptions(
-        subject=f"these {len(found)} programs" if functions or candidates else "",
+        codes = read_folder(Path(candidates)) if candidates is not None else {}
+        stub = load_stub(str(what[0]), candidates=tuple(codes.values()), needs_docstring=not codes, **known)
+        found = candidates_of(codes, stub.task) or _sampled(stub.task, _several(models), m=m, temperature=temperature)
+    options = CheckOptions.of(
+        stub,
+        subject="" if models else f"these {len(found)} programs",
         n=n,
         seed=seed,
-        equality=equality,  # type: ignore[arg-type]
+        equality=Equality(equality),
+        tolerance=tolerance,
         witnesses=witnesses,
-        accepts=stub.types.accepts if stub.types else None,
     )
     report = run(stub.task, found, options)
-    return Check(report=replace(report, notes=(*stub.notes, *report.notes)), where=None if functions else named)
+    where = None if functions else str(what[0])
+    return Check(report=replace(report, notes=(*stub.notes, *report.notes)), where=where)
 
 
-def _written(function: Function, folder: Path) -> str:
-    from difftrust_core.checks.sources import program_of
-
-    path = folder / "functions.py"
-    path.write_text(program_of(function, name=function.__name__), encoding="utf-8")
-    return f"{path}::{function.__name__}"
-
-
-def _of_functions(functions: Sequence[Function], task: Task) -> list[Candidate]:
+def _functions(functions: Sequence[Function], known: dict[str, Any]) -> tuple["Stub", list[Candidate]]:
+    from difftrust_core.checks.function import load_stub
     from difftrust_core.checks.sources import program_of
 
     if len(functions) < 2:
         raise WrongUsage(f"expected two functions or more to compare, got {functions[0].__name__} only")
+    name = functions[0].__name__
+    codes = [program_of(function, name=name) for function in functions]
+    with scratch_folder() as folder:
+        path = folder / "functions.py"
+        path.write_text(codes[0], encoding="utf-8")
+        stub = load_stub(f"{path}::{name}", candidates=codes, needs_docstring=False, **known)
     names = [function.__name__ for function in functions]
-    return [
-        Candidate(
-            benchmark=task.benchmark,
-            task_id=task.task_id,
-            model=name if names.count(name) == 1 else f"{name} ({place})",
-            temperature=math.nan,
-            sample_index=0,
-            code=program_of(function, name=task.entry_point),
-        )
-        for place, (name, function) in enumerate(zip(names, functions, strict=True), 1)
-    ]
+    named = [each if names.count(each) == 1 else f"{each} ({place})" for place, each in enumerate(names, 1)]
+    return stub, candidates_of(dict(zip(named, codes, strict=True)), stub.task)
 
 
-def _candidates_of(
-    task: Task, candidates: str | Path | None, models: Sequence[str], *, m: int, temperature: float
-) -> list[Candidate]:
+def _sampled(task: Task, models: Sequence[str], *, m: int, temperature: float) -> list[Candidate]:
     from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
-    from difftrust_core.datasets.recorded.folder import load_folder
 
-    if candidates is not None:
-        return load_folder(Path(candidates), task)
     request = SamplingRequest(models=tuple(models), m=m, temperature=temperature)
     return sample_candidates(Path(CHECK_STORE), task, request, say=lambda line: None)
 

@@ -104,7 +104,7 @@ def test_disagreements_are_found_and_the_inputs_shown_are_minimal(case: Case, tm
     began = cpu_seconds()
     stub = load_stub(where)
     assert stub.types is not None
-    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(accepts=stub.types.accepts))
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(types=stub.types))
     assert cpu_seconds() - began < 20
     assert report.verdict == "incoherent"
     assert report.incoherence > 0
@@ -195,7 +195,7 @@ RIGHT = "def first(items):\n    return items[0]\n"
         (("import nothing_like_it", "def second(items):\n    return 1\n"), "0 of 2 candidates load"),
         (
             ("def first(items):\n    raise ValueError\n", "def first(items):\n    return 1 / 0\n"),
-            "no candidate returned",
+            "no candidate returned a plain value",
         ),
     ],
     ids=["one-broken", "one-alone", "none-loads", "none-returns"],
@@ -203,7 +203,7 @@ RIGHT = "def first(items):\n    return items[0]\n"
 def test_what_cannot_be_decided_ends_with_3(
     codes: tuple[str, ...], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "stub.py").write_text(STUB)
+    (tmp_path / "stub.py").write_text(STUB.replace(">>> first([1])\n    1\n", ""))
     folder = programs(tmp_path / "p", *codes)
     status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
     assert status == 3
@@ -220,22 +220,34 @@ def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(
     assert [cluster.candidates for cluster in report.clusters] == [("0.py", "3.py"), ("2.py",), ("1.py",)]
     assert [cluster.works for cluster in report.clusters] == [True, False, False]
     assert report.consensus == RIGHT
-    assert any("2.py: does not load (SyntaxError)" in note for note in report.notes)
+    assert any("2.py: does not load (line 1: SyntaxError: expected ':')" in note for note in report.notes)
     assert any("1.py: given up after too many timeouts" in note for note in report.notes)
     assert any(note == "among the 3 that load: incoherence 0.6667" for note in report.notes)
 
 
-def test_validity_decides_on_inputs_where_most_raise(tmp_path: Path) -> None:
+def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "stub.py").write_text(STUB)
     lenient = "def first(items):\n    return items[0] if items else None\n"
-    folder = programs(tmp_path / "p", RIGHT, "def first(items):\n    return items.pop(0)\n", lenient)
-    stub = load_stub(f"{tmp_path / 'stub.py'}::first")
+    folder = programs(
+        tmp_path / "p", RIGHT, "def first(items):\n    return items.pop(0) if items else [][0]\n", lenient
+    )
+    where = f"{tmp_path / 'stub.py'}::first"
+    stub = load_stub(where)
     candidates = load_folder(folder, stub.task)
-    assert stub.types is not None
-    assert check(stub.task, candidates, CheckOptions(accepts=stub.types.accepts, n=200)).verdict == "coherent"
-    report = check(stub.task, candidates, CheckOptions(accepts=stub.types.accepts, n=200, validity="all"))
+    report = check(stub.task, candidates, CheckOptions(types=stub.types, n=200, validity="all"))
     assert report.verdict == "incoherent"
-    assert [found.arguments for found in report.disagreements] == ["([],)"]
+    assert [found.arguments for found in report.disagreements] == ["([],)"] * len(report.disagreements)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200")
+    assert status == 3
+    assert "  first([])\n    2.py: None\n    0.py, 1.py: exception IndexError\n" in out
+    assert "the candidates refuse different inputs" in out
+    assert '--example "first([]) raises IndexError"' in out
+    assert re.search(r"kept 200 of \d+ draws: .*\d+ IndexError in most candidates, others return", out)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--assume", "items")
+    assert status == 0, out
+    assert "outside the domain" in out
 
 
 def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
@@ -247,7 +259,7 @@ def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
     assert typed.types is not None
     assert untyped.types is None
     candidates = load_folder(folder, typed.task)
-    assert check(typed.task, candidates, CheckOptions(accepts=typed.types.accepts, n=300)).verdict == "coherent"
+    assert check(typed.task, candidates, CheckOptions(types=typed.types, n=300)).verdict == "coherent"
     assert check(untyped.task, candidates, CheckOptions(n=300)).verdict == "incoherent"
 
 
@@ -285,8 +297,12 @@ BAD_WORDS = [
     (["{stub}::first"], 2, "--model or --candidates"),
     (["{stub}::first", "--candidates", "{programs}", "--model", "x"], 2, "got both"),
     (["{stub}::first", "--candidates", "{programs}", "--example", "first(x)"], 2, "literal arguments"),
-    (["{stub}::first", "--candidates", "{stub}"], 3, "cannot be read"),
-    (["{stub}::first", "--candidates", "{empty}"], 3, "found none"),
+    (["{stub}::first", "--candidates", "{stub}"], 2, "cannot be read"),
+    (["{stub}::first", "--candidates", "{empty}"], 2, "found none"),
+    (["{stub}::first", "--candidates", "{empty}/missing"], 2, "cannot be read"),
+    (["{stub}::first", "--model", "openai/x", "--store", "/proc/nothing/here"], 2, "cannot be written"),
+    (["{stub}::first", "--candidates", "{programs}", "--equality", "loose"], 2, "loose"),
+    (["{stub}::first", "--candidates", "{programs}", "--tolerance", "-1"], 2, "tolerance"),
     (["{stub}::first", "--pin", "first([1])"], 2, "a call and its result"),
     (["{stub}::first", "--pin", "second([1]) == 1"], 2, "a call of first"),
 ]
@@ -331,7 +347,7 @@ def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_import
     )
     stub = load_stub(f"{tmp_path / 'stub.py'}::f")
     assert stub.types is not None
-    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(accepts=stub.types.accepts, n=50))
+    report = check(stub.task, load_folder(folder, stub.task), CheckOptions(types=stub.types, n=50))
     assert (report.verdict, report.clusters[0].outcomes) == ("coherent", (("value", 50),))
 
 

@@ -12,11 +12,11 @@ from difftrust_core.analysis.export import export_results
 from difftrust_core.analysis.pools import load_pool
 from difftrust_core.analysis.queries import query_sql
 from difftrust_core.base.literals import read_literal
-from difftrust_core.base.records import Reading
+from difftrust_core.base.records import Program, Reading
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadTask, WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.execution.plan import ChunkJob, Program
+from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.execution.validity import Jury, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.sandbox.host import Limits, Sandbox

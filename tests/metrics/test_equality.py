@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind
-from difftrust_core.metrics.equality import Equality, Forms, classify
+from difftrust_core.metrics.equality import EQUALITIES, Equality, Forms, classify
 
 DIGEST = "#0123456789abcdef0123456789abcdef"
 
@@ -118,7 +118,7 @@ def test_the_boundary_is_exact_however_big():
     assert paper("1", "0.999") == [0, 1]
 
 
-@pytest.mark.parametrize("equality", list(Equality))
+@pytest.mark.parametrize("equality", EQUALITIES)
 def test_kinds(equality):
     outcomes = [
         (Kind.EXCEPTION, "TypeError"),

@@ -4,16 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from difftrust_core.base.text import printable
-from difftrust_core.cli.options import EqualityOption, WeakOption, store_folder
-from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.cli.options import WeakOption, store_folder
+from difftrust_core.exceptions import BadSource, DifftrustError, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
+    from difftrust_core.base.records import Candidate
+    from difftrust_core.checks.function import Stub
     from difftrust_core.checks.report import CheckReport
 
 commands = typer.Typer()
@@ -21,9 +23,11 @@ UNDECIDED = 3
 _STATUS = {"coherent": 0, "incoherent": 1, "disagreement found": 1, "undecided": UNDECIDED}
 
 
-@commands.command(epilog="Example: difftrust check module.py::function --candidates DIR")
+@commands.command(
+    epilog='Example: difftrust check shapes.py::area --candidates DIR --assume "width >= 0" --example "area(2, 3) == 6"'
+)
 def check(
-    where: Annotated[str, typer.Argument(help="A function with a signature and a docstring: module.py::function.")],
+    where: Annotated[str, typer.Argument(help="A function or method: module.py::function, module.py::Class.method.")],
     model: Annotated[list[str] | None, typer.Option(help="Sample from this LLM; several make a mixture.")] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature.")] = 0.6,
@@ -44,14 +48,29 @@ def check(
         int, typer.Option(min=0, help="Further inputs that seek a disagreement; the incoherence does not count them.")
     ] = 100,
     example: Annotated[
-        list[str] | None, typer.Option(help='A call to start from, "f(1, [2])"; may be repeated.')
+        list[str] | None,
+        typer.Option(help='What is right, "f(1) == 2" or "f([]) raises ValueError", or a call alone; may be repeated.'),
+    ] = None,
+    assume: Annotated[
+        list[str] | None, typer.Option(help='What the arguments obey, "start <= end"; may be repeated.')
+    ] = None,
+    allow_import: Annotated[
+        list[str] | None,
+        typer.Option(help="A package of this environment that candidates may import; may be repeated.", metavar="NAME"),
     ] = None,
     no_types: Annotated[bool, typer.Option("--no-types", help="Let inputs leave the annotated types.")] = False,
     validity: Annotated[
         Literal["quorum", "all"],
         typer.Option(help="Inputs kept: those on which at least half of the candidates that load return, or all."),
     ] = "quorum",
-    equality: EqualityOption = Equality.PAPER,
+    equality: Annotated[
+        Equality,
+        typer.Option(help="Outcome comparison: by value, strict (types count), or paper (numbers within 0.1 % agree)."),
+    ] = Equality.VALUE,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
+    ] = 1e-9,
+    message: Annotated[bool, typer.Option("--message", help="The messages of exceptions count too.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
     pin: Annotated[
         list[str] | None,
@@ -67,8 +86,7 @@ def check(
     from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
     from difftrust_core.checks.function import load_stub
-    from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
-    from difftrust_core.datasets.recorded.folder import load_folder
+    from difftrust_core.datasets.recorded.folder import candidates_of
 
     if candidates is not None and model:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
@@ -78,22 +96,32 @@ def check(
             if written:
                 return
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
-        stub = load_stub(where, examples=example or [], typed=not no_types, seed=seed)
+        codes = _codes(candidates) if candidates is not None else {}
+        stub = load_stub(
+            where,
+            examples=example or [],
+            assume=assume or [],
+            typed=not no_types,
+            seed=seed,
+            allow_imports=allow_import or [],
+            candidates=tuple(codes.values()),
+            needs_docstring=candidates is None,
+        )
         if candidates is not None:
-            found = load_folder(candidates, stub.task)
+            found = candidates_of(codes, stub.task)
         else:
-            request = SamplingRequest(
-                models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
-            )
-            found = sample_candidates(store, stub.task, request, say=_say)
-        options = CheckOptions(
+            asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
+            found = _sampled(store, stub, asked | {"api_base": api_base, "max_usd": max_usd})
+        options = CheckOptions.of(
+            stub,
             subject=f"these {len(found)} programs" if candidates else "",
             n=n,
             seed=seed,
             witnesses=witnesses,
             equality=equality,
+            tolerance=tolerance,
+            messages=message,
             validity=validity,
-            accepts=stub.types.accepts if stub.types else None,
             allow_weak=allow_weak_sandbox,
             say=_say,
         )
@@ -103,6 +131,27 @@ def check(
         if chosen is not None:
             _pin_behaviour(where, report, chosen)
     raise typer.Exit(_STATUS[report.verdict])
+
+
+def _codes(folder: Path) -> dict[str, str]:
+    from difftrust_core.datasets.recorded.folder import read_folder
+
+    try:
+        return read_folder(folder)
+    except BadSource as e:
+        raise WrongUsage(str(e)) from None
+
+
+def _sampled(store: Path, stub: "Stub", asked: dict[str, Any]) -> "list[Candidate]":
+    """Sample programs for the function. Raises WrongUsage where the store cannot be written."""
+    from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
+
+    try:
+        return sample_candidates(store, stub.task, SamplingRequest(**asked), say=_say)
+    except (OSError, NoStore) as e:
+        raise WrongUsage(
+            f"expected a folder for replies, {store} cannot be written: {e}; give another --store"
+        ) from None
 
 
 @contextmanager
@@ -152,16 +201,18 @@ def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, bool]:
 def _pin_behaviour(where: str, report: "CheckReport", number: int) -> None:
     """Write what the chosen behaviour does on each input shown."""
     from difftrust_core.checks.pin import parse_pin, pin_example
-    from difftrust_core.report.check_text import spelled_pin
+    from difftrust_core.report.check_text import as_json, pins_of, shown_disagreements
 
-    function = report.task.entry_point
+    function, whole = report.task.entry_point, as_json(report)
     pins = []
-    for found in report.disagreements:
-        if number in (found.first, found.second) and found.arguments is not None and found.outcomes is not None:
-            outcome = found.outcomes[0 if number == found.first else 1]
-            pins.append(spelled_pin(function, found.arguments, outcome))
+    for found in shown_disagreements(whole):
+        if number in (found["first"], found["second"]):
+            pins.append(pins_of(found, whole)[0 if number == found["first"] else 1])
     sound = [text for text in dict.fromkeys(pins) if text is not None]
     if not sound:
-        raise WrongUsage(f"expected the number of a behaviour that differs on an input shown, got {number}")
+        raise WrongUsage(
+            f"expected the number of a behaviour that differs on an input shown, that contradicts no example and whose "
+            f"result {where} can spell, got {number}"
+        )
     for text in sound:
         _say(f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}")

@@ -1,6 +1,7 @@
 """Read the program files of a folder as candidates, one each."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from difftrust_core.base.records import Candidate
@@ -8,11 +9,8 @@ from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadSource
 
 
-def load_folder(folder: Path, task: Task) -> list[Candidate]:
-    """Return each ``*.py`` file of ``folder`` as a candidate for ``task``, in the order of their names.
-
-    A candidate's model is its file's name, its temperature NaN. Raises BadSource if there is no such file.
-    """
+def read_folder(folder: Path) -> dict[str, str]:
+    """Return the text of each ``*.py`` file of ``folder`` by its name, in order. Raises BadSource if there is none."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".py" and path.is_file())
         codes = [path.read_bytes().decode("utf-8", "replace") for path in paths]
@@ -20,14 +18,27 @@ def load_folder(folder: Path, task: Task) -> list[Candidate]:
         raise BadSource(f"expected a folder of candidates, {folder} cannot be read: {e.strerror or e}") from None
     if not paths:
         raise BadSource(f"expected *.py files in {folder}, one candidate each, found none; give another folder")
+    return {path.name: code for path, code in zip(paths, codes, strict=True)}
+
+
+def load_folder(folder: Path, task: Task) -> list[Candidate]:
+    """Return each ``*.py`` file of ``folder`` as a candidate for ``task``, in the order of their names.
+
+    A candidate's model is its file's name, its temperature NaN. Raises BadSource if there is no such file.
+    """
+    return candidates_of(read_folder(folder), task)
+
+
+def candidates_of(codes: Mapping[str, str], task: Task) -> list[Candidate]:
+    """Return texts by name as candidates for ``task``."""
     return [
         Candidate(
             benchmark=task.benchmark,
             task_id=task.task_id,
-            model=path.name,
+            model=name,
             temperature=math.nan,
             sample_index=0,
             code=code,
         )
-        for path, code in zip(paths, codes, strict=True)
+        for name, code in codes.items()
     ]

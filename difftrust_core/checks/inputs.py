@@ -1,0 +1,258 @@
+"""The inputs of a check: drawn until the candidates answer on them; each draw that is left out is counted."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from difftrust_core.base.records import Kind, Outcome, Program
+from difftrust_core.base.task import Task
+from difftrust_core.checks.answers import Answers
+from difftrust_core.checks.predicate import Inside
+from difftrust_core.checks.programs import Executor
+from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
+
+if TYPE_CHECKING:
+    from difftrust_core.languages.python.argument_types import ArgumentTypes
+
+QUORUM, ALL = "quorum", "all"
+OUTSIDE, NOT_FITTING = "outside the domain", "outside the types"
+_CPU = 2.0
+"""CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
+_MAX_EXHAUSTIVE = 1000
+_MAX_DIFFERING = 200
+_BATCH, _TRIES = 100, 4
+
+
+class Draws(Protocol):
+    """Where the inputs of a check come from."""
+
+    def __call__(self, position: int, attempt: int) -> str:
+        """Return an argument tuple, always the same one for a position and an attempt."""
+        ...
+
+    def exhaustive(self) -> list[str] | None:
+        """Return all argument tuples that the types allow, where these are few."""
+        ...
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether an argument tuple fits the types."""
+        ...
+
+
+class FuzzDraws:
+    """The draws of a language's own fuzzing, filtered by what fits the types."""
+
+    def __init__(self, task: Task, accepts: Callable[[str], bool] | None, *, seed: int):
+        self._draw = language_of(task).fuzz(task, seed)
+        self._accepts = accepts
+
+    def __call__(self, position: int, attempt: int) -> str:
+        """Return an argument tuple, always the same one for a position and an attempt."""
+        return self._draw(position, attempt)
+
+    def exhaustive(self) -> list[str] | None:
+        """Return None: the types are not known."""
+        return None
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether an argument tuple fits the types."""
+        return self._accepts is None or self._accepts(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One draw: why it is left out ("" where it is kept), and what the programs did."""
+
+    text: str
+    why: str
+    outcomes: tuple[Outcome, ...] = ()
+    """Of each program; empty where none was run."""
+    differs: bool = False
+    """It is left out since too few answer, but some return a value and others raise."""
+
+
+class Judge:
+    """Decides which draws are kept: those inside the domain that can be built and that enough candidates answer on.
+
+    ``quorum``: at least half of the candidates that load answer, by a value or a documented exception; ``all``: any. A
+    program that was given up for its timeouts counts, and answers nothing from then on.
+    """
+
+    def __init__(self, executor: Executor, programs: Sequence[Program], answers: Answers, *, validity: str):
+        self._executor, self._programs, self._answers, self._validity = executor, programs, answers, validity
+        self._inside = Inside(executor)
+        self._given_up: set[int] = set()
+        self.cpu = 0.0
+        """CPU seconds of the slowest program so far."""
+        self.disturbed = False
+        """Whether a program hung or crashed on the last draws."""
+
+    def fresh(self) -> "Judge":
+        """Return a judge that has given up no program."""
+        return Judge(self._executor, self._programs, self._answers, validity=self._validity)
+
+    def judge(self, texts: Sequence[str]) -> list[Judged]:
+        """Return what becomes of each draw."""
+        inside = self._inside(texts)
+        run = [text for text, is_inside in zip(texts, inside, strict=True) if is_inside]
+        rows = iter(self._run(run))
+        outside = (Judged(text=text, why=OUTSIDE) for text in texts)
+        return [
+            self._judged(text, next(rows)) if is_inside else left
+            for text, is_inside, left in zip(texts, inside, outside, strict=True)
+        ]
+
+    def keeps(self, texts: Sequence[str]) -> list[bool]:
+        """Return which draws are kept."""
+        return [not judged.why for judged in self.judge(texts)]
+
+    def _run(self, texts: Sequence[str]) -> list[tuple[Outcome, ...]]:
+        ran = self._executor.run([p.code for p in self._voting()], texts)
+        self.cpu += max((run.cpu for run in ran.runs), default=0.0)
+        self.disturbed = ran.disturbed
+        voting = [i for i in range(len(self._programs)) if i not in self._given_up]
+        skipped: Outcome = (Kind.SKIPPED, "")
+        rows = []
+        for row in ran.rows:
+            of = dict(zip(voting, row, strict=True))
+            rows.append(tuple(of.get(i, skipped) for i in range(len(self._programs))))
+            self._given_up |= {i for i, (kind, _) in of.items() if kind == Kind.SKIPPED}
+        return rows
+
+    def _voting(self) -> list[Program]:
+        return [program for i, program in enumerate(self._programs) if i not in self._given_up]
+
+    def _judged(self, text: str, row: tuple[Outcome, ...]) -> Judged:
+        unbuilt = next((said for kind, said in row if kind == Kind.UNSUPPORTED and said.startswith("input: ")), "")
+        if unbuilt:
+            return Judged(text=text, why=f"not built ({unbuilt.removeprefix('input: ')})")
+        if self._validity == ALL:
+            return Judged(text=text, why="", outcomes=row)
+        loaded = [(p, o) for p, o in zip(self._programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
+        answering = sum(p.n_candidates for p, outcome in loaded if self._answers.is_answer(outcome))
+        if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
+            return Judged(text=text, why="", outcomes=row)
+        refusals = sorted({_named(outcome) for _, outcome in loaded if not self._answers.is_answer(outcome)})
+        who = "all candidates" if not answering else "most candidates, others return"
+        raises = any(o[0] == Kind.EXCEPTION and not self._answers.is_answer(o) for _, o in loaded)
+        return Judged(
+            text=text, why=f"{' or '.join(refusals)} in {who}", outcomes=row, differs=bool(answering) and raises
+        )
+
+
+def _named(outcome: Outcome) -> str:
+    kind, text = outcome
+    if kind == Kind.EXCEPTION:
+        return text
+    return {Kind.SKIPPED: "timeout", Kind.UNSUPPORTED: f"no plain value ({text})"}.get(kind, kind.name.lower())
+
+
+@dataclass(kw_only=True)
+class Drawn:
+    """The inputs of a check, and what became of the draws."""
+
+    inputs: list[str] = field(default_factory=list)
+    n_draws: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    n_seeds: int = 0
+    """Inputs that are unchanged seeds, since no draw at their position was kept."""
+    exhausted: bool = False
+    """These are all inputs that the types allow."""
+    differing: dict[str, Judged] = field(default_factory=dict)
+    """Draws that are left out, but on which some candidates return and others raise."""
+
+    def count(self, judged: Judged) -> None:
+        """Count one draw."""
+        self.n_draws += 1
+        if judged.why:
+            self.left_out[judged.why] += 1
+        self.note(judged)
+
+    def note(self, judged: Judged) -> None:
+        """Remember a draw on which validation differs."""
+        if judged.differs and len(self.differing) < _MAX_DIFFERING:
+            self.differing.setdefault(judged.text, judged)
+
+
+def draws_of(task: Task, types: "ArgumentTypes | None", dictionary: Sequence[str], *, seed: int) -> Draws:
+    """Return where the inputs of a check come from."""
+    return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
+
+
+def draw_inputs(task: Task, draws: Draws, judge: Judge, *, n: int) -> Drawn:
+    """Return up to n inputs: each position tries up to 100 draws, then takes a seed input that is kept, if one is.
+
+    Where the types allow few argument tuples, all of these.
+    """
+    everything = draws.exhaustive()
+    if everything is not None and len(everything) <= _MAX_EXHAUSTIVE:
+        drawn = Drawn(exhausted=True)
+        for judged in judge.judge(everything):
+            drawn.count(judged)
+            drawn.inputs += [] if judged.why else [judged.text]
+        return drawn
+    drawn = Drawn()
+    texts = _Positions(draws, judge, drawn, n).fill()
+    missing = [i for i, text in enumerate(texts) if text is None]
+    if missing:
+        seeds = list(dict.fromkeys(text for text in task.seed_inputs if draws.accepts(text)))
+        kept = [judged.text for judged in judge.fresh().judge(seeds) if not judged.why]
+        for place, i in enumerate(missing if kept else []):
+            texts[i] = kept[place % len(kept)]
+        drawn.n_seeds = len(missing) if kept else 0
+    drawn.inputs = [text for text in texts if text is not None]
+    return drawn
+
+
+class _Positions:
+    """The n positions of a check, each filled by the first of its draws that is kept."""
+
+    def __init__(self, draws: Draws, judge: Judge, drawn: Drawn, n: int):
+        self._draws, self._judge, self._drawn, self._n = draws, judge, drawn, n
+        self._texts: list[str | None] = [None] * n
+        self._known: dict[str, Judged] = {}
+
+    def fill(self) -> list[str | None]:
+        """Return the input of each position, None where no draw was kept."""
+        pending, attempt, ahead = list(range(self._n)), 0, 1
+        budget = _CPU * max(1.0, self._n / 1000)
+        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget:
+            tried = range(attempt, min(attempt + ahead, MAX_ATTEMPTS))
+            drawn = {i: [self._draws(i, a) for a in tried] for i in pending}
+            self._judge_new(text for texts in drawn.values() for text in texts)
+            pending = [i for i in pending if not self._chosen(i, drawn[i])]
+            attempt = tried.stop
+            ahead = 1 if self._judge.disturbed else max(1, min(2 * ahead, self._n // max(1, len(pending))))
+        return self._texts
+
+    def _judge_new(self, texts: Iterable[str]) -> None:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        fitting = [text for text in new if self._draws.accepts(text)]
+        self._known.update({text: Judged(text=text, why=NOT_FITTING) for text in new})
+        self._known.update({judged.text: judged for judged in self._judge.judge(fitting)})
+
+    def _chosen(self, position: int, texts: Sequence[str]) -> bool:
+        for text in texts:
+            judged = self._known[text]
+            self._drawn.count(judged)
+            if not judged.why:
+                self._texts[position] = text
+                return True
+        return False
+
+
+def draw_witnesses(
+    task: Task, codes: Sequence[str], draws: Draws, judge: Judge, drawn: Drawn, *, n: int, seed: int
+) -> list[str]:
+    """Return up to n inputs that seek a disagreement and are kept; ``drawn`` remembers where validation differs."""
+    if not n:
+        return []
+    sought = islice(language_of(task).witnesses(task, task.seed_inputs, codes, seed), _TRIES * n)
+    found: list[str] = []
+    while len(found) < n and (batch := [witness.arguments for witness in islice(sought, _BATCH)]):
+        for judged in judge.judge([text for text in batch if draws.accepts(text)]):
+            drawn.note(judged)
+            found += [] if judged.why else [judged.text]
+    return found[:n]

@@ -1,0 +1,71 @@
+"""The domain of a function under check: its conditions as a program for the sandbox, which says what lies inside."""
+
+import ast
+from collections.abc import Sequence
+
+from difftrust_core.base.records import Kind
+from difftrust_core.base.task import Task
+from difftrust_core.checks.programs import Executor
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.language import language_of
+
+_INSIDE = "inside"
+_PREDICATE = """\
+import copy, datetime, functools, itertools, math, operator, re, string
+
+
+class OutsideTheDomain(Exception): ...
+
+
+def {name}{signature}:
+    if not (
+{requires}
+    ):
+        raise OutsideTheDomain
+    return True
+"""
+
+
+class Inside:
+    """Tells which argument tuples lie inside a task's domain; the condition runs in the sandbox."""
+
+    def __init__(self, executor: Executor):
+        self._executor = executor
+        self.program = predicate_program(executor.task)
+        """Empty where the task has no condition."""
+
+    def __call__(self, inputs: Sequence[str]) -> list[bool]:
+        """Return which of the inputs lie inside; one on which the condition raises or takes too long does not.
+
+        Raises WrongUsage where the condition does not load.
+        """
+        if not self.program or not inputs:
+            return [True] * len(inputs)
+        rows = self._executor.run([self.program], inputs, entry_point=_INSIDE).rows
+        if all(kind == Kind.LOAD_ERROR for ((kind, _),) in rows):
+            said = rows[0][0][1]
+            raise WrongUsage(f"the condition of the domain does not load ({said}); mend --assume or the docstring")
+        return [kind in (Kind.VALUE, Kind.UNSUPPORTED) for ((kind, _),) in rows]
+
+
+def predicate_program(task: Task) -> str:
+    """Return a program whose ``inside`` raises outside the domain of ``task``; empty where it has no condition."""
+    requires = task.domain.requires.strip() if task.domain is not None else ""
+    if not requires:
+        return ""
+    try:
+        _ = ast.parse(f"(\n{requires}\n)", mode="eval")
+        (function,) = ast.parse(f"def f{task.signature or '(*arguments)'}: ...").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = language_of(task).domain(task)
+        return found.predicate if found is not None else ""
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    return _PREDICATE.format(name=_INSIDE, signature=f"({_names(function.args)})", requires=requires)
+
+
+def _names(arguments: ast.arguments) -> str:
+    """Return the parameters without their annotations."""
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if argument is not None:
+            argument.annotation = None
+    return ast.unparse(arguments)

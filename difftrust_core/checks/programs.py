@@ -1,0 +1,121 @@
+"""The distinct programs among the candidates of a check, and what they do on inputs."""
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from difftrust_core.base.records import Candidate, Outcome, Program
+from difftrust_core.base.task import Task
+from difftrust_core.languages.language import Language, language_of
+from difftrust_core.sandbox.host import ProgramRun, Sandbox
+from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.sandbox.runner import Runner
+
+
+def distinct_programs(
+    candidates: Sequence[Candidate], language: Language
+) -> tuple[list[Program], dict[str, list[str]]]:
+    """Return the distinct programs in the order of their first candidate, and whose each is, by tree."""
+    codes: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
+    single = Counter(candidate.model for candidate in candidates)
+    for candidate in candidates:
+        tree = language.tree_id(candidate.code)
+        codes[tree] = min(codes.get(tree, candidate.code), candidate.code, key=lambda code: (len(code), code))
+        name = candidate.model if single[candidate.model] == 1 else f"{candidate.model} #{candidate.sample_index}"
+        names.setdefault(tree, []).append(name)
+    programs = [Program(tree_id=tree, code=code, n_candidates=len(names[tree])) for tree, code in codes.items()]
+    return programs, names
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ran:
+    """What programs did on inputs: ``rows[i][p]`` is the outcome of program p on input i."""
+
+    rows: list[tuple[Outcome, ...]]
+    runs: list[ProgramRun]
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether one of them hung or crashed."""
+        return any(run.restarts for run in self.runs)
+
+
+class Executor:
+    """Runs programs of one task in the sandbox."""
+
+    def __init__(self, task: Task, sandbox: Sandbox):
+        self.task, self._sandbox, self._language = task, sandbox, language_of(task)
+        self._preamble = self._language.preamble(task)
+        self.takes_examples = sandbox.runner.inputs.startswith("Calls")
+        """An input may be an example, as ``Example.text`` has it."""
+
+    def run(self, codes: Sequence[str], inputs: Sequence[str], *, entry_point: str = "") -> Ran:
+        """Return what each of the programs does on each input."""
+        if not codes or not inputs:
+            return Ran(rows=[() for _ in inputs], runs=[])
+        table = OutcomeTable.empty(len(inputs))
+        self._sandbox.load(self._preamble, inputs, table)
+        name = entry_point or self.task.entry_point
+        sources = [code if entry_point else self._language.source(self.task, code) for code in codes]
+        runs = [self._sandbox.run(source, name) for source in sources]
+        ids = [run.outcome_ids.tolist() for run in runs]
+        return Ran(rows=[tuple([row[i] for i in of]) for row, *of in zip(table.rows, *ids, strict=True)], runs=runs)
+
+
+def imported_packages(code: str) -> dict[str, int]:
+    """Return the packages that a program imports beyond the standard library, each with the line of the first time."""
+    found: dict[str, int] = {}
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return found
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        for name in (name.partition(".")[0] for name in names):
+            if name not in sys.stdlib_module_names:
+                found[name] = min(found.get(name, sys.maxsize), getattr(node, "lineno", 1))
+    return found
+
+
+def why_not_loaded(code: str, said: str, *, entry_point: str, libraries: Collection[str]) -> str:
+    """Return why a program does not load: name, line, module, and what would mend it. ``said``: by the sandbox."""
+    kind, _, detail = said.partition(": ")
+    if kind in ("SyntaxError", "IndentationError", "TabError"):
+        return _syntax_error(code) or said
+    if kind in ("ModuleNotFoundError", "ImportError"):
+        missing = {name: line for name, line in imported_packages(code).items() if name not in libraries}
+        for name, line in missing.items():
+            if not detail or name in detail:
+                return f"line {line}: {kind}: {name}; --allow-import {name} allows it"
+    if kind == "NameMissing":
+        return f"it defines no {entry_point}"
+    if kind == "timeout":
+        return "it takes more than 2 seconds of CPU time to load"
+    return said
+
+
+def _syntax_error(code: str) -> str:
+    try:
+        _ = ast.parse(code)
+    except SyntaxError as e:
+        return f"line {e.lineno}: {type(e).__name__}: {e.msg}"
+    except (ValueError, RecursionError, MemoryError) as e:
+        return f"{type(e).__name__}: {e}"
+    return ""
+
+
+def lacks_package(code: str, said: str) -> bool:
+    """Tell whether a program does not load since it imports a package that is not there. ``said``: by the sandbox."""
+    return said.partition(": ")[0] in ("ModuleNotFoundError", "ImportError") and bool(imported_packages(code))
+
+
+def runner_of(task: Task, libraries: Sequence[str], *, messages: bool) -> Runner:
+    """Return what runs the programs of a task inside the sandbox. Raises WrongUsage for a package that is missing."""
+    return language_of(task).runner

@@ -1,0 +1,94 @@
+"""Calls, outcomes and pinned examples as one would type them."""
+
+from typing import Any
+
+from difftrust_core.base.literals import KEYWORDS, BadText, Instance, read_literal, write_literal
+from difftrust_core.base.records import Kind, Outcome
+
+EFFECTS = "Effects"
+
+
+def spelled_call(function: str, arguments: str) -> str:
+    """Return ``f(1, key=[2])`` for the argument tuple ``(1, Keywords(key=[2]))``."""
+    positional, named = _arguments(arguments)
+    parts = [*map(write_literal, positional), *(f"{name}={write_literal(v)}" for name, v in named.items())]
+    return f"{function}({', '.join(parts)})"
+
+
+def spelled_method(name: str, arguments: str) -> str:
+    """Return ``Point(1, 2).scaled(3)`` for ``Point.scaled`` and the arguments ``(Point(1, 2), 3)``."""
+    positional, named = _arguments(arguments)
+    owner, _, method = name.rpartition(".")
+    if not owner or not positional or not isinstance(positional[0], Instance):
+        return spelled_call(name, arguments)
+    rest = write_literal((*positional[1:], *([Instance(KEYWORDS, (), named)] if named else [])))
+    return spelled_call(f"{write_literal(positional[0])}.{method}", rest)
+
+
+def _arguments(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    values = read_literal(text)
+    if values and isinstance(values[-1], Instance) and values[-1].type_name == KEYWORDS:
+        return values[:-1], values[-1].fields
+    return values, {}
+
+
+def spelled_outcome(kind: str, text: str, arguments: str = "") -> str:
+    """Return a value as it is, effects named, another outcome with its kind in front.
+
+    ``arguments``: the tuple that it was called with.
+    """
+    if kind != Kind.VALUE.name.lower():
+        return f"{kind.replace('_', ' ')} {text}".strip()
+    return "; ".join(parts_of(text, arguments))
+
+
+def parts_of(text: str, before: str = "") -> list[str]:
+    """Return the value that a call returned, and what else it did, each in words.
+
+    ``text``: of the outcome. ``before``: the argument tuple that it was called with.
+    """
+    effects = effects_of(text)
+    if effects is None:
+        return [text]
+    said = [write_literal(effects.fields.get("value"))]
+    if "arguments" in effects.fields:
+        said.append(f"changes its arguments: {_changes(before, effects.fields['arguments'])}")
+    if "printed" in effects.fields:
+        said.append(f"prints {write_literal(effects.fields['printed'])}")
+    return said
+
+
+def effects_of(text: str) -> Instance | None:
+    """Return the effects that an outcome's text holds, None where it is a plain value."""
+    if not text.startswith(f"{EFFECTS}("):
+        return None
+    try:
+        value = read_literal(text)
+    except BadText:
+        return None
+    return value if isinstance(value, Instance) and value.type_name == EFFECTS else None
+
+
+def _changes(before: str, after: Any) -> str:
+    """Return the arguments that changed, ``[3, 1] -> [1, 3]``."""
+    if not isinstance(after, tuple):
+        return write_literal(after)
+    try:
+        values = read_literal(before) if before else ()
+    except BadText:
+        values = ()
+    texts = list(map(write_literal, after))
+    if len(values) != len(texts):
+        return f"({', '.join(texts)})"
+    pairs = [(write_literal(old), new) for old, new in zip(values, texts, strict=True)]
+    return ", ".join(f"{old} -> {new}" for old, new in pairs if old != new) or f"({', '.join(texts)})"
+
+
+def as_difference(first: Outcome, second: Outcome, arguments: str) -> str:
+    """Return in a few words how two outcomes differ where their values are the same; "" where the values differ."""
+    if first[0] != Kind.VALUE or second[0] != Kind.VALUE:
+        return ""
+    one, other = (parts_of(text, arguments) for _, text in (first, second))
+    if one[0] != other[0] or len(one) == len(other) == 1:
+        return ""
+    return "same result, other effects"
