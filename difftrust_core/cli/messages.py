@@ -76,7 +76,8 @@ def report_generation(done: "Generation", store: Path) -> None:
     cost = f"${done.usd:.4f}" + (f" and {done.n_unpriced} replies of unknown cost" if done.n_unpriced else "")
     typer.echo(
         f"{done.n_replies:,} replies ({done.n_no_program} without a program) by {done.n_requests:,} requests "
-        f"({done.n_retries:,} retries, {done.n_asked_again:,} asked once more) in {done.seconds:.0f} s for {cost}, into {_place(store)}; "
+        f"({done.n_retries:,} retries, {done.n_asked_again:,} asked once more) in {done.seconds:.0f} s for {cost}, "
+        f"into {_place(store)}; "
         f"{len(done.failures)} failed"
     )
     for line in incomplete_lines(done.incomplete):

@@ -89,7 +89,7 @@ def program_of(reply: str, entry_point: str, language: Language) -> Extracted:
     said = _without_thoughts(reply) if len(reply) <= _LONGEST else ""
     blocks = list(_blocks(said))
     programs = [(block, is_open) for block, is_open in blocks if language.is_program(block)]
-    has_names = "$entry_point" in language.prompt
+    has_names = _has_names(language)
     for block, is_open in programs:
         if language.defines(block, entry_point):
             return Extracted(code=block, how=ENTRY_POINT_BLOCK, is_whole=True, is_open=is_open)
@@ -100,6 +100,22 @@ def program_of(reply: str, entry_point: str, language: Language) -> Extracted:
         is_whole = not has_names or language.defines(said, entry_point)
         return Extracted(code=said, how=WHOLE_REPLY, is_whole=is_whole)
     return Extracted(code="", how=NO_PROGRAM, is_open=any(is_open for _, is_open in blocks))
+
+
+def is_whole(code: str, task: Task) -> bool:
+    """Tell whether a text defines what ``task`` asks for; any program does where programs have no names."""
+    language = language_of(task)
+    return language.defines(code, task.entry_point) if _has_names(language) else language.is_program(code)
+
+
+def fenced_blocks(reply: str) -> list[str]:
+    """Return the fenced blocks of a reply, without what a model says to itself; the whole reply if it has none."""
+    said = _without_thoughts(reply) if len(reply) <= _LONGEST else ""
+    return [block for block, _ in _blocks(said)] or [said]
+
+
+def _has_names(language: Language) -> bool:
+    return "$entry_point" in language.prompt
 
 
 def _without_thoughts(reply: str) -> str:

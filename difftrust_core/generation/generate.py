@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,6 @@ from difftrust_core.generation.plan import (
 )
 from difftrust_core.generation.prices import Price, price_of
 from difftrust_core.generation.sampling import Sampling, run_in_thread
-from difftrust_core.languages.language import language_of
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.remote.mirror import Mirror
 from difftrust_core.store.replies import Record, ReplyFile
@@ -181,7 +180,7 @@ def _add_replies(
     whole = store.read("candidates").join(texts, on=["benchmark", "task_id", "program_id"], how="semi")
     known = set(whole.select(key).iter_rows())
     rows, incomplete = [], []
-    for queue, reply_file in [(queue, reply_file) for queue in queues for reply_file in queue.files.values()]:
+    for queue, reply_file in _files_of(queues):
         where = reply_file.where
         for record in reply_file.records.values():
             task = asked.get((str(where["benchmark"]), record.task_id))
@@ -197,6 +196,12 @@ def _add_replies(
     benchmarks = {name: _with_stored(store, name, tasks) for name in frame["benchmark"].unique().sort()}
     add_candidates(store, Recorded(candidates=frame), benchmarks, n_jobs=n_jobs)
     return sorted(incomplete, key=lambda one: (one.benchmark, one.task_id, one.sample_index))
+
+
+def _files_of(queues: Sequence[ModelQueue]) -> Iterator[tuple[ModelQueue, ReplyFile]]:
+    for queue in queues:
+        for reply_file in queue.files.values():
+            yield queue, reply_file
 
 
 def _incomplete(model: str, task: Task, row: Mapping[str, Any]) -> Incomplete:

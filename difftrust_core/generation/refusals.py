@@ -58,7 +58,9 @@ def check_address(address: str, source: str) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         shown = short_reason(address, known_secrets(os.environ))
         plain = shown.partition("://")[2] or shown.lstrip("/:")
-        raise WrongUsage(f"expected an address that begins with http:// in {source}, got {shown!r}; write http://{plain}")
+        raise WrongUsage(
+            f"expected an address that begins with http:// in {source}, got {shown!r}; write http://{plain}"
+        )
     if not _has_proxy(parts):
         _check_connection(parts, address, source)
 

@@ -246,7 +246,7 @@ class _ModelRun:
         if error.is_lasting or (error.is_unreachable and not self.has_answered):
             self.given_up = self.whole.done.refusal = reason = error.reason
         elif self.failed_in_a_row >= _IN_A_ROW:
-            self.given_up = f"not asked: {_IN_A_ROW} samples in a row failed, the last by {error.reason}"
+            self.given_up = f"not asked: {_IN_A_ROW} samples in a row failed, the last: {error.reason}"
         self._failed(wanted, reason, attempts=attempts)
 
     def _settle(self, wanted: Wanted) -> None:

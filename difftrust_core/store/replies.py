@@ -113,11 +113,11 @@ class ReplyFile:
     def _take(self, record: Record) -> None:
         key = record.task_id, record.sample_index
         known = self.records.get(key)
-        if known is not None and record.number <= known.number:
-            return  # the first of its number counts
-        if known is not None:
-            self.earlier[key] = known
-        self.records[key] = record
+        if known is None or record.number > known.number:
+            self.records[key] = record
+        for other in (known, record):  # the first of its number counts
+            if other is not None and other.number < self.records[key].number:
+                self.earlier.setdefault(key, other)
 
     def _read(self) -> int:
         """Read the file, and return the length in bytes of its whole lines."""
