@@ -50,7 +50,7 @@ def ask(store: Store, *, model: str = MODEL, api_base: str | None, m: int = 20) 
     ("status", "with_key", "line"),
     [
         ("401", True, f"expected OPENAI_API_KEY to hold a valid key, the server answered 401; set it, {AGAIN}"),
-        ("401", False, "expected OPENAI_API_KEY to hold a valid key, it is not set and the server answered 401; set it"),
+        ("401", False, "expected OPENAI_API_KEY to hold a valid key, it is not set and the server answered 401; "),
         ("403", True, "expected a key in OPENAI_API_KEY that may use openai/local, the server answered 403: "),
         ("404", True, "expected a model that the server knows, it answered 404 to openai/local: "),
     ],
