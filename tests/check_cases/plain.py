@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import inspect
 import io
 import math
 import random
@@ -11,6 +12,7 @@ import types
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 from tests.check_cases.case import Case
@@ -30,8 +32,8 @@ def namespace(case: Case, candidate: str) -> dict[str, Any]:
     exec(case.candidates[candidate], names)
     if owner and names[owner] is whole:
         old = vars(names[owner]).get(method)
-        wrap = type(old) if isinstance(old, (staticmethod, classmethod, property)) else lambda f: f
-        setattr(names[owner], method, wrap(names[method]))
+        made, wrappers = names[method], (staticmethod, classmethod, property)
+        setattr(names[owner], method, type(old)(made) if isinstance(old, wrappers) and not isinstance(made, wrappers) else made)
     return names
 
 
@@ -50,10 +52,12 @@ def outcome(names: dict[str, Any], call: str) -> tuple[str, Any]:
 
 def plain(value: Any) -> Any:
     """Turn a value into plain data: objects by their fields, generators by their items, arrays and frames by content."""
-    if asyncio.iscoroutine(value):
+    if inspect.iscoroutine(value):
         return plain(asyncio.run(value))
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         return ("array", value.dtype.kind, getattr(value, "shape", ()), plain(value.tolist()))
+    if isinstance(value, Enum):
+        return str(value)
     if type(value).__name__ == "DataFrame":
         return ("frame", list(value.columns), [plain(value[name].to_list()) for name in value.columns])
     if is_dataclass(value) and not isinstance(value, type):
