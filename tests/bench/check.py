@@ -122,7 +122,7 @@ def main() -> None:
     if arguments.peers:
         from tests.bench.peers import compare_peers
 
-        return compare_peers(arguments.only)
+        return compare_peers(arguments.only, arguments.every)
     if arguments.planted:
         from tests.bench.planted import find_planted
 

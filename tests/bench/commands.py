@@ -53,14 +53,14 @@ def _read(report: dict[str, Any], seconds: float) -> Checked:
     shown = tuple(found["arguments"] for found in report["disagreements"] if found["arguments"] is not None)
     groups = " | ".join(",".join(sorted(group)) for group in behaviours)
     reasons = "; ".join(str(each["why"]) for each in report.get("undecided", []))
-    said = f"{report['verdict']}: {groups}; shown {', '.join(shown) or 'nothing'}; {report['n_distinct']} distinct inputs"
+    inputs = f"shown {', '.join(shown) or 'nothing'}; {report['n_distinct']} distinct inputs"
     return Checked(
         verdict=report["verdict"],
         behaviours=frozenset(behaviours),
         contradicting=frozenset(_name(name) for each in contradictions for name in each["candidates"]),
         shown=shown,
         seconds=seconds,
-        said=said + (f"; {reasons}" if reasons else ""),
+        said=f"{report['verdict']}: {groups}; {inputs}" + (f"; {reasons}" if reasons else ""),
     )
 
 

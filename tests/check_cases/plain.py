@@ -33,7 +33,8 @@ def namespace(case: Case, candidate: str) -> dict[str, Any]:
     if owner and names[owner] is whole:
         old = vars(names[owner]).get(method)
         made, wrappers = names[method], (staticmethod, classmethod, property)
-        setattr(names[owner], method, type(old)(made) if isinstance(old, wrappers) and not isinstance(made, wrappers) else made)
+        bare = isinstance(old, wrappers) and not isinstance(made, wrappers)
+        setattr(names[owner], method, type(old)(made) if bare else made)
     return names
 
 
@@ -51,7 +52,7 @@ def outcome(names: dict[str, Any], call: str) -> tuple[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into plain data: objects by their fields, generators by their items, arrays and frames by content."""
+    """Turn a value into plain data: objects by their fields, iterators by their items, arrays and frames by content."""
     if inspect.iscoroutine(value):
         return plain(asyncio.run(value))
     if hasattr(value, "dtype") and hasattr(value, "tolist"):

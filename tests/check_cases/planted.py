@@ -85,9 +85,9 @@ class Planted:
         stub = f'def f({self.parameters}):\n    """Compute what the form asks for."""\n'
         (folder / "module.py").write_text(stub)
         sound = f"def f({self.parameters}):\n    return {self.body}\n"
-        faulty = f"def f({self.parameters}):\n    if {self.condition}:\n        return 'wrong'\n    return {self.body}\n"
+        fault = f"    if {self.condition}:\n        return 'wrong'\n"
         (programs / "sound.py").write_text(sound)
-        (programs / "faulty.py").write_text(faulty)
+        (programs / "faulty.py").write_text(sound.replace("    return", f"{fault}    return"))
         return f"{folder / 'module.py'}::f", programs
 
 
