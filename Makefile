@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-all test-hostile test-recovery check lint types bench bench-sandbox bench-dashboard bench-sql \
-	bench-scaling calibrate agreement docs dashboard lab notebooks reproduce clean
+.PHONY: help demo test test-all test-hostile test-recovery check lint types bench bench-sandbox bench-check bench-dashboard \
+	bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -58,6 +58,9 @@ bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same
 
 bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
 	$(BIN)/python -m tests.bench.sql
+
+bench-check: $(READY)  ## How often `difftrust check` is right, by class; PEERS=1 beside two peers, PLANTED=1 on planted faults
+	$(BIN)/python -m tests.bench.check $(if $(PEERS),--peers) $(if $(PLANTED),--planted)
 
 agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain" a section for each; two minutes
 	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))

@@ -25,8 +25,8 @@ from difftrust_core.languages.python.shrink import simplicity
 from difftrust_core.metrics.equality import Equality, classify
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.check_cases.stubs import AMBIGUOUS, COHERENT, Case
 from tests.support import tiny
-from tests.support.check_cases import AMBIGUOUS, COHERENT, Case
 from tests.support.llm_server import Server
 
 CHARACTERS = [chr(c) for c in (*range(0x7F), *range(0x80, 0x100))]

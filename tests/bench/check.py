@@ -1,0 +1,159 @@
+"""How often `difftrust check` is right: `make bench-check` (PEERS=1 for two peers beside it, PLANTED=1 for faults).
+
+Each case of tests/check_cases is checked as a user would check it, by the command line, in a process of its own. A case
+with several behaviours is checked once more with the candidates of one behaviour alone, which is to be coherent.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.commands import Checked, run_check
+from tests.check_cases.case import Case, load_cases
+
+JUDGEMENTS = ("right", "false green", "false alarm", "blurred", "undecided", "refused")
+"""``blurred``: incoherent as it should be, but the behaviours are not the true ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A case, or some candidates of it, and the right answer."""
+
+    case: Case
+    names: tuple[str, ...]
+    expected: str
+
+    @property
+    def title(self) -> str:
+        """Name it: the case, and its candidates where these are not all."""
+        whole = len(self.names) == len(self.case.candidates)
+        return self.case.name if whole else f"{self.case.name}[{','.join(self.names)}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a check answered, and what that is."""
+
+    question: Question
+    checked: Checked
+    judgement: str
+
+
+def questions(cases: Sequence[Case]) -> list[Question]:
+    """List the questions: every case, and the largest behaviour of a case with several."""
+    asked = []
+    for case in cases:
+        asked.append(Question(case=case, names=tuple(case.candidates), expected=case.expected))
+        alike = max(case.same, key=len)
+        if len(case.same) > 1 and len(alike) > 1 and not alike & case.contradicts and case.expected == "incoherent":
+            asked.append(Question(case=case, names=tuple(sorted(alike)), expected="coherent"))
+    return asked
+
+
+def judge(question: Question, checked: Checked) -> str:
+    """Say what an answer is, one of JUDGEMENTS."""
+    expected = question.expected
+    if checked.verdict in ("undecided", "refused"):
+        return "right" if expected == "undecided" else checked.verdict
+    if checked.verdict == "coherent":
+        return "right" if expected == "coherent" else "false green"
+    if expected != "incoherent":
+        return "false alarm"
+    named = question.case.contradicts & set(question.names) <= checked.contradicting
+    truth = {frozenset(group & set(question.names)) for group in question.case.same} - {frozenset()}
+    return "right" if named and checked.behaviours == truth else "blurred"
+
+
+def ask(question: Question, options: Sequence[str] = ()) -> Answer:
+    """Check it in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        where, programs = question.case.write(Path(folder) / "case", question.names)
+        checked = run_check(where, programs, [*question.case.options, *options], cwd=Path(folder))
+    return Answer(question=question, checked=checked, judgement=judge(question, checked))
+
+
+def table(answers: Sequence[Answer]) -> list[str]:
+    """Return the lines of the table by class, all of them last."""
+    titles = ("cases", *JUDGEMENTS, "median s", "worst s")
+    lines = [f"{'class':<26}" + "".join(f"{title:>12}" for title in titles)]
+    kinds = sorted({answer.question.case.kind for answer in answers})
+    for kind in (*kinds, "all"):
+        chosen = [answer for answer in answers if kind in ("all", answer.question.case.kind)]
+        counts = Counter(answer.judgement for answer in chosen)
+        seconds = [answer.checked.seconds for answer in chosen]
+        numbers = [len(chosen), *(counts[each] for each in JUDGEMENTS)]
+        times = f"{statistics.median(seconds):>12.2f}{max(seconds):>12.2f}"
+        lines.append(f"{kind:<26}" + "".join(f"{number:>12}" for number in numbers) + times)
+    return lines
+
+
+def wrong_ones(answers: Sequence[Answer]) -> list[str]:
+    """Return two lines for each answer that is not right: what it said, and how to repeat it."""
+    lines = []
+    for answer in answers:
+        if answer.judgement != "right":
+            question = answer.question
+            lines.append(f"{answer.judgement}: {question.title} ({question.case.kind}), expected {question.expected}")
+            lines.append(f"    {answer.checked.said}")
+            lines.append(f"    python -m tests.bench.check --only '{question.title}' --keep DIR")
+    return lines
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a case, or case[a,b]")
+    parser.add_argument("--kind", action="append", default=[], metavar="CLASS", help="cases of this class")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="every k-th question")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files there, and print the commands")
+    parser.add_argument("--peers", action="store_true", help="CrossHair and Hypothesis' ghostwriter beside it")
+    parser.add_argument("--planted", action="store_true", help="planted faults instead of cases")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Ask all that is wanted, and print the table."""
+    arguments = parse()
+    if arguments.peers:
+        from tests.bench.peers import compare_peers
+
+        return compare_peers(arguments.only, arguments.every)
+    if arguments.planted:
+        from tests.bench.planted import find_planted
+
+        return find_planted(arguments.every)
+    asked = [
+        question
+        for question in questions([case for case in load_cases() if not case.missing])
+        if (not arguments.only or {question.title, question.case.name} & set(arguments.only))
+        and (not arguments.kind or question.case.kind in arguments.kind)
+    ][:: arguments.every]
+    if arguments.keep:
+        return _keep(asked, arguments.keep)
+    answers = []
+    for i, question in enumerate(asked, 1):
+        print(f"\r{i} of {len(asked)}: {question.title:<50.50}", end="", file=sys.stderr, flush=True)
+        answers.append(ask(question))
+    print(file=sys.stderr)
+    print("\n".join([*table(answers), "", *wrong_ones(answers)]))
+    share = sum(answer.judgement == "right" for answer in answers) / len(answers)
+    equivalent = sum(question.expected == "coherent" for question in asked)
+    print(f"{share:.1%} right of {len(answers)} checks of {len({q.case.name for q in asked})} functions;", end=" ")
+    print(f"{equivalent} are of equivalent candidates")
+
+
+def _keep(asked: Sequence[Question], folder: Path) -> None:
+    for question in asked:
+        where, programs = question.case.write(folder / question.title, question.names)
+        words = [where, "--candidates", str(programs), *question.case.options]
+        print("difftrust check " + " ".join(f"'{word}'" if set(word) & set(" ()[],<>=*") else word for word in words))
+        print(f"  expected {question.expected}: {question.case.why}")
+
+
+if __name__ == "__main__":
+    main()

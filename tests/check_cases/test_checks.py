@@ -1,0 +1,81 @@
+"""A check is right about the cases: one of each class, all of them in `make test-all`; planted faults are found."""
+
+from collections import Counter
+
+import pytest
+
+from tests.bench.check import Question, ask, judge, questions, table, wrong_ones
+from tests.bench.commands import Checked
+from tests.bench.planted import found
+from tests.check_cases.case import FOLDER as CASES
+from tests.check_cases.case import load_case, load_cases
+from tests.check_cases.planted import PLANTED, Planted
+
+QUESTIONS = questions([case for case in load_cases() if not case.missing])
+FIRST = {kind: next(q for q in QUESTIONS if q.case.kind == kind) for kind in {q.case.kind for q in QUESTIONS}}
+QUICK_PLANTED = [next(each for each in PLANTED if each.kind == kind) for kind in dict.fromkeys(p.kind for p in PLANTED)]
+
+
+def answer(verdict: str, *groups: str, contradicting: str = "") -> Checked:
+    behaviours = frozenset(frozenset(group) for group in groups)
+    return Checked(
+        verdict=verdict, behaviours=behaviours, contradicting=frozenset(contradicting), shown=(), seconds=1.0, said=""
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(FIRST))
+def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
+    given = ask(FIRST[kind])
+    assert given.judgement == "right", given.checked.said
+
+
+@pytest.mark.slow
+def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green() -> None:
+    answers = [ask(question) for question in QUESTIONS]
+    counts = Counter(given.judgement for given in answers)
+    said = "\n".join([*table(answers), *wrong_ones(answers)])
+    assert counts["false green"] == 0, said
+    assert counts["right"] >= 0.95 * len(answers), said
+
+
+@pytest.mark.parametrize("planted", QUICK_PLANTED, ids=lambda planted: planted.kind)
+def test_a_planted_fault_is_found(planted: Planted) -> None:
+    assert found(planted)
+
+
+@pytest.mark.slow
+def test_nine_of_ten_planted_faults_are_found() -> None:
+    missed = [(planted.kind, planted.condition) for planted in PLANTED if not found(planted)]
+    assert len(missed) <= 0.1 * len(PLANTED), missed
+
+
+def test_there_are_enough_cases_of_every_kind() -> None:
+    cases = load_cases()
+    assert len(cases) >= 80
+    assert all(2 <= len(case.candidates) <= 4 for case in cases)
+    pairs = [case.are_same(*pair) for case in cases for pair in case.pairs()]
+    assert sum(pairs) >= len(pairs) / 3
+    assert len(PLANTED) == 40
+
+
+def test_what_an_answer_is() -> None:
+    case = load_case(CASES / "slugify.toml")
+    whole, alike = questions([case])
+    assert (whole.title, alike.title) == ("slugify", "slugify[a,b]")
+    assert (whole.expected, alike.expected) == ("incoherent", "coherent")
+    assert judge(whole, answer("incoherent", "ab", "c")) == "right"
+    assert judge(whole, answer("disagreement found", "ab", "c")) == "right"
+    assert judge(whole, answer("incoherent", "a", "bc")) == "blurred"
+    assert judge(whole, answer("coherent", "abc")) == "false green"
+    assert judge(whole, answer("undecided", "abc")) == "undecided"
+    assert judge(alike, answer("coherent", "ab")) == "right"
+    assert judge(alike, answer("incoherent", "a", "b")) == "false alarm"
+    assert judge(alike, answer("refused")) == "refused"
+
+
+def test_candidates_that_contradict_an_example_are_to_be_named() -> None:
+    (question,) = questions([load_case(CASES / "median_agreed_wrong.toml")])
+    assert isinstance(question, Question)
+    assert judge(question, answer("incoherent", "ab", contradicting="ab")) == "right"
+    assert judge(question, answer("incoherent", "ab", contradicting="a")) == "blurred"
+    assert judge(question, answer("coherent", "ab")) == "false green"

@@ -1,0 +1,17 @@
+"""What the cases say of their candidates is true, as far as plain Python can tell."""
+
+import pytest
+
+from tests.check_cases.case import Case, load_cases
+from tests.check_cases.domain import outside
+from tests.check_cases.plain import draws, falsehoods
+
+CASES = load_cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_a_case_says_is_true(case: Case) -> None:
+    if case.missing:
+        pytest.skip(f"{', '.join(case.missing)} is not installed")
+    assert falsehoods(case, 100) == []
+    assert outside(case, draws(case, 20)) == []
