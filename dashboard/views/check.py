@@ -23,6 +23,7 @@ from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status, model_choice
 from dashboard.frame import COMPARISONS, FILTERS
 from difftrust_core.base.task import Task
+from difftrust_core.checks.spelling import spelled_method, spelled_outcome
 from difftrust_core.exceptions import BadStub, DifftrustError
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.metrics.equality import EQUALITIES
@@ -34,7 +35,6 @@ from difftrust_core.report.check_text import (
     outcomes_of,
     pins_of,
     shown_disagreements,
-    spelled_outcome,
 )
 
 TITLE = "Check"
@@ -300,7 +300,7 @@ def _show_clusters(report: Report) -> None:
 def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) -> None:
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(f"**Behaviours {difference_of(found, report)}**")
-        text.show_code(spelled_call(report["task"]["entry_point"], found["arguments"]))
+        text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
         sides = zip(
             st.columns(2), (found["first"], found["second"]), found["outcomes"], pins_of(found, report), strict=True
         )

@@ -1,7 +1,7 @@
 """The inputs of a check: drawn until the candidates answer on them; each draw that is left out is counted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -176,9 +176,24 @@ class Drawn:
             self.differing.setdefault(judged.text, judged)
 
 
-def draws_of(task: Task, types: "ArgumentTypes | None", dictionary: Sequence[str], *, seed: int) -> Draws:
-    """Return where the inputs of a check come from."""
-    return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
+def draws_of(
+    task: Task, types: "ArgumentTypes | None", dictionary: Sequence[str], columns: Mapping[str, str], *, seed: int
+) -> Draws:
+    """Return where the inputs of a check come from: without types, what the language's own fuzzing draws."""
+    if types is None:
+        return FuzzDraws(task, None, seed=seed)
+    from difftrust_core.checks.hints import known_texts  # pydantic and the kinds of texts are not always needed
+    from difftrust_core.languages.python.drawing import CheckDraws
+
+    return CheckDraws(
+        types,
+        task.seed_inputs,
+        task_id=task.task_id,
+        seed=seed,
+        dictionary=dictionary,
+        texts=known_texts(types, task.description, task.seed_inputs),
+        columns=columns,
+    )
 
 
 def draw_inputs(task: Task, draws: Draws, judge: Judge, *, n: int) -> Drawn:

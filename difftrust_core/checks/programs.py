@@ -11,7 +11,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.languages.language import Language, language_of
 from difftrust_core.sandbox.host import ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
-from difftrust_core.sandbox.runner import Runner
+from difftrust_core.sandbox.runner import Runner, runner_for
 
 
 def distinct_programs(
@@ -118,4 +118,5 @@ def lacks_package(code: str, said: str) -> bool:
 
 def runner_of(task: Task, libraries: Sequence[str], *, messages: bool) -> Runner:
     """Return what runs the programs of a task inside the sandbox. Raises WrongUsage for a package that is missing."""
-    return language_of(task).runner
+    found = language_of(task).runner
+    return runner_for(libraries, messages=messages) if found == Runner() else found
