@@ -3,6 +3,8 @@
 import contextlib
 import functools
 import glob
+import importlib.machinery
+import importlib.util
 import itertools
 import json
 import os
@@ -88,6 +90,10 @@ def _bubblewrap_commands(runner: Runner) -> Iterator[tuple[str, ...]]:
 @functools.cache
 def _best_commands(runner: Runner) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how setarch and bubblewrap begin where they work as they should; nothing of it has been tried."""
+    for name in ("canonical", "confine", "program", "channel", "watchdog", *runner.parts, runner.module.stem):
+        file = str(CHILD / f"{name}.py")
+        if os.path.exists(file):  # compiled here, if it is not yet: the zygote may write nothing
+            importlib.machinery.SourceFileLoader(name, file).get_code(name)
     binary = shutil.which("setarch")
     commands = _bubblewrap_commands(runner) if platform.system() == "Linux" else iter(())
     return (binary, "-R") if binary else (), next(commands, ())
@@ -156,6 +162,9 @@ def _binds(runner: Runner) -> tuple[str, ...]:
         parts += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     for file in dict.fromkeys((*CHILD.glob("*.py"), Path(literals.__file__), runner.module)):
         parts += ["--ro-bind", str(file), f"{_HARNESS}/{file.name}"]
+        cached = Path(importlib.util.cache_from_source(str(file)))
+        if cached.is_file():  # Python itself sees whether it is of this text
+            parts += ["--ro-bind", str(cached), f"{_HARNESS}/{cached.parent.name}/{cached.name}"]
     for name, value in _environment(runner).items():
         parts += ["--setenv", name, value]
     return (*parts, "--remount-ro", "/")

@@ -49,7 +49,9 @@ def runner_for(libraries: Sequence[str], *, messages: bool = False) -> Runner:
     names = dict.fromkeys(CALLS.libraries)
     for library in libraries:
         if not library.isidentifier() or (library not in sys.stdlib_module_names and _file_of(library) is None):
-            raise WrongUsage(f"no package {library!r} is installed here; --allow-import takes the name that is imported")
+            raise WrongUsage(
+                f"no package {library!r} is installed here; --allow-import takes the name that is imported"
+            )
         if library not in sys.stdlib_module_names:
             names.update(dict.fromkeys((library, *_dependencies(library))))
     threads = not _WANTS_THREADS.isdisjoint(names)

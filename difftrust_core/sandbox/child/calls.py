@@ -4,6 +4,7 @@ The outcome of a call is the text of its value; where an argument was changed or
 ``Effects(value=..., arguments=(...), printed='...')``. Standard library only.
 """
 
+import contextlib
 import json
 import marshal
 import re
@@ -26,17 +27,47 @@ from program import Inputs, Loaded, Namespace, NotLoaded, compiled, load, start,
 MAX_DETAIL = 200
 """Characters of what a program that does not load says of why."""
 MAX_MESSAGE = 2_000
-_LOADED_BEFORE = frozenset(
-    ("abc", "array", "asyncio", "base64", "calendar", "cmath", "contextlib", "csv", "dataclasses", "difflib", "enum")
-) | frozenset(
-    ("hashlib", "html", "inspect", "io", "ipaddress", "json", "numbers", "numpy", "pandas", "pathlib", "pprint", "secrets")
-) | {"struct", "textwrap", "types", "typing", "unicodedata", "urllib", "uuid", "zoneinfo", "zlib"}
+_LOADED_BEFORE = (
+    frozenset(
+        (
+            "abc",
+            "array",
+            "asyncio",
+            "base64",
+            "calendar",
+            "cmath",
+            "contextlib",
+            "csv",
+            "dataclasses",
+            "difflib",
+            "enum",
+        )
+    )
+    | frozenset(
+        (
+            "hashlib",
+            "html",
+            "inspect",
+            "io",
+            "ipaddress",
+            "json",
+            "numbers",
+            "numpy",
+            "pandas",
+            "pathlib",
+            "pprint",
+            "secrets",
+        )
+    )
+    | {"struct", "textwrap", "types", "typing", "unicodedata", "urllib", "uuid", "zoneinfo", "zlib"}
+)
 """Modules that are imported before a task's programs run, where its preamble or its inputs name them."""
 _IMPORTED = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 _loads, _type = marshal.loads, type
 _MAY_CHANGE = re.compile(r"[\[{]|\w\(|\.")
 _arguments = BaseException.__dict__["args"].__get__
 _stdout, _stderr = Printed(), Printed(keeps=False)
+_take = _stdout.take
 
 
 class _NotBuilt:
@@ -52,7 +83,9 @@ class Calls(Inputs):
     def __init__(self, preamble: str, texts: list[str]):
         self._values = [_read(text) for text in texts]
         self._blobs = [_marshalled(v, text) for v, text in zip(self._values, texts, strict=True)]
-        self._before: list[list[str] | None] = [_before(v, blob) for v, blob in zip(self._values, self._blobs, strict=True)]
+        self._before: list[list[str] | None] = [
+            _before(v, blob) for v, blob in zip(self._values, self._blobs, strict=True)
+        ]
         self._can_change = [bool(_MAY_CHANGE.search(text)) for text in texts]
         self._awaits = "async" in preamble
         for name in sorted(({*_IMPORTED.findall(preamble)} | modules_of(texts)) & _LOADED_BEFORE):
@@ -81,7 +114,7 @@ class Calls(Inputs):
         if _type(value) is _NotBuilt:
             raise UnsupportedValue(f"input: {value.why}")
         if _type(value) is Example:
-            _stdout.take()
+            _take()
             return index, value, {}
         try:
             arguments = _loads(blob) if blob is not None else build(value, namespace)
@@ -89,18 +122,19 @@ class Calls(Inputs):
             raise
         except BaseException as e:
             raise UnsupportedValue(f"input: {exception_name(e)}") from None
-        _stdout.take()
+        _take()
         return index, *arguments
 
     def _calling(self, function: Callable[..., object], namespace: Namespace) -> Callable[..., object]:
         def call(index: int, arguments: Any, keywords: dict[str, Any]) -> Said:
             if _type(arguments) is Example:
-                return arguments.run(namespace, _stdout.take, _awaited)
+                example: Example = arguments
+                return example.run(namespace, _take, _awaited)
             changing = self._can_change[index]
             before = self._before[index] or (_snapshots(arguments, keywords) if changing else [])
             value = text_of(_awaited(function(*arguments, **keywords)))
             after = _snapshots(arguments, keywords) if changing else []
-            return Said(_with_effects(value, before, after, keywords, _stdout.take()))
+            return Said(_with_effects(value, before, after, keywords, _take()))
 
         return call
 
@@ -183,10 +217,8 @@ def _load(program: dict[str, Any]) -> Loaded:
 
 
 def _import_quietly(name: str) -> None:
-    try:
+    with contextlib.suppress(ImportError):
         __import__(name)
-    except ImportError:
-        pass
 
 
 def _why(error: BaseException) -> str:

@@ -52,14 +52,15 @@ class UnsupportedValue(Exception):
 
 def canonical(value: object) -> str:
     """Return the text of ``value``. Raises UnsupportedValue, and whatever an iterator raises."""
-    text = _text(value, 0, [MAX_NODES])
+    text = text_within(value, 0, [MAX_NODES])
     if _len(text) > MAX_TEXT:
         digest = _blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
         return f"{text[:SHOWN_OF_CUT]}…#{digest}"
     return text
 
 
-def _text(value: Any, depth: int, left: list[int]) -> str:
+def text_within(value: Any, depth: int, left: list[int]) -> str:
+    """Return the text of a part of a value, ``depth`` below it, where so many nodes are ``left``."""
     kind = _type(value)
     if kind is int:
         return hex(value) if value.bit_length() > MAX_DECIMAL_BITS else _repr(value)
@@ -89,7 +90,7 @@ def _flat(value: Any) -> str | None:
 
 
 def _items(values: Iterable[Any], depth: int, left: list[int]) -> list[str]:
-    return [_text(v, depth, left) for v in values]
+    return [text_within(v, depth, left) for v in values]
 
 
 def _list(value: Any, depth: int, left: list[int]) -> str:
@@ -102,7 +103,7 @@ def _tuple(value: Any, depth: int, left: list[int]) -> str:
 
 
 def _dict(value: Any, depth: int, left: list[int]) -> str:
-    entries = [(_text(k, depth, left), _text(v, depth, left)) for k, v in dict.items(value)]
+    entries = [(text_within(k, depth, left), text_within(v, depth, left)) for k, v in dict.items(value)]
     return "{" + ", ".join([f"{k}: {v}" for k, v in _sorted(entries)]) + "}"
 
 
@@ -136,7 +137,7 @@ _WRITERS: dict[type, Writer] = {
 }
 
 # The content of a subclass's instance, as the builtin's own methods see it.
-_EXACT: dict[type, Callable[[Any], Any]] = {
+EXACT: dict[type, Callable[[Any], Any]] = {
     int: lambda v: int.__add__(v, 0),
     float: lambda v: float.__add__(v, 0.0),
     str: lambda v: str.__getitem__(v, slice(None)),
@@ -156,22 +157,22 @@ def _moment(base: Callable[..., object], getters: list[Callable[[Any], Any]]) ->
     """Return what writes dates and times, naive or in a ``timezone``, as their repr without the module."""
 
     def write(value: Any, depth: int, left: list[int]) -> str:
-        parts = [_plain_part(get(value)) for get in getters]
+        parts = [plain_part(get(value)) for get in getters]
         text = _repr(base(*parts)).replace("datetime.timezone.utc", "timezone(timedelta(0))")
         return text.replace("datetime.", "")
 
     return write
 
 
-def _plain_part(part: Any) -> Any:
+def plain_part(part: Any) -> Any:
     """Return a part of a moment, a timezone's offset and name freed of what their classes would say of them."""
     kind = _type(part)
     if kind is timezone:
-        offset, *name = _zone_parts(part)
-        return timezone(timedelta(*[get(offset) for get in _DELTA]), *[_EXACT[str](n) for n in name])
+        offset, *name = zone_parts(part)
+        return timezone(timedelta(*[get(offset) for get in _DELTA]), *[EXACT[str](n) for n in name])
     if kind is int or part is None:
         return part
-    raise UnsupportedValue(_type_name(kind))
+    raise UnsupportedValue(type_name(kind))
 
 
 def _getters(base: type, names: str) -> list[Callable[[Any], Any]]:
@@ -179,15 +180,15 @@ def _getters(base: type, names: str) -> list[Callable[[Any], Any]]:
 
 
 def _fraction(value: Any, depth: int, left: list[int]) -> str:
-    return f"Fraction({', '.join([_text(get(value), depth, left) for get in _FRACTION])})"
+    return f"Fraction({', '.join([text_within(get(value), depth, left) for get in _FRACTION])})"
 
 
 _FRACTION = _getters(Fraction, "_numerator _denominator")
 _DELTA = _getters(timedelta, "days seconds microseconds")
-_zone_parts: Callable[[timezone], tuple[Any, ...]] = timezone.__dict__["__getinitargs__"]
+zone_parts: Callable[[timezone], tuple[Any, ...]] = timezone.__dict__["__getinitargs__"]
 _CLOCK = "hour minute second microsecond tzinfo"
 _decimal = Decimal.__repr__
-_STANDARD: dict[type, Writer] = {  # a datetime is a date: it comes first
+STANDARD: dict[type, Writer] = {  # a datetime is a date: it comes first
     Decimal: lambda value, depth, left: _decimal(value),
     Fraction: _fraction,
     datetime: _moment(datetime, _getters(datetime, f"year month day {_CLOCK}")),
@@ -217,27 +218,32 @@ def _other(kind: type, value: Any, depth: int, left: list[int]) -> str:
         text = form(kind, value, depth, left)
         if text is not None:
             return text
+    return usual(kind, value, depth, left)
+
+
+def usual(kind: type, value: Any, depth: int, left: list[int]) -> str:
+    """Return the text of a value that is not of a builtin type, as stores have it."""
     for content in _numpy_content(kind, value):
-        return f"{_type_name(kind)}({_text(content, depth, left)})"
-    for base, exact in _EXACT.items():
+        return f"{type_name(kind)}({text_within(content, depth, left)})"
+    for base, exact in EXACT.items():
         if _derives(base, kind):
-            return f"{_type_name(kind)}({_text(exact(value), depth, left)})"
-    for base, writer in _STANDARD.items():
+            return f"{type_name(kind)}({text_within(exact(value), depth, left)})"
+    for base, writer in STANDARD.items():
         if _derives(base, kind):
             text = writer(value, depth, left)
-            return text if kind is base else f"{_type_name(kind)}({text})"
+            return text if kind is base else f"{type_name(kind)}({text})"
     if any(kind is view for view in _VIEWS):
-        return f"{_name(kind)}({_text([*value], depth, left)})"
+        return f"{_name(kind)}({text_within([*value], depth, left)})"
     if _derives(BaseException, kind):
-        return f"{_type_name(kind)}({', '.join(_items(_arguments(value), depth, left))})"
-    if _is_plain(kind):
+        return f"{type_name(kind)}({', '.join(_items(_arguments(value), depth, left))})"
+    if is_plain(kind):
         return _object(kind, value, depth, left)
     if not _derives(type, kind) and any("__next__" in _own(c) for c in _mro(kind)):
-        return f"iterator({_text(_consume(value), depth, left)})"
-    raise UnsupportedValue(_type_name(kind))
+        return f"iterator({text_within(_consume(value), depth, left)})"
+    raise UnsupportedValue(type_name(kind))
 
 
-def _is_plain(kind: type) -> bool:
+def is_plain(kind: type) -> bool:
     """Tell whether class statements made the type and its bases: an instance is its fields and nothing more."""
     for c in _mro(kind):
         if c is object or c is Generic:
@@ -261,13 +267,13 @@ def _consume(iterator: Iterator[object]) -> list[object]:
 
 def _object(kind: type, value: Any, depth: int, left: list[int]) -> str:
     fields = _fields_of(kind, value)
-    name = _type_name(kind)
+    name = type_name(kind)
     if "_value_" in fields and "_name_" in fields:  # an enum's member
-        return f"{name}({_text(fields['_value_'], depth, left)})"
+        return f"{name}({text_within(fields['_value_'], depth, left)})"
     for field in fields:
         if _type(field) is not str or not field.isidentifier() or _iskeyword(field):
             raise UnsupportedValue(name)
-    return f"{name}({', '.join([f'{field}={_text(fields[field], depth, left)}' for field in _sorted(fields)])})"
+    return f"{name}({', '.join([f'{field}={text_within(fields[field], depth, left)}' for field in _sorted(fields)])})"
 
 
 def _fields_of(kind: type, value: object) -> dict[str, Any]:
@@ -284,12 +290,13 @@ def _fields_of(kind: type, value: object) -> dict[str, Any]:
     except AttributeError:
         return fields
     if _type(own) is not dict:
-        raise UnsupportedValue(_type_name(kind))
+        raise UnsupportedValue(type_name(kind))
     fields.update(own)
     return fields
 
 
-def _type_name(kind: type) -> str:
+def type_name(kind: type) -> str:
+    """Return the name of a type, ``Unnamed`` where it is no name."""
     name = _name(kind)
     sound = _type(name) is str and name.isidentifier() and not _iskeyword(name) and _len(name) < 200
     return name if sound else "Unnamed"
@@ -297,4 +304,4 @@ def _type_name(kind: type) -> str:
 
 def exception_name(error: BaseException) -> str:
     """Return the type name of what was raised."""
-    return _type_name(_type(error))
+    return type_name(_type(error))

@@ -1,4 +1,4 @@
-"""Canonical texts of what a call of a check gives, as one would type them; runs inside the sandbox, standard library only.
+"""Texts of what a call of a check gives, as one would type them; runs inside the sandbox, standard library only.
 
 They stand beside those of ``canonical``, which the recorded results of stores keep: paths, zones, enum members, NumPy
 with its dtype, frames, and the first items of an iterator. Loaded by ``calls`` only.
@@ -20,7 +20,7 @@ _repr, _type, _len, _sorted, _str = repr, type, len, sorted, str
 _derives = type.__subclasscheck__
 _mro = type.__dict__["__mro__"].__get__
 _PATHS = {f"{pure}{system}Path" for pure in ("", "Pure") for system in ("", "Posix", "Windows")}
-_text = base._text
+_text = base.text_within
 _pattern_parts = [_fields(re.Pattern)[name].__get__ for name in ("pattern", "flags")]
 _compiled: Any = re.compile
 _zone: Any = _fields(datetime)["tzinfo"].__get__
@@ -39,12 +39,8 @@ class Said:
         self.text = text
 
 
-class Opaque(Exception):
-    """An iterator was met where none may be read."""
-
-
 class _Budget(list[int]):
-    """The nodes left, where iterators are not to be read."""
+    """The nodes left, where iterators are not to be read and what has no text is ``...``."""
 
 
 def text_of(value: object) -> str:
@@ -56,7 +52,7 @@ def snapshot(value: object) -> str:
     """Return the text of an argument; ``...`` where it has none or reading it would use it up."""
     try:
         return _text(value, 0, _Budget([base.MAX_NODES]))
-    except (UnsupportedValue, Opaque):
+    except UnsupportedValue:
         return _OPAQUE
 
 
@@ -67,6 +63,11 @@ def _form(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
         text = write(kind, value, depth, left)
         if text is not None:
             return text
+    if _type(left) is _Budget:
+        try:
+            return base.usual(kind, value, depth, left)
+        except UnsupportedValue:
+            return _OPAQUE
     return None
 
 
@@ -74,8 +75,8 @@ def _enum_member(kind: type, value: Any, depth: int, left: list[int]) -> str | N
     if not _derives(enum.Enum, kind):
         return None
     own = _getattribute(value, "__dict__")
-    name = own.get("_name_") if _type(own) is dict else None
-    return f"{base._type_name(kind)}.{name}" if _type(name) is str and name.isidentifier() else None
+    name: Any = own.get("_name_") if _type(own) is dict else None
+    return f"{base.type_name(kind)}.{name}" if _type(name) is str and name.isidentifier() else None
 
 
 def _standard(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
@@ -89,10 +90,10 @@ def _standard(kind: type, value: Any, depth: int, left: list[int]) -> str | None
         return f"re.compile({_text(pattern, depth, left)}{f', {flags}' if flags else ''})"
     module = _fields(kind).get("__module__")
     if module in ("pathlib", "pathlib._local") and kind.__name__ in _PATHS and kind is _standard_class(module, kind):
-        return f"{kind.__name__.removeprefix('Posix').removeprefix('Windows')}({_repr(kind.__str__(value))})"
+        return f"{kind.__name__.removeprefix('Posix')}({_repr(kind.__str__(value))})"
     if module == "uuid" and kind is _standard_class("uuid", kind) and kind.__name__ == "UUID":
         return f"UUID({_repr(kind.__str__(value))})"
-    if module == "zoneinfo" and kind is _standard_class("zoneinfo", kind):
+    if kind is getattr(sys.modules.get("zoneinfo"), "ZoneInfo", Said):
         return _zone_text(value)
     return _iterator(kind, value, depth, left)
 
@@ -103,10 +104,10 @@ def _standard_class(module: str, kind: type) -> Any:
 
 def _zone_text(zone: Any) -> str | None:
     if _type(zone) is timezone:
-        if _offset(zone, None) == _no_offset and not base._zone_parts(zone)[1:]:
+        if _offset(zone, None) == _no_offset and not base.zone_parts(zone)[1:]:
             return "timezone.utc"
-        return _repr(base._plain_part(zone)).replace("datetime.", "")
-    if _type(zone) is _standard_class("zoneinfo", _type(zone)) and _type(zone).__name__ == "ZoneInfo":
+        return _repr(base.plain_part(zone)).replace("datetime.", "")
+    if _type(zone) is getattr(sys.modules.get("zoneinfo"), "ZoneInfo", Said):
         return f"ZoneInfo({_repr(zone.key)})" if _type(zone.key) is str else None
     return None
 
@@ -118,7 +119,7 @@ def _moment(kind: Any, value: Any, depth: int, left: list[int]) -> str | None:
     written = _zone_text(zone)
     if written is None:
         return None
-    bare = base._STANDARD[kind](kind.replace(value, tzinfo=None, fold=0), depth, left)
+    bare = base.STANDARD[kind](kind.replace(value, tzinfo=None, fold=0), depth, left)
     return f"{bare[:-1]}, tzinfo={written}{', fold=1' if value.fold else ''})"
 
 
@@ -126,7 +127,7 @@ def _iterator(kind: type, value: Any, depth: int, left: list[int]) -> str | None
     if _derives(type, kind) or not any("__next__" in _fields(c) for c in _mro(kind)) or _has_fields(kind):
         return None
     if _type(left) is _Budget:
-        raise Opaque
+        return _OPAQUE
     taken: list[object] = []
     for item in value:
         taken.append(item)
@@ -137,7 +138,7 @@ def _iterator(kind: type, value: Any, depth: int, left: list[int]) -> str | None
 
 def _has_fields(kind: type) -> bool:
     """Tell whether ``canonical`` writes it as an object with fields, or by its content."""
-    return base._is_plain(kind) or any(_derives(c, kind) for c in (*base._EXACT, *base._STANDARD, BaseException))
+    return base.is_plain(kind) or any(_derives(c, kind) for c in (*base.EXACT, *base.STANDARD, BaseException))
 
 
 def _library_value(kind: type, value: Any, depth: int, left: list[int]) -> str | None:

@@ -1,4 +1,4 @@
-"""A method as the entry point: where it is defined, and how it is called; runs inside the sandbox, standard library only.
+"""A method as the entry point: where it is, and how it is called; runs inside the sandbox, standard library only.
 
 A candidate defines the class with the method in it, or a function of the method's name, which then takes the place of
 the one in the class of the preamble.

@@ -12,7 +12,7 @@ _new_digest, _len = hashlib.blake2b, len
 class Printed(io.TextIOBase):
     """Standard output of the calls: ``take`` returns what was written since it was last asked."""
 
-    encoding, errors = "utf-8", "strict"  # type: ignore[assignment]
+    encoding, errors = "utf-8", "strict"
 
     def __init__(self, keeps: bool = True) -> None:
         self._keeps = keeps
