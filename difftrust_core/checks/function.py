@@ -87,7 +87,7 @@ def load_stub(
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
     packages = set(preamble.libraries) | {p for code in candidates for p in packages_in(code) if p in LIBRARIES}
-    packages |= {p for p in LIBRARIES if loading.names_package(p)}
+    packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
     return Stub(
         task=_task(target, seeds, preamble, conditions),
         types=types if typed else None,
@@ -188,11 +188,11 @@ class _Loading:
         said = [ast.unparse(p.annotation) for p in self.parameters if p.annotation is not None]
         return any(re.search(r"Frame|Series", text) for text in said)
 
-    def names_package(self, package: str) -> bool:
+    def names_package(self, package: str, seeds: Sequence[str]) -> bool:
         """Tell whether seeds or examples use a package."""
         short = LIBRARIES[package]
         pattern = re.compile(rf"\b(?:{short}\.|import {package}\b|from {package}\b)")
-        return any(pattern.search(text) for text in [*self._given, *self._mined, *[e.source for e in self.examples]])
+        return any(pattern.search(text) for text in [*seeds, *[e.source for e in self.examples]])
 
     @property
     def names(self) -> set[str]:
