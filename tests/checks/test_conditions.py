@@ -12,7 +12,8 @@ from difftrust_core.exceptions import WrongUsage
 
 def loaded(folder: Path, docstring: str = "Do.", body: str = "", assume: tuple[str, ...] = ()) -> Stub:
     margin = docstring.replace("\n", "\n    ")
-    text = f'import math\nLIMIT = 9\ndef ok(x): return x > 0\ndef f(a: int, b: int = 0):\n    """{margin}\n    """\n    {body}\n'
+    before = "import math\nLIMIT = 9\ndef ok(x): return x > 0\n"
+    text = f'{before}def f(a: int, b: int = 0):\n    """{margin}\n    """\n    {body}\n'
     (folder / "stub.py").write_text(text)
     return load_stub(f"{folder / 'stub.py'}::f", assume=assume)
 
