@@ -18,6 +18,7 @@ from difftrust_core.languages.python.argument_types import (
     split_arguments,
 )
 from difftrust_core.languages.python.fuzz import generator_of
+from difftrust_core.languages.python.syntax import parsed
 from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
 from difftrust_core.languages.python.types.choices import Variable
 from difftrust_core.languages.python.types.infer import Anything, common_type, type_of
@@ -25,10 +26,14 @@ from difftrust_core.languages.python.types.standard import Standard
 from difftrust_core.languages.python.witnesses import mine_constants
 
 _FRESH_EVERY = 5
+_LARGE = 2**64
+_MAX_PROGRAM = 1 << 20
 _STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
 _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
 """Names for what ``**kwargs`` takes."""
 _MAX_WORDS = 400
+_EAGER = 0.1
+"""Of so many inputs all numbers and texts that change become those that programs name."""
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
 _QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
@@ -37,12 +42,48 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
     """Return texts and numbers (as texts) that programs compare with and a description quotes: for ``CheckDraws``."""
-    mined = mine_constants(programs)
-    found = [text for text in mined.texts if isinstance(text, str) and text]
+    codes = list(programs)
+    mined = mine_constants(codes)
+    found = [str(number) for number in folded_numbers(codes)]
+    found += [text for text in mined.texts if isinstance(text, str) and text]
     found += [write_literal(number) for number in mined.numbers]
     found += [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
     found += _NUMBER.findall(description)
     return list(dict.fromkeys(found))[:_MAX_WORDS]
+
+
+def folded_numbers(programs: Iterable[str]) -> list[int]:
+    """Return what programs compute of whole numbers alone: 86400 of ``60 * 60 * 24``."""
+    found: dict[int, None] = {}
+    for program in programs:
+        tree = parsed(program) if len(program) < _MAX_PROGRAM else None
+        for node in ast.walk(tree) if tree is not None else ():
+            number = _folded(node) if isinstance(node, ast.BinOp) else None
+            if number is not None and abs(number) < _LARGE:
+                found[number] = None
+    return list(found)
+
+
+def _folded(node: ast.AST) -> int | None:
+    match node:
+        case ast.Constant(value=int(number)) if abs(number) < _LARGE and type(number) is int:
+            return number
+        case ast.BinOp(left=left, op=op, right=right):
+            one, other = _folded(left), _folded(right)
+            if one is None or other is None or max(abs(one), abs(other)) >= _LARGE:
+                return None
+            match op:
+                case ast.Add():
+                    return one + other
+                case ast.Sub():
+                    return one - other
+                case ast.Mult():
+                    return one * other
+                case ast.Pow() if 0 <= other < 64 and abs(one) <= 16:
+                    return int(one**other)
+                case ast.LShift() if 0 <= other < 64:
+                    return one << other
+    return None
 
 
 def numbers_in(dictionary: Sequence[str]) -> list[int | float]:
@@ -168,6 +209,8 @@ class CheckDraws:
             words=self._words,
             numbers=self._numbers,
             columns=self._columns,
+            is_eager=generator.random() < _EAGER,
+            varies=True,
         )
         afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
         try:
@@ -230,10 +273,10 @@ class CheckDraws:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
         kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
         values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
-        if len(parts) > 1 and draws.chance(0.1):
+        if len(parts) > 1 and draws.chance(0.2):
             one, other = draws.below(len(parts)), draws.below(len(parts))
-            if parts[one].type.fits(values[other]):
-                values[one] = values[other]
+            if one != other and parts[one].type.fits(values[other]):
+                values[one] = self._like(parts[one], values[other], draws)
         positional, named = split_arguments(chosen)
         names = dict(zip(named, values[len(positional) :], strict=True))
         return self._with_others(values[: len(positional)], names, draws)
@@ -245,12 +288,23 @@ class CheckDraws:
             return part.type.draw(draws)
         if way <= 2 and len(self._seeds) > 1:
             value = draws.one_of(self._pool.get(id(part.type), [value]))
-            if way == 1:
+            if way == 1 and len(self._types.parameters) > 1:
                 return value
         for _ in range(draws.one_of(_STEPS)):
             draws.name = part.name or ""
             value = self._step(part.type, value, draws)
         return value if part.type.fits(value) else part.value
+
+    def _like(self, part: Part, value: Any, draws: Draws) -> Any:
+        """Return the value of another argument, every other time changed a little or put in another order."""
+        if draws.chance(0.4):
+            return value
+        if type(value) in (list, str) and draws.chance(0.5):
+            mixed = draws.generator.sample(value, len(value))
+            changed: Any = mixed if type(value) is list else "".join(mixed)
+        else:
+            changed = change_somewhere(part.type, value, draws)
+        return changed if part.type.fits(changed) else value
 
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""

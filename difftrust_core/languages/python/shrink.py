@@ -8,18 +8,23 @@ endlessly many: they are represented by their roundings and by steps of 1 and 10
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from decimal import Decimal
 from typing import Any
 
-from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.literals import Code, Instance, read_literal, write_literal
 from difftrust_core.languages.language import Around
 from difftrust_core.languages.python.fuzz import children, rebuild
+from difftrust_core.languages.python.shrink_calls import call_numbers, simpler_calls, without_some
 
 Shows = Callable[[Sequence[str]], Sequence[bool | None]]
 """Whether each input still shows what is to be kept; None where that could not be found out."""
 Simplicity = tuple[int, int, int, float]
+Codes = Mapping[str, Sequence[str]]
+"""For each Enum member and function the simpler ones of its type, simplest first (``ArgumentTypes.simpler_codes``)."""
 
 
 MAX_TRIED = 30_000
@@ -42,12 +47,13 @@ class Shrunk:
     n_tried: int
 
 
-def simplicity(value: Any) -> Simplicity:
+def simplicity(value: Any, codes: Codes = MappingProxyType({})) -> Simplicity:
     """Return what orders values from simple to complex, compared from left to right.
 
     1. Size: the number of nodes, each character counting as one. 2. Decimal places of the floats. 3. Whole numbers:
     twice the magnitude, one more if negative; True is 1; a character counts by its place in a-z, 0-9, A-Z, space, the
-    other printable ones, the rest. 4. The magnitudes of the floats.
+    other printable ones, the rest. 4. The magnitudes of the floats. Dates are the simpler the nearer they are to the
+    first of January 2000; Enum members and functions in the order of ``codes``.
     """
     kind = type(value)
     if kind is int:
@@ -59,7 +65,20 @@ def simplicity(value: Any) -> Simplicity:
         return (1 + len(text), 0, sum([_rank(c) for c in text]), 0.0)
     if kind is bool:
         return (1, 0, int(value), 0.0)
-    parts = [simplicity(child) for child in children(value)]
+    if kind is Code:
+        return (1, 0, len(codes[value.text]) if value.text in codes else len(value.text), 0.0)
+    if kind is complex:
+        return _sum_of([simplicity(value.real), simplicity(value.imag)])
+    if kind is bytearray:
+        return simplicity(bytes(value))
+    if kind is Instance:
+        numbers = call_numbers(value)
+        if numbers is not None:
+            return (1 + numbers[0], numbers[1], numbers[2], 0.0)
+    return _sum_of([simplicity(child, codes) for child in children(value)])
+
+
+def _sum_of(parts: Sequence[Simplicity]) -> Simplicity:
     sizes, places, wholes, floats = zip(*parts, strict=True) if parts else ((), (), (), ())
     return (1 + sum(sizes), sum(places), sum(wholes), math.fsum(floats))
 
@@ -75,15 +94,21 @@ def _places(value: float) -> int:
     return max(0, -int(exponent))
 
 
-def neighbours(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+def neighbours(
+    arguments: tuple[Any, ...], *, coarse: bool = False, codes: Codes | None = None
+) -> Iterator[tuple[Any, ...]]:
     """Iterate over argument tuples that are simpler than ``arguments`` in one argument; some may come twice.
 
-    ``coarse``: only a few large steps, which bring a long input down quickly.
+    ``coarse``: only a few large steps, which bring a long input down quickly. ``codes``: given where types are checked,
+    so that the last argument may be left out, too.
     """
+    if arguments and codes is not None:
+        yield arguments[:-1]
+    codes = codes or {}
     for position, argument in enumerate(arguments):
-        here = simplicity(argument)
-        for simpler in _changed(argument, coarse):
-            if simplicity(simpler) < here:
+        here = simplicity(argument, codes)
+        for simpler in _changed(argument, coarse, codes):
+            if simplicity(simpler, codes) < here:
                 yield (*arguments[:position], simpler, *arguments[position + 1 :])
 
 
@@ -93,6 +118,7 @@ def shrink(
     *,
     accepts: Callable[[str], bool],
     around: Around | None = None,
+    codes: Codes | None = None,
     max_tried: int = MAX_TRIED,
 ) -> Shrunk:
     """Return the smallest input found that still ``shows`` what ``arguments`` does: downhill while any neighbour does.
@@ -100,14 +126,24 @@ def shrink(
     Neighbours (``around`` an input; None: ``neighbours``) that ``accepts`` refuses are not tried, none is tried twice,
     and about ``max_tried`` are at most.
     """
-    return _Search(shows, accepts, around or neighbours, max_tried).down_from(arguments)
+    if around is None or around is neighbours:
+        around = partial(neighbours, codes=codes)
+    return _Search(shows, accepts, around, partial(simplicity, codes=codes or {}), max_tried).down_from(arguments)
 
 
 class _Search:
     """One walk downhill, and the answers it has met."""
 
-    def __init__(self, shows: Shows, accepts: Callable[[str], bool], around: Around, max_tried: int):
+    def __init__(
+        self,
+        shows: Shows,
+        accepts: Callable[[str], bool],
+        around: Around,
+        order: Callable[[Any], Simplicity],
+        max_tried: int,
+    ):
         self._shows, self._accepts, self._around, self._max_tried = shows, accepts, around, max_tried
+        self._order = order
         self._answers: dict[str, bool | None] = {}
 
     def down_from(self, arguments: str) -> Shrunk:
@@ -125,7 +161,7 @@ class _Search:
         """Return the neighbours, simplest first; at most ``max_tried``."""
         made = self._around(read_literal(current), coarse=coarse)
         by_text = {write_literal(arguments): arguments for arguments in itertools.islice(made, self._max_tried)}
-        return sorted(by_text, key=lambda text: simplicity(by_text[text]))
+        return sorted(by_text, key=lambda text: self._order(by_text[text]))
 
     def _first(self, pool: list[str]) -> str | None:
         """Return the first of the pool that shows it, as far as the budget goes."""
@@ -151,12 +187,14 @@ class _Search:
             self._answers.update(zip(fitting, self._shows(fitting), strict=True))
 
 
-def _changed(value: Any, coarse: bool) -> Iterator[Any]:
+def _changed(value: Any, coarse: bool, codes: Codes) -> Iterator[Any]:
     """Iterate over what one mutation of a node of ``value`` can make of it, where that may be simpler."""
+    if type(value) is Code:
+        yield from map(Code, codes.get(value.text, ()))
     yield from _itself(value, coarse)
     parts = list(children(value))
     for position, part in enumerate(parts):
-        for simpler in _changed(part, coarse):
+        for simpler in _changed(part, coarse, codes):
             yield rebuild(value, [*parts[:position], simpler, *parts[position + 1 :]])
 
 
@@ -172,10 +210,16 @@ def _itself(value: Any, coarse: bool) -> Iterable[Any]:
         return _texts(value, coarse)
     if kind is bytes:
         return (text.encode("latin-1") for text in _texts(value.decode("latin-1"), coarse))
+    if kind is bytearray:
+        return map(bytearray, _itself(bytes(value), coarse))
+    if kind is complex:
+        return _complex(value)
+    if kind is Instance:
+        return simpler_calls(value)
     if kind is dict:
-        return map(dict, _without_some(list(value.items()))) if coarse else _dicts(value)
+        return map(dict, without_some(list(value.items()))) if coarse else _dicts(value)
     if kind in (list, tuple, set, frozenset):
-        return (kind(left) for left in _without_some(list(children(value))))
+        return (kind(left) for left in without_some(list(children(value))))
     return ()
 
 
@@ -194,10 +238,17 @@ def _floats(value: float) -> Iterator[float]:
         yield from (round(value + step, places) for step in (-10, -1, 1, 10))
 
 
+def _complex(value: complex) -> Iterator[complex]:
+    for real in _floats(value.real):
+        yield complex(real, value.imag)
+    for imaginary in _floats(value.imag):
+        yield complex(value.real, imaginary)
+
+
 def _texts(value: str, coarse: bool) -> Iterator[str]:
     """Cut every substring (which includes deleting a character and dropping the end); make a character plainer."""
     if coarse:
-        yield from map("".join, _without_some(list(value)))
+        yield from map("".join, without_some(list(value)))
         return
     for start in range(len(value)):
         for end in range(start + 1, len(value) + 1):
@@ -207,19 +258,10 @@ def _texts(value: str, coarse: bool) -> Iterator[str]:
             yield value[:at] + new + value[at + 1 :]
 
 
-def _without_some(parts: list[Any]) -> Iterator[list[Any]]:
-    """Leave out one; and as leaps everything, each half, each quarter, and so on."""
-    size = len(parts)
-    while size:
-        for start in range(0, len(parts), size):
-            yield parts[:start] + parts[start + size :]
-        size //= 2
-
-
 def _dicts(value: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
     """Leave out entries; give an entry another one's value, a dummy, or another one's key (which then has one less)."""
     entries = list(value.items())
-    yield from map(dict, _without_some(entries))
+    yield from map(dict, without_some(entries))
     for at, (key, old) in enumerate(entries):
         for new in (*_DUMMIES, *[v for _, v in entries]):
             if new is not old:

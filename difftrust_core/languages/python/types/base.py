@@ -38,6 +38,10 @@ class Draws:
     """Numbers that programs and descriptions name."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The columns of frames, by name: ``int``, ``float``, ``str``, ``bool``, ``date``, ``datetime``; else a guess."""
+    is_eager: bool = False
+    """Numbers and texts are those that programs name, where they name any."""
+    varies: bool = False
+    """Known texts are changed, every other time."""
     name: str = ""
     """The parameter or field that a value is drawn for."""
     depth: int = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from difftrust_core.languages.python.types.base import Draws, Type
 
-_SPREADS = (10, 10, 10, 10, 10, 100, 100, 1000)
+_SPREADS = (10, 10, 10, 30, 100, 100, 1000)
 _WHOLE = (0, 1, -1, 2, 3, 7, 10, 12, 100, -100, 255, 256, 1000, 1024, 65_536, 1_000_000, 2**31 - 1, 2**31)
 _REAL = (0.0, 1.0, -1.0, 0.5, -0.5, 0.1, 0.01, 2.5, 100.0, 1000.0, 1e6, 1e-3, 99.99, 1e-9)
 
@@ -28,8 +28,9 @@ class Whole(Type):
         return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
 
     def draw(self, draws: Draws) -> int:
-        if draws.numbers and draws.chance(0.1):
-            mined = math.floor(draws.one_of(draws.numbers)) + draws.below(3) - 1
+        if draws.numbers and (draws.is_eager or draws.chance(0.1)):
+            mined = math.floor(draws.one_of(draws.numbers))
+            mined += 0 if draws.is_eager else draws.below(3) - 1
             if self._inside(mined):
                 return mined
         spread = draws.one_of(_SPREADS)
@@ -47,6 +48,8 @@ class Whole(Type):
         return self.low + draws.below(max(width, 0) + 1)
 
     def change(self, value: int, draws: Draws) -> int:
+        if draws.is_eager and draws.numbers:
+            return self.draw(draws)
         changed = self._changed(value, draws)
         return changed if self._inside(changed) else self.draw(draws)
 
@@ -108,7 +111,7 @@ class Real(Type):
         return above and below
 
     def draw(self, draws: Draws) -> float:
-        if draws.numbers and draws.chance(0.1):
+        if draws.numbers and (draws.is_eager or draws.chance(0.1)):
             mined = float(draws.one_of(draws.numbers))
             if self._inside(mined):
                 return mined
@@ -139,6 +142,8 @@ class Real(Type):
         return self.low + 1.0 if self.low is not None else (self.high or 0.0) - 1.0
 
     def change(self, value: float, draws: Draws) -> float:
+        if draws.is_eager and draws.numbers:
+            return self.draw(draws)
         changed = self._changed(float(value), draws)
         return changed if self._inside(changed) else self.draw(draws)
 

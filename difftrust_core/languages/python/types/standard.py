@@ -102,7 +102,7 @@ class Standard(Type):
     def fits(self, value: Any) -> bool:
         if type(value) is Code:
             return "tzinfo" in self.names and value.text.endswith("timezone.utc")
-        if type(value) is not Instance or last_name(value) not in self.names:
+        if type(value) is not Instance or last_name(value) not in self.names or not (value.args or value.fields):
             return False
         try:
             made = real(value)

@@ -104,8 +104,10 @@ def _spaces(text: str, draws: Draws) -> str:
 
 
 def _repeated(text: str, draws: Draws) -> str:
-    """Make all characters one, double the text, reverse it, or give it a length."""
-    way = draws.below(5)
+    """Make all characters one, double the text, reverse or shuffle it, or give it a length."""
+    way = draws.below(6)
+    if way == 5:
+        return "".join(draws.generator.sample(text, len(text)))
     if way == 0:
         length = draws.other_length()
         return (text * (length // max(len(text), 1) + 1))[:length]
@@ -172,15 +174,19 @@ class Text(Type):
 
     def _any(self, draws: Draws) -> str:
         known = draws.texts(draws.name)
+        if draws.is_eager and draws.words:
+            return draws.one_of(draws.words)
         if known and draws.chance(0.7):
-            return draws.one_of(known)
+            text = draws.one_of(known)
+            return changed_text(text, draws) if draws.varies and draws.chance(0.5) else text
         if draws.words and draws.chance(0.2):
             return _with_a_word(_random(self.least, draws) if draws.chance(0.5) else "", draws)
         return _random(self.least, draws)
 
     def change(self, value: str, draws: Draws) -> str:
         for _ in range(4):
-            changed = changed_text(value, draws)[:_MAX_LENGTH]
+            eager = draws.is_eager and bool(draws.words)
+            changed = (_with_a_word if eager else changed_text)(value, draws)[:_MAX_LENGTH]
             if self._inside(changed) and changed != value:
                 return changed
         return value
