@@ -258,7 +258,7 @@ def _inside(block: ast.stmt) -> Iterator[ast.stmt]:
             yield from child.body
 
 
-def mine_calls(target: Target) -> Calls:
+def mine_calls(target: Target, scope_of_file: Scope | None = None) -> Calls:
     """Return the calls with literal arguments in the function's file, its tests and its package, in this order.
 
     Bounded in files, bytes, calls and time; nothing is executed.
@@ -273,7 +273,7 @@ def mine_calls(target: Target) -> Calls:
             break
         before = len(seeds)
         if path == target.path:
-            body, scope = _others(target), Scope(target)
+            body, scope = _others(target), scope_of_file or Scope(target)
         else:
             content = _content(path)
             tree = _tree(content) if names.search(content) else None

@@ -152,7 +152,7 @@ class _Loading:
 
     def take_calls(self) -> None:
         """Take the calls with literal arguments in the function's file, its tests and its package."""
-        calls = mine_calls(self.target)
+        calls = mine_calls(self.target, self.scope)
         new = [text for text in calls.seeds if text not in self._given]
         self._mined += new
         if new:
