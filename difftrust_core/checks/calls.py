@@ -181,7 +181,9 @@ class Caller:
 
     def _table(self, names: ast.expr, rows: ast.expr, known: Names) -> Iterator[dict[str, Any]]:
         said = self._scope.value(names, known)
-        listed = [n.strip() for n in said.split(",")] if isinstance(said, str) else list(said)
+        listed: list[str] | str = said  # one name alone takes an entry as it is
+        if not isinstance(said, str) or "," in said:
+            listed = [n.strip() for n in said.split(",") if n.strip()] if isinstance(said, str) else list(said)
         if isinstance(rows, ast.List | ast.Tuple):
             entries: list[ast.expr] = rows.elts
         elif isinstance(rows, ast.Name | ast.Attribute):
@@ -192,13 +194,13 @@ class Caller:
         for entry in entries:
             match entry:
                 case ast.Call(func=ast.Attribute(attr="param"), args=args):
-                    entry = args[0] if len(listed) == 1 else ast.Tuple(elts=args, ctx=ast.Load())
+                    entry = args[0] if isinstance(listed, str) else ast.Tuple(elts=args, ctx=ast.Load())
             with suppress(NotFolded, BadText):
                 yield self._partial_row(listed, entry, known)
 
-    def _partial_row(self, names: list[str], entry: ast.expr, known: Names) -> dict[str, Any]:
+    def _partial_row(self, names: list[str] | str, entry: ast.expr, known: Names) -> dict[str, Any]:
         """Return the values of a row, those left out that are no literals (an exception type, say)."""
-        if len(names) == 1 or not isinstance(entry, ast.Tuple | ast.List):
+        if isinstance(names, str) or not isinstance(entry, ast.Tuple | ast.List):
             return _row(names, self._scope.value(entry, known))
         row = {}
         for name, part in zip(names, entry.elts, strict=False):
@@ -207,9 +209,9 @@ class Caller:
         return row
 
 
-def _row(names: list[str], value: Any) -> dict[str, Any]:
-    if len(names) == 1:
-        return {names[0]: value}
+def _row(names: list[str] | str, value: Any) -> dict[str, Any]:
+    if isinstance(names, str):
+        return {names: value}
     return dict(zip(names, _items(value), strict=False))
 
 
@@ -256,7 +258,7 @@ def _inside(block: ast.stmt) -> Iterator[ast.stmt]:
             yield from child.body
 
 
-def mine_calls(target: Target) -> Calls:
+def mine_calls(target: Target, scope_of_file: Scope | None = None) -> Calls:
     """Return the calls with literal arguments in the function's file, its tests and its package, in this order.
 
     Bounded in files, bytes, calls and time; nothing is executed.
@@ -271,7 +273,7 @@ def mine_calls(target: Target) -> Calls:
             break
         before = len(seeds)
         if path == target.path:
-            body, scope = _others(target), Scope(target)
+            body, scope = _others(target), scope_of_file or Scope(target)
         else:
             content = _content(path)
             tree = _tree(content) if names.search(content) else None

@@ -24,7 +24,7 @@ _PLAIN = {
     "array_like": "list[float]", "array-like": "list[float]", "tuple": "tuple", "tuples": "tuple",
     "set": "set", "sets": "set", "date": "date", "dates": "date", "datetime": "datetime", "datetimes": "datetime",
     "timedelta": "timedelta", "decimal": "Decimal", "path": "Path", "none": "None", "ndarray": "np.ndarray",
-    "dataframe": "DataFrame", "series": "Series",
+    "dataframe": "DataFrame", "frame": "DataFrame", "series": "Series",
 }  # fmt: skip
 """Types as docstrings name them, one or many."""
 _TYPE_NAMES = frozenset(

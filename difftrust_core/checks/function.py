@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, read_literal
@@ -20,9 +21,9 @@ from difftrust_core.checks.hints import sample_seeds
 from difftrust_core.checks.mentions import columns_in, words_in
 from difftrust_core.checks.preamble import Preamble, names_in, packages_in, preamble_of
 from difftrust_core.checks.target import Target, find_function, find_target, is_written, parse_file
-from difftrust_core.checks.usage import named_type, usage_types
+from difftrust_core.checks.usage import COLUMN, candidate_types, named_type, usage_types
 from difftrust_core.checks.value_types import type_of_values
-from difftrust_core.checks.values import LIBRARIES, Scope, bound_names
+from difftrust_core.checks.values import LIBRARIES, PRELUDE, Scope, bound_names
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import NotFolded
 from difftrust_core.exceptions import BadStub, WrongUsage
@@ -86,7 +87,7 @@ def load_stub(
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
     packages = set(preamble.libraries) | {p for code in candidates for p in packages_in(code) if p in LIBRARIES}
-    packages |= {p for p in LIBRARIES if loading.names_package(p)}
+    packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
     return Stub(
         task=_task(target, seeds, preamble, conditions),
         types=types if typed else None,
@@ -151,7 +152,7 @@ class _Loading:
 
     def take_calls(self) -> None:
         """Take the calls with literal arguments in the function's file, its tests and its package."""
-        calls = mine_calls(self.target)
+        calls = mine_calls(self.target, self.scope)
         new = [text for text in calls.seeds if text not in self._given]
         self._mined += new
         if new:
@@ -187,11 +188,11 @@ class _Loading:
         said = [ast.unparse(p.annotation) for p in self.parameters if p.annotation is not None]
         return any(re.search(r"Frame|Series", text) for text in said)
 
-    def names_package(self, package: str) -> bool:
+    def names_package(self, package: str, seeds: Sequence[str]) -> bool:
         """Tell whether seeds or examples use a package."""
         short = LIBRARIES[package]
         pattern = re.compile(rf"\b(?:{short}\.|import {package}\b|from {package}\b)")
-        return any(pattern.search(text) for text in [*self._given, *self._mined, *[e.source for e in self.examples]])
+        return any(pattern.search(text) for text in [*seeds, *[e.source for e in self.examples]])
 
     @property
     def names(self) -> set[str]:
@@ -211,13 +212,13 @@ class _Loading:
     def types(self, *, typed: bool) -> ArgumentTypes:
         """Return the types of the arguments; those without annotation as far as they can be found out."""
         self.parameters = [self._with_type(p) for p in self.parameters]
-        types = ArgumentTypes(self.parameters, Annotations(self.target.module))
+        types = ArgumentTypes(self.parameters, Annotations(self._known_module))
         if typed:
             self.notes += [f"argument {name} is not checked: {why}" for name, why in types.unchecked.items()]
         return types
 
     def _with_type(self, parameter: Parameter) -> Parameter:
-        if parameter.annotation is not None or parameter.variadic:
+        if parameter.annotation is not None:
             return parameter
         found, how = self._guess(parameter)
         if found is None:
@@ -228,11 +229,16 @@ class _Loading:
     def _guess(self, parameter: Parameter) -> tuple[ast.expr | None, str]:
         """Return a type for a parameter without annotation, and where it comes from."""
         name = parameter.name
+        used = usage_types(self.target.function, self.codes).get(name)
+        if parameter.variadic:
+            return used, "by its use"
         documented = types_in(self.target.docstring, [p.name for p in self.parameters]).get(name)
         if documented is not None and self._is_known(documented):
             return documented, "by the docstring"
         values = [found[name] for found in map(self._named, [*self._given, *self._mined]) if name in found]
-        used = usage_types(self.target.function, self.codes).get(name)
+        annotated = candidate_types(self.target.function, self.candidates).get(name)
+        if annotated is not None and self._is_known(annotated):
+            return annotated, "as a candidate has it"
         default = self._default(parameter)
         with_default = [*values, default] if default is not _NONE else values
         by_values = type_of_values(with_default)
@@ -240,6 +246,9 @@ class _Loading:
             how = "by the calls found" if values else "by its default"
             return _wider(by_values, used, whole_only=not values), how
         for guess, how in ((used, "by its use"), (named_type(name), "by its name")):
+            if guess is not None and ast.unparse(guess) == COLUMN:
+                names = ", ".join(map(repr, columns_in(self.target.docstring, self.codes, self.values)))
+                guess = ast.parse(f"Literal[{names}]" if names else "str", mode="eval").body
             if guess is not None and self._is_known(guess):
                 return (_or_none(guess) if default is None else guess), how
         return None, ""
@@ -253,11 +262,22 @@ class _Loading:
 
     def _is_known(self, annotation: ast.expr) -> bool:
         try:
-            Annotations(self.target.module).resolve(annotation)
-        except (NotResolved, TypeError):
-            own = bound_names(self.target.module) | self._imported()
-            return {n.id for n in ast.walk(annotation) if isinstance(n, ast.Name)} <= own | _KNOWN_TYPES
+            Annotations(self._known_module).resolve(annotation)
+        except (NotResolved, TypeError, RecursionError):
+            return False
         return True
+
+    @cached_property
+    def _known_module(self) -> ast.Module:
+        """The file, and imports of what guessed types name, where the file does not bind the name itself."""
+        bound = bound_names(self.target.module) | self._imported()
+        frames = "polars" if "polars" in {p for code in self.codes for p in packages_in(code)} else "pandas"
+        lines = PRELUDE | {
+            name: f"from typing import {name}" for name in ("Callable", "Iterator", "Literal", "Optional")
+        }
+        lines |= {name: f"from {frames} import {name}" for name in ("DataFrame", "Series")}
+        text = "\n".join(line for name, line in lines.items() if name not in bound)
+        return ast.Module(body=[*ast.parse(text).body, *self.target.module.body], type_ignores=[])
 
     def _named(self, text: str) -> dict[str, Any]:
         """Return an argument tuple by the names of its parameters."""
@@ -308,11 +328,6 @@ class _Loading:
 
 _NONE = object()
 _BUILTINS = set(dir(builtins))
-_KNOWN_TYPES = {
-    *("str", "int", "float", "bool", "bytes", "bytearray", "complex", "list", "dict", "set", "tuple", "frozenset"),
-    *("date", "time", "datetime", "timedelta", "Decimal", "Fraction", "Path", "UUID", "Callable", "Iterator"),
-    *("Literal", "Optional", "np", "pd", "pl", "re", "range", "None"),
-}
 
 
 def _looks_like_exception(found: ast.ClassDef) -> bool:

@@ -25,7 +25,7 @@ _KINDS: Final = (
     ("bool", r"^(?:is|has|was|can)_|flag|active|enabled|valid$|paid$"),
     ("float", r"price|amount|total|cost|rate|score|value|weight|salary|revenue|temp|ratio|height|lat|lon|pct|percent|"
               r"balance|sales|income|profit|discount|distance|return"),
-    ("int", r"^(?:n|id|k|x|y|qty)$|_id$|count|quantity|qty|age|year|units|rank|number|num|stock|visits|clicks"),
+    ("int", r"^(?:n|id|k|x|y|qty)$|_id$|^n_|count|quantity|qty|age|year|units|rank|number|num|stock|visits|clicks"),
     ("str", r"name|category|city|country|type|status|group|key|label|region|email|team|user|product|code|text|dept|"
             r"department|gender|color|store|customer|symbol|currency|sku"),
 )  # fmt: skip

@@ -15,6 +15,8 @@ _RANKS: Final = (
     "bytes", "callable", "dict", "str", "set", "numbers", "list", "iterable", "int", "float", "number", "bool",
 )  # fmt: skip
 """Which of several uses counts, the most telling first."""
+COLUMN: Final = "Column"
+"""The type of a name of a column."""
 _ELEMENT = "[]"
 _KEY = "{k}"
 _VALUE = "{v}"
@@ -25,16 +27,40 @@ Path = tuple[str, ...]
 def usage_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]:
     """Return the types of parameters that ``function`` and the programs ``codes`` use in a telling way.
 
-    Of a program, the function of the same name counts. Nothing is executed.
+    Of a program, the function of the same name counts. Of ``*args`` it is the type of one of them, of ``**kwargs`` that
+    of a value. Nothing is executed.
     """
-    names = [a.arg for a in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]]
-    uses = _Uses(function, names)
+    names, rest, named = _names(function), function.args.vararg, function.args.kwarg
+    every = [*names, *[argument.arg for argument in (rest, named) if argument is not None]]
+    uses = _Uses(function, every)
     for code in codes:
         for other in _functions(code, function.name):
-            own = [a.arg for a in [*other.args.posonlyargs, *other.args.args, *other.args.kwonlyargs]]
+            own = _names(other)
             uses.add(other, dict(zip(own, names, strict=False)) | {name: name for name in own if name in names})
-    found = {name: uses.type_of((name,)) for name in names}
+    paths: dict[str, Path] = {name: (name,) for name in names}
+    if rest is not None:
+        paths[rest.arg] = (rest.arg, _ELEMENT)
+    if named is not None:
+        paths[named.arg] = (named.arg, _VALUE)
+    found = {name: uses.type_of(path) for name, path in paths.items()}
     return {name: annotation_of(text) for name, text in found.items() if text}
+
+
+def candidate_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]:
+    """Return the annotations that programs give to the parameters of ``function``, by position; the first counts."""
+    found: dict[str, ast.expr] = {}
+    names = _names(function)
+    for code in codes:
+        for other in _functions(code, function.name):
+            arguments = [*other.args.posonlyargs, *other.args.args, *other.args.kwonlyargs]
+            for name, argument in zip(names, arguments, strict=False):
+                if argument.annotation is not None:
+                    found.setdefault(name, argument.annotation)
+    return found
+
+
+def _names(function: Function) -> list[str]:
+    return [a.arg for a in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]]
 
 
 def named_type(name: str) -> ast.expr | None:
@@ -185,6 +211,8 @@ class _Uses:
             for argument in node.args[: 3 if BY_CALL[called] in ("int", "iterable") else 1]:
                 self._vote(argument, BY_CALL[called])
         match node.func:
+            case ast.Attribute(attr="groupby" | "group_by" | "sort_values" | "set_index") if node.args:
+                self._vote(node.args[0], COLUMN)
             case ast.Attribute(attr="join") if len(node.args) == 1:
                 self._vote(node.args[0], "texts")
 
@@ -252,8 +280,8 @@ class _Uses:
                 return tuples[0] if tuples and kind in ("iterable", "list", "number") else kind
         if tuples:
             return tuples[0]
-        if votes["texts"]:
-            return "texts"
+        if votes["texts"] or votes[COLUMN]:
+            return "texts" if votes["texts"] else COLUMN
         if votes["index"]:
             return "int"
         others = [kind for kind in votes if kind not in ("None", "bool", "index", "tuple") and kind[:1].isupper()]
