@@ -145,7 +145,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         ours, theirs = socket.socketpair()
         self._nonce = os.urandom(16)
         self._socket = ours
-        ours.settimeout(60)
+        ours.settimeout(30)
         try:
             shared = (theirs.fileno(), self._pages.request, self._pages.reply)
             self._pages.write(b"")
@@ -154,13 +154,17 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             raise SandboxFailed(f"the sandbox could not be started: {e}") from None
         finally:
             theirs.close()
-        config = {"limits": asdict(self.limits), "layers": sorted(self._wanted), "readable": self._readable()}
+        limits = {**asdict(self.limits), "memory_bytes": self.limits.memory_bytes * self.runner.memory_factor}
+        config = {"limits": limits, "layers": sorted(self._wanted), "readable": self._readable()}
         try:
             with baits.laid_out() as laid:
-                self._send(_CONFIG, {**config, "baits": laid})
+                self._send(_CONFIG, {**config, "threads": self.runner.threads, "baits": laid})
                 ready = self._receive(_READY)
         except (OSError, ValueError):
-            raise SandboxFailed(f"the sandbox did not start: {self._last_words()}") from None
+            said = self._last_words()
+            if layers.disprove(self.runner):
+                return self._start()
+            raise SandboxFailed(f"the sandbox did not start: {said}") from None
         if "failed" in ready:
             self.close()
             raise SandboxFailed(f"a confined child could not be started: {ready['failed']}; see `difftrust doctor`")
@@ -168,14 +172,14 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self._refuse_if_weak()
 
     def _note_layers(self, ready: dict[str, Any]) -> None:
-        why_not = layers.probe_bubblewrap(self.runner).why_not if "bubblewrap" in self._wanted else "not wanted"
+        why_not = layers.why_no_bubblewrap(self.runner) if "bubblewrap" in self._wanted else "not wanted"
         self.active = frozenset({*ready["layers"], *(() if why_not else ("bubblewrap",))})
         self.missing = {**({"bubblewrap": why_not} if why_not else {}), **ready["missing"]}
         self.still_open = tuple(ready["open"])
         self.landlock_abi, self.has_cpu_clock = int(ready["landlock_abi"]), bool(ready["cpu_clock"])
 
     def _readable(self) -> list[str]:
-        outside = not layers.bubblewrap(self.runner) or "bubblewrap" not in self._wanted
+        outside = "bubblewrap" not in self._wanted or layers.why_no_bubblewrap(self.runner) != ""
         harness = [str(CHILD)] if outside else []
         return [*layers.readable_paths(self.runner), *harness, "/harness", "/dev/null", "/dev/urandom"]
 

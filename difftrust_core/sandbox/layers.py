@@ -4,6 +4,7 @@ import contextlib
 import functools
 import glob
 import itertools
+import json
 import os
 import platform
 import shutil
@@ -11,15 +12,17 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from difftrust_core.base import literals
-from difftrust_core.sandbox.runner import CHILD, Runner, library_file, library_places
+from difftrust_core.sandbox.runner import CHILD, Runner, library_files, library_places
 
 NO_BWRAP = "no bwrap in PATH"
 _HARNESS = "/harness"
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
+_FOR_THREADS = {"POLARS_MAX_THREADS": "1", "TOKIO_WORKER_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 PYTHON = Runner()
 _PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
 _NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
@@ -64,16 +67,50 @@ def bubblewrap(runner: Runner = PYTHON) -> tuple[str, ...]:
 @functools.cache
 def probe_bubblewrap(runner: Runner = PYTHON) -> Probe:
     """Start a Python behind bubblewrap; one too old for ``--disable-userns`` is used without it, so is ``unshare``."""
-    binary, unshare, why_not = shutil.which("bwrap"), shutil.which("unshare"), NO_BWRAP
+    why_not = NO_BWRAP
     if platform.system() != "Linux":
         return Probe((), "namespaces are there on Linux only")
-    before = ((unshare, *_ENDS_WITH_ALL), ()) if unshare else ((),)
-    for more, first in itertools.product((("--disable-userns",), ()), before) if binary else ():
-        command = (*first, str(binary), *_NAMESPACES, *more, *_binds(runner))
+    for command in _bubblewrap_commands(runner):
         why_not = _why_it_fails((*command, "--", python_binary(), *_PYTHON_FLAGS, "-c", ""))
         if not why_not:
             return Probe(command)
     return Probe((), why_not)
+
+
+def _bubblewrap_commands(runner: Runner) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to start bubblewrap, the best one first; none where it is not installed."""
+    binary, unshare = shutil.which("bwrap"), shutil.which("unshare")
+    before = ((unshare, *_ENDS_WITH_ALL), ()) if unshare else ((),)
+    for more, first in itertools.product((("--disable-userns",), ()), before) if binary else ():
+        yield (*first, str(binary), *_NAMESPACES, *more, *_binds(runner))
+
+
+@functools.cache
+def _best_commands(runner: Runner) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return how setarch and bubblewrap begin where they work as they should; nothing of it has been tried."""
+    binary = shutil.which("setarch")
+    commands = _bubblewrap_commands(runner) if platform.system() == "Linux" else iter(())
+    return (binary, "-R") if binary else (), next(commands, ())
+
+
+_disproved: set[Runner] = set()
+
+
+def disprove(runner: Runner) -> bool:
+    """Note that a zygote did not start the best way; return False if that was known. From now on each way is probed.
+
+    Where it does start, nothing is probed: two processes less, and its own self-test says what holds.
+    """
+    known = runner in _disproved
+    _disproved.add(runner)
+    return not known
+
+
+def why_no_bubblewrap(runner: Runner) -> str:
+    """Return why zygotes are not behind bubblewrap, empty if they are."""
+    if runner in _disproved or not _best_commands(runner)[1]:
+        return probe_bubblewrap(runner).why_not
+    return ""
 
 
 @functools.cache
@@ -109,13 +146,17 @@ def _why_it_fails(command: tuple[str, ...]) -> str:
     return said[0] if said else f"{name} ended with status {ended.returncode} and no word"
 
 
+def _environment(runner: Runner) -> dict[str, str]:
+    return {**_ENVIRONMENT, **_FOR_THREADS} if runner.threads else _ENVIRONMENT
+
+
 def _binds(runner: Runner) -> tuple[str, ...]:
     parts: list[str] = []
     for path in readable_paths(runner):
         parts += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     for file in dict.fromkeys((*CHILD.glob("*.py"), Path(literals.__file__), runner.module)):
         parts += ["--ro-bind", str(file), f"{_HARNESS}/{file.name}"]
-    for name, value in _ENVIRONMENT.items():
+    for name, value in _environment(runner).items():
         parts += ["--setenv", name, value]
     return (*parts, "--remount-ro", "/")
 
@@ -123,18 +164,23 @@ def _binds(runner: Runner) -> tuple[str, ...]:
 def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner: Runner) -> "subprocess.Popen[bytes]":
     """Start a zygote behind the ``wanted`` layers; it inherits its control socket, requests and replies."""
     descriptors = [str(descriptor) for descriptor in shared]
-    prefix = bubblewrap(runner) if "bubblewrap" in wanted else ()
+    if runner in _disproved:
+        fixed, prefix = probe_fixed_addresses().command, bubblewrap(runner) if "bubblewrap" in wanted else ()
+    else:
+        fixed, prefix = _best_commands(runner)
+        prefix = prefix if "bubblewrap" in wanted else ()
     if prefix:
         prefix = (*prefix, "--")
         files = [f"{_HARNESS}/{name}" for name in ("zygote.py", "literals.py", runner.module.name)]
     else:
         files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]
-    harness = [*files, runner.inputs, str(library_file(runner) or "")]
-    command = [*probe_fixed_addresses().command, *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
+    libraries = {name: str(path) for name, path in library_files(runner).items()}
+    harness = [*files, runner.inputs, json.dumps({"libraries": libraries, "parts": runner.parts})]
+    command = [*fixed, *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
     return subprocess.Popen(
         command,
         pass_fds=shared,
-        env=_ENVIRONMENT,
+        env=_environment(runner),
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

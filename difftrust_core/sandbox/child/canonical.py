@@ -208,7 +208,15 @@ def _numpy_content(kind: type, value: Any) -> list[Any]:
     return [numpy.generic.item(value)] if _derives(numpy.generic, kind) else []
 
 
+FORMS: list[Callable[[type, Any, int, list[int]], str | None]] = []
+"""What writes a value before the forms below do, or declines with None."""
+
+
 def _other(kind: type, value: Any, depth: int, left: list[int]) -> str:
+    for form in FORMS:
+        text = form(kind, value, depth, left)
+        if text is not None:
+            return text
     for content in _numpy_content(kind, value):
         return f"{_type_name(kind)}({_text(content, depth, left)})"
     for base, exact in _EXACT.items():

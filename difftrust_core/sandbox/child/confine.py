@@ -47,6 +47,20 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
 _OPENAT = (257, 56)
 _Instruction = tuple[int, int, int, int]
 _ALLOW, _REFUSE, _KILL = ((0x06, 0, 0, value) for value in (0x7FFF0000, 0x00050001, 0x80000000))  # 1: EPERM
+_NOT_THERE = (0x06, 0, 0, 0x00050000 | errno.ENOSYS)
+_CLONE_THREAD = 0x00010000
+_THREADS: dict[tuple[int, int], list[_Instruction]] = {
+    (56, 220): [(0x20, 0, 0, 16), (0x45, 1, 0, _CLONE_THREAD), _REFUSE, _ALLOW],  # clone, by its flags
+    (435, 435): [_NOT_THERE],  # clone3, whose flags a filter cannot read: the C library then takes clone
+    (273, 99): [_ALLOW],  # set_robust_list, for the thread itself
+    (290, 19): [_ALLOW],  # eventfd2, and what waits for it: polars' own scheduler
+    (291, 20): [_ALLOW],  # epoll_create1
+    (233, 21): [_ALLOW],  # epoll_ctl
+    (232, 22): [_ALLOW],  # epoll_wait; epoll_pwait
+    (281, 22): [_ALLOW],  # epoll_pwait
+    (72, 25): [(0x20, 0, 0, 24), (0x15, 0, 1, 1030), _ALLOW, _REFUSE],  # fcntl, to duplicate a descriptor
+}
+"""What a library with threads needs: the kernel tells a new thread from a new process by one flag."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
@@ -61,8 +75,8 @@ def _why_no_seccomp() -> str:
     return "" if error == errno.EFAULT else f"the kernel refuses filters of system calls ({os.strerror(error)})"
 
 
-def _seccomp_program() -> bytes:
-    """Return the BPF bytes of the allow-list for this architecture."""
+def _seccomp_program(threads: bool) -> bytes:
+    """Return the BPF bytes of the allow-list for this architecture; with ``threads``, of clone(2) for a thread too."""
     column, audit_arch = _MACHINES[platform.machine()]
     allowed = {number for pair in _ALLOWED.values() if (number := pair[column]) is not None}
     verdicts: dict[int, list[_Instruction]] = {0: [_REFUSE]}  # from this number on, up to the next one
@@ -71,6 +85,11 @@ def _seccomp_program() -> bytes:
             [_ALLOW] if number in allowed else [(0x20, 0, 0, 32), (0x45, 0, 1, _WRITING), _REFUSE, _ALLOW]
         )
         verdicts.setdefault(number + 1, [_REFUSE])
+    if threads:
+        for name, verdict in _THREADS.items():
+            number = name[column]
+            verdicts[number] = verdict
+            verdicts.setdefault(number + 1, [_REFUSE])
     steps = sorted(verdicts.items())
     changes = [step for before, step in zip([(0, None), *steps], steps, strict=False) if before[1] != step[1]]
     code = [(0x20, 0, 0, 4), (0x15, 1, 0, audit_arch), _KILL, (0x20, 0, 0, 0), *_search(changes)]
@@ -158,13 +177,14 @@ def end_with(parent: int) -> None:
 class Confinement:
     """The layers as prepared in the zygote: ``active`` names them, ``missing`` says why the others are not."""
 
-    def __init__(self, wanted: list[str], readable: list[str]):
+    def __init__(self, wanted: list[str], readable: list[str], *, threads: bool = False):
         self.missing = {name: why() if name in wanted else "not wanted" for name, why in _WHY_NOT.items()}
         self.missing = {name: why for name, why in self.missing.items() if why}
         self._landlock = None if "landlock" in self.missing else _landlock_ruleset(readable)
         self._seccomp = None
+        self._threads = threads and "seccomp" not in self.missing
         if "seccomp" not in self.missing:
-            program = _seccomp_program()
+            program = _seccomp_program(threads)
             self._bytes = ctypes.create_string_buffer(program, len(program))
             header = struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(self._bytes))
             self._seccomp = ctypes.create_string_buffer(header, len(header))
@@ -186,7 +206,8 @@ class Confinement:
 
     def confine(self) -> None:
         """Give up, in a child, everything else that a candidate does not need. Raises OSError if a layer fails."""
-        _limit(resource.RLIMIT_NPROC, 0)
+        if not self._threads:  # they count as processes; the filter tells them apart
+            _limit(resource.RLIMIT_NPROC, 0)
         if self._landlock is not None:
             _check(_libc.syscall(_LANDLOCK_RESTRICT, self._landlock, 0), "Landlock")
         os.dup2(1, 2)  # /dev/null

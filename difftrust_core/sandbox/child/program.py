@@ -53,6 +53,9 @@ class Inputs:
     def __len__(self) -> int:
         return len(self._values)
 
+    exception_text = staticmethod(exception_name)
+    """What is said of an exception that a call raised."""
+
     def load(self, program: dict[str, Any]) -> Loaded:
         """Return the entry point and the namespace of a program. Raises NotLoaded, or whatever its text raises."""
         return load(program["preamble"], program["source"], program["entry_point"], program["trim"])
@@ -105,9 +108,21 @@ def _class_of(name: str, namespace: Namespace) -> Any:
     return _STANDARD[name]
 
 
-def _compile(source: str | ast.Module, where: str) -> types.CodeType:
+def compiled(source: str | ast.Module, where: str) -> types.CodeType:
+    """Return the code of a text or tree whose annotations are not evaluated."""
     made: types.CodeType = compile(source, where, "exec", flags=_FUTURE_ANNOTATIONS, dont_inherit=True)
     return made
+
+
+def start(preamble: str) -> Namespace:
+    """Return the namespace of a new module in which the preamble has run."""
+    module = types.ModuleType(MODULE_NAME)
+    sys.modules[MODULE_NAME] = module
+    namespace = module.__dict__
+    namespace["__builtins__"] = builtins
+    if preamble:
+        exec(compiled(preamble, "<preamble>"), namespace)
+    return namespace
 
 
 def load(preamble: str, source: str, entry_point: str, trim: bool) -> Loaded:
@@ -116,27 +131,25 @@ def load(preamble: str, source: str, entry_point: str, trim: bool) -> Loaded:
     Annotations are not evaluated (as from Python 3.14 on): a type that was not imported is no behaviour.
     With ``trim``, statements after the entry point that only use it (examples, prints, input loops) are left out.
     """
-    module = types.ModuleType(MODULE_NAME)
-    sys.modules[MODULE_NAME] = module
-    namespace = module.__dict__
-    namespace["__builtins__"] = builtins
-    if preamble:
-        exec(_compile(preamble, "<preamble>"), namespace)
+    namespace = start(preamble)
     if "\0" in source:
         raise SyntaxError("null byte")  # Python before 3.11.4 raises ValueError
-    program = _trimmed(source, entry_point) if trim else source
-    exec(_compile(program, "<candidate>"), namespace)
+    program = trimmed(source, entry_point) if trim else source
+    exec(compiled(program, "<candidate>"), namespace)
     function = namespace.get(entry_point)
     if not callable(function):
         raise NotLoaded("NameMissing")
     return function, namespace
 
 
-def _trimmed(source: str, entry_point: str) -> ast.Module:
+def trimmed(source: str, entry_point: str) -> ast.Module:
+    """Return the tree of ``source`` without the statements after the entry point that only use it."""
     tree = ast.parse(source)
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    ends = [i for i, s in enumerate(tree.body) if isinstance(s, functions) and s.name == entry_point]
-    after = ends[-1] + 1 if ends else len(tree.body)
+    owner, _, name = entry_point.rpartition(".")
+    ends = [i for i, s in enumerate(tree.body) if isinstance(s, functions) and s.name == name]
+    ends += [i for i, s in enumerate(tree.body) if owner and isinstance(s, ast.ClassDef) and s.name == owner]
+    after = max(ends) + 1 if ends else len(tree.body)
     definitions = (*functions, ast.ClassDef, ast.Import, ast.ImportFrom)
     kept = tree.body[:after] + [s for s in tree.body[after:] if isinstance(s, definitions)]
     read = {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name)}
@@ -202,7 +215,7 @@ def _call_each(
 ) -> None:
     """Call the program on each input and hand on the line that says its outcome."""
     function, namespace = loaded
-    fresh, text_of, name_of, unsupported = inputs.fresh, canonical, exception_name, UnsupportedValue
+    fresh, text_of, name_of, unsupported = inputs.fresh, canonical, inputs.exception_text, UnsupportedValue
     for index in indices:
         for seed in seeds:
             seed(0)

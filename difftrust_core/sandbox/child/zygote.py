@@ -47,29 +47,31 @@ from program import (  # noqa: E402
 from watchdog import Child, Task, kind_of_child  # noqa: E402
 
 
-class Library:
-    """Finds the one library that candidates may import beside the standard one, and nothing that lies beside it.
+class Libraries:
+    """Finds the libraries that candidates may import beside the standard one, and nothing that lies beside them.
 
-    So an import ends in the same way whether or not the other packages of its folder can be seen.
+    So an import ends in the same way whether or not the other packages of their folder can be seen.
     """
 
-    def __init__(self, path: str):
-        folder, file = os.path.split(path)
-        self.name = os.path.basename(folder) if file == "__init__.py" else file.partition(".")[0]
-        self.path = path
+    def __init__(self, paths: dict[str, str]):
+        self.paths = paths
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
-        """Return where the library is, None for every other name."""
-        return importlib.util.spec_from_file_location(name, self.path) if name == self.name else None
+        """Return where a library is, None for every other name."""
+        file = self.paths.get(name)
+        return None if file is None else importlib.util.spec_from_file_location(name, file)
 
 
-if sys.argv[4]:
-    sys.meta_path.append(Library(sys.argv[4]))
+_told: dict[str, Any] = json.loads(sys.argv[4])
+if _told["libraries"]:
+    sys.meta_path.append(Libraries(_told["libraries"]))
+for _name in _told["parts"]:
+    _load_harness(_name, os.path.join(_HERE, f"{_name}.py"))
 _runner = os.path.splitext(os.path.basename(sys.argv[2]))[0]
 if _runner not in _HARNESS:
     _load_harness(_runner, sys.argv[2])
 _make_inputs: Callable[[str, list[str]], Inputs] = getattr(sys.modules[_runner], sys.argv[3])
-for _name in {"literals", _runner, *_HARNESS}:
+for _name in {"literals", _runner, *_HARNESS, *_told["parts"]}:
     del sys.modules[_name]  # no candidate meets the harness under these names
 
 vars(builtins).update(exit=sys.exit, quit=sys.exit)  # what the module site, left out here, gives every program
@@ -174,7 +176,7 @@ class Program:
         self.why_not_loaded = self.why_not_loaded or why
         if self.done:  # it loaded before, and did not after a restart
             return self._give_up("S")
-        if self.trim or why in ("LSyntaxError", "LIndentationError", "LNameMissing"):
+        if self.trim or why.partition(":")[0] in ("LSyntaxError", "LIndentationError", "LNameMissing"):
             return self._give_up(self.why_not_loaded if self.why_not_loaded[:1] == "L" else "F")
         self.trim = True
         return True
@@ -201,7 +203,7 @@ class Zygote:
         kind, config = channel.receive()
         assert kind == CONFIG
         self.limits: dict[str, float] = config["limits"]
-        self.confinement = Confinement(config["layers"], config["readable"])
+        self.confinement = Confinement(config["layers"], config["readable"], threads=config["threads"])
         self.confinement.zygote()
         self.kind_of_child = kind_of_child()
         request, reply = map(int, sys.argv[6:8])
