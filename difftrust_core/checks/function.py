@@ -6,20 +6,19 @@ import hashlib
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
-from difftrust_core.base.task import Domain, Task
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.hints import STANDS_FOR, sample_seeds
+from difftrust_core.base.task import Task
+from difftrust_core.checks.hints import sample_seeds
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests
 from difftrust_core.exceptions import BadStub, WrongUsage
-from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter
+from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, Parameter
 
 BENCHMARK = "check"
 
@@ -32,11 +31,6 @@ class Stub:
     types: ArgumentTypes | None
     """None where types are not to be checked."""
     notes: tuple[str, ...]
-    examples: tuple[Example, ...] = ()
-    documented_exceptions: frozenset[str] = frozenset()
-    dictionary: tuple[str, ...] = ()
-    columns: Mapping[str, str] = field(default_factory=dict)
-    libraries: tuple[str, ...] = ()
 
 
 def parse_file(path: Path) -> ast.Module:
@@ -67,17 +61,7 @@ def find_function(where: str) -> tuple[Path, ast.Module, ast.FunctionDef]:
     return Path(path), module, found[-1]
 
 
-def load_stub(
-    where: str,
-    *,
-    examples: Sequence[str] = (),
-    assume: Sequence[str] = (),
-    typed: bool = True,
-    seed: int = 0,
-    allow_imports: Sequence[str] = (),
-    candidates: Sequence[str] = (),
-    needs_docstring: bool = True,
-) -> Stub:
+def load_stub(where: str, *, examples: Sequence[str] = (), typed: bool = True, seed: int = 0) -> Stub:
     """Return the function ``module.py::function`` as a task.
 
     Its seed inputs are the calls in its docstring's examples and in ``examples``, else they come from the type hints.
@@ -91,27 +75,9 @@ def load_stub(
     fitting = [text for text in seeds if types.accepts(text)] if typed else seeds
     notes += [f"left out, for it does not fit the annotations: {text}" for text in seeds if text not in fitting]
     if not fitting:
-        fitting = list(_seeds_from_hints(module, function, types, seed))
+        fitting = list(_seeds_from_hints(function, types, seed))
         notes.append(f"no examples given: {len(fitting)} seed inputs from the type hints")
-    task = _task(path, module, function, fitting)
-    if assume:
-        task = replace(task, domain=Domain(requires=" and ".join(f"({text})" for text in assume)))
-    return Stub(
-        task=task,
-        types=types if typed else None,
-        notes=tuple(notes),
-        examples=tuple(_examples(function, examples)),
-        libraries=tuple(allow_imports),
-    )
-
-
-def _examples(function: ast.FunctionDef, given: Sequence[str]) -> Iterator[Example]:
-    with suppress(ValueError):
-        for one in doctest.DocTestParser().get_examples(ast.get_docstring(function) or ""):
-            yield Example(source=one.source, want=one.want, origin="docstring", shown=one.source.strip())
-    for text in given:
-        call, _, want = text.partition(" == ")
-        yield Example(source=call, want=want, origin="--example", shown=call)
+    return Stub(task=_task(path, module, function, fitting), types=types if typed else None, notes=tuple(notes))
 
 
 def _task(path: Path, module: ast.Module, function: ast.FunctionDef, seeds: Sequence[str]) -> Task:
@@ -229,25 +195,13 @@ def _seeds_in(source: str, function: ast.FunctionDef) -> Iterator[str]:
                         yield write_literal(value)
 
 
-def _seeds_from_hints(
-    module: ast.Module, function: ast.FunctionDef, types: ArgumentTypes, seed: int
-) -> tuple[str, ...]:
+def _seeds_from_hints(function: ast.FunctionDef, types: ArgumentTypes, seed: int) -> tuple[str, ...]:
     remedy = f'give some with --example "{function.name}(...)" or as >>> lines in the docstring'
-    annotations = Annotations(module, stands_for=STANDS_FOR)
-    hints = []
     for parameter in types.parameters:
-        try:
-            if parameter.annotation is None:
-                raise NotResolved("no annotation")
-            hint = annotations.resolve(parameter.annotation)
-        except NotResolved as e:
-            if not parameter.required:
-                break  # its default serves
-            raise WrongUsage(
-                f"expected example inputs or type hints, parameter {parameter.name}: {e}; {remedy}"
-            ) from None
-        hints += [hint, hint] if parameter.variadic else [hint]
-    seeds = sample_seeds(hints, accepts=types.accepts, seed=seed)
+        if parameter.name in types.unchecked and parameter.required:
+            why = types.unchecked[parameter.name]
+            raise WrongUsage(f"expected example inputs or type hints, parameter {parameter.name}: {why}; {remedy}")
+    seeds = sample_seeds(types, seed=seed, docstring=ast.get_docstring(function) or "")
     if not seeds:
         raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
     return seeds

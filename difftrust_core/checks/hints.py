@@ -1,114 +1,90 @@
-"""Seed inputs drawn from type hints, through Hypothesis."""
+"""Seed inputs drawn from the types of a function's parameters."""
 
-import functools
-import typing
-from collections.abc import Callable
-from typing import Any, NewType
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from difftrust_core.base.files import scratch_folder
-from difftrust_core.base.literals import BadText, write_literal
-from difftrust_core.languages.python.argument_types import plain
-
-# Types of our own, so that how their values are drawn changes nothing for anybody else: see _register.
-_Whole = NewType("_Whole", int)
-_Real = NewType("_Real", float)
-_Text = NewType("_Text", str)
-STANDS_FOR: dict[Any, Any] = {
-    int: _Whole,
-    float: _Real,
-    str: _Text,
-    typing.Any: _Whole,
-    object: _Whole,
-    list: list[_Whole],
-    typing.List: list[_Whole],  # noqa: UP006
-    tuple: tuple[_Whole, ...],
-    set: set[_Whole],
-    frozenset: frozenset[_Whole],
-    dict: dict[_Text, _Whole],
-    typing.Dict: dict[_Text, _Whole],  # noqa: UP006
-}
-"""What hints stand for when seeds are drawn: small numbers and texts of few characters.
-
-Mutations reach little beyond the seeds, and programs that loop over a large number would only time out."""
-_ALPHABETS = ("ab", "aAbB", "ab ", "abc, .-", "01a", "a B1.,-")
-"""One for all texts of an input, so that repetitions, overlaps and differences of case alone come up."""
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.checks.kinds import texts_of_kind
+from difftrust_core.languages.python.argument_types import ArgumentTypes
+from difftrust_core.languages.python.drawing import FreshDraws, dictionary_of, numbers_in, values_by_name
+from difftrust_core.languages.python.types.base import Draws, NoValue
 
 
-def sample_seeds(hints: list[Any], *, accepts: Callable[[str], bool], seed: int, n_seeds: int = 40) -> tuple[str, ...]:
-    """Return up to ``n_seeds`` distinct argument tuples of the types ``hints``, in the text form of ``literals``.
+class KnownTexts:
+    """Realistic texts for parameters and fields, by their names, a docstring and the texts given as examples."""
 
-    What ``accepts`` refuses is left out. Deterministic in ``seed``; empty where Hypothesis knows no values of a type.
+    def __init__(self, docstring: str, examples: Mapping[str, Sequence[str]]):
+        self._docstring, self._examples = docstring, examples
+        self._found: dict[str, list[str]] = {}
+
+    def __call__(self, name: str) -> Sequence[str]:
+        """Return texts for a name; none where nothing speaks for a kind."""
+        if name not in self._found:
+            examples = list(self._examples.get(name, ()))
+            self._found[name] = texts_of_kind(name, self._docstring, examples) + examples
+        return self._found[name]
+
+
+def known_texts(types: ArgumentTypes, docstring: str, given: Sequence[str]) -> KnownTexts:
+    """Return the realistic texts of a function's parameters; ``given``: argument tuples that are known."""
+    examples = {
+        name: [text for value in values for text in _texts_in(value)]
+        for name, values in values_by_name(types, _tuples(given)).items()
+    }
+    return KnownTexts(docstring, examples)
+
+
+def sample_seeds(
+    types: ArgumentTypes,
+    *,
+    seed: int,
+    n_seeds: int = 40,
+    docstring: str = "",
+    given: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """Return up to ``n_seeds`` distinct argument tuples that fit ``types``, in the text form of ``literals``.
+
+    ``given``: argument tuples that are known, which tell the types of parameters without any, and what texts are like.
+    ``columns``: of frames, by name. Deterministic in ``seed``; empty where nothing is known of a parameter.
     """
-    from hypothesis.errors import HypothesisException
-
+    fresh = FreshDraws(types, _tuples(given))
+    if not fresh.is_possible:
+        return ()
+    texts, generator = known_texts(types, docstring, given), random.Random(f"{seed}/seeds")
+    words = dictionary_of((), docstring)
     found: dict[str, None] = {}
-
-    def collect(drawn: tuple[Any, ...]) -> None:
+    for _ in range(4 * n_seeds):
+        draws = Draws(
+            generator=generator, texts=texts, words=words, numbers=numbers_in(words), columns=dict(columns or {})
+        )
         try:
-            text = write_literal(plain(drawn))
-        except BadText:
-            return
-        if len(found) < n_seeds and accepts(text):
+            text = write_literal(fresh.draw(draws))
+        except (NoValue, RecursionError):
+            continue
+        if types.accepts(text):
             found[text] = None
-
-    try:
-        _draw(hints, collect, seed=seed, n_draws=2 * n_seeds)
-    except (HypothesisException, TypeError):
-        return tuple(found)
+        if len(found) == n_seeds:
+            break
     return tuple(found)
 
 
-def _draw(hints: list[Any], collect: Callable[[tuple[Any, ...]], None], *, seed: int, n_draws: int) -> None:
-    import hypothesis
-    from hypothesis import strategies
-    from hypothesis.configuration import set_hypothesis_home_dir
-
-    settings = hypothesis.settings(
-        backend=_backend(),
-        database=None,
-        deadline=None,
-        max_examples=n_draws,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    with scratch_folder() as folder:  # Hypothesis would leave a folder of its own where the user stands
-        set_hypothesis_home_dir(folder)
+def _tuples(texts: Sequence[str]) -> list[tuple[Any, ...]]:
+    found = []
+    for text in texts:
         try:
-            _register()
-            arguments = strategies.tuples(*map(strategies.from_type, hints))
-            hypothesis.seed(seed)(settings(hypothesis.given(arguments)(collect)))()
-        finally:
-            set_hypothesis_home_dir(None)
+            value = read_literal(text)
+        except BadText:
+            continue
+        if type(value) is tuple:
+            found.append(value)
+    return found
 
 
-@functools.cache
-def _backend() -> str:
-    """Return the name of Hypothesis's own way to draw, but for its look at the modules around it.
-
-    Otherwise it would mix constants from whatever local modules happen to be loaded into what it draws: the same seed
-    would give other values in another process, after reading every one of these files.
-    """
-    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
-
-    class Secluded(HypothesisProvider):
-        def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
-            return None
-
-    AVAILABLE_PROVIDERS["difftrust-secluded"] = Secluded
-    return "difftrust-secluded"
-
-
-def _register() -> None:
-    """Tell Hypothesis how values of our own types are drawn."""
-    from hypothesis import strategies as st
-
-    small = st.integers(-10, 10)
-    alphabet = st.shared(st.sampled_from(_ALPHABETS), key="difftrust alphabet")
-    texts = alphabet.flatmap(lambda characters: st.lists(st.sampled_from(characters), max_size=12))
-    quarters = st.integers(-40, 40).map(lambda x: x / 4)
-    hundredths = st.integers(-1000, 1000).map(lambda x: x / 100)
-    wide = st.integers(-1000, 1000)
-    mostly_small = st.sampled_from(range(8)).flatmap(lambda k: wide if k == 0 else small)
-    st.register_type_strategy(_Whole, mostly_small)
-    st.register_type_strategy(_Real, st.one_of(small.map(float), quarters, hundredths))
-    st.register_type_strategy(_Text, texts.map("".join))
+def _texts_in(value: Any) -> list[str]:
+    if type(value) is str:
+        return [value]
+    if type(value) in (list, tuple, set, frozenset):
+        return [text for part in value for text in _texts_in(part)]
+    return [text for part in value.values() for text in _texts_in(part)] if type(value) is dict else []

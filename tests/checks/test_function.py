@@ -98,7 +98,7 @@ def test_the_file_is_not_executed(tmp_path: Path) -> None:
     assert any("is not understood" in note for note in stub.notes)
 
 
-def test_a_class_of_the_users_own_is_named_as_unchecked_and_part_of_the_preamble(tmp_path: Path) -> None:
+def test_a_class_of_the_users_own_is_checked_and_part_of_the_preamble(tmp_path: Path) -> None:
     text = (
         "import math, collections\nimport numpy\nfrom dataclasses import dataclass\nLIMIT = 3\n\n@dataclass\n"
         "class Point:\n    x: int = LIMIT\n\ndef other():\n    pass\n\n"
@@ -110,9 +110,11 @@ def test_a_class_of_the_users_own_is_named_as_unchecked_and_part_of_the_preamble
         "import math, collections\nfrom dataclasses import dataclass\nLIMIT = 3\n"
         "@dataclass\nclass Point:\n    x: int = LIMIT\n"
     )
-    assert stub.notes == ("argument p is not checked: annotation Point is not understood",)
+    assert stub.notes == ()
     assert stub.types is not None
     assert stub.types.accepts("(Point(7), 1)")
+    assert not stub.types.accepts("(Point(''), 1)")
+    assert not stub.types.accepts("(Point(7, 8), 1)")
     assert not stub.types.accepts("(Point(7), '')")
 
 
@@ -137,7 +139,7 @@ REFUSED = [
     ("def f():\n    '''Do.'''\n", "has none"),
     ("def f(*, a: int):\n    '''Do.'''\n", "by keyword"),
     ("def f(a):\n    '''Do.'''\n", "no annotation"),
-    ("class P: pass\ndef f(a: P):\n    '''Do.'''\n", "parameter a: P"),
+    ("import xyz\ndef f(a: xyz.P):\n    '''Do.'''\n", "parameter a: annotation xyz.P"),
     ("X = X\ndef f(a: X):\n    '''Do.'''\n", "an alias of itself"),
 ]
 

@@ -5,8 +5,6 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pydantic
-
 from difftrust_core.base.literals import write_literal
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.languages.language import MAX_ATTEMPTS, Draw
@@ -68,9 +66,8 @@ class PythonDomain:
     def __init__(self, task: Task, domain: Domain):
         self._task = task
         parameters = _parameters(task, domain.types or task.signature.partition("->")[0].strip().strip("()"))
-        # A list of floats holds floats: pydantic takes whole numbers for them.
-        annotations = Annotations(ast.Module([], []), stands_for={float: pydantic.InstanceOf[float]})
-        self.types = ArgumentTypes(parameters, annotations)
+        # A list of floats holds floats.
+        self.types = ArgumentTypes(parameters, Annotations(ast.Module([], []), strict_floats=True))
         if domain.types and self.types.unchecked:
             raise task.refusal(f"types of its domain are not understood: {'; '.join(self.types.unchecked.values())}")
         self.predicate = _predicate(task, domain.requires, parameters) if domain.requires.strip() else ""

@@ -1,0 +1,324 @@
+"""The inputs of a check: seed inputs changed in steps that keep their types, and every fifth drawn afresh.
+
+The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they were when results were recorded.
+"""
+
+import ast
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.languages.python.argument_types import (
+    ArgumentTypes,
+    Parameter,
+    joined_arguments,
+    split_arguments,
+)
+from difftrust_core.languages.python.fuzz import generator_of
+from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
+from difftrust_core.languages.python.types.choices import Variable
+from difftrust_core.languages.python.types.infer import Anything, common_type, type_of
+from difftrust_core.languages.python.types.standard import Standard
+from difftrust_core.languages.python.witnesses import mine_constants
+
+_FRESH_EVERY = 5
+_STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
+_NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
+"""Names for what ``**kwargs`` takes."""
+_MAX_WORDS = 400
+_FEW = 20
+"""So many parts of a value are looked at for what it keeps to."""
+_QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
+
+
+def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
+    """Return texts and numbers (as texts) that programs compare with and a description quotes: for ``CheckDraws``."""
+    mined = mine_constants(programs)
+    found = [text for text in mined.texts if isinstance(text, str) and text]
+    found += [write_literal(number) for number in mined.numbers]
+    found += [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
+    found += _NUMBER.findall(description)
+    return list(dict.fromkeys(found))[:_MAX_WORDS]
+
+
+def numbers_in(dictionary: Sequence[str]) -> list[int | float]:
+    """Return the numbers among texts."""
+    found: list[int | float] = []
+    for text in dictionary:
+        try:
+            value = ast.literal_eval(text) if len(text) < 30 else None
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+        if type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**64:
+            found.append(value)
+    return found
+
+
+class FreshDraws:
+    """Argument tuples drawn from the types of the parameters alone."""
+
+    def __init__(self, types: ArgumentTypes, given: Sequence[tuple[Any, ...]] = ()):
+        self._parameters = types.parameters
+        values = values_by_name(types, given)
+        self.types: dict[str, Type] = {}
+        """What each parameter is drawn from; without those of which nothing is known."""
+        for parameter, kind in zip(types.parameters, types.types, strict=True):
+            known = kind if parameter.name not in types.unchecked else _told(parameter, values.get(parameter.name, ()))
+            if known is not None:
+                self.types[parameter.name] = known
+        self.is_possible = all(p.name in self.types or not p.required for p in self._parameters)
+        """Enough is known of every parameter that needs an argument."""
+
+    def draw(self, draws: Draws) -> tuple[Any, ...]:
+        """Return an argument tuple. Raises NoValue where a type has none."""
+        values: list[Any] = []
+        named: dict[str, Any] = {}
+        stops = False
+        for parameter in self._parameters:
+            kind = self.types.get(parameter.name)
+            if kind is None or not (parameter.required or draws.chance(0.6)):
+                stops = stops or not parameter.keyword
+                continue
+            if parameter.variadic:
+                several = [_value(kind, parameter, draws) for _ in range(draws.below(4))]
+                if parameter.keyword:
+                    free = [name for name in _NAMES if all(other.name != name for other in self._parameters)]
+                    named |= dict(zip(draws.generator.sample(free, len(several)), several, strict=True))
+                elif not stops:
+                    values += several
+            elif parameter.keyword:
+                named[parameter.name] = _value(kind, parameter, draws)
+            elif not stops:
+                values.append(_value(kind, parameter, draws))
+        return joined_arguments(values, named)
+
+
+def _value(kind: Type, parameter: Parameter, draws: Draws) -> Any:
+    draws.name = parameter.name
+    return kind.draw(draws)
+
+
+def _told(parameter: Parameter, values: Sequence[Any]) -> Type | None:
+    """Return the type of a parameter of unknown type by the values given for it, and its default."""
+    known = list(values)
+    try:
+        default = read_literal(ast.unparse(parameter.default)) if parameter.default is not None else None
+    except BadText:
+        default = None
+    if default is not None or (known and parameter.default is not None):
+        known.append(default)
+    return common_type(known) if known else None
+
+
+def values_by_name(types: ArgumentTypes, given: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    """Return the values that argument tuples have for each parameter."""
+    positional = [parameter for parameter in types.parameters if not parameter.keyword]
+    found: dict[str, list[Any]] = {}
+    for arguments in given:
+        values, named = split_arguments(arguments)
+        for at, value in enumerate(values):
+            if positional:
+                found.setdefault(positional[min(at, len(positional) - 1)].name, []).append(value)
+        for name, value in named.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
+class CheckDraws:
+    """What draws the inputs of a check: always the same one for a task, seed, position and attempt.
+
+    ``dictionary``: texts and numbers of ``dictionary_of``. ``texts``: realistic texts for a parameter's name.
+    ``columns``: the columns of frames. Attempt ``MAX_ATTEMPTS`` and beyond give an unchanged seed input.
+    """
+
+    def __init__(
+        self,
+        types: ArgumentTypes,
+        seeds: Sequence[str],
+        *,
+        task_id: str,
+        seed: int,
+        dictionary: Sequence[str] = (),
+        texts: Callable[[str], Sequence[str]] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ):
+        self._types, self._task_id, self._seed = types, task_id, seed
+        self._seeds = [found for found in map(_tuple_of, seeds) if found is not None]
+        self._fresh = FreshDraws(types, self._seeds)
+        self._words, self._numbers = list(dictionary), numbers_in(dictionary)
+        self._columns = dict(columns or {})
+        self._texts: dict[str, list[str]] = {}
+        self._pool: dict[int, list[Any]] = {}
+        for arguments in self._seeds:
+            self._remember(arguments)
+        self._more_texts = texts
+
+    def __call__(self, position: int, attempt: int) -> str:
+        """Return the input of one position and attempt, an argument tuple in the text form of ``literals``."""
+        generator = generator_of(self._task_id, seed=self._seed, position=position, attempt=attempt)
+        if attempt >= MAX_ATTEMPTS and self._seeds:
+            return write_literal(self._seeds[int(generator.random() * len(self._seeds))])
+        draws = Draws(
+            generator=generator,
+            texts=self._known_texts,
+            words=self._words,
+            numbers=self._numbers,
+            columns=self._columns,
+        )
+        afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
+        try:
+            return write_literal(self._fresh.draw(draws) if afresh else self._changed(draws))
+        except (NoValue, RecursionError):
+            return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether an argument tuple fits the signature and its types."""
+        return self._types.accepts(text)
+
+    def exhaustive(self) -> list[str] | None:
+        """Return all argument tuples if the types have but few, else None."""
+        return None if self._types.unchecked else self._types.all_arguments()
+
+    def _known_texts(self, name: str) -> Sequence[str]:
+        known = self._texts.get(name)
+        if known is None:
+            known = self._texts.setdefault(name, [])
+        if self._more_texts is not None and not known:
+            known += self._more_texts(name)
+        return known
+
+    def _remember(self, arguments: tuple[Any, ...]) -> None:
+        """Note which texts a seed input has by name, and which values by type."""
+        for part in self._parts(arguments):
+            waiting = [part]
+            while waiting:
+                one = waiting.pop()
+                self._pool.setdefault(id(one.type), []).append(one.value)
+                if type(one.value) is str and one.name is not None:
+                    self._texts.setdefault(one.name, []).append(one.value)
+                waiting += [
+                    Part(value=p.value, type=p.type, name=p.name or one.name) for p in one.type.parts(one.value)
+                ]
+
+    def _parts(self, arguments: tuple[Any, ...]) -> list[Part]:
+        """Return the arguments with the types that they are changed by."""
+        values, named = split_arguments(arguments)
+        positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
+        names = [*[positional[min(at, len(positional) - 1)] for at in range(len(values) if positional else 0)], *named]
+        return [
+            Part(value=value, type=self._type_of(name, value), name=name)
+            for name, value in zip(names, (*values, *named.values()), strict=False)
+        ]
+
+    def _type_of(self, name: str, value: Any) -> Type:
+        known = self._fresh.types.get(name)
+        if known is None and all(parameter.name != name for parameter in self._types.parameters):
+            known = self._types.named_type(name)  # one of **kwargs
+        return known or type_of(value)
+
+    def _changed(self, draws: Draws) -> tuple[Any, ...]:
+        if not self._seeds:
+            raise NoValue
+        chosen = draws.one_of(self._seeds)
+        parts = self._parts(chosen)
+        draws.bound |= _bound_by(parts)
+        if not parts:
+            return self._fresh.draw(draws) if self._fresh.is_possible else chosen
+        kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
+        values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
+        if len(parts) > 1 and draws.chance(0.1):
+            one, other = draws.below(len(parts)), draws.below(len(parts))
+            if parts[one].type.fits(values[other]):
+                values[one] = values[other]
+        positional, named = split_arguments(chosen)
+        names = dict(zip(named, values[len(positional) :], strict=True))
+        return self._with_others(values[: len(positional)], names, draws)
+
+    def _changed_one(self, part: Part, draws: Draws) -> Any:
+        draws.name = part.name or ""
+        way, value = draws.below(16), part.value
+        if way == 0:
+            return part.type.draw(draws)
+        if way <= 2 and len(self._seeds) > 1:
+            value = draws.one_of(self._pool.get(id(part.type), [value]))
+            if way == 1:
+                return value
+        for _ in range(draws.one_of(_STEPS)):
+            draws.name = part.name or ""
+            value = self._step(part.type, value, draws)
+        return value if part.type.fits(value) else part.value
+
+    def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
+        """Change one node, or put one of the same type of another seed input in its place."""
+        if draws.below(10) == 0:
+            swapped = self._crossed(kind, value, draws.below(size_of_value(kind, value)), draws)
+            return swapped
+        return change_somewhere(kind, value, draws)
+
+    def _crossed(self, kind: Type, value: Any, target: int, draws: Draws) -> Any:
+        if target == 0:
+            other = draws.one_of(self._pool.get(id(kind), [value]))
+            return other if type(other) is type(value) or not isinstance(kind, Variable | Anything) else value
+        target -= 1
+        parts = kind.parts(value)
+        for at, part in enumerate(parts):
+            size = size_of_value(part.type, part.value)
+            if target < size:
+                values = [other.value for other in parts]
+                values[at] = self._crossed(part.type, part.value, target, draws)
+                return kind.rebuilt(value, values)
+            target -= size
+        return value
+
+    def _with_others(self, values: list[Any], named: dict[str, Any], draws: Draws) -> tuple[Any, ...]:
+        """Now and then give an argument more or less of those that can be left out."""
+        if not draws.chance(0.1):
+            return joined_arguments(values, named)
+        positional = [parameter for parameter in self._types.parameters if not parameter.keyword]
+        by_name = [p for p in self._types.parameters if p.keyword and not p.variadic and not p.required]
+        at = len(values)
+        if positional and draws.chance(0.5):
+            following = positional[min(at, len(positional) - 1)]
+            last = positional[min(at, len(positional)) - 1]
+            if (at < len(positional) or following.variadic) and following.name not in named:
+                if following.name in self._fresh.types:
+                    values = [*values, _value(self._fresh.types[following.name], following, draws)]
+            elif values and not last.required:
+                values = values[:-1]
+        elif by_name:
+            one = draws.one_of(by_name)
+            if one.name in named:
+                named = {name: value for name, value in named.items() if name != one.name}
+            elif one.name in self._fresh.types:
+                named = {**named, one.name: _value(self._fresh.types[one.name], one, draws)}
+        return joined_arguments(values, named)
+
+
+def _bound_by(parts: Sequence[Part]) -> dict[str, Any]:
+    """Return what an input keeps to as it is changed: the types behind its type variables, aware times or not."""
+    found: dict[str, Any] = {}
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop(0)
+        if isinstance(part.type, Variable):
+            option = next((option for option in part.type.options if option.fits(part.value)), None)
+            found.setdefault(f"type variable {part.type.name}", option or type_of(part.value))
+        elif isinstance(part.type, Anything):
+            found.setdefault("anything", type_of(part.value))
+        elif isinstance(part.type, Standard) and "datetime" in part.type.names:
+            found.setdefault("aware", "tzinfo" in part.value.fields or len(part.value.args) > 7)
+        if isinstance(part.type, Variable | Anything) or len(waiting) < _FEW:
+            waiting += part.type.parts(part.value)[:_FEW]
+    return found
+
+
+def _tuple_of(text: str) -> tuple[Any, ...] | None:
+    try:
+        value = read_literal(text)
+    except BadText:
+        return None
+    return value if type(value) is tuple else None
