@@ -1,5 +1,6 @@
 """One example of what a function does: a doctest of its docstring, or one given on the command line."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,36 +10,30 @@ from difftrust_core.base.literals import write_literal
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """Statements that call the function, and what they shall print."""
+    """Statements that run on every candidate first, and what they shall give."""
 
     source: str
-    """What it rests on of the same docstring is before the call, which is the last statement."""
+    """What runs: the statements before it in the same docstring first, for names may be bound there."""
     want: str = ""
-    """As doctest has it: the printed value, or a traceback; empty where nothing is stated."""
+    """What it shall print or give, as doctest has it; empty where nothing is said."""
     options: Mapping[str, bool] = field(default_factory=dict)
-    """Doctest's options by name, e.g. ``{"ELLIPSIS": True}``."""
-    origin: str
-    """``docstring`` or ``--example``."""
-    shown: str
-    """The call itself, as its author wrote it."""
-
-    @property
-    def stated(self) -> bool:
-        """Tell whether it says what is right."""
-        return bool(self.want)
+    """Of doctest, by name, e.g. ``{"ELLIPSIS": True}``."""
+    origin: str = "docstring"
+    """Or ``--example``."""
+    stated: bool = False
+    """It says what is right: a value, or an exception."""
+    shown: str = ""
+    """The last statement as its author wrote it."""
 
     @property
     def text(self) -> str:
-        """The form in which the sandbox takes it: the literal of a text that holds JSON."""
-        import json
-
-        told = {"source": self.source, "want": self.want, "options": dict(self.options)}
-        return write_literal(json.dumps(told))
+        """The example as the sandbox takes it: a string literal that holds an object of JSON."""
+        return write_literal(json.dumps({"source": self.source, "want": self.want, "options": dict(self.options)}))
 
     @property
     def exception(self) -> str:
         """The name of the exception that it states, "" for none."""
         if not self.want.lstrip().startswith("Traceback ("):
             return ""
-        named = re.findall(r"^([A-Za-z_][\w.]*)(?=:|\s*$)", self.want, re.MULTILINE)
+        named = re.findall(r"^\s*([A-Za-z_][\w.]*)(?=:|\s*$)", self.want, re.MULTILINE)
         return named[-1].rpartition(".")[2] if named else ""

@@ -144,7 +144,7 @@ def natural_order(task: Task) -> list[str | int]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
-def signature_of(function: ast.FunctionDef) -> str:
+def signature_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Return parameters and return annotation, e.g. ``(a: int, b) -> str``."""
     returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     return f"({ast.unparse(function.args)}){returns}"

@@ -51,7 +51,7 @@ ACCEPTED = [
         ["(-1,)", "(False,)"],
     ),
     ("a: int, b: str = '', *c: float", "", ["(1,)", "(1, '')", "(1, '', 2.0, 3)"], ["()", "(1, 2)", "(1, '', '')"]),
-    ("a, b: int", "", ["('any', 1)", "(None, 1)"], ["(1, None)"]),
+    ("a: object, b: int", "", ["('any', 1)", "(None, 1)"], ["(1, None)"]),
 ]
 
 
@@ -66,8 +66,8 @@ def test_types(parameters: str, before: str, good: list[str], bad: list[str], tm
 
 @pytest.mark.parametrize(
     ("parameters", "before"),
-    [(c[0], c[1]) for c in ACCEPTED if not c[0].startswith("a, ")],
-    ids=[c[0] for c in ACCEPTED if not c[0].startswith("a, ")],
+    [(c[0], c[1]) for c in ACCEPTED],
+    ids=[c[0] for c in ACCEPTED],
 )
 def test_seeds_from_hints_fit_the_hints_and_are_the_same_each_time(
     parameters: str, before: str, tmp_path: Path
@@ -93,7 +93,7 @@ def test_the_file_is_not_executed(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
     text = f'open({str(touched)!r}, "w")\nimport no_such_module\ndef f(a: print("x") or int = 1, b=2):\n    """Do."""\n'
     stub = load_stub(written(tmp_path, text), examples=["f(3)"])
-    assert stub.task.seed_inputs == ("(3,)",)
+    assert stub.task.seed_inputs[0] == "(3,)"
     assert not touched.exists()
     assert any("is not understood" in note for note in stub.notes)
 
@@ -105,9 +105,9 @@ def test_a_class_of_the_users_own_is_checked_and_part_of_the_preamble(tmp_path: 
         'def f(p: Point, k: int) -> float:\n    """Do."""\n'
     )
     stub = load_stub(written(tmp_path, text), examples=["f(Point(1), 2)"])
-    assert stub.task.seed_inputs == ("(Point(1), 2)",)
+    assert stub.task.seed_inputs[0] == "(Point(1), 2)"
     assert stub.task.preamble == (
-        "import math, collections\nfrom dataclasses import dataclass\nLIMIT = 3\n"
+        "import math, collections\nimport numpy\nfrom dataclasses import dataclass\nLIMIT = 3\n"
         "@dataclass\nclass Point:\n    x: int = LIMIT\n"
     )
     assert stub.notes == ()
@@ -122,7 +122,7 @@ def test_examples_of_all_kinds_are_seeds(tmp_path: Path) -> None:
     docstring = ">>> f(1)\n    2\n    >>> print(f(2, b=[\n    ...     3]))\n    x\n    >>> f('no number')\n    0"
     text = f'def f(a: int, b: list[int] = []):\n    """Do.\n\n    {docstring}\n    """\n'
     stub = load_stub(written(tmp_path, text), examples=["f(4) == 5", ">>> f(-6, [7])"])
-    assert stub.task.seed_inputs == ("(1,)", "(2, [3])", "(4,)", "(-6, [7])")
+    assert stub.task.seed_inputs[:4] == ("(1,)", "(2, [3])", "(4,)", "(-6, [7])")
     assert stub.notes == ("left out, for it does not fit the annotations: ('no number',)",)
 
 
@@ -137,7 +137,6 @@ REFUSED = [
     ("def f(a)\n", "SyntaxError"),
     ("def f(a: int):\n    return 1\n", "a docstring"),
     ("def f():\n    '''Do.'''\n", "has none"),
-    ("def f(*, a: int):\n    '''Do.'''\n", "by keyword"),
     ("def f(a):\n    '''Do.'''\n", "no annotation"),
     ("import xyz\ndef f(a: xyz.P):\n    '''Do.'''\n", "parameter a: annotation xyz.P"),
     ("X = X\ndef f(a: X):\n    '''Do.'''\n", "an alias of itself"),
