@@ -62,6 +62,8 @@ def report_estimates(estimates: "Sequence[Estimate]") -> None:
 
 def report_generation(done: "Generation", store: Path) -> None:
     """Say what was sampled, what it cost and what failed; equal reasons together."""
+    from difftrust_core.generation.plan import incomplete_lines
+
     reasons = Counter((f.model, f.reason) for f in done.failures)
     for (model, reason), count in reasons.most_common(20):
         first = next(f for f in done.failures if (f.model, f.reason) == (model, reason))
@@ -74,9 +76,12 @@ def report_generation(done: "Generation", store: Path) -> None:
     cost = f"${done.usd:.4f}" + (f" and {done.n_unpriced} replies of unknown cost" if done.n_unpriced else "")
     typer.echo(
         f"{done.n_replies:,} replies ({done.n_no_program} without a program) by {done.n_requests:,} requests "
-        f"({done.n_retries:,} retries) in {done.seconds:.0f} s for {cost}, into {_place(store)}; "
+        f"({done.n_retries:,} retries, {done.n_asked_again:,} asked once more) in {done.seconds:.0f} s for {cost}, "
+        f"into {_place(store)}; "
         f"{len(done.failures)} failed"
     )
+    for line in incomplete_lines(done.incomplete):
+        typer.echo(printable(line))
     if done.lowest_concurrency is not None:
         typer.echo(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")
     if done.is_spent:

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,19 @@ import polars as pl
 from difftrust_core.base.progress import Progress
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded.selection import Recorded
-from difftrust_core.generation.extraction import NO_PROGRAM, program_of
+from difftrust_core.generation.extraction import program_in
 from difftrust_core.generation.pacing import Budget
-from difftrust_core.generation.plan import Generation, GenerationOptions, ModelQueue, PlanRequest, check_queues, plan
+from difftrust_core.generation.plan import (
+    Generation,
+    GenerationOptions,
+    Incomplete,
+    ModelQueue,
+    PlanRequest,
+    check_queues,
+    plan,
+)
 from difftrust_core.generation.prices import Price, price_of
 from difftrust_core.generation.sampling import Sampling, run_in_thread
-from difftrust_core.languages.language import language_of
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.remote.mirror import Mirror
 from difftrust_core.store.replies import Record, ReplyFile
@@ -69,7 +76,6 @@ def generate(
     request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
     queues = plan(store, tasks, request, price_of=lambda model: _price(model, options))
     began = time.monotonic()
-    files = [reply_file for queue in queues for reply_file in queue.files.values()]
     done = Generation(n_wanted=request.n_wanted(tasks), n_at_hand=request.n_wanted(tasks) - _n_lacking(queues))
     try:
         if _n_lacking(queues):
@@ -84,7 +90,7 @@ def generate(
                 done.n_at_hand = done.n_wanted - _n_lacking(queues)
                 _ask_all(queues, request, options, done=done, say=say)
     finally:  # also after Ctrl-C: what has arrived can be executed
-        done.n_no_program = _add_replies(store, tasks, files, n_jobs=options.n_jobs)
+        done.incomplete = _add_replies(store, tasks, queues, n_jobs=options.n_jobs)
     done.seconds = time.monotonic() - began
     return done
 
@@ -143,7 +149,7 @@ def _ask_all(
     with Progress(total=_n_lacking(queues), unit="reply", desc="generate", smoothing=0.05) as bar:
 
         def progress() -> None:
-            usd = f"${done.usd:.4f}" if done.n_unpriced < done.n_replies else "$ unknown"
+            usd = f"${done.usd:.4f}" if done.n_unpriced < done.n_replies + done.n_asked_again else "$ unknown"
             words = f"{done.n_retries} retries, {len(done.failures)} failed, {usd}"
             bar.set_postfix_str(words, refresh=False)
             bar.update(done.n_replies + len(done.failures) - bar.n)
@@ -160,44 +166,74 @@ def _ask_all(
         )
 
 
-def _add_replies(store: Store, tasks: Sequence[Task], files: Sequence[ReplyFile], *, n_jobs: int = 2) -> int:
-    """Make candidates of the replies that are none yet; return how many of them hold no program.
+def _add_replies(
+    store: Store, tasks: Sequence[Task], queues: Sequence[ModelQueue], *, n_jobs: int = 2
+) -> list[Incomplete]:
+    """Make candidates of the replies that are none yet; return those that hold no whole program.
 
-    A reply without a program is a candidate with an empty text: it does not load, and counts as that.
+    A reply without a program is a candidate with an empty text: it does not load, and counts as that. One that has yet
+    to be asked for once more is no candidate.
     """
     asked = {(task.benchmark, task.task_id): task for task in tasks}
     key = ["benchmark", "model", "temperature", "task_id", "sample_index"]
     texts = store.read("programs").select("benchmark", "task_id", "program_id").unique()
     whole = store.read("candidates").join(texts, on=["benchmark", "task_id", "program_id"], how="semi")
     known = set(whole.select(key).iter_rows())
-    rows = []
-    for reply_file in files:
+    rows, incomplete = [], []
+    for queue, reply_file in _files_of(queues):
         where = reply_file.where
         for record in reply_file.records.values():
             task = asked.get((str(where["benchmark"]), record.task_id))
-            if task is not None and (*where.values(), record.task_id, record.sample_index) not in known:
-                rows.append({**where, **_row(record, task)})
+            is_known = (*where.values(), record.task_id, record.sample_index) in known
+            if task is not None and not is_known and not queue.is_pending(record, task):
+                row, is_whole = _row(reply_file, record, task)
+                rows.append({**where, **row})
+                if not is_whole:
+                    incomplete.append(_incomplete(queue.model, task, row))
     if not rows:
-        return 0
+        return []
     frame = pl.DataFrame(rows, infer_schema_length=None)
     benchmarks = {name: _with_stored(store, name, tasks) for name in frame["benchmark"].unique().sort()}
     add_candidates(store, Recorded(candidates=frame), benchmarks, n_jobs=n_jobs)
-    return frame.filter(pl.col("extraction") == NO_PROGRAM).height
+    return sorted(incomplete, key=lambda one: (one.benchmark, one.task_id, one.sample_index))
 
 
-def _row(record: Record, task: Task) -> dict[str, Any]:
-    extracted = program_of(record.text, task.entry_point, language_of(task))
+def _files_of(queues: Sequence[ModelQueue]) -> Iterator[tuple[ModelQueue, ReplyFile]]:
+    for queue in queues:
+        for reply_file in queue.files.values():
+            yield queue, reply_file
+
+
+def _incomplete(model: str, task: Task, row: Mapping[str, Any]) -> Incomplete:
+    return Incomplete(
+        benchmark=task.benchmark,
+        model=model,
+        task_id=task.task_id,
+        sample_index=row["sample_index"],
+        extraction=row["extraction"],
+    )
+
+
+def _row(reply_file: ReplyFile, record: Record, task: Task) -> tuple[dict[str, Any], bool]:
+    """Return the row of a candidate, which costs what all replies to its sample cost, and whether it is whole."""
+    extracted = program_in(record, task)
+    earlier = reply_file.earlier.get((record.task_id, record.sample_index))
+    paid = [reply for reply in (earlier, record) if reply is not None]
+
+    def total(values: list[Any]) -> Any:
+        return None if None in values else sum(values)
+
     return {
         "task_id": record.task_id,
         "sample_index": record.sample_index,
         "code": extracted.code,
         "extraction": extracted.how,
         "prompt_hash": record.prompt_hash,
-        "prompt_tokens": record.prompt_tokens,
-        "completion_tokens": record.completion_tokens,
-        "cost_usd": record.cost_usd,
+        "prompt_tokens": total([reply.prompt_tokens for reply in paid]),
+        "completion_tokens": total([reply.completion_tokens for reply in paid]),
+        "cost_usd": total([reply.cost_usd for reply in paid]),
         "finish_reason": record.finish_reason,
-    }
+    }, extracted.is_whole
 
 
 def _with_stored(store: Store, benchmark: str, tasks: Sequence[Task]) -> list[Task]:

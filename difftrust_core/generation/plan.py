@@ -2,16 +2,18 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadStore, WrongUsage
+from difftrust_core.generation.extraction import CUT_OFF, program_in
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.prompt import prompt_of, request_hash
 from difftrust_core.generation.providers import check_model
-from difftrust_core.store.replies import ReplyFile
+from difftrust_core.generation.simulated import SIMULATED
+from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.store import Store
 
 _OVERHEAD = 64
@@ -27,7 +29,7 @@ class GenerationOptions:
     price: Price | None = None
     """Instead of the list price, for every model."""
     max_tokens: int = 2048
-    """Most tokens of one completion."""
+    """Most tokens of one completion; four times as many where a reply is asked for once more."""
     concurrency: int = 8
     """Requests at once; fewer for a while when the provider pushes back."""
     requests_per_minute: float | None = None
@@ -65,6 +67,8 @@ class Wanted:
     prompt: str
     request_hash: str
     prompt_bound: int
+    number: int = 1
+    """2 where the first reply was cut off or held no function."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,21 +92,67 @@ class ModelQueue:
     price: Price | None
     files: dict[str, ReplyFile]
     wanted: deque[Wanted]
+    settled: set[tuple[str, str, int]] = field(default_factory=set)
+    """Benchmark, task and sample of first replies that stay, for the provider refused to be asked for more."""
 
     def drop_known(self) -> None:
-        """Leave out what the files hold already."""
-        self.wanted = deque(
-            w for w in self.wanted if (w.task.task_id, w.sample_index) not in self.files[w.task.benchmark].records
-        )
+        """Leave out what the files hold already; a reply that holds no whole program is asked for once more."""
+        left = deque[Wanted]()
+        for wanted in self.wanted:
+            record = self.files[wanted.task.benchmark].records.get((wanted.task.task_id, wanted.sample_index))
+            if record is None:
+                left.append(wanted)
+            elif self.is_pending(record, wanted.task):
+                left.append(replace(wanted, number=2))
+        self.wanted = left
+
+    def is_pending(self, record: Record, task: Task) -> bool:
+        """Tell whether a reply holds no whole program and has yet to be asked for once more.
+
+        Simulated coders are not: what they cut off, they cut off again.
+        """
+        if record.number > 1 or self.model in SIMULATED:
+            return False
+        is_settled = (task.benchmark, task.task_id, record.sample_index) in self.settled
+        return not is_settled and not program_in(record, task).is_whole
 
     def paid(self, max_tokens: int) -> tuple[float, float]:
         """Return the dollars that the replies at hand cost, and a bound of those of unknown cost."""
-        records = [record for reply_file in self.files.values() for record in reply_file.records.values()]
+        records = [record for reply_file in self.files.values() for record in reply_file.paid()]
         known = sum(record.cost_usd for record in records if record.cost_usd is not None)
         n_unknown = sum(record.cost_usd is None for record in records)
         bound = max((wanted.prompt_bound for wanted in self.wanted), default=0)
         each = self.price.of(bound, max_tokens) if self.price else None
         return known, n_unknown * (each or 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incomplete:
+    """One sample whose reply holds no whole program, although it was asked for once more."""
+
+    benchmark: str
+    model: str
+    task_id: str
+    sample_index: int
+    extraction: str
+    """The label of ``extraction``."""
+
+
+def incomplete_lines(found: Sequence[Incomplete], *, most: int = 10) -> list[str]:
+    """Return what is to be said of replies without a program: "2 replies were cut off: samples 3, 7 of gpt-4o"."""
+    groups: dict[tuple[bool, str], list[Incomplete]] = {}
+    for one in found:
+        groups.setdefault((one.extraction == CUT_OFF, one.model), []).append(one)
+    is_one_task = len({(one.benchmark, one.task_id) for one in found}) == 1
+    said = []
+    for (is_cut, model), listed in groups.items():
+        n = len(listed)
+        what = ("was cut off" if n == 1 else "were cut off") if is_cut else "held no complete function"
+        first = [str(one.sample_index) if is_one_task else f"{one.sample_index} of {one.task_id}" for one in listed]
+        more = f" and {n - most} more" if n > most else ""
+        names = f"sample{'s' if n > 1 else ''} {', '.join(first[:most])}{more}"
+        said.append(f"{n} {'reply' if n == 1 else 'replies'} {what}: {names}{' of ' if is_one_task else ', '}{model}")
+    return said
 
 
 @dataclass(kw_only=True)
@@ -116,18 +166,27 @@ class Generation:
     """New ones."""
     n_requests: int = 0
     n_retries: int = 0
-    n_no_program: int = 0
-    """New replies in which no program was found; they are candidates that do not load."""
+    n_asked_again: int = 0
+    """Replies that were cut off or held no function, and so were asked for once more; they are paid for too."""
+    incomplete: list[Incomplete] = field(default_factory=list)
+    """New samples whose reply holds no whole program all the same; they are candidates that do not load."""
     usd: float = 0.0
     """Known cost of the new replies."""
     n_unpriced: int = 0
     """New replies whose cost is unknown."""
+    refusal: str = ""
+    """Why a model was not asked any more: its key, its name, its server."""
     failures: list[Failure] = field(default_factory=list)
     is_spent: bool = False
     """Stopped before the budget could be passed; what was not asked for is missing, and no failure."""
     lowest_concurrency: int | None = None
     """Requests at once after the providers pushed back, None if none did."""
     seconds: float = 0.0
+
+    @property
+    def n_no_program(self) -> int:
+        """Number of new samples without a whole program."""
+        return len(self.incomplete)
 
     @property
     def n_missing(self) -> int:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.generation.refusals import address_of, check_address, no_connection, refused, unreachable
 from difftrust_core.generation.secrets import known_secrets, short_reason, without_secrets
 from difftrust_core.generation.simulated import SIMULATED, check_coder, sample_simulated
 from difftrust_core.languages.language import language_of
@@ -59,7 +59,16 @@ class Reply:
 class NoReply(Exception):
     """A request that brought no reply."""
 
-    def __init__(self, reason: str, *, status: int | None = None, retry_after: float | None = None, answered: bool):
+    def __init__(
+        self,
+        reason: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        answered: bool,
+        is_lasting: bool = False,
+        is_unreachable: bool = False,
+    ):
         super().__init__(reason)
         self.reason = reason
         self.status = status
@@ -68,6 +77,10 @@ class NoReply(Exception):
         """Seconds the provider asks to wait."""
         self.answered = answered
         """The provider said no; otherwise a reply may have been made, and charged, that was not read."""
+        self.is_lasting = is_lasting
+        """Asking again can help neither this request nor any other to the same model: the key, the name."""
+        self.is_unreachable = is_unreachable
+        """No connection came about: nobody was asked."""
 
     @property
     def is_pushback(self) -> bool:
@@ -75,28 +88,23 @@ class NoReply(Exception):
         return self.status in (429, 503)
 
     @property
-    def is_lasting(self) -> bool:
-        """Asking again can help neither this request nor any other to the same model: the key, the name."""
-        return self.status in (401, 404)
-
-    @property
     def can_be_retried(self) -> bool:
         """Asking again may help."""
+        if self.is_lasting:
+            return False
         return self.status is None or self.status in (408, 409, 425, 429) or self.status >= 500
 
 
 def check_model(model: str, *, api_base: str | None, tasks: Sequence[Task]) -> None:
     """Refuse what cannot work before anything is asked. Raises WrongUsage."""
-    if api_base is not None:
-        parts = urlsplit(api_base)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise WrongUsage(
-                "--api-base is a plain http(s) address, without keys in it: keys come from the environment"
-            )
     if model.startswith(f"{_SIMULATED}/"):
         for task in tasks:
             check_coder(task, model)
         return
+    guessed = model.partition("/")[0]
+    address, source = address_of(guessed, api_base, os.environ)
+    if source:  # before litellm is imported, which takes seconds
+        check_address(address, source)
     litellm = _litellm()
     try:
         litellm.get_llm_provider(model, api_base=api_base)
@@ -108,7 +116,19 @@ def check_model(model: str, *, api_base: str | None, tasks: Sequence[Task]) -> N
     if api_base is None:
         missing = litellm.validate_environment(model).get("missing_keys", [])
         if missing and all(name.endswith("_API_KEY") for name in missing):
-            raise WrongUsage(f"{model} needs the key in the environment variable {' or '.join(missing)}; it is not set")
+            raise WrongUsage(
+                f"{model} needs the key in the environment variable {' or '.join(missing)}; it is not set; set it, "
+                "then run the same command again"
+            )
+
+
+def most_completion(model: str) -> int | None:
+    """Return the most tokens that a model can say at once; None where litellm does not know."""
+    try:
+        most = _litellm().get_model_info(model).get("max_output_tokens")
+    except Exception:  # its own class, for a model that it does not know
+        return None
+    return most if isinstance(most, int) and most > 0 else None
 
 
 async def sample_reply(ask: Ask) -> Reply:
@@ -120,7 +140,7 @@ async def sample_reply(ask: Ask) -> Reply:
     except TimeoutError:
         raise NoReply(f"Timeout: no whole reply in {ask.timeout:g} s", answered=False) from None
     except Exception as e:  # whatever a provider's code may raise
-        raise _no_reply(e) from None
+        raise _no_reply(e, ask) from None
     return _reply(answer)
 
 
@@ -143,22 +163,36 @@ def _arguments(ask: Ask) -> dict[str, Any]:
     return found
 
 
-def _no_reply(error: Exception) -> NoReply:
+def _no_reply(error: Exception, ask: Ask) -> NoReply:
     secrets = known_secrets(os.environ)
     status = getattr(error, "status_code", None)
     headers = getattr(error, "litellm_response_headers", None) or {}
     kind = type(error).__name__
     # litellm puts the class and the provider before the message, sometimes twice.
-    message = str(error).rpartition(f"{kind}: ")[2].rpartition("Exception - ")[2]
-    status = status if isinstance(status, int) else None
+    message = short_reason(str(error).rpartition(f"{kind}: ")[2].rpartition("Exception - ")[2], secrets)
+    provider = _provider(ask)
+    closed = no_connection(error)
+    if closed is not None and not headers:
+        address, source = address_of(provider, ask.api_base, os.environ)
+        return NoReply(unreachable(closed, address, source), answered=True, is_unreachable=True)
     # Without headers, litellm made a 500 of a lost connection or of a body it could not read.
-    answered = bool(headers) or (status is not None and 400 <= status < 500 and status != 408)
+    answered = bool(headers) or (isinstance(status, int) and 400 <= status < 500 and status != 408)
+    status = status if isinstance(status, int) and answered else None
+    advice = refused(status, message, ask.model, provider, ask.api_base) if status is not None else None
     return NoReply(
-        f"{kind}{f' {status}' if answered else ''}: {short_reason(message, secrets)}",
-        status=status if answered else None,
+        advice or f"{kind}{f' {status}' if answered else ''}: {message}",
+        status=status,
         retry_after=_retry_after(headers),
         answered=answered,
+        is_lasting=advice is not None,
     )
+
+
+def _provider(ask: Ask) -> str:
+    try:
+        return str(_litellm().get_llm_provider(ask.model, api_base=ask.api_base)[1])
+    except Exception:  # litellm's own class
+        return ask.model.partition("/")[0]
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -5,6 +5,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import tenacity
@@ -12,12 +13,14 @@ import tenacity
 from difftrust_core.generation.pacing import Budget, Gate, Pace, Spent
 from difftrust_core.generation.plan import Failure, Generation, GenerationOptions, ModelQueue, PlanRequest, Wanted
 from difftrust_core.generation.prompt import prompt_hash
-from difftrust_core.generation.providers import Ask, NoReply, Reply, close_connections, sample_reply
+from difftrust_core.generation.providers import Ask, NoReply, Reply, close_connections, most_completion, sample_reply
 from difftrust_core.store.replies import Record
 
 T = TypeVar("T")
 _IN_A_ROW = 10
 """Samples given up one after the other, after which a model's others are not asked for."""
+_MORE_ROOM = 4
+"""Times as many tokens for a reply that is asked for once more."""
 _GLANCE = 0.1
 """Seconds after which Ctrl-C is noticed."""
 
@@ -84,13 +87,15 @@ class _ModelRun:
         self.tokens = Pace(self.options.tokens_per_minute, time.monotonic)
         self.failed_in_a_row = 0
         self.given_up = ""
+        self.has_answered = False
+        """The server was there in this run, so that it may come back."""
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self.options.concurrency, len(self.queue.wanted))):
                 group.create_task(self._work())
         while self.given_up and self.queue.wanted and not self.whole.is_stopping:
-            self._failed(self.queue.wanted.popleft(), f"not asked: {self.given_up}", attempts=0)
+            self._failed(self.queue.wanted.popleft(), self.given_up, attempts=0)
 
     async def _work(self) -> None:
         while self.queue.wanted and not self.given_up and not self.whole.is_stopping:
@@ -126,6 +131,7 @@ class _ModelRun:
             try:
                 reply = await sample_reply(self._ask(wanted))
             except NoReply as e:
+                self.has_answered |= e.answered and not e.is_unreachable
                 if e.is_pushback:
                     self._pushed_back(began, e)
                 await self.whole.budget.settle(bound, 0.0, is_doubtful=not e.answered)
@@ -146,7 +152,7 @@ class _ModelRun:
             model=self.queue.model,
             prompt=wanted.prompt,
             temperature=self.whole.request.temperature,
-            max_tokens=self.options.max_tokens,
+            max_tokens=self._room(wanted),
             timeout=self.options.timeout,
             api_base=self.options.api_base,
             task=wanted.task,
@@ -168,24 +174,41 @@ class _ModelRun:
                 price_date=price.date or None if price else None,
                 prompt_hash=prompt_hash(wanted.task),
                 request_hash=wanted.request_hash,
-                max_tokens=self.options.max_tokens,
+                max_tokens=self._room(wanted),
                 attempts=attempts,
+                number=wanted.number,
             )
         )
+        self.has_answered = True
+        self._count(wanted, reply, cost)
+        return cost
+
+    def _count(self, wanted: Wanted, reply: Reply, cost: float | None) -> None:
         done = self.whole.done
-        done.n_replies += 1
+        record = self.queue.files[wanted.task.benchmark].records[wanted.task.task_id, wanted.sample_index]
+        if self.queue.is_pending(record, wanted.task):
+            done.n_asked_again += 1
+            self.queue.wanted.appendleft(replace(wanted, number=2))
+        else:
+            done.n_replies += 1
         done.usd += cost or 0.0
         done.n_unpriced += cost is None
         if reply.prompt_tokens is not None and reply.completion_tokens is not None:
             self.tokens.give_back(self._most_tokens(wanted) - reply.prompt_tokens - reply.completion_tokens)
         self.whole.changed()
-        return cost
+
+    def _room(self, wanted: Wanted) -> int:
+        """Return the most tokens of a completion: more where the first reply was cut off, as far as the model goes."""
+        given = self.options.max_tokens
+        if wanted.number == 1:
+            return given
+        return max(given, min(_MORE_ROOM * given, most_completion(self.queue.model) or _MORE_ROOM * given))
 
     def _most_tokens(self, wanted: Wanted) -> int:
-        return wanted.prompt_bound + self.options.max_tokens
+        return wanted.prompt_bound + self._room(wanted)
 
     def _bound(self, wanted: Wanted) -> float | None:
-        return self.queue.price.of(wanted.prompt_bound, self.options.max_tokens) if self.queue.price else None
+        return self.queue.price.of(wanted.prompt_bound, self._room(wanted)) if self.queue.price else None
 
     def _pushed_back(self, began: int, why: NoReply) -> None:
         self.gate.pushed_back(began, str(why.status))
@@ -196,6 +219,7 @@ class _ModelRun:
         return (
             isinstance(error, NoReply)
             and error.can_be_retried
+            and (self.has_answered or not error.is_unreachable)
             and (error.retry_after or 0) <= self.options.longest_wait
         )
 
@@ -212,15 +236,24 @@ class _ModelRun:
         await self.whole.unless_stopped(asyncio.sleep(seconds))
 
     def _gave_up(self, wanted: Wanted, error: NoReply, attempts: int) -> None:
-        reason = error.reason
+        if wanted.number == 2 and error.answered and not (error.can_be_retried or error.is_lasting):
+            self._settle(wanted)  # more room than the model has, most often
+            return
+        reason = error.reason if wanted.number == 1 else f"cut off, and asked for once more: {error.reason}"
         if (error.retry_after or 0) > self.options.longest_wait:
             reason = f"{reason} (asks to wait {error.retry_after:.0f} s, longer than {self.options.longest_wait:.0f} s)"
         self.failed_in_a_row += 1
-        if error.is_lasting:
-            self.given_up = error.reason
+        if error.is_lasting or (error.is_unreachable and not self.has_answered):
+            self.given_up = self.whole.done.refusal = reason = error.reason
         elif self.failed_in_a_row >= _IN_A_ROW:
-            self.given_up = f"{_IN_A_ROW} samples in a row failed, the last by {error.reason}"
+            self.given_up = f"not asked: {_IN_A_ROW} samples in a row failed, the last: {error.reason}"
         self._failed(wanted, reason, attempts=attempts)
+
+    def _settle(self, wanted: Wanted) -> None:
+        """Let the first reply count, which holds no whole program."""
+        self.queue.settled.add((wanted.task.benchmark, wanted.task.task_id, wanted.sample_index))
+        self.whole.done.n_replies += 1
+        self.whole.changed()
 
     def _failed(self, wanted: Wanted, reason: str, *, attempts: int) -> None:
         self.whole.done.failures.append(

@@ -98,6 +98,8 @@ class Language(Protocol):
 
     prompt: str
     """The template of the prompt; ``generation.prompt`` fills it."""
+    method_prompt: str = ""
+    """The template for a method, ``Class.method``; empty where programs have no methods."""
 
     def check(self, task: Task) -> None:
         """Check what the language asks of a task. Raises BadTask."""

@@ -14,6 +14,8 @@ from difftrust_core.store.checksums import seal_words
 from difftrust_core.store.store import Store
 
 FILE = "replies.jsonl"
+Key = tuple[str, int]
+"""Task id and sample index."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class Record:
     max_tokens: int
     attempts: int
     """Requests made for this reply, the good one included, in the run that got it."""
+    number: int = 1
+    """2 for the reply that was asked for once more, because the first one was cut off or held no function."""
 
 
 class ReplyFile:
@@ -51,7 +55,16 @@ class ReplyFile:
         self.path = store.folder("replies", where) / FILE
         self._root = store.root
         self._handle: IO[bytes] | None = None
-        self.records, _ = _read(self.path)
+        self.records: dict[Key, Record] = {}
+        """The reply that counts, of each task and sample."""
+        self.earlier: dict[Key, Record] = {}
+        """The first reply where another was asked for; it was paid too."""
+        self._read()
+
+    def paid(self) -> Iterator[Record]:
+        """Iterate over all replies, those included that do not count any more."""
+        yield from self.earlier.values()
+        yield from self.records.values()
 
     @contextlib.contextmanager
     def appending(self) -> Iterator[None]:
@@ -69,7 +82,7 @@ class ReplyFile:
                 raise StoreInUse(f"another difftrust command adds to {self.path}; wait until it has ended") from None
             if is_new:
                 _keep_names(self.path, self._root)
-            self.records, whole = _read(self.path)  # what another command may have added in between
+            whole = self._read()  # what another command may have added in between
             if whole < handle.seek(0, os.SEEK_END):
                 handle.truncate(whole)
                 os.fsync(handle.fileno())
@@ -95,23 +108,30 @@ class ReplyFile:
             raise BadStore(
                 f"{self.path} cannot be written: {e.strerror}; make room and run the command again"
             ) from None
-        self.records[record.task_id, record.sample_index] = record
+        self._take(record)
 
+    def _take(self, record: Record) -> None:
+        key = record.task_id, record.sample_index
+        known = self.records.get(key)
+        if known is None or record.number > known.number:
+            self.records[key] = record
+        for other in (known, record):  # the first of its number counts
+            if other is not None and other.number < self.records[key].number:
+                self.earlier.setdefault(key, other)
 
-def _read(path: Path) -> tuple[dict[tuple[str, int], Record], int]:
-    """Return the replies in a file by task and sample, and the length in bytes of its whole lines."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return {}, 0
-    except OSError as e:
-        raise BadStore(f"{path} cannot be read: {e.strerror}") from None
-    whole = content.rfind(b"\n") + 1  # what follows was being written when its writer was killed
-    found: dict[tuple[str, int], Record] = {}
-    for number, line in enumerate(content[:whole].splitlines(), 1):
-        record = _record(line, f"{path} line {number}")
-        found.setdefault((record.task_id, record.sample_index), record)
-    return found, whole
+    def _read(self) -> int:
+        """Read the file, and return the length in bytes of its whole lines."""
+        self.records, self.earlier = {}, {}
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return 0
+        except OSError as e:
+            raise BadStore(f"{self.path} cannot be read: {e.strerror}") from None
+        whole = content.rfind(b"\n") + 1  # what follows was being written when its writer was killed
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            self._take(_record(line, f"{self.path} line {number}"))
+        return whole
 
 
 def _record(line: bytes, where: str) -> Record:
@@ -120,7 +140,7 @@ def _record(line: bytes, where: str) -> Record:
         if row.pop("sha256", None) not in (None, seal_words(row)):
             raise ValueError
         record = Record(**row)
-        if not (isinstance(record.text, str) and isinstance(record.sample_index, int)):
+        if not (isinstance(record.text, str) and isinstance(record.sample_index, int) and record.number in (1, 2)):
             raise TypeError
     except (ValueError, TypeError, AttributeError):
         raise BadStore(

@@ -8,7 +8,7 @@ import pytest
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.generation.extraction import program_of
 from difftrust_core.generation.prices import Price, list_price, price_of, recorded_prices
-from difftrust_core.generation.prompt import prompt_hash, prompt_of
+from difftrust_core.generation.prompt import method_header, prompt_hash, prompt_of
 from difftrust_core.generation.secrets import known_secrets, short_reason, without_secrets
 from difftrust_core.languages.language import load_language
 from difftrust_core.report.names import FAMILIES
@@ -156,3 +156,45 @@ def test_reasons_are_one_short_printable_line() -> None:
     assert short_reason("no\nmodel \x1b[2J gpt", []) == "no model ?[2J gpt"
     assert len(short_reason("word " * 1000, [])) == 160
     assert without_secrets(f"x = '{SECRET}'  # {SECRET[:8]}", [SECRET]) == "x = '[hidden]'  # sk-plant"
+
+
+METHOD = replace(
+    FIRST,
+    entry_point="Basket.add",
+    signature="(self, item: str, *, count: int = 1) -> None",
+    preamble="import math\n\n\nclass Basket:\n\n    def add(self, item: str, *, count: int=1) -> None:\n        ...\n",
+    reference=None,
+)
+
+
+def test_a_method_is_asked_for_as_one_of_its_class() -> None:
+    prompt = prompt_of(METHOD)
+    assert prompt.startswith("Write one complete method of the Python 3 class Basket.\n\nName: add\n")
+    assert "Signature: def add(self, item: str, *, count: int=1) -> None\n" in prompt
+    assert "```python\nimport math\n\n\nclass Basket:\n" in prompt
+    assert "$" not in prompt
+    assert prompt_hash(METHOD) != prompt_hash(FIRST)
+
+
+@pytest.mark.parametrize(
+    ("signature", "preamble", "header"),
+    [
+        ("(item: str) -> int", "", "def add(self, item: str) -> int"),
+        ("()", "", "def add(self)"),
+        ("(*items)", "", "def add(self, *items)"),
+        ("(self)", "", "def add(self)"),
+        ("(cls, item)", "class Other:\n    def add(self, x): ...\n", "def add(cls, item)"),
+        ("(item)", "class Basket:\n    @staticmethod\n    def add(item): ...\n", "def add(item)"),
+        ("(item)", "class Basket:\n    async def add(self, item) -> 'x': ...\n", "async def add(self, item) -> 'x'"),
+        ("(selfish)", "class Basket(", "def add(self, selfish)"),
+    ],
+)
+def test_the_first_line_of_a_method_is_as_its_class_has_it(signature: str, preamble: str, header: str) -> None:
+    assert method_header(replace(METHOD, signature=signature, preamble=preamble)) == header
+
+
+def test_a_coroutine_function_is_asked_for_as_such() -> None:
+    plain = prompt_of(FIRST)
+    asked = prompt_of(replace(FIRST, prompt="async def first(items: list) -> object: ..."))
+    assert asked == plain.replace("Signature: def first(", "Signature: async def first(")
+    assert asked != plain

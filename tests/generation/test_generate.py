@@ -5,7 +5,7 @@ import json
 import re
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +17,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import estimate_generation, generate
-from difftrust_core.generation.plan import GenerationOptions
+from difftrust_core.generation.plan import GenerationOptions, incomplete_lines
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.providers import _retry_after
 from difftrust_core.generation.simulated import SIMULATED, sample_simulated
@@ -208,16 +208,19 @@ def test_retry_after_in_all_its_forms(headers: dict[str, str], seconds: float | 
     assert _retry_after(headers) == seconds
 
 
-def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(store: Store) -> None:
+def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Server(behaviour=lambda serial, prompt: "401") as server:
         done = ask(store, tasks_named(30), options(server, concurrency=2))
     assert len(server.asked) <= 2
-    assert len(done.failures) == 30
-    reasons = Counter(failure.reason for failure in done.failures)
-    assert set(reasons) == {
-        "AuthenticationError 401: no: 401, your key was [hidden]",
-        "not asked: AuthenticationError 401: no: 401, your key was [hidden]",
-    }
+    assert [failure.attempts for failure in done.failures] == [1] * len(server.asked) + [0] * (30 - len(server.asked))
+    assert {failure.reason for failure in done.failures} == {done.refusal}
+    assert done.refusal == (
+        "expected OPENAI_API_KEY to hold a valid key, it is not set and the server answered 401; set it, then run the "
+        "same command again"
+    )
 
 
 def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: Store) -> None:
@@ -230,7 +233,9 @@ def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: St
     assert done.n_replies == 40 == len(lines(store))
     assert len(done.failures) == 60
     assert sum(failure.attempts == 3 for failure in done.failures) >= 10
-    assert done.failures[-1].reason.startswith("not asked: 10 samples in a row failed, the last by InternalServerError")
+    last = done.failures[-1]
+    assert last.reason.startswith("not asked: 10 samples in a row failed, the last: ")
+    assert (last.attempts, done.refusal) == (0, "")
 
 
 def test_no_more_requests_at_once_than_allowed(store: Store) -> None:
@@ -322,13 +327,14 @@ def test_tasks_are_sampled_evenly_and_only_what_is_missing_is_asked(store: Store
 
 
 def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Store) -> None:
-    with Server(
-        text=lambda serial: "I will not." if serial % 2 else "```\ndef double(x):\n    return 2 * x\n```"
+    with Server(  # samples 1 and 3 are asked for once more, and refused again
+        text=lambda serial: "I will not." if serial in (1, 2, 4, 5) else "```\ndef double(x):\n    return 2 * x\n```"
     ) as server:
         done = generate(
             store, TASKS[:1], models=[MODEL], temperature=0.6, m=4, options=options(server, concurrency=1), say=silent
         )
-    assert (done.n_replies, done.n_no_program) == (4, 2)
+    assert (done.n_replies, done.n_no_program, done.n_asked_again, done.n_requests) == (4, 2, 2, 6)
+    assert incomplete_lines(done.incomplete) == [f"2 replies held no complete function: samples 1, 3 of {MODEL}"]
     assert store.read("candidates").sort("sample_index")["extraction"].to_list() == [
         "block with the entry point", "no program"] * 2  # fmt: skip
     execute(store, n=10, say=silent)
@@ -337,7 +343,7 @@ def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Stor
     assert (row["m"], row["n_load_errors"]) == (4, 20)
     assert row["error"] == pytest.approx(0.5)
     shown = query_sql(store, "SELECT extraction, sum(cost_usd) AS usd, any_value(prompt_hash) AS h FROM candidates GROUP BY 1 ORDER BY 1")  # noqa: E501  # fmt: skip
-    assert shown["usd"].to_list() == pytest.approx([0.0024, 0.0024])
+    assert shown["usd"].to_list() == pytest.approx([0.0024, 0.0048])
     assert len(set(shown["h"])) == 1
 
 
@@ -448,6 +454,7 @@ def test_what_cannot_work_is_refused_before_anything_is_asked(store: Store, monk
         (["nonsense"], TASKS, {}, "litellm knows no provider for 'nonsense'"),
         (["gpt-4o"], TASKS, {}, "OPENAI_API_KEY; it is not set"),
         ([MODEL], TASKS, {"api_base": "http://user:password@127.0.0.1/v1"}, "without keys in it"),
+        ([MODEL], TASKS, {"attempts": 1, "api_base": "127.0.0.1:9/v1"}, "write http://127.0.0.1:9/v1"),
         ([MODEL], [*TASKS, TASKS[0]], {}, "distinct tasks"),
         ([], TASKS, {}, "at least one model"),
     ]

@@ -1,6 +1,7 @@
 """An OpenAI-compatible server on 127.0.0.1 that answers as told: well, slowly, or as broken providers do."""
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -10,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+_ASKED_FOR = re.compile(r"^Name: (\w+)$", re.MULTILINE)
 PROMPT_TOKENS, COMPLETION_TOKENS = 120, 40
 BAD = ("429", "500", "503", "html", "broken", "no_choices", "cut", "hang up")
 """Ways to answer that are no reply."""
@@ -33,7 +35,8 @@ class Server:
 
     behaviour: Callable[[int, str], str] = lambda serial, prompt: "good"
     retry_after: str = "0.2"
-    text: Callable[[int], str] = lambda serial: f"Here it is:\n\n```python\ndef f(x):\n    return {serial}\n```\n"
+    text: Callable[[int], str] | None = None
+    """The reply to the request of a number; None: the function asked for, which returns that number."""
     asked: list[Asked] = field(default_factory=list)
     most_at_once: int = 0
     is_alive: bool = True
@@ -73,6 +76,14 @@ class Server:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
+
+    def said(self, asked: Asked) -> str:
+        """Return the text of the reply."""
+        if self.text is not None:
+            return self.text(asked.serial)
+        name = _ASKED_FOR.search(asked.prompt)
+        code = f"def {name[1] if name else 'f'}(x):\n    return {asked.serial}\n"
+        return f"Here it is:\n\n```python\n{code}```\n"
 
     def answered(self) -> Counter[str]:
         return Counter(asked.how for asked in self.asked)
@@ -171,7 +182,7 @@ def completion(server: Server, asked: Asked) -> dict[str, Any]:
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": server.text(asked.serial)},
+                "message": {"role": "assistant", "content": server.said(asked)},
                 "finish_reason": "length" if asked.how == "length" else "stop",
             }
         ],

@@ -14,7 +14,7 @@ from difftrust_core.languages.language import Around, Bugs, Draw, InDomain, Lang
 from difftrust_core.languages.python.fuzz import sample_input
 from difftrust_core.languages.python.identity import tree_id
 from difftrust_core.languages.python.shrink import neighbours
-from difftrust_core.languages.python.syntax import defined_names, parsed, program_text
+from difftrust_core.languages.python.syntax import defines, parsed, program_text
 from difftrust_core.languages.python.witnesses import seek_witnesses
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.sandbox.runner import Runner
@@ -28,6 +28,7 @@ class Python(Language):
     runner = Runner()
 
     prompt = resources.files(__package__ or "").joinpath("prompt.txt").read_text(encoding="utf-8")
+    method_prompt = resources.files(__package__ or "").joinpath("prompt_method.txt").read_text(encoding="utf-8")
     tree_id = staticmethod(tree_id)
 
     def check(self, task: Task) -> None:
@@ -42,9 +43,9 @@ class Python(Language):
         return tree is not None and any(not isinstance(statement, ast.Expr) for statement in tree.body)
 
     def defines(self, text: str, entry_point: str) -> bool:
-        """Tell whether a text defines a name at its top level."""
+        """Tell whether a text defines a function, or a method ``Class.method``."""
         tree = parsed(text)
-        return tree is not None and entry_point in defined_names(tree)
+        return tree is not None and defines(tree.body, entry_point)
 
     def fuzz(self, task: Task, seed: int) -> Draw:
         """Return what mutates the seed inputs by their types."""

@@ -22,11 +22,37 @@ def parsed(text: str) -> ast.Module | None:
         return None
 
 
-def defined_names(tree: ast.Module) -> set[str]:
-    """Return the functions, classes and plain variables that a program defines at its top level."""
-    found = {s.name for s in tree.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    assigned = [t for s in tree.body if isinstance(s, ast.Assign) for t in s.targets]
-    return found | {target.id for target in assigned if isinstance(target, ast.Name)}
+def defines(body: list[ast.stmt], entry_point: str) -> bool:
+    """Tell whether statements define a function: by ``def``, assignment or import, also under ``if`` and ``try``.
+
+    A method ``Class.method`` is defined by a class that has it, or by a function of its name. One whose body is
+    ``...`` is only announced.
+    """
+    owner, _, name = entry_point.rpartition(".")
+    for statement in own_statements(body):
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if statement.name == name:
+                if not _is_announced(statement):
+                    return True
+            case ast.ClassDef() if owner and statement.name == owner:
+                if defines(statement.body, name):
+                    return True
+            case ast.ClassDef() if not owner and statement.name == name:
+                return True
+            case ast.Assign() | ast.AnnAssign(value=ast.expr()):
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                    return True
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                if any((alias.asname or alias.name) == name for alias in names):
+                    return True
+    return False
+
+
+def _is_announced(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    said = [s for s in function.body if not is_docstring(s)]
+    dots = [isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and s.value.value is ... for s in said]
+    return bool(dots) and all(dots)
 
 
 def program_text(tree: ast.Module) -> str:

@@ -1,0 +1,210 @@
+"""A reply that was cut off is no program: asked for once more with more room, paid for twice, counted and named."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.generation.extraction import CUT_OFF, Extracted, program_in, program_of
+from difftrust_core.generation.generate import generate
+from difftrust_core.generation.plan import Generation, GenerationOptions, Incomplete, incomplete_lines
+from difftrust_core.generation.prices import Price
+from difftrust_core.languages.language import load_language
+from difftrust_core.store.replies import ReplyFile
+from difftrust_core.store.store import Store
+from tests.support.llm_server import COMPLETION_TOKENS, PROMPT_TOKENS, Server
+from tests.support.tiny import TASKS
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+MODEL = "openai/local"
+PRICE = Price(prompt=5.0, completion=15.0)
+EACH = (PROMPT_TOKENS * 5 + COMPLETION_TOKENS * 15) / 1e6
+TASK = replace(TASKS[0], task_id="tiny/f", entry_point="f", signature="(x)", reference=None)
+F = "def f(x):\n    return x\n"
+G = "def g(x):\n    return x\n"
+METHOD = replace(TASK, entry_point="Box.add", preamble="class Box:\n    def add(self, x): ...\n")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.create(tmp_path / "store")
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+def ask(store: Store, server: Server, *, m: int = 1, model: str = MODEL, **changed: object) -> Generation:
+    quick = {"api_base": server.url, "price": PRICE, "first_wait": 0.05, "n_jobs": 1, "concurrency": 1}
+    options = GenerationOptions(**{**quick, **changed})  # type: ignore[arg-type]
+    return generate(store, [TASK], models=[model], temperature=0.6, m=m, options=options, say=silent)
+
+
+def lines(store: Store) -> list[dict[str, object]]:
+    return [json.loads(line) for path in store.root.rglob("replies.jsonl") for line in path.read_text().splitlines()]
+
+
+@dataclass(frozen=True)
+class Said:
+    text: str
+    finish_reason: str | None = "stop"
+    completion_tokens: int | None = 40
+    max_tokens: int = 100
+
+
+CASES = [
+    ("stopped", Said(f"```\n{F}```"), "block with the entry point", True),
+    ("cut by the provider, though it parses", Said(f"```\n{F}```", finish_reason="length"), CUT_OFF, False),
+    ("cut in thoughts", Said(f"<think>\n```\n{F}```\nbut", finish_reason="length"), CUT_OFF, False),
+    ("never closed, with room to spare", Said(f"```\n{F}"), "block with the entry point", True),
+    ("never closed, and full", Said(f"```\n{F}", completion_tokens=100), CUT_OFF, False),
+    ("never closed, of unknown length", Said(f"```\n{F}", completion_tokens=None), CUT_OFF, False),
+    ("never closed, no reason", Said(f"```\n{F}", finish_reason=None), CUT_OFF, False),
+    ("closed, and full", Said(f"```\n{F}```", completion_tokens=100), "block with the entry point", True),
+    ("no block", Said(F), "whole reply", True),
+    ("no block, and full", Said(F, completion_tokens=101), CUT_OFF, False),
+    ("another function", Said(f"```\n{G}```"), "first block that parses", False),
+    ("no block, another function", Said(G), "whole reply", False),
+    ("announced only", Said('```\ndef f(x):\n    """Do it."""\n    ...\n```'), "first block that parses", False),
+    ("imported under its name", Said("```\nfrom math import gcd as f\n```"), "block with the entry point", True),
+    ("in two ways", Said("```\ntry:\n    import a\nexcept ImportError:\n    def f(x): pass\n```"),
+     "block with the entry point", True),
+    ("async", Said("```\nasync def f(x):\n    return x\n```"), "block with the entry point", True),
+    ("filtered", Said("", finish_reason="content_filter"), "no program", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "how", "is_whole"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_what_is_a_program_and_what_was_cut_off(said: Said, how: str, is_whole: bool) -> None:
+    found = program_in(said, TASK)
+    assert (found.how, found.is_whole) == (how, is_whole)
+    assert bool(found.code) == (how not in (CUT_OFF, "no program"))
+
+
+@pytest.mark.parametrize(
+    ("code", "is_whole"),
+    [
+        ("def add(self, x):\n    return x\n", True),
+        ("class Box:\n    def add(self, x):\n        return x\n", True),
+        ("class Box:\n    def add(self, x): ...\n", False),
+        ("class Box:\n    pass\n", False),
+        ("class Other:\n    def add(self, x):\n        return x\n", False),
+        ("def Box(x):\n    return x\n", False),
+    ],
+)
+def test_a_method_comes_in_its_class_or_by_itself(code: str, is_whole: bool) -> None:
+    assert program_in(Said(f"```\n{code}```"), METHOD).is_whole is is_whole
+
+
+THOUGHTS = [
+    ("one", f"<think>\n```\n{F}# draft\n```\n</think>\n```\n{F}```"),
+    ("two", f"<think>\n```\n{F}# a\n```\n</think>\n\n<think>\n```\n{F}# b\n```\n</think>\n```\n{F}```"),
+    ("two with words between them", f"<thinking>{G}</thinking>\nHm.\n<think>\n```\n{F}# b\n```\n</think>\n```\n{F}```"),
+    ("on one line", f"<think>a</think><think>b</think>\n```\n{F}```"),
+    ("after the program", f"```\n{F}```\n<think>\n```\n{F}# b\n```\n</think>"),
+    ("that never began", f"First\n```\n{F}# a\n```\nso it is.\n</think>\n\n```\n{F}```"),
+    ("that never began, in a line", f"```\n{F}# a\n```\nso it is.</think>\n```\n{F}```"),
+]
+
+
+@pytest.mark.parametrize("reply", [t[1] for t in THOUGHTS], ids=[t[0] for t in THOUGHTS])
+def test_thoughts_hold_no_program(reply: str) -> None:
+    found = program_of(reply, "f", load_language("python"))
+    assert found == Extracted(code=F, how="block with the entry point", is_whole=True)
+
+
+def test_thoughts_that_never_end_hold_no_program_and_tags_in_a_program_stay() -> None:
+    python = load_language("python")
+    assert program_of(f"<think>\nSo:\n```\n{F}```\n", "f", python).how == "no program"
+    code = "def f(x):\n    return '''\n<think>\n'''\n"
+    assert program_of(f"```\n{code}```", "f", python).code == code
+
+
+def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "length" if serial == 1 else "good") as server:
+        done = ask(store, server, m=3, max_tokens=500)
+        assert [asked.body["max_tokens"] for asked in server.asked] == [500, 500, 2000, 500]
+        again = ask(store, server, m=3, max_tokens=500)
+        assert (again.n_requests, len(server.asked)) == (0, 4)
+    assert (done.n_replies, done.n_requests, done.n_asked_again, done.n_missing) == (3, 4, 1, 0)
+    assert (done.n_retries, done.incomplete, done.failures) == (0, [], [])
+    assert done.usd == pytest.approx(4 * EACH)
+    found = store.read("candidates").sort("sample_index")
+    assert found["cost_usd"].to_list() == pytest.approx([EACH, 2 * EACH, EACH])
+    assert found["completion_tokens"].to_list() == [40, 80, 40]
+    assert found["extraction"].unique().to_list() == ["block with the entry point"]
+    assert [(line["sample_index"], line["number"], line["max_tokens"]) for line in lines(store)] == [
+        (0, 1, 500), (1, 1, 500), (1, 2, 2000), (2, 1, 500)]  # fmt: skip
+    codes = store.read("programs")["code"].to_list()
+    assert not [code for code in codes if "return 1\n" in code]
+
+
+def test_a_reply_that_is_cut_twice_is_no_candidate_with_a_text_and_named(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "length" if serial in (1, 2, 4, 5) else "good") as server:
+        done = ask(store, server, m=4)
+    assert (done.n_replies, done.n_asked_again, done.n_no_program) == (4, 2, 2)
+    assert incomplete_lines(done.incomplete) == [f"2 replies were cut off: samples 1, 3 of {MODEL}"]
+    found = store.read("candidates").join(store.read("programs"), on=["task_id", "program_id"]).sort("sample_index")
+    assert found["extraction"].to_list() == ["block with the entry point", CUT_OFF] * 2
+    assert [bool(code) for code in found["code"]] == [True, False, True, False]
+    assert found["cost_usd"].to_list() == pytest.approx([EACH, 2 * EACH] * 2)
+
+
+def test_where_more_room_is_refused_the_first_reply_stays_and_is_not_asked_for_again(store: Store) -> None:
+    with Server(
+        behaviour=lambda serial, prompt: "400" if serial == 1 else "length" if serial == 0 else "good"
+    ) as server:
+        done = ask(store, server, m=2)
+        assert ask(store, server, m=2).n_requests == 0
+    assert (len(server.asked), done.n_replies, done.failures) == (3, 2, [])
+    assert incomplete_lines(done.incomplete) == [f"1 reply was cut off: sample 0 of {MODEL}"]
+
+
+def test_what_failed_the_second_time_is_missing_and_asked_for_by_the_next_command(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: ("length", "500", "500", "good")[serial]) as server:
+        done = ask(store, server, attempts=2, max_tokens=500)
+        assert (done.n_replies, done.n_missing, store.read("candidates").is_empty()) == (0, 1, True)
+        (failure,) = done.failures
+        assert failure.reason.startswith("cut off, and asked for once more: InternalServerError")
+        assert ask(store, server, max_tokens=500).n_replies == 1
+        assert [asked.body["max_tokens"] for asked in server.asked] == [500, 2000, 2000, 2000]
+    assert store.read("candidates")["cost_usd"].to_list() == pytest.approx([2 * EACH])
+
+
+def test_a_budget_that_ends_before_the_second_asking_leaves_the_sample_missing(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "length" if serial == 0 else "good") as server:
+        done = ask(store, server, max_tokens=100, max_usd=0.009)  # 400 tokens are 0.006, the prompt 0.002
+        assert (done.is_spent, done.n_missing, len(server.asked)) == (True, 1, 1)
+        assert store.read("candidates").is_empty()
+        done = ask(store, server, max_tokens=100, max_usd=1.0)
+        assert (done.n_replies, done.n_asked_again, done.usd) == (1, 0, pytest.approx(EACH))
+    assert store.read("candidates")["cost_usd"].to_list() == pytest.approx([2 * EACH])
+
+
+def test_the_reply_that_counts_is_the_second_wherever_it_stands(store: Store) -> None:
+    with Server(behaviour=lambda serial, prompt: "length" if serial == 0 else "good") as server:
+        ask(store, server)
+    kept = ReplyFile(store, {"benchmark": TASK.benchmark, "model": MODEL, "temperature": 0.6})
+    kept.path.write_text("".join(reversed(kept.path.read_text().splitlines(keepends=True))))
+    again = ReplyFile(store, {"benchmark": TASK.benchmark, "model": MODEL, "temperature": 0.6})
+    assert (again.records, len(list(again.paid()))) == (kept.records, 2)
+
+
+def test_the_lines_that_name_cut_replies() -> None:
+    def one(index: int, task_id: str = "t/a", how: str = CUT_OFF, model: str = "gpt-4o") -> Incomplete:
+        return Incomplete(benchmark="b", model=model, task_id=task_id, sample_index=index, extraction=how)
+
+    assert incomplete_lines([]) == []
+    assert incomplete_lines([one(3), one(7)]) == ["2 replies were cut off: samples 3, 7 of gpt-4o"]
+    assert incomplete_lines([one(4, how="no program")]) == ["1 reply held no complete function: sample 4 of gpt-4o"]
+    assert incomplete_lines([one(0), one(1, "t/b")]) == ["2 replies were cut off: samples 0 of t/a, 1 of t/b, gpt-4o"]
+    assert incomplete_lines([one(i) for i in range(12)], most=2) == ["12 replies were cut off: samples 0, 1 and 10 more of gpt-4o"]  # noqa: E501  # fmt: skip
+    assert len(incomplete_lines([one(0), one(1, model="other")])) == 2
+
+
+def test_no_attempts_are_refused() -> None:
+    with pytest.raises(WrongUsage, match="attempts must be positive, got 0"):
+        GenerationOptions(attempts=0)
+    assert GenerationOptions(attempts=1).attempts == 1

@@ -1,0 +1,166 @@
+"""What keeps a model from being asked is said at once, in one line that names what mends it; keys are never in it."""
+
+import re
+import socket
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.generation.generate import generate
+from difftrust_core.generation.plan import Generation, GenerationOptions
+from difftrust_core.generation.providers import check_model
+from difftrust_core.generation.refusals import address_of, check_address, key_variable, no_connection, refused
+from difftrust_core.store.store import Store
+from tests.support.llm_server import Server
+from tests.support.tiny import TASKS
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+MODEL = "openai/local"
+KEY = "planted-0123456789-abcdefghij-key"
+AGAIN = "then run the same command again"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.create(tmp_path / "store")
+
+
+@pytest.fixture
+def closed() -> str:
+    """Return an address at which nobody listens."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+def ask(store: Store, *, model: str = MODEL, api_base: str | None, m: int = 20) -> Generation:
+    options = GenerationOptions(api_base=api_base, n_jobs=1)  # with the waits of real commands
+    task = replace(TASKS[0], reference=None)
+    return generate(store, [task], models=[model], temperature=0.6, m=m, options=options, say=silent)
+
+
+@pytest.mark.parametrize(
+    ("status", "with_key", "line"),
+    [
+        ("401", True, f"expected OPENAI_API_KEY to hold a valid key, the server answered 401; set it, {AGAIN}"),
+        ("401", False, "expected OPENAI_API_KEY to hold a valid key, it is not set and the server answered 401; "),
+        ("403", True, "expected a key in OPENAI_API_KEY that may use openai/local, the server answered 403: "),
+        ("404", True, "expected a model that the server knows, it answered 404 to openai/local: "),
+    ],
+)  # fmt: skip
+def test_an_answer_that_will_not_change_ends_the_run_at_once_in_one_line(
+    store: Store, monkeypatch: pytest.MonkeyPatch, status: str, with_key: bool, line: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY) if with_key else monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with Server(behaviour=lambda serial, prompt: status) as server:
+        began = time.monotonic()
+        done = ask(store, api_base=server.url)
+        assert time.monotonic() - began < 15
+        assert len(server.asked) <= 8
+    assert done.refusal.startswith(line)
+    assert done.refusal.endswith("correct --model, or the path in --api-base (most end with /v1)") == (status == "404")
+    assert {failure.reason for failure in done.failures} == {done.refusal}
+    assert {failure.attempts for failure in done.failures} == {0, 1}
+    assert (len(done.failures), done.n_retries) == (20, 0)
+    assert "\n" not in done.refusal
+    assert not any(KEY[i : i + 8] in done.refusal for i in range(len(KEY) - 7))
+
+
+def test_a_server_that_is_not_there_is_said_before_anything_is_loaded(store: Store, closed: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(WrongUsage) as refusal:
+        ask(store, api_base=closed)
+    assert time.monotonic() - began < 3
+    assert str(refusal.value) == (
+        f"expected a server at {closed}, the connection was refused; start it or correct --api-base, {AGAIN}"
+    )
+    assert not list(store.root.rglob("*.jsonl"))
+
+
+def test_a_server_of_the_environment_that_is_not_there_is_asked_once(
+    store: Store, closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", closed)
+    done = ask(store, model="gpt-4o", api_base=None)
+    assert done.refusal == (
+        f"expected a server at {closed}, the connection was refused; start it or correct OPENAI_BASE_URL, {AGAIN}"
+    )
+    assert (done.n_retries, len(done.failures)) == (0, 20)
+
+
+def test_a_name_that_nobody_knows(store: Store) -> None:
+    with pytest.raises(
+        WrongUsage, match=r"at http://no-such-host\.invalid/v1, its name is not known; start it or corr"
+    ):
+        ask(store, api_base="http://no-such-host.invalid/v1")
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("127.0.0.1:8000/v1", "got '127.0.0.1:8000/v1'; write http://127.0.0.1:8000/v1"),
+        ("localhost:8000/v1", "begins with http:// in --api-base, got 'localhost:8000/v1'; write http://localhost:8000/v1"),
+        ("//localhost/v1", "write http://localhost/v1"),
+        ("ftp://localhost/v1", "write http://localhost/v1"),
+        ("http://localhost:port/v1", "expected an address such as http://127.0.0.1:8000/v1 in --api-base; correct it"),
+        ("http://me:planted-0123456789-abcdefghij-key@localhost", "keys come from the environment; take them out"),
+        ("http://localhost?api_key=planted-0123456789-abcdefghij-key", "keys come from the environment"),
+        ("planted-0123456789-abcdefghij-key", "begins with http:// in --api-base, got "),
+    ],
+)  # fmt: skip
+def test_an_address_that_is_none(address: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(WrongUsage, match=re.escape(line)) as refusal:
+        check_model(MODEL, api_base=address, tasks=[])
+    assert not any(KEY[i : i + 8] in str(refusal.value) for i in range(len(KEY) - 7))
+
+
+def test_a_server_behind_a_proxy_is_left_to_the_first_request(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+    check_address(closed, "--api-base")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with pytest.raises(WrongUsage, match="the connection was refused"):
+        check_address(closed, "--api-base")
+
+
+def test_the_variables_that_hold_keys_and_addresses() -> None:
+    assert [key_variable(p) for p in ("openai", "anthropic", "gemini", "together_ai", "xai", "hosted-vllm")] == [
+        "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TOGETHERAI_API_KEY", "XAI_API_KEY",
+        "HOSTED_VLLM_API_KEY"]  # fmt: skip
+    there = {"OPENAI_API_BASE": "http://a", "OLLAMA_API_BASE": "http://b"}
+    assert address_of("openai", "http://c", there) == ("http://c", "--api-base")
+    assert address_of("openai", None, there) == ("http://a", "OPENAI_API_BASE")
+    assert address_of("ollama", None, there) == ("http://b", "OLLAMA_API_BASE")
+    assert address_of("anthropic", None, there) == ("", "")
+
+
+def test_other_answers_that_will_not_change() -> None:
+    def said(status: int, message: str) -> str | None:
+        return refused(status, message, "gemini/x", "gemini", None)
+
+    assert "GEMINI_API_KEY to hold a valid key" in str(said(400, "API key not valid. Please pass a valid API key."))
+    assert "credit on the account of GEMINI_API_KEY" in str(said(429, "insufficient_quota"))
+    assert "credit" in str(said(402, "pay"))
+    assert str(said(404, "no")).endswith("correct --model")
+    assert [said(*other) for other in ((400, "bad"), (429, "slow down"), (500, "oops"), (408, ""))] == [None] * 4
+
+
+def test_the_cause_of_a_lost_connection_is_found_below_what_wraps_it() -> None:
+    wrapped = ValueError("wrapped")
+    wrapped.__cause__ = OSError("outer")
+    wrapped.__cause__.__context__ = ConnectionRefusedError("refused")
+    assert isinstance(no_connection(wrapped), ConnectionRefusedError)
+    assert no_connection(ValueError("no")) is None
+    loop = ValueError("a")
+    loop.__context__ = loop.__cause__ = RuntimeError("b")
+    loop.__cause__.__context__ = loop
+    assert no_connection(loop) is None
