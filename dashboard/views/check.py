@@ -316,7 +316,7 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(f"**Behaviours {difference_of(found, report)}**")
         text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
-        if effects := effects_alone(found):
+        if effects := effects_alone(found, report):
             text.show_small(effects)
         sides = zip(
             st.columns(2),

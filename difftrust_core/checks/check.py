@@ -1,8 +1,8 @@
 """Candidates of one task, compared with each other and with the examples, without a reference."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
@@ -70,6 +70,8 @@ class CheckOptions:
     """Names of exceptions that the docstring names: to raise one is an answer."""
     dictionary: tuple[str, ...] = ()
     """Texts that strings are made of."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Columns of frames, and what each holds."""
     libraries: tuple[str, ...] = ()
     """Packages beyond the standard library that programs may import."""
     messages: bool = False
@@ -86,6 +88,7 @@ class CheckOptions:
             examples=stub.examples,
             documented=stub.documented_exceptions,
             dictionary=stub.dictionary,
+            columns=stub.columns,
             libraries=stub.libraries,
             **chosen,
         )
@@ -129,7 +132,14 @@ class _Check:
         self.executor = Executor(task, sandbox)
         documented = {*options.documented, *(e.exception for e in options.examples if e.exception)}
         self.answers = Answers(Comparison(options.equality, tolerance=options.tolerance), documented)
-        self.draws = draws_of(task, options.types, options.dictionary, seed=options.seed)
+        self.draws = draws_of(
+            task,
+            options.types,
+            self.codes,
+            seed=options.seed,
+            dictionary=options.dictionary,
+            columns=options.columns,
+        )
         self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity)
         self.notes: list[str] = []
         if not options.subject and len({candidate.model for candidate in candidates}) > 1:

@@ -1,7 +1,7 @@
 """The inputs of a check: drawn until the candidates answer on them; each draw that is left out is counted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -176,9 +176,35 @@ class Drawn:
             self.differing.setdefault(judged.text, judged)
 
 
-def draws_of(task: Task, types: "ArgumentTypes | None", dictionary: Sequence[str], *, seed: int) -> Draws:
-    """Return where the inputs of a check come from."""
-    return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
+def draws_of(
+    task: Task,
+    types: "ArgumentTypes | None",
+    codes: Sequence[str],
+    *,
+    seed: int,
+    dictionary: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> Draws:
+    """Return where the inputs of a check come from: the types and the seeds, or without types the language's fuzzing.
+
+    ``dictionary``: texts that strings are made of, beside what the programs' ``codes`` and the description hold.
+    ``columns``: of frames.
+    """
+    if types is None or task.language != "python":
+        return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
+    from difftrust_core.checks.hints import known_texts
+    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
+
+    words = [*dictionary_of(codes, task.description), *dictionary]
+    return CheckDraws(
+        types,
+        task.seed_inputs,
+        task_id=task.task_id,
+        seed=seed,
+        dictionary=list(dict.fromkeys(words)),
+        texts=known_texts(types, task.description, task.seed_inputs),
+        columns=columns,
+    )
 
 
 def draw_inputs(task: Task, draws: Draws, judge: Judge, *, n: int) -> Drawn:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, read_literal, write_literal
-from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.records import Kind
 
 EFFECTS = "Effects"
 
@@ -52,7 +52,7 @@ def parts_of(text: str, before: str = "") -> list[str]:
         return [text]
     said = [write_literal(effects.fields.get("value"))]
     if "arguments" in effects.fields:
-        said.append(f"changes its arguments: {_changes(before, effects.fields['arguments'])}")
+        said.append(_changes(before, effects.fields["arguments"]))
     if "printed" in effects.fields:
         said.append(f"prints {write_literal(effects.fields['printed'])}")
     return said
@@ -70,25 +70,14 @@ def effects_of(text: str) -> Instance | None:
 
 
 def _changes(before: str, after: Any) -> str:
-    """Return the arguments that changed, ``[3, 1] -> [1, 3]``."""
-    if not isinstance(after, tuple):
-        return write_literal(after)
+    """Return which arguments changed, ``changes its argument: [3, 1] -> [1, 3]``."""
     try:
         values = read_literal(before) if before else ()
     except BadText:
         values = ()
-    texts = list(map(write_literal, after))
-    if len(values) != len(texts):
-        return f"({', '.join(texts)})"
-    pairs = [(write_literal(old), new) for old, new in zip(values, texts, strict=True)]
-    return ", ".join(f"{old} -> {new}" for old, new in pairs if old != new) or f"({', '.join(texts)})"
-
-
-def as_difference(first: Outcome, second: Outcome, arguments: str) -> str:
-    """Return in a few words how two outcomes differ where their values are the same; "" where the values differ."""
-    if first[0] != Kind.VALUE or second[0] != Kind.VALUE:
-        return ""
-    one, other = (parts_of(text, arguments) for _, text in (first, second))
-    if one[0] != other[0] or len(one) == len(other) == 1:
-        return ""
-    return "same result, other effects"
+    texts = list(map(write_literal, after)) if isinstance(after, tuple) else [write_literal(after)]
+    pairs = zip(map(write_literal, values), texts, strict=False) if len(values) == len(texts) else ()
+    changed = [f"{old} -> {new}" for old, new in pairs if old != new]
+    if not changed:
+        return f"changes its arguments: {', '.join(texts)}"
+    return f"changes its argument{'s' if len(changed) > 1 else ''}: {', '.join(changed)}"

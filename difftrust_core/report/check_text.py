@@ -13,7 +13,7 @@ from difftrust_core.base.text import printable
 from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
-from difftrust_core.checks.spelling import EFFECTS, as_difference, spelled_method, spelled_outcome
+from difftrust_core.checks.spelling import EFFECTS, parts_of, spelled_method, spelled_outcome
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.report.render import plain
@@ -192,7 +192,7 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
     numbers = (found["first"], found["second"])
     for number, outcome in zip(numbers, outcomes_shown(found), strict=True):
         yield f"    {number}: {_cut(outcome)}"
-    if effects := effects_alone(found):
+    if effects := effects_alone(found, report):
         yield f"    {effects}"
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
         if where is not None and pin is not None and len(pin) <= MAX_SHOWN:
@@ -208,10 +208,17 @@ def outcomes_shown(found: Mapping[str, Any]) -> list[str]:
     return [spelled_outcome(kind, text, found["arguments"]) for kind, text in found["outcomes"]]
 
 
-def effects_alone(found: Mapping[str, Any]) -> str:
-    """Return that the two return the same and differ in their effects; "" where the results differ."""
-    (one, other) = [(Kind[kind.upper()], text) for kind, text in found["outcomes"]]
-    return as_difference(one, other, found["arguments"])
+def effects_alone(found: Mapping[str, Any], report: Report) -> str:
+    """Return "same result, but b.py changes its argument: [3, 1] -> [1, 3]"; "" where the results differ."""
+    (first, one), (second, other) = found["outcomes"]
+    if first != "value" or second != "value":
+        return ""
+    parts = [parts_of(text, found["arguments"]) for text in (one, other)]
+    if parts[0][0] != parts[1][0]:
+        return ""
+    names = [report["clusters"][found[side] - 1]["candidates"][0] for side in ("first", "second")]
+    said = [f"{name} {' and '.join(effects)}" for name, (_, *effects) in zip(names, parts, strict=True) if effects]
+    return f"same result, but {', '.join(said)}" if said else ""
 
 
 def pins_of(found: Mapping[str, Any], report: Report) -> list[str | None]:

@@ -8,8 +8,6 @@ import sys
 from typing import Any, Never
 
 
-
-
 def run(awaitable: Any, until: int = 0) -> Any:
     """Return the result of an awaitable; of an asynchronous iterator a list of its first ``until`` items."""
     asyncio: Any = __import__("asyncio")
