@@ -321,7 +321,7 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
         sides = zip(
             st.columns(2),
             (found["first"], found["second"]),
-            outcomes_shown(found),
+            outcomes_shown(found, report),
             pins_of(found, report),
             strict=True,
         )

@@ -1,11 +1,57 @@
 """Calls, outcomes and pinned examples as one would type them."""
 
+import ast
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind
 
 EFFECTS = "Effects"
+Orders = Mapping[str, Sequence[str]]
+"""The fields of each class in the order in which a call takes them."""
+
+
+def field_orders(preamble: str) -> dict[str, tuple[str, ...]]:
+    """Return the fields of each dataclass in ``preamble``, in the order in which a call takes them."""
+    try:
+        body = ast.parse(preamble).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for own in body:
+        if isinstance(own, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in own.decorator_list):
+            inherited = [name for base in own.bases for name in found.get(ast.unparse(base), ())]
+            named = [s.target.id for s in own.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+            found[own.name] = tuple(dict.fromkeys([*inherited, *named]))
+            if "kw_only" in ast.unparse(own) or "init=False" in ast.unparse(own):
+                del found[own.name]
+    return found
+
+
+def typed(text: str, orders: Orders) -> str:
+    """Return a value's text as one would type it: ``Point(0.0, 1.0)`` for ``Point(x=0.0, y=1.0)``."""
+    if not orders or "(" not in text:
+        return text
+    try:
+        return write_literal(_ordered(read_literal(text), orders))
+    except BadText:
+        return text
+
+
+def _ordered(value: Any, orders: Orders) -> Any:
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value)([_ordered(part, orders) for part in value])
+    if isinstance(value, dict):
+        return {_ordered(k, orders): _ordered(v, orders) for k, v in value.items()}
+    if not isinstance(value, Instance):
+        return value
+    args = tuple(_ordered(arg, orders) for arg in value.args)
+    fields = {name: _ordered(field, orders) for name, field in value.fields.items()}
+    order = orders.get(value.type_name, ())
+    if not args and order and set(order) == set(fields):
+        return Instance(value.type_name, tuple(fields[name] for name in order))
+    return Instance(value.type_name, args, fields)
 
 
 def spelled_call(function: str, arguments: str) -> str:
