@@ -23,18 +23,22 @@ from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status, model_choice
 from dashboard.frame import COMPARISONS, FILTERS
 from difftrust_core.base.task import Task
-from difftrust_core.checks.spelling import spelled_method, spelled_outcome
+from difftrust_core.checks.spelling import spelled_method
 from difftrust_core.exceptions import BadStub, DifftrustError
 from difftrust_core.generation.simulated import sample_simulated
-from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.metrics.equality import Equality
 from difftrust_core.report.check_text import (
     Report,
     closing,
+    contradictions_of,
     difference_of,
+    effects_alone,
     facts,
     outcomes_of,
+    outcomes_shown,
     pins_of,
     shown_disagreements,
+    validation_of,
 )
 
 TITLE = "Check"
@@ -54,6 +58,7 @@ _MOST_BOXES = 40
 _LIMITS = (30, 60, 120, 300, 600)
 _UNDECIDED = 3
 _STORE = Path("difftrust-check")
+_COMPARISONS: dict[str, str] = {Equality.VALUE: "by value (floats within 1e-9)", **COMPARISONS}
 _TITLES = {
     "incoherent": ":material/error: The programs disagree",
     "disagreement found": ":material/error: The programs disagree on an input that seeks a disagreement",
@@ -101,7 +106,11 @@ def _choose_options() -> dict[str, Any]:
             "n": state.choose_one("Inputs", (10, 100, 1_000, 5_000), name="check_n", default=1_000),
             "seed": state.choose_one("Random seed of the inputs", range(100), name="seed", default=0),
             "equality": state.choose_one(
-                "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=COMPARISONS.__getitem__
+                "Outcome comparison",
+                tuple(_COMPARISONS),
+                name="check_equality",
+                show=st.radio,
+                format_func=_COMPARISONS.__getitem__,
             ),
             "validity": state.choose_one(
                 "Input filter", ("quorum", "all"), name="validity", show=st.radio, format_func=FILTERS.__getitem__
@@ -110,7 +119,7 @@ def _choose_options() -> dict[str, Any]:
         }
     text.show_small(
         f"No store is read · n = {chosen['n']:,} inputs · seed {chosen['seed']} · "
-        f"outcome comparison: {COMPARISONS[chosen['equality']]} · input filter: {FILTERS[chosen['validity']]} · "
+        f"outcome comparison: {_COMPARISONS[chosen['equality']]} · input filter: {FILTERS[chosen['validity']]} · "
         f"time limit {chosen['limit']} s"
     )
     return chosen
@@ -266,9 +275,15 @@ def _show_verdict(report: Report) -> None:
     text.show_sentence(report["statement"])
     for line in facts(report):
         text.show_small(line)
+    for call, want, who in contradictions_of(report):
+        st.markdown("**An example says what is right**, and candidates contradict it")
+        text.show_code("\n".join([call, f"expected: {want}", *who]), language=None)
     _show_clusters(report)
     for number, found in enumerate(shown_disagreements(report)):
         _show_disagreement(report, found, number)
+    for call, doing in validation_of(report):
+        st.markdown("**Validation differs** on an input that was left out: fewer than half of the candidates return")
+        text.show_code("\n".join([call, *doing]), language=None)
     if report["consensus"] is not None:
         first = report["clusters"][0]
         with st.expander(f"Consensus program: {len(first['candidates'])} of {report['m']} candidates behave like it"):
@@ -301,13 +316,19 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(f"**Behaviours {difference_of(found, report)}**")
         text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
+        if effects := effects_alone(found, report):
+            text.show_small(effects)
         sides = zip(
-            st.columns(2), (found["first"], found["second"]), found["outcomes"], pins_of(found, report), strict=True
+            st.columns(2),
+            (found["first"], found["second"]),
+            outcomes_shown(found, report),
+            pins_of(found, report),
+            strict=True,
         )
         for side, behaviour, outcome, pin in sides:
             with side:
                 st.markdown(f"Behaviour {behaviour}")
-                text.show_code(spelled_outcome(*outcome), language=None)
+                text.show_code(outcome, language=None)
                 if pin is not None:
                     text.show_small(f"If this outcome is right, add to the command line: --pin {pin}")
         with st.expander("Difference between the two programs"):

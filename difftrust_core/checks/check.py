@@ -132,7 +132,14 @@ class _Check:
         self.executor = Executor(task, sandbox)
         documented = {*options.documented, *(e.exception for e in options.examples if e.exception)}
         self.answers = Answers(Comparison(options.equality, tolerance=options.tolerance), documented)
-        self.draws = draws_of(task, options.types, options.dictionary, options.columns, seed=options.seed)
+        self.draws = draws_of(
+            task,
+            options.types,
+            self.codes,
+            seed=options.seed,
+            dictionary=options.dictionary,
+            columns=options.columns,
+        )
         self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity)
         self.notes: list[str] = []
         if not options.subject and len({candidate.model for candidate in candidates}) > 1:

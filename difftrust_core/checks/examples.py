@@ -7,7 +7,6 @@ from typing import Any
 from difftrust_core.base.literals import BadText, Instance, read_literal
 from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.checks.example import Example
-from difftrust_core.checks.example_program import RUN, program_and_input
 from difftrust_core.checks.programs import Executor
 
 _CANNOT_RUN = frozenset(("NameError", "ModuleNotFoundError", "ImportError", "FileNotFoundError"))
@@ -46,12 +45,7 @@ def run_examples(
     if not examples or not programs:
         return ExamplesRun(n=0, labels=tuple(() for _ in programs))
     codes = [program.code for program in programs]
-    if executor.takes_examples:
-        rows = executor.run(codes, [example.text for example in examples]).rows
-    else:
-        made = [program_and_input(code, examples[0])[0] for code in codes]
-        texts = [program_and_input("", example)[1] for example in examples]
-        rows = executor.run(made, texts, entry_point=RUN).rows
+    rows = executor.run(codes, [example.text for example in examples]).rows
     found: list[Contradiction] = []
     wrong: set[int] = set()
     notes: list[str] = []

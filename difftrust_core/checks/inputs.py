@@ -177,20 +177,31 @@ class Drawn:
 
 
 def draws_of(
-    task: Task, types: "ArgumentTypes | None", dictionary: Sequence[str], columns: Mapping[str, str], *, seed: int
+    task: Task,
+    types: "ArgumentTypes | None",
+    codes: Sequence[str],
+    *,
+    seed: int,
+    dictionary: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
 ) -> Draws:
-    """Return where the inputs of a check come from: without types, what the language's own fuzzing draws."""
-    if types is None:
-        return FuzzDraws(task, None, seed=seed)
-    from difftrust_core.checks.hints import known_texts  # pydantic and the kinds of texts are not always needed
-    from difftrust_core.languages.python.drawing import CheckDraws
+    """Return where the inputs of a check come from: the types and the seeds, or without types the language's fuzzing.
 
+    ``dictionary``: texts that strings are made of, beside what the programs' ``codes`` and the description hold.
+    ``columns``: of frames.
+    """
+    if types is None or task.language != "python":
+        return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
+    from difftrust_core.checks.hints import known_texts
+    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
+
+    words = [*dictionary_of(codes, task.description), *dictionary]
     return CheckDraws(
         types,
         task.seed_inputs,
         task_id=task.task_id,
         seed=seed,
-        dictionary=dictionary,
+        dictionary=list(dict.fromkeys(words)),
         texts=known_texts(types, task.description, task.seed_inputs),
         columns=columns,
     )

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Self
 
 from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
-from difftrust_core.checks.function import find_function
 from difftrust_core.checks.names import Names, NotSpelled
+from difftrust_core.checks.target import Function, find_function
 from difftrust_core.exceptions import BadStub, WrongUsage
 
 _FORM = '--pin "f(1, [2]) == 3" or --pin "f([]) raises ValueError"'
@@ -143,7 +143,7 @@ def pin_example(where: str, pin: Pin) -> bool:
     return True
 
 
-def _is_there(function: ast.FunctionDef, pin: Pin) -> bool:
+def _is_there(function: Function, pin: Pin) -> bool:
     try:
         examples = doctest.DocTestParser().get_examples(ast.get_docstring(function) or "")
     except ValueError:
@@ -173,7 +173,7 @@ def _claim(source: str, want: str) -> tuple[str, str]:
     return call, ast.unparse(value) if value else said or "None"
 
 
-def _edited(text: str, function: ast.FunctionDef, pin: Pin, where: str) -> str:
+def _edited(text: str, function: Function, pin: Pin, where: str) -> str:
     """Return the file's text with the example in it."""
     literal = function.body[0].value if function.body and isinstance(function.body[0], ast.Expr) else None
     if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):

@@ -1,6 +1,7 @@
 """The distinct programs among the candidates of a check, and what they do on inputs."""
 
 import ast
+import importlib.util
 import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -12,6 +13,8 @@ from difftrust_core.languages.language import Language, language_of
 from difftrust_core.sandbox.host import ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.sandbox.runner import Runner, runner_for
+
+_COMMON = frozenset(("numpy", "pandas", "polars"))
 
 
 def distinct_programs(
@@ -49,8 +52,6 @@ class Executor:
     def __init__(self, task: Task, sandbox: Sandbox):
         self.task, self._sandbox, self._language = task, sandbox, language_of(task)
         self._preamble = self._language.preamble(task)
-        self.takes_examples = sandbox.runner.inputs.startswith("Calls")
-        """An input may be an example, as ``Example.text`` has it."""
 
     def run(self, codes: Sequence[str], inputs: Sequence[str], *, entry_point: str = "") -> Ran:
         """Return what each of the programs does on each input."""
@@ -117,6 +118,13 @@ def lacks_package(code: str, said: str) -> bool:
 
 
 def runner_of(task: Task, libraries: Sequence[str], *, messages: bool) -> Runner:
-    """Return what runs the programs of a task inside the sandbox. Raises WrongUsage for a package that is missing."""
-    found = language_of(task).runner
-    return runner_for(libraries, messages=messages) if found == Runner() else found
+    """Return what runs the programs of a task inside the sandbox.
+
+    Packages that candidates commonly import are left out where they are not installed. Raises WrongUsage for another
+    that is missing.
+    """
+    language = language_of(task)
+    if language.name != "python":
+        return language.runner
+    there = [name for name in libraries if name not in _COMMON or importlib.util.find_spec(name) is not None]
+    return runner_for(there, messages=messages)

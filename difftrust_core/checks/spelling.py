@@ -1,11 +1,57 @@
 """Calls, outcomes and pinned examples as one would type them."""
 
+import ast
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, read_literal, write_literal
-from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.records import Kind
 
 EFFECTS = "Effects"
+Orders = Mapping[str, Sequence[str]]
+"""The fields of each class in the order in which a call takes them."""
+
+
+def field_orders(preamble: str) -> dict[str, tuple[str, ...]]:
+    """Return the fields of each dataclass in ``preamble``, in the order in which a call takes them."""
+    try:
+        body = ast.parse(preamble).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for own in body:
+        if isinstance(own, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in own.decorator_list):
+            inherited = [name for base in own.bases for name in found.get(ast.unparse(base), ())]
+            named = [s.target.id for s in own.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+            found[own.name] = tuple(dict.fromkeys([*inherited, *named]))
+            if "kw_only" in ast.unparse(own) or "init=False" in ast.unparse(own):
+                del found[own.name]
+    return found
+
+
+def typed(text: str, orders: Orders) -> str:
+    """Return a value's text as one would type it: ``Point(0.0, 1.0)`` for ``Point(x=0.0, y=1.0)``."""
+    if not orders or "(" not in text:
+        return text
+    try:
+        return write_literal(_ordered(read_literal(text), orders))
+    except BadText:
+        return text
+
+
+def _ordered(value: Any, orders: Orders) -> Any:
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value)([_ordered(part, orders) for part in value])
+    if isinstance(value, dict):
+        return {_ordered(k, orders): _ordered(v, orders) for k, v in value.items()}
+    if not isinstance(value, Instance):
+        return value
+    args = tuple(_ordered(arg, orders) for arg in value.args)
+    fields = {name: _ordered(field, orders) for name, field in value.fields.items()}
+    order = orders.get(value.type_name, ())
+    if not args and order and set(order) == set(fields):
+        return Instance(value.type_name, tuple(fields[name] for name in order))
+    return Instance(value.type_name, args, fields)
 
 
 def spelled_call(function: str, arguments: str) -> str:
@@ -52,7 +98,7 @@ def parts_of(text: str, before: str = "") -> list[str]:
         return [text]
     said = [write_literal(effects.fields.get("value"))]
     if "arguments" in effects.fields:
-        said.append(f"changes its arguments: {_changes(before, effects.fields['arguments'])}")
+        said.append(_changes(before, effects.fields["arguments"]))
     if "printed" in effects.fields:
         said.append(f"prints {write_literal(effects.fields['printed'])}")
     return said
@@ -70,25 +116,14 @@ def effects_of(text: str) -> Instance | None:
 
 
 def _changes(before: str, after: Any) -> str:
-    """Return the arguments that changed, ``[3, 1] -> [1, 3]``."""
-    if not isinstance(after, tuple):
-        return write_literal(after)
+    """Return which arguments changed, ``changes its argument: [3, 1] -> [1, 3]``."""
     try:
         values = read_literal(before) if before else ()
     except BadText:
         values = ()
-    texts = list(map(write_literal, after))
-    if len(values) != len(texts):
-        return f"({', '.join(texts)})"
-    pairs = [(write_literal(old), new) for old, new in zip(values, texts, strict=True)]
-    return ", ".join(f"{old} -> {new}" for old, new in pairs if old != new) or f"({', '.join(texts)})"
-
-
-def as_difference(first: Outcome, second: Outcome, arguments: str) -> str:
-    """Return in a few words how two outcomes differ where their values are the same; "" where the values differ."""
-    if first[0] != Kind.VALUE or second[0] != Kind.VALUE:
-        return ""
-    one, other = (parts_of(text, arguments) for _, text in (first, second))
-    if one[0] != other[0] or len(one) == len(other) == 1:
-        return ""
-    return "same result, other effects"
+    texts = list(map(write_literal, after)) if isinstance(after, tuple) else [write_literal(after)]
+    pairs = zip(map(write_literal, values), texts, strict=False) if len(values) == len(texts) else ()
+    changed = [f"{old} -> {new}" for old, new in pairs if old != new]
+    if not changed:
+        return f"changes its arguments: {', '.join(texts)}"
+    return f"changes its argument{'s' if len(changed) > 1 else ''}: {', '.join(changed)}"

@@ -137,7 +137,7 @@ class Comparison:
         return _split(_numbered(skeletons), [form[1] for form in parsed], self._split_group)
 
     def are_equal(self, one: Outcome, other: Outcome) -> bool:
-        """Tell whether two outcomes are equal when nothing else stands between them."""
+        """Tell whether two outcomes are equal when they are compared with each other alone."""
         first, second = self.classify([one, other])
         return first == second
 

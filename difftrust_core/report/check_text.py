@@ -13,7 +13,7 @@ from difftrust_core.base.text import printable
 from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
-from difftrust_core.checks.spelling import EFFECTS, as_difference, spelled_method, spelled_outcome
+from difftrust_core.checks.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.report.render import plain
@@ -144,7 +144,7 @@ def validation_of(report: Report) -> list[tuple[str, list[str]]]:
     return [
         (
             spelled_method(name, each["arguments"]),
-            [f"{', '.join(doing['candidates'])}: {spelled_outcome(*doing['outcome'])}" for doing in each["doing"]],
+            [f"{', '.join(doing['candidates'])}: {_outcome(report, *doing['outcome'])}" for doing in each["doing"]],
         )
         for each in report["validation"]
     ]
@@ -190,9 +190,9 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
     yield difference_of(found, report)
     yield f"  {_cut(spelled_method(report['task']['entry_point'], found['arguments']))}"
     numbers = (found["first"], found["second"])
-    for number, outcome in zip(numbers, outcomes_shown(found), strict=True):
+    for number, outcome in zip(numbers, outcomes_shown(found, report), strict=True):
         yield f"    {number}: {_cut(outcome)}"
-    if effects := effects_alone(found):
+    if effects := effects_alone(found, report):
         yield f"    {effects}"
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
         if where is not None and pin is not None and len(pin) <= MAX_SHOWN:
@@ -203,15 +203,30 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
         yield f"    ... {len(diff) - MAX_DIFF_LINES} more lines (all of them with --json)"
 
 
-def outcomes_shown(found: Mapping[str, Any]) -> list[str]:
+def outcomes_shown(found: Mapping[str, Any], report: Report) -> list[str]:
     """Return what each of the two does on the input shown, effects in words."""
-    return [spelled_outcome(kind, text, found["arguments"]) for kind, text in found["outcomes"]]
+    return [_outcome(report, kind, text, found["arguments"]) for kind, text in found["outcomes"]]
 
 
-def effects_alone(found: Mapping[str, Any]) -> str:
-    """Return that the two return the same and differ in their effects; "" where the results differ."""
-    (one, other) = [(Kind[kind.upper()], text) for kind, text in found["outcomes"]]
-    return as_difference(one, other, found["arguments"])
+def _outcome(report: Report, kind: str, text: str, arguments: str = "") -> str:
+    if kind == "value":
+        orders = field_orders(report["task"]["preamble"])
+        text, arguments = typed(text, orders), typed(arguments, orders)
+    return spelled_outcome(kind, text, arguments)
+
+
+def effects_alone(found: Mapping[str, Any], report: Report) -> str:
+    """Return "same result, but b.py changes its argument: [3, 1] -> [1, 3]"; "" where the results differ."""
+    (first, one), (second, other) = found["outcomes"]
+    if first != "value" or second != "value":
+        return ""
+    orders = field_orders(report["task"]["preamble"])
+    parts = [parts_of(typed(text, orders), typed(found["arguments"], orders)) for text in (one, other)]
+    if parts[0][0] != parts[1][0]:
+        return ""
+    names = [report["clusters"][found[side] - 1]["candidates"][0] for side in ("first", "second")]
+    said = [f"{name} {' and '.join(effects)}" for name, (_, *effects) in zip(names, parts, strict=True) if effects]
+    return f"same result, but {', '.join(said)}" if said else ""
 
 
 def pins_of(found: Mapping[str, Any], report: Report) -> list[str | None]:
@@ -237,6 +252,7 @@ def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> st
         return None
     call = spelled_method(task["entry_point"], arguments)
     try:
+        text = typed(text, field_orders(task["preamble"])) if kind is Kind.VALUE else text
         pin = parse_pin(f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}", task["entry_point"])
         named = pin.named(Names(ast.parse(task["preamble"])))
     except (DifftrustError, NotSpelled, BadText, SyntaxError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from difftrust_core.base.records import Candidate
     from difftrust_core.checks.function import Stub
     from difftrust_core.checks.report import CheckReport
+    from difftrust_core.checks.sampling import SamplingRequest
 
 commands = typer.Typer()
 UNDECIDED = 3
@@ -86,6 +87,7 @@ def check(
     from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
     from difftrust_core.checks.function import load_stub
+    from difftrust_core.checks.sampling import SamplingRequest
     from difftrust_core.datasets.recorded.folder import candidates_of
 
     if candidates is not None and model:
@@ -96,22 +98,22 @@ def check(
             if written:
                 return
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
-        codes = _codes(candidates) if candidates is not None else {}
-        stub = load_stub(
-            where,
-            examples=example or [],
-            assume=assume or [],
-            typed=not no_types,
-            seed=seed,
-            allow_imports=allow_import or [],
-            candidates=tuple(codes.values()),
-            needs_docstring=candidates is None,
-        )
+        known: dict[str, Any] = {
+            "examples": example or [],
+            "assume": assume or [],
+            "typed": not no_types,
+            "seed": seed,
+            "allow_imports": allow_import or [],
+        }
         if candidates is not None:
-            found = candidates_of(codes, stub.task)
+            codes = _codes(candidates)
+            stub = load_stub(where, candidates=tuple(codes.values()), needs_docstring=False, **known)
+            found, notes = candidates_of(codes, stub.task), list[str]()
         else:
-            asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
-            found = _sampled(store, stub, asked | {"api_base": api_base, "max_usd": max_usd})
+            request = SamplingRequest(
+                models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
+            )
+            stub, found, notes = _sampled(where, known, store, request)
         options = CheckOptions.of(
             stub,
             subject=f"these {len(found)} programs" if candidates else "",
@@ -126,7 +128,7 @@ def check(
             say=_say,
         )
         report = run(stub.task, found, options)
-        report = replace(report, notes=(*stub.notes, *report.notes))
+        report = replace(report, notes=(*stub.notes, *notes, *report.notes))
         _show(report, where, json_wanted=as_json, output=output)
         if chosen is not None:
             _pin_behaviour(where, report, chosen)
@@ -142,16 +144,35 @@ def _codes(folder: Path) -> dict[str, str]:
         raise WrongUsage(str(e)) from None
 
 
-def _sampled(store: Path, stub: "Stub", asked: dict[str, Any]) -> "list[Candidate]":
-    """Sample programs for the function. Raises WrongUsage where the store cannot be written."""
-    from difftrust_core.checks.sampling import SamplingRequest, sample_candidates
+def _sampled(
+    where: str, known: dict[str, Any], store: Path, request: "SamplingRequest"
+) -> "tuple[Stub, list[Candidate], list[str]]":
+    """Ask the models for programs, and the first one for calls and preconditions; return what has to be said, too.
 
+    Raises WrongUsage where the store cannot be written.
+    """
+    from difftrust_core.checks.function import load_stub
+    from difftrust_core.checks.sampling import ask_about, sample_candidates
+
+    stub, notes = load_stub(where, **known), list[str]()
     try:
-        return sample_candidates(store, stub.task, SamplingRequest(**asked), say=_say)
+        found = sample_candidates(store, stub.task, request, say=_say, note=notes.append)
+        suggested = ask_about(
+            store, stub.task, request.models[0], api_base=request.api_base, max_usd=request.max_usd, say=_say
+        )
     except (OSError, NoStore) as e:
-        raise WrongUsage(
-            f"expected a folder for replies, {store} cannot be written: {e}; give another --store"
-        ) from None
+        raise WrongUsage(f"expected a folder for replies, {store} cannot be written: {e}; change --store") from None
+    more = {
+        "examples": [*known["examples"], *suggested.calls],
+        "assume": [*known["assume"], *suggested.conditions],
+        "candidates": tuple(candidate.code for candidate in found),
+    }
+    notes += [f"assumed, as {request.models[0]} suggests: {text}" for text in suggested.conditions]
+    try:
+        return load_stub(where, **(known | more)), found, notes
+    except WrongUsage as e:
+        _say(f"suggestions of {suggested.path} are not used: {e}")
+        return stub, found, []
 
 
 @contextmanager
