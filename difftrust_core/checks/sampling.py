@@ -1,8 +1,6 @@
 """Candidates and suggestions for a check from language models, through a store that keeps their replies."""
 
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +9,12 @@ import polars as pl
 
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
-from difftrust_core.checks.suggestion_file import FOLDER, read_suggestions, suggestion_path, write_suggestions
+from difftrust_core.checks.suggestion_file import read_suggestions, suggestion_path, write_suggestions
 from difftrust_core.checks.suggestions import Reading, Suggested, question_about, read_reply
-from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, TooFewCandidates, WrongUsage
+from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.generation.extraction import CUT_OFF, is_whole
 from difftrust_core.generation.generate import generate
+from difftrust_core.generation.place import store_at
 from difftrust_core.generation.plan import GenerationOptions, Incomplete, incomplete_lines
 from difftrust_core.generation.question import NotAnswered, Question, ask_question
 from difftrust_core.store.store import Store
@@ -57,7 +56,7 @@ def sample_candidates(
     Raises WrongUsage where nothing can be asked before something is mended (the store stays as it was, or unmade),
     TooFewCandidates if fewer than two came; what did come is in the store.
     """
-    with _store_at(root) as store:
+    with store_at(root) as store:
         sampling = _Sampling(store, task, request, say)
         found = [candidate for model, share in request.shares().items() for candidate in sampling.of(model, share)]
         lines = incomplete_lines(sampling.incomplete)
@@ -145,28 +144,6 @@ def _incomplete(row: dict[str, Any], task: Task, model: str) -> Incomplete:
     )
 
 
-@contextmanager
-def _store_at(root: Path) -> Iterator[Store]:
-    """Open the store at ``root``, or make it; if nothing came of it, a store that was made is removed."""
-    is_new = not root.exists()
-    try:
-        store = Store.create(root)
-    except (NoStore, BadStore) as e:
-        raise WrongUsage(str(e)) from None
-    try:
-        yield store
-    except DifftrustError:
-        if is_new and not _holds_anything(root):
-            shutil.rmtree(root, ignore_errors=True)
-        raise
-
-
-def _holds_anything(root: Path) -> bool:
-    """Tell whether something is in a store that was paid for: a reply, a table, a suggestion."""
-    kept = (path for table in ("replies", "candidates", FOLDER) for path in (root / table).rglob("*"))
-    return any(path.is_file() and path.stat().st_size > 0 for path in kept)
-
-
 def ask_about(
     store_root: Path,
     task: Task,
@@ -201,7 +178,7 @@ def ask_about(
             max_usd=max_usd,
         )
         try:
-            with _store_at(store_root):
+            with store_at(store_root):
                 answer = ask_question(question, say=say)
                 reading, usd = read_reply(answer.text, task), answer.usd
                 write_suggestions(path, task, reading, model=model, usd=usd, reply=answer.text)

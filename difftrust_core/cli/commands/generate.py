@@ -1,6 +1,6 @@
 """`difftrust generate`: sample programs from language models into a store."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -50,6 +50,7 @@ def generate(
     """
     from difftrust_core.generation.generate import estimate_generation
     from difftrust_core.generation.generate import generate as run
+    from difftrust_core.generation.place import store_at
     from difftrust_core.generation.plan import GenerationOptions
     from difftrust_core.generation.prices import Price
     from difftrust_core.store.store import Store
@@ -67,18 +68,22 @@ def generate(
         n_jobs=jobs,
     )
     tasks = _tasks(benchmark, task or [])
-    opened = Store(store) if dry_run else Store.create(store)
-    report_estimates(estimate_generation(opened, tasks, models=model, temperature=temperature, m=m, options=options))
+    wanted: dict[str, Any] = {"models": model, "temperature": temperature, "m": m, "options": options}
     if dry_run:
+        report_estimates(estimate_generation(Store(store), tasks, **wanted))
         return
-
-    def say(line: str) -> None:
-        typer.echo(printable(line), err=True)
-
-    done = run(opened, tasks, models=model, temperature=temperature, m=m, options=options, say=say)
+    with store_at(store) as opened:
+        report_estimates(estimate_generation(opened, tasks, **wanted))
+        done = run(opened, tasks, **wanted, say=_say)
+        if done.refusal and not done.n_replies:
+            raise WrongUsage(done.refusal)
     report_generation(done, store)
     if done.n_missing:
         raise DifftrustError(f"{done.n_missing} samples are missing; run the command again for them")
+
+
+def _say(line: str) -> None:
+    typer.echo(printable(line), err=True)
 
 
 def _tasks(benchmark: str, wanted: list[str]) -> "list[Task]":

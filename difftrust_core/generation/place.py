@@ -1,0 +1,34 @@
+"""The store that samples go into: made where it is missing, and removed again if nothing came into it."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
+from difftrust_core.store.store import Store
+
+
+@contextmanager
+def store_at(root: Path) -> Iterator[Store]:
+    """Open the store at ``root``, or make it; one that was made is removed if an error ends the work before it began.
+
+    Raises WrongUsage if it can be neither opened nor made.
+    """
+    is_new = not root.exists()
+    try:
+        store = Store.create(root)
+    except (NoStore, BadStore) as e:
+        raise WrongUsage(str(e)) from None
+    try:
+        yield store
+    except DifftrustError:
+        if is_new and not _holds_anything(root):
+            shutil.rmtree(root, ignore_errors=True)
+        raise
+
+
+def _holds_anything(root: Path) -> bool:
+    """Tell whether something is in a store beside its own settings: a reply, a table, a suggestion."""
+    files = (path for folder in root.iterdir() if folder.is_dir() for path in folder.rglob("*") if path.is_file())
+    return any(path.stat().st_size > 0 for path in files)
