@@ -15,9 +15,11 @@ from pathlib import Path
 
 from tests.bench.commands import Checked, run_check
 from tests.check_cases.case import Case, load_cases
+from tests.check_cases.domain import as_arguments, shows_difference
 
 JUDGEMENTS = ("right", "false green", "false alarm", "blurred", "undecided", "refused")
-"""``blurred``: incoherent as it should be, but the behaviours are not the true ones."""
+"""``blurred``: incoherent as it should be, but the behaviours are not the true ones, or an input shown is none that the
+domain allows and on which candidates differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,17 @@ def judge(question: Question, checked: Checked) -> str:
         return "false alarm"
     named = question.case.contradicts & set(question.names) <= checked.contradicting
     truth = {frozenset(group & set(question.names)) for group in question.case.same} - {frozenset()}
-    return "right" if named and checked.behaviours == truth else "blurred"
+    sound = all(_is_sound(question.case, shown) for shown in checked.shown)
+    return "right" if named and sound and checked.behaviours == truth else "blurred"
+
+
+def _is_sound(case: Case, shown: str) -> bool:
+    """Tell whether a shown input is inside the domain and some two candidates differ on it, where that can be told."""
+    if "." in case.target:
+        return True
+    arguments = as_arguments(shown)
+    answers = [shows_difference(case, pair, arguments) for pair in case.pairs() if not case.are_same(*pair)]
+    return not answers or None in answers or True in answers
 
 
 def ask(question: Question, options: Sequence[str] = ()) -> Answer:

@@ -22,10 +22,10 @@ import platformdirs
 
 from tests.bench.commands import run_check
 from tests.check_cases.case import Case, load_cases
-from tests.check_cases.domain import function_of, shows_difference, wrapped
+from tests.check_cases.domain import as_arguments, function_of, shows_difference, wrapped
 
 PAIRS = 40
-LIMIT = 60
+LIMIT = 180
 """Seconds that a tool may take for a pair."""
 CROSSHAIR_SECONDS = 10
 """CPU seconds for CrossHair; it explores without end."""
@@ -100,7 +100,7 @@ def by_difftrust(pair: Pair, folder: Path) -> Finding:
     shown = checked.shown[0] if checked.shown else None
     if shown is None:
         return Finding(arguments=None, seconds=checked.seconds)
-    return Finding(arguments=_as_arguments(shown), seconds=checked.seconds)
+    return Finding(arguments=as_arguments(shown), seconds=checked.seconds)
 
 
 def by_crosshair(pair: Pair, folder: Path) -> Finding:
@@ -195,14 +195,3 @@ def _run(command: list[str], folder: Path) -> tuple[str, float]:
     except subprocess.TimeoutExpired:
         said = ""
     return said, time.perf_counter() - began
-
-
-def _as_arguments(shown: str) -> str:
-    """Write an argument tuple, which may end with ``Keywords(...)``, as between the parentheses of a call."""
-    parsed = ast.parse(shown, mode="eval").body
-    assert isinstance(parsed, ast.Tuple)
-    words = []
-    for each in parsed.elts:
-        is_keywords = isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "Keywords"
-        words += [ast.unparse(k) for k in each.keywords] if is_keywords else [ast.unparse(each)]
-    return ", ".join(words)

@@ -103,6 +103,17 @@ def outside(case: Case, calls: Iterable[str]) -> list[str]:
     return found
 
 
+def as_arguments(shown: str) -> str:
+    """Write an argument tuple, which may end with ``Keywords(...)``, as between the parentheses of a call."""
+    parsed = ast.parse(shown, mode="eval").body
+    assert isinstance(parsed, ast.Tuple)
+    words = []
+    for each in parsed.elts:
+        is_keywords = isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "Keywords"
+        words += [ast.unparse(k) for k in each.keywords] if is_keywords else [ast.unparse(each)]
+    return ", ".join(words)
+
+
 def _is_expression(text: str) -> bool:
     try:
         ast.parse(text, mode="eval")

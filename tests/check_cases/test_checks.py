@@ -16,10 +16,15 @@ FIRST = {kind: next(q for q in QUESTIONS if q.case.kind == kind) for kind in {q.
 QUICK_PLANTED = [next(each for each in PLANTED if each.kind == kind) for kind in dict.fromkeys(p.kind for p in PLANTED)]
 
 
-def answer(verdict: str, *groups: str, contradicting: str = "") -> Checked:
+def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str, ...] = ()) -> Checked:
     behaviours = frozenset(frozenset(group) for group in groups)
     return Checked(
-        verdict=verdict, behaviours=behaviours, contradicting=frozenset(contradicting), shown=(), seconds=1.0, said=""
+        verdict=verdict,
+        behaviours=behaviours,
+        contradicting=frozenset(contradicting),
+        shown=shown,
+        seconds=1.0,
+        said="",
     )
 
 
@@ -68,6 +73,8 @@ def test_what_an_answer_is() -> None:
     assert judge(whole, answer("incoherent", "a", "bc")) == "blurred"
     assert judge(whole, answer("coherent", "abc")) == "false green"
     assert judge(whole, answer("undecided", "abc")) == "undecided"
+    assert judge(whole, answer("incoherent", "ab", "c", shown=("('_',)",))) == "right"
+    assert judge(whole, answer("incoherent", "ab", "c", shown=("('a',)",))) == "blurred"
     assert judge(alike, answer("coherent", "ab")) == "right"
     assert judge(alike, answer("incoherent", "a", "b")) == "false alarm"
     assert judge(alike, answer("refused")) == "refused"
@@ -79,3 +86,12 @@ def test_candidates_that_contradict_an_example_are_to_be_named() -> None:
     assert judge(question, answer("incoherent", "ab", contradicting="ab")) == "right"
     assert judge(question, answer("incoherent", "ab", contradicting="a")) == "blurred"
     assert judge(question, answer("coherent", "ab")) == "false green"
+
+
+def test_an_input_shown_must_be_inside_the_domain() -> None:
+    whole, _ = questions([load_case(CASES / "email_domain.toml")])
+    assert judge(whole, answer("incoherent", "ab", "c", shown=("('@@a',)",))) == "right"
+    assert judge(whole, answer("incoherent", "ab", "c", shown=("('',)",))) == "blurred"
+    by_name, _ = questions([load_case(CASES / "keyword_only.toml")])
+    assert judge(by_name, answer("incoherent", "ab", "c", shown=("('aaaa', Keywords(limit=3))",))) == "right"
+    assert judge(by_name, answer("incoherent", "ab", "c", shown=("('aaaa', Keywords(limit=2))",))) == "blurred"
