@@ -71,7 +71,7 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
 
 
 def _recognised(name: str, docstring: str, examples: Sequence[str]) -> Iterator[str]:
-    long = [example.strip()[:200] for example in examples if 2 < len(example)]
+    long = [example.strip()[:200] for example in examples if len(example) > 2]
     for kind in _kinds():
         if kind.like and any(re.fullmatch(kind.like, example) for example in long):
             yield kind.name
