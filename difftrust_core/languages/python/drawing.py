@@ -94,7 +94,7 @@ def numbers_in(dictionary: Sequence[str]) -> list[int | float]:
             value = ast.literal_eval(text) if len(text) < 30 else None
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             continue
-        if type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**64:
+        if isinstance(value, int | float) and type(value) is not bool and math.isfinite(value) and abs(value) < 2**64:
             found.append(value)
     return found
 
@@ -194,6 +194,7 @@ class CheckDraws:
         self._columns = dict(columns or {})
         self._texts: dict[str, list[str]] = {}
         self._pool: dict[int, list[Any]] = {}
+        self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
         for arguments in self._seeds:
             self._remember(arguments)
         self._more_texts = texts
@@ -241,6 +242,7 @@ class CheckDraws:
             while waiting:
                 one = waiting.pop()
                 self._pool.setdefault(id(one.type), []).append(one.value)
+                self._kept.append(one.type)
                 if type(one.value) is str and one.name is not None:
                     self._texts.setdefault(one.name, []).append(one.value)
                 waiting += [

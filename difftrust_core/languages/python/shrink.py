@@ -10,15 +10,15 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
-from decimal import Decimal
 from typing import Any
 
 from difftrust_core.base.literals import Code, Instance, read_literal, write_literal
 from difftrust_core.languages.language import Around
 from difftrust_core.languages.python.fuzz import children, rebuild
-from difftrust_core.languages.python.shrink_calls import call_numbers, simpler_calls, without_some
+from difftrust_core.languages.python.shrink_calls import call_numbers, columns_of, simpler_calls, without_some
 
 Shows = Callable[[Sequence[str]], Sequence[bool | None]]
 """Whether each input still shows what is to be kept; None where that could not be found out."""
@@ -192,6 +192,16 @@ def _changed(value: Any, coarse: bool, codes: Codes) -> Iterator[Any]:
     if type(value) is Code:
         yield from map(Code, codes.get(value.text, ()))
     yield from _itself(value, coarse)
+    if type(value) is Instance and call_numbers(value) is not None:
+        return  # a date, a Decimal: its parts are no values of their own
+    columns = columns_of(value)
+    if columns is not None:  # whose names stay
+        for name, column in columns.items():
+            for simpler in _changed(column, coarse, codes):
+                yield Instance(value.type_name, ({**columns, name: simpler},), value.fields)
+        for kept in without_some(list(columns)):
+            yield Instance(value.type_name, ({name: columns[name] for name in kept},), value.fields)
+        return
     parts = list(children(value))
     for position, part in enumerate(parts):
         for simpler in _changed(part, coarse, codes):

@@ -107,8 +107,24 @@ def _decimals(value: Instance) -> Iterator[Instance]:
     whole = Decimal(int(number))
     fewer = [round(number, k) for k in range(places)]
     steps = [number + step for step in _STEPS]
-    for made in (Decimal(0), Decimal(1), whole, Decimal(int(whole / 2)), abs(number), *fewer, *steps, round(number / 2, places)):
-        yield Instance(value.type_name, (str(made),))
+    for made in (
+        Decimal(0),
+        Decimal(1),
+        whole,
+        Decimal(int(whole / 2)),
+        abs(number),
+        *fewer,
+        *steps,
+        round(number / 2, places),
+    ):
+        yield Instance(value.type_name, (str(made + 0),))  # and no -0
+
+
+def columns_of(value: Any) -> dict[Any, Any] | None:
+    """Return the columns of a frame; None of all else."""
+    if type(value) is Instance and _kind(value) == "DataFrame" and value.args and type(value.args[-1]) is dict:
+        return value.args[-1]
+    return None
 
 
 def _tables(value: Instance) -> Iterator[Instance]:

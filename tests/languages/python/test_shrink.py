@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.fuzz import mutate_node, size_of
 from difftrust_core.languages.python.shrink import neighbours, shrink, simplicity
+from tests.languages.python.test_types import types_of
 
 VALUES = st.recursive(
     st.one_of(
@@ -150,3 +151,25 @@ def test_the_order_of_simplicity() -> None:
     keys = [simplicity(read_literal(text)) for text in ordered]
     assert keys == sorted(keys)
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "start", "part", "smallest"),
+    [
+        ("a: Color", "(Color.GREEN,)", "(", "(Color.RED,)"),
+        ("a: date", "(date(2027, 11, 10),)", "202", "(date(2020, 1, 1),)"),
+        ("a: Decimal", "(Decimal('-2.98'),)", "-", "(Decimal('-1'),)"),
+        ("a: Tree", "(Tree(8, Tree(7, None, Tree(-8)), Tree(-5, right=None)),)", "-", "(Tree(-1),)"),
+        ("a: Order", "(Order([Line('ab', 3), Line('c')], Color.GREEN, note='n'),)", "Line", "(Order([Line('')]),)"),
+        ("a: pd.DataFrame", "(pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']}),)", "y", "(pd.DataFrame({'b': ['y']}),)"),
+        ("a: np.ndarray", "(np.array([[1, 2], [3, -4]], dtype='int64'),)", "-", "(np.array([[-1]]),)"),
+        ("a: Callable[[int], bool], *, b: int = 0", "(lambda x: False, Keywords(b=3))", "", "(bool,)"),
+        ("a: Optional[Tree]", "(Tree(1),)", "", "(None,)"),
+    ],
+)
+def test_calls_are_shrunk_by_their_types(parameters: str, start: str, part: str, smallest: str) -> None:
+    types = types_of(parameters)
+    shrunk = shrink(
+        start, lambda texts: [part in text for text in texts], accepts=types.accepts, codes=types.simpler_codes()
+    )
+    assert (shrunk.arguments, shrunk.minimal) == (smallest, True)

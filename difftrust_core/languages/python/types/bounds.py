@@ -1,4 +1,4 @@
-"""The bounds of ``Annotated``: ``Ge(0)``, ``Len(1, 5)``, ``Field(ge=1)``; what else stands there says nothing of values."""
+"""The bounds of ``Annotated``: ``Ge(0)``, ``Len(1, 5)``, ``Field(ge=1)``; all else there says nothing of values."""
 
 import ast
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The classes that a parsed file defines, as types: what a call of each takes, an Enum's members, a TypedDict's keys."""
+"""The classes of a parsed file as types: what a call of each takes, an Enum's members, a TypedDict's keys."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ def fit_all(kind: Type, values: Collection[Any]) -> bool:
     if kind.exact and kind.exact.issuperset(map(type, values)):
         return True
     fits = kind.fits
-    return all([fits(value) for value in values])
+    return all(fits(value) for value in values)
 
 
 def changed_items(items: list[Any], element: Type, draws: Draws) -> list[Any]:

@@ -57,11 +57,13 @@ def _some(draws: Draws) -> Type:
 class Call(Type):
     """A value that is written as a call of something unknown: its arguments keep their types."""
 
+    known: list[Any]
+
     def fits(self, value: Any) -> bool:
         return type(value) is Instance
 
     def draw(self, draws: Draws) -> Any:
-        raise NotImplementedError
+        return draws.one_of(self.known)
 
     def change(self, value: Any, draws: Draws) -> Any:
         return value
@@ -123,10 +125,8 @@ def common_type(values: Iterable[Any]) -> Type:
         key = type(value).__name__ + (value.type_name if type(value) is Instance else "")
         if type(value) in (list, set, frozenset, dict):
             merged.setdefault(key, []).append(value)
-        elif type(value) is Code and key in found:
-            known = found[key]
-            assert isinstance(known, Functions)
-            known.known.append(value.text)
+        elif isinstance(found.get(key), Functions | Call):
+            found[key].known.append(value.text if type(value) is Code else value)  # type: ignore[attr-defined]
         else:
             found.setdefault(key, type_of(value))
     for key, same in merged.items():
@@ -151,4 +151,4 @@ def _of_call(value: Instance) -> Type:
         return Frame(*value.type_name.split("."))
     name = last_name(value)
     known = standard_type("Pattern" if name == "compile" else name)
-    return known if known is not None and known.fits(value) else Call()
+    return known if known is not None and known.fits(value) else Call([value])

@@ -213,7 +213,10 @@ class Octets(Type):
     most: int | None = None
 
     def fits(self, value: Any) -> bool:
-        return type(value) is self.kind and self.least <= len(value) <= (len(value) if self.most is None else self.most)
+        return type(value) is self.kind and self._inside(len(value))
+
+    def _inside(self, length: int) -> bool:
+        return self.least <= length and (self.most is None or length <= self.most)
 
     def draw(self, draws: Draws) -> Any:
         text = Text(self.least, self.most).draw(draws)
