@@ -33,8 +33,8 @@ from difftrust_core.checks.validation import find_validation
 from difftrust_core.checks.verdict import doubts_of, next_step, statement_of, verdict_of
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.languages.language import language_of
+from difftrust_core.metrics.behaviour_clusters import behaviour_clusters
 from difftrust_core.metrics.by_value import TOLERANCE
-from difftrust_core.metrics.consensus import behaviour_clusters
 from difftrust_core.metrics.equality import Comparison, Equality
 from difftrust_core.metrics.estimators import disagreement_per_input, incoherence
 from difftrust_core.sandbox.host import Sandbox

@@ -7,11 +7,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from difftrust_core.exceptions import TooFewCandidates
 from difftrust_core.metrics.aggregate import MEAN
+from difftrust_core.metrics.behaviour_clusters import behaviour_clusters as behaviour_clusters
 from difftrust_core.metrics.estimators import Counts, Labels
 from difftrust_core.metrics.intervals.over_tasks import paired_difference
 
@@ -20,18 +20,6 @@ _SELECTION: dict[str, Any] = {
     **{"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64, "tasks": pl.Int64},
     **dict.fromkeys(("random", "consensus", "difference", "low", "high"), pl.Float64),
 }
-
-
-def behaviour_clusters(labels: Labels, counts: Counts, texts: Sequence[str]) -> list[list[int]]:
-    """Return the programs (rows) of each behaviour: largest cluster first, the smallest program first in each.
-
-    A cluster's size is its number of candidates. Of equally large clusters the one with the smaller program comes
-    first; a program is smaller by its text's length, then by the text. Programs without a candidate are left out.
-    """
-    clusters: dict[bytes, list[int]] = {}
-    for row in sorted(np.flatnonzero(counts > 0).tolist(), key=lambda row: (len(texts[row]), texts[row])):
-        clusters.setdefault(labels[row].tobytes(), []).append(row)
-    return sorted(clusters.values(), key=lambda rows: -int(counts[rows].sum()))  # stable: smaller programs stay first
 
 
 def consensus(labels: Labels, counts: Counts, texts: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -16,7 +17,6 @@ from difftrust_core.checks.report import CheckReport
 from difftrust_core.checks.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
-from difftrust_core.report.render import plain
 
 MAX_SHOWN = 300
 """Characters of one line or value on the screen; JSON holds all."""
@@ -33,8 +33,21 @@ def json_of(report: CheckReport) -> str:
 
 def as_json(report: CheckReport) -> Report:
     """Return what ``json_of`` writes as a mapping; all words about a check are made from it."""
-    made: Report = plain(asdict(report))
+    made: Report = _plain(asdict(report))
     return made
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` as JSON has it: infinities and NaN as null, kinds by name (``render`` would load polars)."""
+    if isinstance(value, Kind):
+        return value.name.lower()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def text_of(report: CheckReport, where: str | None) -> str:

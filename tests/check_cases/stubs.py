@@ -63,7 +63,7 @@ AMBIGUOUS = [
         candidates=(
             "def by_length(words):\n    return sorted(words, key=len)\n",
             "def by_length(words):\n    return sorted(words, key=lambda w: (len(w), w))\n",
-            "def by_length(words):\n    words.sort(key=len)\n    return words\n",
+            "def by_length(words):\n    words = list(words)\n    words.sort(key=len)\n    return words\n",
         ),
     ),
     Case(  # whether upper case is another letter
@@ -159,7 +159,7 @@ COHERENT = [
         stub='def total(numbers: list[int]) -> int:\n    """Return the sum of the numbers, 0 if there are none."""\n',
         candidates=(
             "def total(numbers):\n    return sum(numbers)\n",
-            "def total(numbers):\n    s = 0\n    while numbers:\n        s += numbers.pop()\n    return s\n",
+            "def total(numbers):\n    s, left = 0, numbers[:]\n    while left:\n        s += left.pop()\n    return s\n",
         ),
     ),
     Case(

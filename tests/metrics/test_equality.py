@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind
-from difftrust_core.metrics.equality import EQUALITIES, Equality, Forms, classify
+from difftrust_core.metrics.equality import EQUALITIES, Comparison, Equality, Forms, classify
 
 DIGEST = "#0123456789abcdef0123456789abcdef"
 
@@ -278,3 +278,67 @@ def test_order_of_outcomes_does_not_matter(drawn, random):
     before, after = paper(*texts), paper(*[texts[i] for i in order])
     for (i, a), (j, b) in itertools.product(enumerate(order), repeat=2):
         assert (before[a] == before[b]) == (after[i] == after[j])
+
+
+# --- by value
+
+
+def by_value(*texts, tolerance=1e-9):
+    return Comparison(Equality.VALUE, tolerance=tolerance).classify(values(*texts))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("1", "True"),
+        ("1", "1.0"),
+        ("Decimal('1.50')", "1.5"),
+        ("Fraction(1, 2)", "0.5"),
+        ("0.1", "0.10000000000000002"),
+        ("0.0", "5.5e-17"),
+        ("nan", "float64(nan)"),
+        ("{1, 2.0}", "frozenset({1, 2})"),
+        ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"),
+        ("Counter({'a': 1})", "{'a': 1}"),
+        ("PosixPath('a')", "PurePosixPath('a')"),
+        ("P(x=1, y=2)", "P(y=2.0, x=1)"),
+        ("np.array([1, 2], dtype='int64')", "np.array([1, 2], dtype='int32')"),
+        ("np.array([0.1], dtype='float32')", "np.array([0.10000001], dtype='float32')"),
+        ("datetime(2020, 1, 1, tzinfo=timezone.utc)", "datetime(2020, 1, 1, tzinfo=timezone(timedelta(0)))"),
+        ("Effects(value=1, printed='x')", "Effects(printed='x', value=1.0)"),
+    ],
+)
+def test_equal_by_value(a, b):
+    assert by_value(a, b) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("273", "273.15"),
+        ("1000000000000", "1000000000001"),
+        ("Decimal('1000000000.01')", "Decimal('1000000000.02')"),
+        ("[1]", "(1,)"),
+        ("[1]", "iterator([1])"),
+        ("1", "'1'"),
+        ("Color(1)", "1"),
+        ("Path('a')", "'a'"),
+        ("P(x=1)", "Q(x=1)"),
+        ("np.array([1], dtype='int64')", "np.array([1.0], dtype='float64')"),
+        ("np.array([1], dtype='int64')", "[1]"),
+        ("Effects(value=1, printed='x')", "1"),
+        ("Effects(value=1, printed='x')", "Effects(value=1, printed='y')"),
+        ("Decimal('1E+999999999')", "Decimal('1E+999999998')"),
+        ("nan", "0.0"),
+    ],
+)
+def test_different_by_value(a, b):
+    assert by_value(a, b) == [0, 1]
+
+
+def test_the_tolerance_by_value_is_as_said():
+    assert by_value("100.0", "101.0", tolerance=0.02) == [0, 0]
+    assert by_value("0.1", "0.10000000000000002", tolerance=0.0) == [0, 1]
+    assert by_value("1.0", "1.0000000015", "1.0000000008") == [0, 0, 0]  # linked through the one between
+    exact = Comparison(Equality.STRICT).classify(values("Decimal('1.50')", "Decimal('1.5')"))
+    assert exact == [0, 1]

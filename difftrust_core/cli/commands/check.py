@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from difftrust_core.base.records import Candidate
     from difftrust_core.checks.function import Stub
     from difftrust_core.checks.report import CheckReport
-    from difftrust_core.checks.sampling import SamplingRequest
 
 commands = typer.Typer()
 UNDECIDED = 3
@@ -87,7 +86,6 @@ def check(
     from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
     from difftrust_core.checks.function import load_stub
-    from difftrust_core.checks.sampling import SamplingRequest
     from difftrust_core.datasets.recorded.folder import candidates_of
 
     if candidates is not None and model:
@@ -110,10 +108,8 @@ def check(
             stub = load_stub(where, candidates=tuple(codes.values()), needs_docstring=False, **known)
             found, notes = candidates_of(codes, stub.task), list[str]()
         else:
-            request = SamplingRequest(
-                models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
-            )
-            stub, found, notes = _sampled(where, known, store, request)
+            asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
+            stub, found, notes = _sampled(where, known, store, asked | {"api_base": api_base, "max_usd": max_usd})
         options = CheckOptions.of(
             stub,
             subject=f"these {len(found)} programs" if candidates else "",
@@ -145,15 +141,16 @@ def _codes(folder: Path) -> dict[str, str]:
 
 
 def _sampled(
-    where: str, known: dict[str, Any], store: Path, request: "SamplingRequest"
+    where: str, known: dict[str, Any], store: Path, asked: dict[str, Any]
 ) -> "tuple[Stub, list[Candidate], list[str]]":
     """Ask the models for programs, and the first one for calls and preconditions; return what has to be said, too.
 
     Raises WrongUsage where the store cannot be written.
     """
     from difftrust_core.checks.function import load_stub
-    from difftrust_core.checks.sampling import ask_about, sample_candidates
+    from difftrust_core.checks.sampling import SamplingRequest, ask_about, sample_candidates
 
+    request = SamplingRequest(**asked)
     stub, notes = load_stub(where, **known), list[str]()
     try:
         found = sample_candidates(store, stub.task, request, say=_say, note=notes.append)

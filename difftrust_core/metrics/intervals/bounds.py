@@ -27,6 +27,9 @@ def checked_values(values: npt.NDArray[Any]) -> Floats:
     return found
 
 
+_HALVINGS = 60
+
+
 def hoeffding(mean: float, n: int, *, alpha: float) -> Limits:
     """Return mean -+ sqrt(ln(1/alpha) / 2n), within [0, 1]. Guaranteed. Hoeffding 1963, theorem 1; Theorem 4.2."""
     half_width = math.sqrt(math.log(1 / alpha) / (2 * n))
@@ -51,11 +54,13 @@ def chernoff(mean: float, n: int, *, alpha: float) -> Limits:
 
 def _crossing(excess: Callable[[float], float], mean: float, end: float) -> float:
     """Return where ``excess``, negative at the mean, becomes 0 on the way to ``end``; else that end, 0 or 1."""
-    from scipy.optimize import brentq
-
     if excess(end) <= 0:
         return float(round(end))
-    return float(brentq(excess, mean if 0 < mean < 1 else 1 - end, end))
+    inside, outside = (mean if 0 < mean < 1 else 1 - end), end
+    for _ in range(_HALVINGS):  # scipy.optimize does it in fewer steps, but takes half a second to load
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if excess(middle) > 0 else (middle, outside)
+    return inside
 
 
 def clopper_pearson(successes: int, trials: int, *, alpha: float) -> Limits:
