@@ -39,7 +39,8 @@ def call_numbers(value: Instance) -> tuple[int, int, int] | None:
         number = _decimal(value)
         if number is None or not number.is_finite():
             return 2, 1000, 0
-        return 1, max(0, -int(number.as_tuple().exponent)), int(min(2 * abs(number), 10**30)) + (number < 0)
+        size = int(2 * abs(number)) if number.adjusted() < 30 else 10**31
+        return 1, max(0, -int(number.as_tuple().exponent)), size + (number < 0)
     if kind == "UUID" and len(value.args) == 1 and type(value.args[0]) is str:
         return 1, 0, sum(character not in "0-" for character in value.args[0])
     return None

@@ -208,12 +208,12 @@ def _matches(pattern: str, text: str) -> bool:
 class Octets(Type):
     """Bytes or byte arrays."""
 
-    kind: type = bytes
+    kind: type[bytes] | type[bytearray] = bytes
     least: int = 0
     most: int | None = None
 
     def fits(self, value: Any) -> bool:
-        return type(value) is self.kind and self._inside(len(value))
+        return isinstance(value, bytes | bytearray) and type(value) is self.kind and self._inside(len(value))
 
     def _inside(self, length: int) -> bool:
         return self.least <= length and (self.most is None or length <= self.most)
