@@ -159,7 +159,8 @@ COHERENT = [
         stub='def total(numbers: list[int]) -> int:\n    """Return the sum of the numbers, 0 if there are none."""\n',
         candidates=(
             "def total(numbers):\n    return sum(numbers)\n",
-            "def total(numbers):\n    s, left = 0, numbers[:]\n    while left:\n        s += left.pop()\n    return s\n",
+            "def total(numbers):\n    s, left = 0, numbers[:]\n"
+            "    while left:\n        s += left.pop()\n    return s\n",
         ),
     ),
     Case(
