@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,17 @@ def ask(question: Question, options: Sequence[str] = ()) -> Answer:
     return Answer(question=question, checked=checked, judgement=judge(question, checked))
 
 
+def ask_all(asked: Sequence[Question], jobs: int = 1) -> list[Answer]:
+    """Check them all, so many at a time, and say on the error stream what is wrong as it turns up."""
+    answers = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for i, answer in enumerate(pool.map(ask, asked), 1):
+            answers.append(answer)
+            wrong = "".join(f"\r{line}\n" for line in wrong_ones([answer]))
+            print(f"{wrong}\r{i} of {len(asked)}", end="", file=sys.stderr, flush=True)
+    return answers
+
+
 def table(answers: Sequence[Answer]) -> list[str]:
     """Return the lines of the table by class, all of them last."""
     titles = ("cases", *JUDGEMENTS, "median s", "worst s")
@@ -122,6 +134,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a case, or case[a,b]")
     parser.add_argument("--kind", action="append", default=[], metavar="CLASS", help="cases of this class")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="every k-th question")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many checks at a time; times need one")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files there, and print the commands")
     parser.add_argument("--peers", action="store_true", help="CrossHair and Hypothesis' ghostwriter beside it")
     parser.add_argument("--planted", action="store_true", help="planted faults instead of cases")
@@ -147,10 +160,7 @@ def main() -> None:
     ][:: arguments.every]
     if arguments.keep:
         return _keep(asked, arguments.keep)
-    answers = []
-    for i, question in enumerate(asked, 1):
-        print(f"\r{i} of {len(asked)}: {question.title:<50.50}", end="", file=sys.stderr, flush=True)
-        answers.append(ask(question))
+    answers = ask_all(asked, arguments.jobs)
     print(file=sys.stderr)
     print("\n".join([*table(answers), "", *wrong_ones(answers)]))
     share = sum(answer.judgement == "right" for answer in answers) / len(answers)
