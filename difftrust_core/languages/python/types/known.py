@@ -7,8 +7,8 @@ from difftrust_core.languages.python.types.base import Type
 from difftrust_core.languages.python.types.choices import Choice, Either, Nothing, Truth, Variable
 from difftrust_core.languages.python.types.containers import Entries, Items, Row, Wrapped
 from difftrust_core.languages.python.types.infer import Anything
-from difftrust_core.languages.python.types.not_resolved import NotResolved
 from difftrust_core.languages.python.types.nested import Tree
+from difftrust_core.languages.python.types.not_resolved import NotResolved
 from difftrust_core.languages.python.types.numbers import Complex, Real, Whole
 from difftrust_core.languages.python.types.standard import Standard, standard_type
 from difftrust_core.languages.python.types.tables import Array, Frame, Scalar
