@@ -15,6 +15,7 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadTask, WrongUsage
+from difftrust_core.execution.distinct import Drawn
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import ChunkJob, Program
 from difftrust_core.execution.validity import Jury, sample_valid_inputs
@@ -73,7 +74,7 @@ def test_candidates_that_do_not_load_reject_no_input(tmp_path: Path) -> None:
     assert attempts.to_list() == [1] * 20
 
 
-def job(domain: Domain, *, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) -> ChunkJob:
+def job(domain: Domain, *, start: int = 0, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) -> ChunkJob:
     return ChunkJob(
         root=Path(),
         task=replace(HALF, domain=domain, seed_inputs=seeds),
@@ -83,6 +84,7 @@ def job(domain: Domain, *, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) 
         allow_weak=False,
         holding=None,
         is_here=True,
+        start=start,
         stop=stop,
     )
 
@@ -93,28 +95,30 @@ SQUARES = Domain(types="x: int", requires="math.isqrt(x) ** 2 == x", generate=GE
 
 @pytest.mark.parametrize("domain", [EVEN, SQUARES, Domain(types="x: int")])
 def test_inputs_lie_inside_the_domain_and_are_prefix_stable(sandbox: Sandbox, domain: Domain) -> None:
-    texts, attempts = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)
-    values = [read_literal(text)[0] for text in texts]
+    drawn = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)
+    values = [read_literal(text)[0] for text in drawn.texts]
     assert all(type(value) is int for value in values)
     assert all(eval(domain.requires or "True", {"x": value, "math": math}) for value in values)
-    assert max(attempts) <= MAX_ATTEMPTS
+    assert max(drawn.attempts) <= MAX_ATTEMPTS
     assert len(set(values)) > 10
-    assert sample_valid_inputs(job(domain, stop=50, seeds=("(16,)",)), sandbox) == (texts[:50], attempts[:50])
+    for start, stop in ((0, 50), (50, 70), (199, 200)):
+        part = sample_valid_inputs(job(domain, start=start, stop=stop, seeds=("(16,)",)), sandbox)
+        assert part == Drawn(**{name: values[start:stop] for name, values in vars(drawn).items()})
 
 
 def test_each_mutation_keeps_the_types(sandbox: Sandbox) -> None:
     domain = Domain(types="x: list[float]")
-    texts, attempts = sample_valid_inputs(job(domain, seeds=("([1.0, 2.5],)", "([1, 'a'],)")), sandbox)
-    values = [read_literal(text)[0] for text in texts]
+    drawn = sample_valid_inputs(job(domain, seeds=("([1.0, 2.5],)", "([1, 'a'],)")), sandbox)
+    values = [read_literal(text)[0] for text in drawn.texts]
     assert all(type(entry) is float for value in values for entry in value)
-    assert set(attempts) == {1}
+    assert [a - 1 for a in drawn.attempts] == drawn.repeats  # none was rejected
     assert {len(value) for value in values} >= {0, 1, 2, 3}
 
 
 def test_where_nothing_else_lies_inside_an_unchanged_seed_does(sandbox: Sandbox) -> None:
-    texts, attempts = sample_valid_inputs(job(Domain(requires="x == 8"), stop=3, seeds=("(8,)", "(9,)")), sandbox)
-    assert set(texts) == {"(8,)"}
-    assert max(attempts) <= MAX_ATTEMPTS + 1
+    drawn = sample_valid_inputs(job(Domain(requires="x == 8"), stop=3, seeds=("(8,)", "(9,)")), sandbox)
+    assert set(drawn.texts) == {"(8,)"}
+    assert max(drawn.attempts) <= MAX_ATTEMPTS + 1
 
 
 @pytest.mark.parametrize(
