@@ -246,7 +246,7 @@ def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.Da
     )
     disagreements = [row for one in made for row in one.disagreements]
     return {
-        "draws": _draws(store, benchmark),
+        "draws": count_draws(store, benchmark),
         **compact_frames([one.task for one in made]),
         "members": _members(store, benchmark, rows),
         "disagreements": pl.DataFrame(disagreements, schema={"equality": pl.String, **SCHEMAS["disagreements"]}),
@@ -322,7 +322,7 @@ def _in_order(matrix: Matrix, votes: dict[str, int]) -> tuple[Matrix, NDArray[np
     ), counts[order]
 
 
-def _draws(store: Store, benchmark: str) -> pl.DataFrame:
+def count_draws(store: Store, benchmark: str) -> pl.DataFrame:
     """Return, for each task, how many inputs it has, how many are distinct, and how many draws they took.
 
     Attempts beyond MAX_ATTEMPTS are unchanged seed inputs, taken after as many draws as there are attempts. A domain is
