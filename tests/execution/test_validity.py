@@ -20,10 +20,13 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import ChunkJob, Program
 from difftrust_core.execution.validity import Jury, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.report.readings import make_draws
+from difftrust_core.report.tables import TableRequest
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import Store
+from difftrust_core.store.verify.rows import check_tables
 from tests.support.tiny import RIGHT, TASKS, candidates
 
 HALF = Task(
@@ -176,9 +179,44 @@ def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
         assert row["n"] == 20
         assert row["n_distinct"] == len(set(own["arguments"]))
         assert row["n_draws"] + row["n_unchanged"] == sum(own["attempts"])
+        assert row["n_repeats"] == sum(own["repeats"])
+        assert row["exhausted"] is (False if row["validity"] == "domain" else None)
+        assert (row["n_repeats"] > 0) <= (row["validity"] == "domain")
+    assert check_tables(store) == []
     read = Store.open(made.root, Reading(inputs="domain"))
     assert load_pool(read, "tiny").tasks[0].task_id == tasks[0].task_id
     assert set(query_sql(read, "SELECT DISTINCT task_id FROM estimates")["task_id"]) == {t.task_id for t in tasks}
+
+
+def test_the_draws_say_which_domains_are_exhausted(tmp_path: Path) -> None:
+    few = Domain(requires="def requires(x): return x in (1, 0, -7, 2)")
+    tasks = [replace(task, domain=few if task.entry_point == "double" else Domain()) for task in TASKS]
+    store = Store.create(tmp_path / "store")
+    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+    _ = execute(store, n=30, validity="domain", say=lambda _: None)
+    draws = export_results(store, tmp_path / "results").read("draws").sort("task_id")
+    assert draws["exhausted"].to_list() == [True, False, False]
+    double = draws.row(0, named=True)
+    assert double["n_distinct"] == 4
+    assert double["n_repeats"] > double["n"]
+    frame = make_draws(TableRequest(store=tmp_path / "results")).frame
+    assert frame.select("tasks", "all_distinct", "exhausted").rows() == [(3, 2, 1)]
+    inside = store.read("inputs")
+    assert frame["share_redrawn"].item() == pytest.approx(inside["repeats"].sum() / inside["attempts"].sum())
+    assert frame["share_repeated"].item() == pytest.approx(26 / 90)
+
+
+def test_in_chunks_or_at_once_the_inputs_are_the_same(tmp_path: Path) -> None:
+    tasks = [replace(task, domain=Domain()) for task in TASKS]
+    found = []
+    for sizes in ((60,), (7, 20, 60)):
+        store = Store.create(tmp_path / f"store{len(sizes)}")
+        _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+        for n in sizes:
+            assert execute(store, n=n, validity="domain", say=lambda _: None).failures == ()
+        found.append(store.read("inputs").drop("start").sort("task_id", "input_index"))
+    assert found[0].equals(found[1])
+    assert found[0]["repeats"].sum() > 0
 
 
 def test_the_tests_are_the_seed_inputs_as_they_are(tmp_path: Path) -> None:
