@@ -141,14 +141,16 @@ def price_list(market: Market) -> list[Line]:
     fixed += [(CHEAPEST, Policy(others=three, dissents=d)) for d in range(1, len(three) + 1)]
     if len(cheap) > N_OTHERS:
         fixed += [(ALL_CHEAP, Policy(others=cheap, dissents=d)) for d in range(len(cheap) // 2, len(cheap))]
-    if evidence.fails is not None:
-        fixed += _with_example(fixed)
-    scores = score(evidence, [policy for _, policy in fixed])
-    found = [Line(family=family, score=made) for (family, _), made in zip(fixed, scores, strict=True)]
+    found = _lines(evidence, fixed)
     if len(cheap) > N_OTHERS:
         found += [_chosen(market, CHOSEN, Policy(dissents=d)) for d in range(1, N_OTHERS + 1)]
         found += [_chosen(market, BOTH, Policy(own=size - 1, dissents=2)) for size in (3, m) if 2 <= size <= m]
-    return found
+    return found if evidence.fails is None else [*found, *_lines(evidence, _with_example(fixed))]
+
+
+def _lines(evidence: Evidence, policies: Sequence[tuple[str, Policy]]) -> list[Line]:
+    scores = score(evidence, [policy for _, policy in policies])
+    return [Line(family=family, score=made) for (family, _), made in zip(policies, scores, strict=True)]
 
 
 def _with_example(others: Sequence[tuple[str, Policy]]) -> list[tuple[str, Policy]]:
