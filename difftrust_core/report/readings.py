@@ -154,4 +154,14 @@ def make_draws(request: TableRequest) -> Table:
         "that were not valid",
         "unchanged: no draw of a hundred was valid, so a seed input stands as it is",
     )
-    return Table(frame.sort("benchmark", "inputs"), notes=notes)
+    return Table(frame.sort("benchmark", "inputs"), notes=(*notes, *_exhausted(drawn)))
+
+
+def _exhausted(drawn: pl.DataFrame) -> list[str]:
+    """Return a line a benchmark that names the tasks whose domain is exhausted, with their distinct inputs."""
+    found = drawn.filter("exhausted").sort("benchmark", "n_distinct", "task_id")
+    named = found.with_columns(said=pl.format("{} ({})", "task_id", "n_distinct"))
+    return [
+        f"exhausted in {benchmark} (distinct inputs): {', '.join(own['said'])}"
+        for (benchmark,), own in named.group_by("benchmark", maintain_order=True)
+    ]

@@ -199,7 +199,9 @@ def test_the_draws_say_which_domains_are_exhausted(tmp_path: Path) -> None:
     double = draws.row(0, named=True)
     assert double["n_distinct"] == 4
     assert double["n_repeats"] > double["n"]
-    frame = make_draws(TableRequest(store=tmp_path / "results")).frame
+    made = make_draws(TableRequest(store=tmp_path / "results"))
+    assert made.notes[-1] == "exhausted in tiny (distinct inputs): tiny/double (4)"
+    frame = made.frame
     assert frame.select("tasks", "all_distinct", "exhausted").rows() == [(3, 2, 1)]
     inside = store.read("inputs")
     assert frame["share_redrawn"].item() == pytest.approx(inside["repeats"].sum() / inside["attempts"].sum())
