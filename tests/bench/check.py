@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.commands import Checked, run_check
+from tests.bench.written import write_table
 from tests.check_cases.case import Case, load_cases
 from tests.check_cases.domain import as_arguments, shows_difference
 
@@ -103,7 +104,7 @@ def ask_all(asked: Sequence[Question], jobs: int = 1) -> list[Answer]:
 
 def table(answers: Sequence[Answer]) -> list[str]:
     """Return the lines of the table by class, all of them last."""
-    titles = ("cases", *JUDGEMENTS, "median s", "worst s")
+    titles = ("cases", *JUDGEMENTS, "median s", "worst s", "median CPU")
     lines = [f"{'class':<26}" + "".join(f"{title:>12}" for title in titles)]
     kinds = sorted({answer.question.case.kind for answer in answers})
     for kind in (*kinds, "all"):
@@ -112,6 +113,7 @@ def table(answers: Sequence[Answer]) -> list[str]:
         seconds = [answer.checked.seconds for answer in chosen]
         numbers = [len(chosen), *(counts[each] for each in JUDGEMENTS)]
         times = f"{statistics.median(seconds):>12.2f}{max(seconds):>12.2f}"
+        times += f"{statistics.median(answer.checked.cpu for answer in chosen):>12.2f}"
         lines.append(f"{kind:<26}" + "".join(f"{number:>12}" for number in numbers) + times)
     return lines
 
@@ -138,6 +140,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files there, and print the commands")
     parser.add_argument("--peers", action="store_true", help="CrossHair and Hypothesis' ghostwriter beside it")
     parser.add_argument("--planted", action="store_true", help="planted faults instead of cases")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/check_bench.md")
     return parser.parse_args()
 
 
@@ -147,11 +150,13 @@ def main() -> None:
     if arguments.peers:
         from tests.bench.peers import compare_peers
 
-        return compare_peers(arguments.only, arguments.every)
+        _say("peers", compare_peers(arguments.only, arguments.every, arguments.jobs), arguments.write)
+        return
     if arguments.planted:
         from tests.bench.planted import find_planted
 
-        return find_planted(arguments.every)
+        _say("planted faults", find_planted(arguments.every, arguments.jobs), arguments.write)
+        return
     asked = [
         question
         for question in questions([case for case in load_cases() if not case.missing])
@@ -162,11 +167,21 @@ def main() -> None:
         return _keep(asked, arguments.keep)
     answers = ask_all(asked, arguments.jobs)
     print(file=sys.stderr)
-    print("\n".join([*table(answers), "", *wrong_ones(answers)]))
+    _say("cases", [*table(answers), "", *wrong_ones(answers), summary(answers)], arguments.write)
+
+
+def summary(answers: Sequence[Answer]) -> str:
+    """Say in a line how many are right."""
     share = sum(answer.judgement == "right" for answer in answers) / len(answers)
-    equivalent = sum(question.expected == "coherent" for question in asked)
-    print(f"{share:.1%} right of {len(answers)} checks of {len({q.case.name for q in asked})} functions;", end=" ")
-    print(f"{equivalent} are of equivalent candidates")
+    functions = {answer.question.case.name for answer in answers}
+    alike = sum(answer.question.expected == "coherent" for answer in answers)
+    return f"{share:.1%} right of {len(answers)} checks of {len(functions)} functions; {alike} of equivalent candidates"
+
+
+def _say(name: str, lines: Sequence[str], is_written: bool) -> None:
+    print("\n".join(lines))
+    if is_written:
+        write_table(name, lines)
 
 
 def _keep(asked: Sequence[Question], folder: Path) -> None:
