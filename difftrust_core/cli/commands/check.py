@@ -24,10 +24,15 @@ _STATUS = {"coherent": 0, "incoherent": 1, "disagreement found": 1, "undecided":
 
 
 @commands.command(
-    epilog='Example: difftrust check shapes.py::area --candidates DIR --assume "width >= 0" --example "area(2, 3) == 6"'
+    epilog="""\b
+Examples:
+  difftrust check shapes.py::area --candidates DIR
+  difftrust check shapes.py::area --candidates DIR --assume "width >= 0"
+  difftrust check shapes.py::area --model gpt-4o --example "area(2, 3) == 6"
+"""
 )
 def check(
-    where: Annotated[str, typer.Argument(help="A function or method: module.py::function, module.py::Class.method.")],
+    where: Annotated[str, typer.Argument(help="What to check: module.py::function or module.py::Class.method.")],
     model: Annotated[list[str] | None, typer.Option(help="Sample from this LLM; several make a mixture.")] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature.")] = 0.6,
@@ -40,7 +45,7 @@ def check(
     api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,
     candidates: Annotated[
-        Path | None, typer.Option(help="Check these files (each *.py one candidate), without any LLM.", metavar="DIR")
+        Path | None, typer.Option(help="Folder of candidates, each *.py one; no LLM is asked.", metavar="DIR")
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
@@ -70,7 +75,7 @@ def check(
     tolerance: Annotated[
         float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
     ] = 1e-9,
-    message: Annotated[bool, typer.Option("--message", help="The messages of exceptions count too.")] = False,
+    message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
     pin: Annotated[
         list[str] | None,
@@ -80,6 +85,8 @@ def check(
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """See where several implementations of a function disagree, without knowing what is right.
+
+    The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide.
     """
