@@ -106,7 +106,7 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
     if not task.seed_inputs or options.validity not in VALIDITIES:
         wanted = f"seed inputs and a validity of {', '.join(VALIDITIES)}"
         raise WrongUsage(f"expected {wanted}, got {len(task.seed_inputs)} and {options.validity!r}; give examples")
-    runner = runner_of(task, options.libraries, messages=options.messages)
+    runner = runner_of(task, [c.code for c in candidates], options.libraries, messages=options.messages)
     with Sandbox(language_of(task).limits, runner=runner, allow_weak=options.allow_weak) as sandbox:
         return _Check(task, candidates, sandbox, options).report()
 
