@@ -29,9 +29,9 @@ MAX_DETAIL = 200
 MAX_MESSAGE = 2_000
 LOADED_BEFORE = frozenset((
     "abc", "array", "asyncio", "base64", "calendar", "cmath", "contextlib", "csv", "dataclasses", "difflib", "enum",
-    "hashlib", "html", "html.parser", "inspect", "io", "ipaddress", "json", "numbers", "numpy", "numpy.typing", "pandas",
-    "pathlib", "pprint", "secrets", "struct", "textwrap", "types", "typing", "unicodedata", "urllib", "urllib.parse",
-    "uuid", "zoneinfo", "zlib",
+    "hashlib", "html", "html.parser", "inspect", "io", "ipaddress", "json", "numbers", "numpy", "numpy.typing",
+    "pandas", "pathlib", "pprint", "secrets", "struct", "textwrap", "types", "typing", "unicodedata", "urllib",
+    "urllib.parse", "uuid", "zoneinfo", "zlib",
 ))  # fmt: skip
 """Modules that are imported before a task's programs run, where its preamble or its inputs name them."""
 _IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
