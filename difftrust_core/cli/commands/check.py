@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from difftrust_core.base.text import printable
+from difftrust_core.cli.coercion import QuickCommand
 from difftrust_core.cli.options import WeakOption, store_folder
 from difftrust_core.exceptions import BadSource, DifftrustError, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -30,6 +31,7 @@ Examples:
   difftrust check shapes.py::area --candidates DIR --assume "width >= 0"
   difftrust check shapes.py::area --model gpt-4o --example "area(2, 3) == 6"
 """
+    cls=QuickCommand,
 )
 def check(
     where: Annotated[str, typer.Argument(help="What to check: module.py::function or module.py::Class.method.")],
@@ -90,11 +92,6 @@ def check(
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide.
     """
-    from difftrust_core.checks.check import CheckOptions
-    from difftrust_core.checks.check import check as run
-    from difftrust_core.checks.function import load_stub
-    from difftrust_core.datasets.recorded.folder import candidates_of
-
     if candidates is not None and model:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
     with _undecided_on_failure():
@@ -110,6 +107,9 @@ def check(
             "seed": seed,
             "allow_imports": allow_import or [],
         }
+        from difftrust_core.checks.function import load_stub
+        from difftrust_core.datasets.recorded.folder import candidates_of
+
         if candidates is not None:
             codes = _codes(candidates)
             stub = load_stub(where, candidates=tuple(codes.values()), needs_docstring=False, **known)
@@ -117,6 +117,9 @@ def check(
         else:
             asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
             stub, found, notes = _sampled(where, known, store, asked | {"api_base": api_base, "max_usd": max_usd})
+        from difftrust_core.checks.check import CheckOptions  # late, so that a refusal comes soon
+        from difftrust_core.checks.check import check as run
+
         options = CheckOptions.of(
             stub,
             subject=f"these {len(found)} programs" if candidates else "",
@@ -211,6 +214,8 @@ def _show(report: "CheckReport", where: str, *, json_wanted: bool, output: Path 
 
 def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, bool]:
     """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and whether some were."""
+    if not pins:
+        return None, False
     from difftrust_core.checks.pin import parse_pin, pin_example
 
     numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]
