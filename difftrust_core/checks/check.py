@@ -16,7 +16,7 @@ from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.duel import Duel
 from difftrust_core.checks.example import Example
 from difftrust_core.checks.examples import run_examples
-from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of
+from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of, favour_answered
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
 from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, why_not_loaded
 from difftrust_core.checks.report import (
@@ -152,6 +152,7 @@ class _Check:
         options.say(f"{self.m} candidates, {len(self.programs)} distinct programs, {options.n} inputs")
         self.examples = run_examples(self.executor, self.programs, self.names, options.examples)
         self.notes += self.examples.notes
+        favour_answered(self.draws, self.judge)
         self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
         self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers, judged=self.judge.ran)
         self.witnesses = self._witnesses()

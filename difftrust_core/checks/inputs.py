@@ -43,6 +43,15 @@ class Draws(Protocol):
         """Tell whether an argument tuple fits the types."""
         ...
 
+    @property
+    def seeds(self) -> list[str]:
+        """The seed inputs that can be favoured."""
+        ...
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Change those seeds more often on which a program returns a value; one flag a seed."""
+        ...
+
 
 class FuzzDraws:
     """The draws of a language's own fuzzing, filtered by what fits the types."""
@@ -62,6 +71,14 @@ class FuzzDraws:
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the types."""
         return self._accepts is None or self._accepts(text)
+
+    @property
+    def seeds(self) -> list[str]:
+        """None: fuzzing changes all seeds alike."""
+        return []
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Do nothing: fuzzing changes all seeds alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,18 +233,37 @@ def draws_of(
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
     from difftrust_core.checks.hints import known_texts
-    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
+    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of, quoted
+    from difftrust_core.languages.python.pattern_texts import pattern_texts
 
+    known = known_texts(types, task.description, task.seed_inputs)
+    sure = [*pattern_texts(codes, seed=seed), *quoted(task.description)]
     words = [*dictionary_of(codes, task.description), *dictionary]
-    return CheckDraws(
-        types,
-        task.seed_inputs,
-        task_id=task.task_id,
-        seed=seed,
-        dictionary=list(dict.fromkeys(words)),
-        texts=known_texts(types, task.description, task.seed_inputs),
-        columns=columns,
-    )
+
+    def texts(name: str) -> list[str]:
+        found = list(known(name))
+        return found + sure * (1 + len(found) // len(sure)) if sure else found
+
+    def draws(seeds: Sequence[str]) -> CheckDraws:
+        return CheckDraws(
+            types,
+            seeds,
+            task_id=task.task_id,
+            seed=seed,
+            dictionary=list(dict.fromkeys(words)),
+            texts=texts,
+            columns=columns,
+        )
+
+    first = draws(task.seed_inputs)
+    more = [first(position, 0) for position in first.fresh_positions(len(task.seed_inputs))] if sure else []
+    return draws([*task.seed_inputs, *more]) if more else first
+
+
+def favour_answered(draws: Draws, judge: Judge) -> None:
+    """Let the seeds on which some candidate returns a value be changed more often than those on which all raise."""
+    judged = judge.fresh().judge(draws.seeds)
+    draws.favour([any(kind == Kind.VALUE for kind, _ in each.outcomes) for each in judged])
 
 
 def draw_inputs(task: Task, draws: Draws, judge: Judge, *, n: int) -> Drawn:

@@ -51,6 +51,11 @@ class Matrix:
         """Whether any program returns a value on any input."""
         return bool((self.kinds_of_distinct == Kind.VALUE).any())
 
+    @property
+    def n_returning(self) -> int:
+        """On so many distinct inputs some program returns a value."""
+        return int((self.kinds_of_distinct == Kind.VALUE).any(axis=0).sum())
+
     def inputs_that_split(self, one: int, other: int) -> list[str]:
         """Return the distinct inputs on which two programs were run and differ."""
         tried = (self.kinds_of_distinct[[one, other]] != Kind.SKIPPED).all(axis=0)
