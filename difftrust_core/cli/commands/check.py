@@ -30,7 +30,7 @@ Examples:
   difftrust check shapes.py::area --candidates DIR
   difftrust check shapes.py::area --candidates DIR --assume "width >= 0"
   difftrust check shapes.py::area --model gpt-4o --example "area(2, 3) == 6"
-"""
+""",
     cls=QuickCommand,
 )
 def check(
