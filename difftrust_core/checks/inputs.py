@@ -10,8 +10,9 @@ from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.base.task import Task
 from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.predicate import Inside
-from difftrust_core.checks.programs import Executor
+from difftrust_core.checks.programs import Executor, Ran
 from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
+from difftrust_core.sandbox.host import ProgramRun
 
 if TYPE_CHECKING:
     from difftrust_core.languages.python.argument_types import ArgumentTypes
@@ -21,6 +22,8 @@ OUTSIDE, NOT_FITTING = "outside the domain", "outside the types"
 _CPU = 2.0
 """CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
 _MAX_EXHAUSTIVE = 1000
+_ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
+"""What a program that was ended does on an input; on the next ones it may have had another budget."""
 _MAX_DIFFERING = 200
 _BATCH, _TRIES = 100, 4
 
@@ -105,9 +108,14 @@ class Judge:
         """CPU seconds of the slowest program so far."""
         self.disturbed = False
         """Whether a program hung or crashed on the last draws."""
+        self._ever_disturbed = False
+        self._rows: dict[str, tuple[Outcome, ...]] = {}
+        self._runs: list[ProgramRun] = []
 
     def fresh(self) -> "Judge":
         """Return a judge that has given up no program."""
+        if not self._given_up:
+            return self
         return Judge(self._executor, self._programs, self._answers, validity=self._validity)
 
     def judge(self, texts: Sequence[str]) -> list[Judged]:
@@ -125,10 +133,20 @@ class Judge:
         """Return which draws are kept."""
         return [not judged.why for judged in self.judge(texts)]
 
+    def ran(self, texts: Sequence[str]) -> Ran | None:
+        """Return what the programs did when they judged these texts.
+
+        None where one of them was not judged, or a program hung or crashed: then they are run anew, all in one go.
+        """
+        if self._ever_disturbed or not texts or not self._rows.keys() >= set(texts):
+            return None
+        return Ran(rows=[self._rows[text] for text in texts], runs=self._runs)
+
     def _run(self, texts: Sequence[str]) -> list[tuple[Outcome, ...]]:
         ran = self._executor.run([p.code for p in self._voting()], texts)
         self.cpu += max((run.cpu for run in ran.runs), default=0.0)
         self.disturbed = ran.disturbed
+        self._ever_disturbed = self._ever_disturbed or ran.disturbed
         voting = [i for i in range(len(self._programs)) if i not in self._given_up]
         skipped: Outcome = (Kind.SKIPPED, "")
         rows = []
@@ -136,6 +154,11 @@ class Judge:
             of = dict(zip(voting, row, strict=True))
             rows.append(tuple(of.get(i, skipped) for i in range(len(self._programs))))
             self._given_up |= {i for i, (kind, _) in of.items() if kind == Kind.SKIPPED}
+        if any(kind in _ENDED for row in rows for kind, _ in row):
+            self._ever_disturbed = True
+        if texts and not self._ever_disturbed:
+            self._rows.update(zip(texts, rows, strict=True))
+            self._runs = [one.and_then(other) for one, other in zip(self._runs or ran.runs, ran.runs, strict=True)]
         return rows
 
     def _voting(self) -> list[Program]:
