@@ -80,13 +80,13 @@ def _one_of_set(items: list[tuple[Any, Any]], generator: random.Random) -> str:
     if not is_negated:
         return generator.choice(characters)
     left = [one for one in _ANY if one not in characters]
-    return generator.choice(left or [*_ANY])
+    return str(generator.choice(left or [*_ANY]))
 
 
 def _character(item: tuple[Any, Any], generator: random.Random) -> str:
     code, argument = item
     if code is codes.LITERAL:
-        return chr(argument)
+        return chr(int(argument))
     if code is codes.RANGE:
         return chr(generator.randint(*argument))
     characters: str = _CATEGORIES.get(argument, _ANY)
