@@ -233,8 +233,8 @@ def draws_of(
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
     from difftrust_core.checks.hints import known_texts
-    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of, quoted
-    from difftrust_core.languages.python.pattern_texts import pattern_texts
+    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
+    from difftrust_core.languages.python.pattern_texts import pattern_texts, quoted
 
     known = known_texts(types, task.description, task.seed_inputs)
     sure = [*pattern_texts(codes, seed=seed), *quoted(task.description)]

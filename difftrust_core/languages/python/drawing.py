@@ -18,6 +18,7 @@ from difftrust_core.languages.python.argument_types import (
     split_arguments,
 )
 from difftrust_core.languages.python.fuzz import generator_of
+from difftrust_core.languages.python.pattern_texts import quoted
 from difftrust_core.languages.python.syntax import parsed
 from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
 from difftrust_core.languages.python.types.choices import Variable
@@ -38,7 +39,6 @@ _EAGER = 0.1
 """Of so many inputs all numbers and texts that change become those that programs name."""
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
-_QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
 
@@ -52,11 +52,6 @@ def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
     found += quoted(description)
     found += _NUMBER.findall(description)
     return list(dict.fromkeys(found))[:_MAX_WORDS]
-
-
-def quoted(description: str) -> list[str]:
-    """Return the texts that a description has in quotes."""
-    return [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
 
 
 def folded_numbers(programs: Iterable[str]) -> list[int]:
@@ -271,7 +266,7 @@ class CheckDraws:
                 ]
 
     def _parts(self, arguments: tuple[Any, ...]) -> list[Part]:
-        """Return the arguments with the types that they are changed by."""
+        """Return the arguments with the types by which they change."""
         values, named = split_arguments(arguments)
         positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
         names = [*[positional[min(at, len(positional) - 1)] for at in range(len(values) if positional else 0)], *named]
@@ -289,7 +284,9 @@ class CheckDraws:
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds:
             raise NoValue
-        chosen = draws.one_of(self._favoured if self._favoured and draws.chance(_FAVOUR) else self._seeds)
+        is_near = bool(self._favoured) and draws.chance(_FAVOUR)  # far from it all raise again
+        draws.bound["steps"] = _STEPS[:4] if is_near else _STEPS
+        chosen = draws.one_of(self._favoured if is_near else self._seeds)
         parts = self._parts(chosen)
         draws.bound |= _bound_by(parts)
         if not parts:
@@ -313,7 +310,7 @@ class CheckDraws:
             value = draws.one_of(self._pool.get(id(part.type), [value]))
             if way == 1 and len(self._types.parameters) > 1:
                 return value
-        for _ in range(draws.one_of(_STEPS)):
+        for _ in range(draws.one_of(draws.bound.get("steps", _STEPS))):
             draws.name = part.name or ""
             value = self._step(part.type, value, draws)
         return value if part.type.fits(value) else part.value
