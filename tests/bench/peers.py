@@ -126,6 +126,7 @@ def by_ghostwriter(pair: Pair, folder: Path) -> Finding:
     lines = "\n".join(line.removeprefix("E").strip() for line in said.splitlines())
     found = re.search(r"(?:Failing test case|Falsifying example): \w+\((.*?)\n\)", lines, re.DOTALL)
     shown = re.sub(r"# .*", "", found[1]).strip().rstrip(",") if found else None
+    shown = shown and re.sub(r"<([\w.]+): [^<>]*>", r"\1", shown)  # a member of an Enum
     return Finding(arguments=shown, seconds=first + second)
 
 

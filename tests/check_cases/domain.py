@@ -66,6 +66,8 @@ def shows_difference(case: Case, pair: tuple[str, str], arguments: str) -> bool 
     ``arguments``: as between the parentheses of a call. None where they cannot be evaluated here.
     """
     arguments = re.sub(r"\bdatetime\.(datetime|date|timedelta|timezone|time)\b", r"\1", arguments)
+    if not _is_expression(f"f({arguments})"):
+        return None
     seen = []
     for candidate in pair:
         names = {**vars(datetime), **namespace(case, candidate)}

@@ -1,10 +1,11 @@
 """A check is right about the cases: one of each class, all of them in `make test-all`; planted faults are found."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.bench.check import Question, ask, judge, questions, table, wrong_ones
+from tests.bench.check import Question, ask, ask_all, judge, questions, table, wrong_ones
 from tests.bench.commands import Checked
 from tests.bench.planted import found
 from tests.check_cases.case import FOLDER as CASES
@@ -37,10 +38,10 @@ def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
 
 @pytest.mark.slow
 def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green() -> None:
-    answers = [ask(question) for question in QUESTIONS]
+    answers = ask_all(QUESTIONS, jobs=2)
     counts = Counter(given.judgement for given in answers)
     said = "\n".join([*table(answers), *wrong_ones(answers)])
-    assert counts["false green"] == 0, said
+    assert counts["false green"] == counts["false alarm"] == 0, said
     assert counts["right"] >= 0.95 * len(answers), said
 
 
@@ -51,7 +52,9 @@ def test_a_planted_fault_is_found(planted: Planted) -> None:
 
 @pytest.mark.slow
 def test_nine_of_ten_planted_faults_are_found() -> None:
-    missed = [(planted.kind, planted.condition) for planted in PLANTED if not found(planted)]
+    with ThreadPoolExecutor(2) as pool:
+        hits = list(pool.map(found, PLANTED))
+    missed = [(planted.kind, planted.condition) for planted, hit in zip(PLANTED, hits, strict=True) if not hit]
     assert len(missed) <= 0.1 * len(PLANTED), missed
 
 

@@ -332,8 +332,7 @@ class CheckDraws:
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""
         if draws.below(10) == 0:
-            swapped = self._crossed(kind, value, draws.below(size_of_value(kind, value)), draws)
-            return swapped
+            return self._crossed(kind, value, draws.below(size_of_value(kind, value)), draws)
         return change_somewhere(kind, value, draws)
 
     def _crossed(self, kind: Type, value: Any, target: int, draws: Draws) -> Any:

@@ -73,20 +73,21 @@ def _pieces(tree: Any, generator: random.Random, groups: dict[int, str]) -> Iter
             yield groups.get(argument, "")
 
 
-def _one_of_set(items: Any, generator: random.Random) -> str:
+def _one_of_set(items: list[tuple[Any, Any]], generator: random.Random) -> str:
     """Return a character of a set; of a set that leaves some out, one that it does not."""
     is_negated = items[0][0] is codes.NEGATE
     characters = [_character(item, generator) for item in items if item[0] is not codes.NEGATE]
     if not is_negated:
         return generator.choice(characters)
     left = [one for one in _ANY if one not in characters]
-    return generator.choice(left or [*_ANY])
+    return str(generator.choice(left or [*_ANY]))
 
 
-def _character(item: Any, generator: random.Random) -> str:
+def _character(item: tuple[Any, Any], generator: random.Random) -> str:
     code, argument = item
     if code is codes.LITERAL:
-        return chr(argument)
+        return chr(int(argument))
     if code is codes.RANGE:
         return chr(generator.randint(*argument))
-    return generator.choice(_CATEGORIES.get(argument, _ANY))
+    characters: str = _CATEGORIES.get(argument, _ANY)
+    return generator.choice(characters)
