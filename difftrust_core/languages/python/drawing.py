@@ -18,10 +18,12 @@ from difftrust_core.languages.python.argument_types import (
     split_arguments,
 )
 from difftrust_core.languages.python.fuzz import generator_of
+from difftrust_core.languages.python.related import related
 from difftrust_core.languages.python.syntax import parsed
 from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
 from difftrust_core.languages.python.types.choices import Variable
 from difftrust_core.languages.python.types.infer import Anything, common_type, type_of
+from difftrust_core.languages.python.types.numbers import Whole
 from difftrust_core.languages.python.types.standard import Standard
 from difftrust_core.languages.python.witnesses import mine_constants
 
@@ -36,6 +38,10 @@ _EAGER = 0.1
 """Of so many inputs all numbers and texts that change become those that programs name."""
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
+_SWEEP_EVERY = 3
+"""Every third input of a function of one whole number is the next one of the small ones."""
+_RELATED = 0.3
+"""So many inputs have an argument that is made from another one."""
 _QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
 
@@ -213,11 +219,26 @@ class CheckDraws:
             is_eager=generator.random() < _EAGER,
             varies=True,
         )
+        swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
+        if swept is not None:
+            return swept
         afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
         try:
-            return write_literal(self._fresh.draw(draws) if afresh else self._changed(draws))
+            return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
         except (NoValue, RecursionError):
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
+
+    def _swept(self, number: int, draws: Draws) -> str | None:
+        """Return an input of a function of one whole number; None for the others: small numbers come all, in turn."""
+        if len(self._types.parameters) != 1 or self._types.parameters[0].variadic:
+            return None
+        (parameter,) = self._types.parameters
+        kind = self._fresh.types.get(parameter.name)
+        draws.name = parameter.name
+        value = kind.sweep(number, draws) if isinstance(kind, Whole) else None
+        if value is None:
+            return None
+        return write_literal(joined_arguments([], {parameter.name: value}) if parameter.keyword else (value,))
 
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the signature and its types."""
@@ -265,6 +286,16 @@ class CheckDraws:
             known = self._types.named_type(name)  # one of **kwargs
         return known or type_of(value)
 
+    def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
+        """Return fresh arguments, now and then one made from another."""
+        drawn = self._fresh.draw(draws)
+        parts = self._parts(drawn)
+        if len(parts) < 2 or not draws.chance(_RELATED):
+            return drawn
+        positional, named = split_arguments(drawn)
+        values = related(parts, draws)
+        return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
+
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds:
             raise NoValue
@@ -275,10 +306,8 @@ class CheckDraws:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
         kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
         values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
-        if len(parts) > 1 and draws.chance(0.2):
-            one, other = draws.below(len(parts)), draws.below(len(parts))
-            if one != other and parts[one].type.fits(values[other]):
-                values[one] = self._like(parts[one], values[other], draws)
+        if len(parts) > 1 and draws.chance(_RELATED):
+            values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
         positional, named = split_arguments(chosen)
         names = dict(zip(named, values[len(positional) :], strict=True))
         return self._with_others(values[: len(positional)], names, draws)
@@ -296,17 +325,6 @@ class CheckDraws:
             draws.name = part.name or ""
             value = self._step(part.type, value, draws)
         return value if part.type.fits(value) else part.value
-
-    def _like(self, part: Part, value: Any, draws: Draws) -> Any:
-        """Return the value of another argument, every other time changed a little or put in another order."""
-        if draws.chance(0.4):
-            return value
-        if type(value) in (list, str) and draws.chance(0.5):
-            mixed = draws.generator.sample(value, len(value))
-            changed: Any = mixed if type(value) is list else "".join(mixed)
-        else:
-            changed = change_somewhere(part.type, value, draws)
-        return changed if part.type.fits(changed) else value
 
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""

@@ -21,6 +21,7 @@ _COLUMNS: Mapping[str, Type] = {
 }
 _MANY_ROWS = ("matrix", "grid", "image", "mat", "table", "board", "img", "X", "A", "B", "M", "points", "coords")
 _MAX_ROWS = 60
+_MISSING = Nothing()
 
 
 def element_of(dtype: str) -> Type:
@@ -247,8 +248,9 @@ class Frame(Type):
         content = _content(value)
         columns = {"": content} if type(content) is list else content
         return [
-            Part(value=entry, type=_type_in(column), name=name or None)
+            Part(value=entry, type=kind if entry is not None else _MISSING, name=name or None)
             for name, column in columns.items()
+            for kind in [_type_in(column)]
             for entry in column
         ]
 
