@@ -192,8 +192,10 @@ def draws_of(
     """
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
-    from difftrust_core.checks.hints import known_texts
-    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
+    from difftrust_core.checks.hints import known_texts, likely_types
+    from difftrust_core.checks.usual import asks_for_odd_floats, usual_of
+    from difftrust_core.languages.python.dictionary import dictionary_of
+    from difftrust_core.languages.python.drawing import CheckDraws
 
     words = [*dictionary_of(codes, task.description), *dictionary]
     return CheckDraws(
@@ -204,6 +206,9 @@ def draws_of(
         dictionary=list(dict.fromkeys(words)),
         texts=known_texts(types, task.description, task.seed_inputs),
         columns=columns,
+        usual=usual_of([parameter.name for parameter in types.parameters], task.description, codes),
+        likely=likely_types(types, task.seed_inputs, codes),
+        odd_floats=asks_for_odd_floats(task.description, codes),
     )
 
 

@@ -53,7 +53,9 @@ def _slice(text: Any, draws: Draws) -> Any:
 def _texts(source: str, target: str, draws: Draws) -> tuple[str, str]:
     """Return a text, and one that it begins with, ends with or holds, repeated and overlapping every other time."""
     if draws.chance(0.4):
-        unit = (_slice(target, draws) if target and draws.chance(0.5) else _slice(source, draws))[:4] or draws.one_of("ab")
+        unit = (_slice(target, draws) if target and draws.chance(0.5) else _slice(source, draws))[:4] or draws.one_of(
+            "ab"
+        )
         unit = unit[:1] if draws.chance(0.3) else unit
         run = (unit * (3 + draws.below(4)))[: len(unit) * 2 + 1 + draws.below(8)]
         looked_for = (unit * 3)[: 1 + draws.below(2 * len(unit))] if draws.chance(0.6) else unit * 2

@@ -7,7 +7,8 @@ import pytest
 
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, Parameter
-from difftrust_core.languages.python.drawing import CheckDraws, FreshDraws, dictionary_of
+from difftrust_core.languages.python.dictionary import dictionary_of
+from difftrust_core.languages.python.drawing import CheckDraws, FreshDraws
 from difftrust_core.languages.python.types.base import Draws
 
 FILE = """

@@ -12,7 +12,22 @@ from difftrust_core.languages.python.fuzz import below
 from difftrust_core.languages.python.types.usual import Usual, usual_range
 
 _MANY_PARTS = 120
-_ALPHABETS = ("ab", "aAbB", "ab ", "a", "xyz, ", "eéßﬁ ", "aeiou bcd", "012-:. ", "abc, .-", "01a", "a B1.,-", "abcdefgh", "The quick brown fox. ", "0123456789")
+_ALPHABETS = (
+    "ab",
+    "aAbB",
+    "ab ",
+    "a",
+    "xyz, ",
+    "eéßﬁ ",
+    "aeiou bcd",
+    "012-:. ",
+    "abc, .-",
+    "01a",
+    "a B1.,-",
+    "abcdefgh",
+    "The quick brown fox. ",
+    "0123456789",
+)
 """One for all texts of an input, so that repetitions, overlaps and differences of case alone come up."""
 _MAX_NAMED_LENGTH = 128
 _LONG = 48

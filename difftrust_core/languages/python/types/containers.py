@@ -237,7 +237,7 @@ class Wrapped(Type):
     def fits(self, value: Any) -> bool:
         if type(value) is not Instance:
             return self.bare and self.content.fits(value)
-        if value.type_name.rpartition(".")[2] != self.name or value.fields:
+        if value.type_name.rpartition(".")[2] != self.name.rpartition(".")[2] or value.fields:
             return False
         if not value.args and self.name != "iter":
             return True

@@ -44,7 +44,7 @@ class Whole(Type):
             drawn = _usual_whole(usual, draws)
             if self._inside(drawn):
                 return drawn
-        spread = draws.one_of(_SPREADS) if draws.chance(0.96) else 10 ** (4 + draws.below(15))
+        spread = draws.one_of(_SPREADS) if draws.chance(0.98) else 10 ** (4 + draws.below(15))
         low, high = self.low, self.high
         if (low is None or low < 0) and (high is None or high > 0):
             drawn = draws.below(2 * spread + 1) - spread
@@ -62,10 +62,8 @@ class Whole(Type):
         """Return the number of this place where all that are usual come in turn, from 0 outwards; None behind them."""
         usual = draws.range_of()
         low = self.low if self.low is not None or usual is None else math.ceil(usual[0]) - 1
-        if low is None:
-            swept = number // 2 + 1 if number % 2 else -(number // 2)
-        else:
-            swept = low + number
+        outwards = number // 2 + 1 if number % 2 else -(number // 2)
+        swept = outwards if low is None else low + number
         return swept if self._inside(swept) else None
 
     def change(self, value: int, draws: Draws) -> int:
@@ -80,6 +78,8 @@ class Whole(Type):
             return value + draws.one_of((-10, -1, 1, 10))
         if way < 9:
             return _with_other_digit(value, draws)
+        if way < 11 and draws.range_of() is not None:
+            return self.draw(draws)
         if way < 11:
             return draws.one_of(_WHOLE) + draws.below(3) - 1 if draws.chance(0.3) else draws.one_of(_WHOLE[:9])
         if way < 15 and draws.numbers:
@@ -114,8 +114,11 @@ class Whole(Type):
 def _usual_whole(usual: tuple[float, float], draws: Draws) -> int:
     """Return a number within a usual range, every sixth time at an end of it or right behind one."""
     low, high = math.ceil(usual[0]), math.floor(usual[1])
-    if draws.chance(0.5 if draws.once("ends", lambda: draws.chance(0.12)) else 0.1):
-        return draws.one_of((low, high, low, high, low - 1, high + 1, low + 1, high - 1))
+    end = draws.once("end", lambda: draws.one_of((False, True)) if draws.chance(0.12) else None)
+    if end is not None and draws.chance(0.8):  # of all such numbers of an input the same one: 23:59, 31/12
+        return high if end else low
+    if draws.chance(0.1):
+        return draws.one_of((low, high, low - 1, high + 1, low + 1, high - 1))
     return low + draws.below(max(high - low, 0) + 1)
 
 

@@ -193,7 +193,7 @@ class Text(Type):
 
 
 def _random(least: int, draws: Draws) -> str:
-    """Return a text of this input's characters, every fourth one of a part that repeats, or that reads backwards too."""
+    """Return a text of this input's characters, every fourth one repeats a part or reads the same backwards."""
     alphabet = draws.alphabet()
     if draws.chance(0.25):
         unit = "".join([draws.one_of(alphabet) for _ in range(1 + draws.below(4))])

@@ -15,6 +15,8 @@ class Usual:
     high: float | None = None
     dimensions: tuple[int, ...] = ()
     """Of an array; empty where nothing is known."""
+    width: int | None = None
+    """The length of an array's last axis."""
     dtype: str = ""
     """Of an array; empty where nothing is known."""
 
