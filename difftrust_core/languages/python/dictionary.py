@@ -23,9 +23,14 @@ def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
     found = [str(number) for number in folded_numbers(codes)]
     found += [text for text in mined.texts if isinstance(text, str) and text]
     found += [write_literal(number) for number in mined.numbers]
-    found += [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
+    found += quoted(description)
     found += _NUMBER.findall(description)
     return list(dict.fromkeys(found))[:_MAX_WORDS]
+
+
+def quoted(description: str) -> list[str]:
+    """Return the texts that a description has in quotes."""
+    return [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
 
 
 def folded_numbers(programs: Iterable[str]) -> list[int]:

@@ -26,6 +26,8 @@ from difftrust_core.languages.python.types.standard import Standard
 from difftrust_core.languages.python.types.usual import Usual
 
 _FRESH_EVERY = 5
+_FAVOUR = 0.6
+"""Of so many changed inputs the seed is one on which programs return a value."""
 _STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
 _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
 """Names for what ``**kwargs`` takes."""
@@ -148,6 +150,8 @@ class CheckDraws:
         self._columns = dict(columns or {})
         self._usual, self._odd_floats = dict(usual or {}), odd_floats
         self._texts: dict[str, list[str]] = {}
+        self._known: dict[str, list[str]] = {}
+        self._favoured: list[tuple[Any, ...]] = []
         self._pool: dict[int, list[Any]] = {}
         self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
         for arguments in self._seeds:
@@ -180,6 +184,20 @@ class CheckDraws:
             # Values of seeds may be of no known type; what cannot be changed is run as it is.
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
 
+    @property
+    def seeds(self) -> list[str]:
+        """The seed inputs."""
+        return [write_literal(arguments) for arguments in self._seeds]
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Change those seeds more often on which programs return a value, where most raise; one flag a seed."""
+        some = [seed for seed, has in zip(self._seeds, answered, strict=True) if has]
+        self._favoured = some if len(some) < _FAVOUR * len(self._seeds) else []
+
+    def fresh_positions(self, n: int) -> range:
+        """Return the first n positions at which inputs are drawn afresh; none where too little is known."""
+        return range(_FRESH_EVERY - 1, _FRESH_EVERY * n, _FRESH_EVERY) if self._fresh.is_possible else range(0)
+
     def _swept(self, number: int, draws: Draws) -> str | None:
         """Return an input of a function of one whole number; None for the others: small numbers come all, in turn."""
         if len(self._types.parameters) != 1 or self._types.parameters[0].variadic:
@@ -201,12 +219,10 @@ class CheckDraws:
         return None if self._types.unchecked else self._types.all_arguments()
 
     def _known_texts(self, name: str) -> Sequence[str]:
-        known = self._texts.get(name)
-        if known is None:
-            known = self._texts.setdefault(name, [])
-        if self._more_texts is not None and not known:
-            known += self._more_texts(name)
-        return known
+        if name not in self._known:
+            more = self._more_texts(name) if self._more_texts is not None else ()
+            self._known[name] = [*more, *self._texts.get(name, ())]
+        return self._known[name]
 
     def _remember(self, arguments: tuple[Any, ...]) -> None:
         """Note which texts a seed input has by name, and which values by type."""
@@ -254,7 +270,7 @@ class CheckDraws:
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds:
             raise NoValue
-        chosen = draws.one_of(self._seeds)
+        chosen = draws.one_of(self._favoured if self._favoured and draws.chance(_FAVOUR) else self._seeds)
         parts = self._parts(chosen)
         draws.bound |= _bound_by(parts)
         if not parts:
