@@ -232,13 +232,17 @@ def draws_of(
     """
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
-    from difftrust_core.checks.hints import known_texts
-    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of, quoted
+    from difftrust_core.checks.hints import known_texts, likely_types
+    from difftrust_core.checks.usual import asks_for_odd_floats, usual_of
+    from difftrust_core.languages.python.dictionary import dictionary_of, quoted
+    from difftrust_core.languages.python.drawing import CheckDraws
     from difftrust_core.languages.python.pattern_texts import pattern_texts
 
     known = known_texts(types, task.description, task.seed_inputs)
     sure = [*pattern_texts(codes, seed=seed), *quoted(task.description)]
     words = [*dictionary_of(codes, task.description), *dictionary]
+    usual = usual_of([parameter.name for parameter in types.parameters], task.description, codes)
+    likely = likely_types(types, task.seed_inputs, codes)
 
     def texts(name: str) -> list[str]:
         found = list(known(name))
@@ -253,6 +257,9 @@ def draws_of(
             dictionary=list(dict.fromkeys(words)),
             texts=texts,
             columns=columns,
+            usual=usual,
+            likely=likely,
+            odd_floats=asks_for_odd_floats(task.description, codes),
         )
 
     first = draws(task.seed_inputs)
