@@ -1,10 +1,14 @@
 """The classes of a parsed file as types: what a call of each takes, an Enum's members, a TypedDict's keys."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import or_
 from typing import Any, Protocol
 
-from difftrust_core.base.literals import Code
+from difftrust_core.base.literals import Code, Instance
 from difftrust_core.languages.python.types.base import Type
 from difftrust_core.languages.python.types.choices import Member
 from difftrust_core.languages.python.types.infer import Anything, type_of
@@ -62,7 +66,8 @@ class Classes:
     def _of_node(self, name: str, node: ast.ClassDef, bound: Mapping[str, Type]) -> Type:
         bases = {last for one in self._line(node) for last in _base_names(one)}
         if bases & _ENUMS:
-            return Member([Code(f"{name}.{member}") for member in self._members(node)], name)
+            members = [Code(f"{name}.{member}") for member in self._members(node)]
+            return Member([*members, *(_unions(name, node) if bases & {"Flag", "IntFlag"} else [])], name)
         if "TypedDict" in bases:
             return Record(lambda: list(self._keys(node, bound)))
         strange = bases - _BENIGN - {"NamedTuple"} - _MODELS - set(self._nodes) - _ENUMS
@@ -247,6 +252,23 @@ class Classes:
         for argument, by_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             kind = self._type(argument.annotation, bound, by_default)
             yield Field(name=argument.arg, type=kind, required=by_default is None, by_name=True)
+
+
+def _unions(name: str, node: ast.ClassDef) -> list[Instance]:
+    """Return no flag, and the unions of two and of all flags, as calls of the class; none where a value is unknown."""
+    bits: list[int] = []
+    for statement in node.body:
+        if isinstance(statement, ast.Assign):
+            text = ast.unparse(statement.value)
+            shifted = re.fullmatch(r"1 << (\d{1,2})|(\d+)", text)
+            if text.endswith("auto()"):
+                bits.append(1 << max(bits, default=0).bit_length())
+            elif shifted:
+                bits.append(1 << int(shifted[1]) if shifted[1] else int(shifted[2]))
+            elif not re.fullmatch(r"\w+( \| \w+)+", text):
+                return []
+    unions = [0, *(a | b for a, b in combinations(bits, 2)), reduce(or_, bits, 0)]
+    return [Instance(name, (value,)) for value in dict.fromkeys(unions) if value not in bits]
 
 
 def _definitions(statements: Sequence[ast.stmt], within: str) -> Iterator[tuple[str, ast.ClassDef]]:
