@@ -156,7 +156,7 @@ def validation_of(report: Report) -> list[tuple[str, list[str]]]:
     name = report["task"]["entry_point"]
     return [
         (
-            f"{spelled_method(name, each['arguments'])}  ({each['doubt'] or 'most candidates raise'})",
+            spelled_method(name, each["arguments"]) + (f"  ({each['doubt']})" if each["doubt"] else ""),
             [f"{', '.join(doing['candidates'])}: {_outcome(report, *doing['outcome'])}" for doing in each["doing"]],
         )
         for each in report["validation"]
