@@ -161,6 +161,7 @@ class _Check:
         self.notes += self.examples.notes
         favour_answered(self.draws, self.judge)
         self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
+        self.judge.counts = False
         self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers, judged=self.judge.ran)
         self.witnesses = self._witnesses()
         self.validation = self._validation()

@@ -117,7 +117,9 @@ class Judge:
     ):
         self._executor, self._programs, self._answers, self._validity = executor, programs, answers, validity
         self._expected = expected or Expected()
-        self._n_answered, self._refused, self._counts = 0, [0] * len(programs), True
+        self._n_answered, self._refused = 0, [0] * len(programs)
+        self.counts = True
+        """Whether refusals are counted: not on inputs that were chosen for what programs do on them."""
         self._inside = Inside(executor)
         self._given_up: set[int] = set()
         self.cpu = 0.0
@@ -130,11 +132,11 @@ class Judge:
 
     def fresh(self) -> "Judge":
         """Return a judge that has given up no program."""
-        self._counts = False  # what is run from now on was chosen for what programs do on it
         if not self._given_up:
             return self
         made = Judge(self._executor, self._programs, self._answers, validity=self._validity, expected=self._expected)
-        made._n_answered, made._refused, made._counts = self._n_answered, list(self._refused), False
+        made._n_answered, made._refused = self._n_answered, list(self._refused)
+        made.counts = self.counts
         return made
 
     def judge(self, texts: Sequence[str]) -> list[Judged]:
@@ -142,7 +144,7 @@ class Judge:
         inside = self._inside(texts)
         run = [text for text, is_inside in zip(texts, inside, strict=True) if is_inside]
         ran = self._run(run)
-        if self._counts:
+        if self.counts:
             self._count_refusals(ran)
         rows = iter(ran)
         outside = (Judged(text=text, why=OUTSIDE) for text in texts)
