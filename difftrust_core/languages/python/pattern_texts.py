@@ -78,7 +78,7 @@ def _one_of_set(items: list[tuple[Any, Any]], generator: random.Random) -> str:
     is_negated = items[0][0] is codes.NEGATE
     characters = [_character(item, generator) for item in items if item[0] is not codes.NEGATE]
     if not is_negated:
-        return generator.choice(characters)
+        return str(generator.choice(characters))
     left = [one for one in _ANY if one not in characters]
     return str(generator.choice(left or [*_ANY]))
 
