@@ -291,7 +291,7 @@ def _show_verdict(report: Report) -> None:
     for number, found in enumerate(shown_disagreements(report)):
         _show_disagreement(report, found, number)
     for call, doing in validation_of(report):
-        st.markdown("**Validation differs** on an input that was left out: fewer than half of the candidates return")
+        st.markdown("**Validation differs** on an input that was left out: the docstring may not allow it")
         text.show_code("\n".join([call, *doing]), language=None)
     if report["consensus"] is not None:
         first = report["clusters"][0]

@@ -64,3 +64,9 @@ def _bases(name: str) -> list[str]:
     if not isinstance(found, type) or not issubclass(found, BaseException):
         return [name]
     return [name, *(base.__name__ for base in found.__mro__ if base not in (Exception, BaseException, object))]
+
+
+def builtin_of(name: str) -> str:
+    """Return the builtin exception that counts when an input is refused: ValueError, ZeroDivisionError, or its own."""
+    line = _bases(name.partition(":")[0])
+    return next((base for base in ("ValueError", "ZeroDivisionError") if base in line), line[0])

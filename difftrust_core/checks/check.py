@@ -17,6 +17,7 @@ from difftrust_core.checks.duel import Duel
 from difftrust_core.checks.example import Example
 from difftrust_core.checks.examples import run_examples
 from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of, favour_answered
+from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
 from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, why_not_loaded
 from difftrust_core.checks.report import (
@@ -141,7 +142,13 @@ class _Check:
             dictionary=options.dictionary,
             columns=options.columns,
         )
-        self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity)
+        expected = Expected(
+            options.types.parameters if options.types is not None else (),
+            task.description,
+            examples=options.examples,
+            requires=task.domain.requires if task.domain is not None else "",
+        )
+        self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity, expected=expected)
         self.notes: list[str] = []
         if not options.subject and len({candidate.model for candidate in candidates}) > 1:
             self.notes.append("in a mixture, a disagreement says that one of the models is wrong, not which")
@@ -154,6 +161,7 @@ class _Check:
         self.notes += self.examples.notes
         favour_answered(self.draws, self.judge)
         self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
+        self.judge.counts = False
         self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers, judged=self.judge.ran)
         self.witnesses = self._witnesses()
         self.validation = self._validation()
@@ -166,7 +174,17 @@ class _Check:
         n, loading = len(drawn.inputs), int(self.counts[matrix.loads].sum())
         share, interval = self._incoherence()
         left_out = tuple(drawn.left_out.most_common())
-        doubts = doubts_of(self.task, self.m, loading, matrix, self.witnesses, drawn, self.validation, self.absent)
+        doubts = doubts_of(
+            self.task,
+            self.m,
+            loading,
+            matrix,
+            self.witnesses,
+            drawn,
+            self.validation,
+            self.absent,
+            self.examples.n,
+        )
         is_comparable = loading >= 2 and matrix.returns_values
         verdict = verdict_of(
             contradicted=bool(self.examples.contradictions),

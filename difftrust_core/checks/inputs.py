@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.base.task import Task
-from difftrust_core.checks.answers import Answers
+from difftrust_core.checks.answers import Answers, builtin_of
+from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.predicate import Inside
 from difftrust_core.checks.programs import Executor, Ran
 from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
@@ -90,18 +91,35 @@ class Judged:
     outcomes: tuple[Outcome, ...] = ()
     """Of each program; empty where none was run."""
     differs: bool = False
-    """It is left out since too few answer, but some return a value and others raise."""
+    """It is left out, but some candidates return a value there and others raise or return another one."""
+    doubt: str = ""
+    """Why the docstring may not allow it."""
+    condition: str = ""
+    """The condition for --assume that leaves such inputs out, where one is known."""
 
 
 class Judge:
     """Decides which draws are kept: those inside the domain that can be built and that enough candidates answer on.
 
     ``quorum``: at least half of the candidates that load answer, by a value or a documented exception; ``all``: any. A
-    program that was given up for its timeouts counts, and answers nothing from then on.
+    program that was given up for its timeouts counts, and answers nothing from then on. Where candidates differ on an
+    input that the docstring may not allow (``expected``), it is left out and remembered.
     """
 
-    def __init__(self, executor: Executor, programs: Sequence[Program], answers: Answers, *, validity: str):
+    def __init__(
+        self,
+        executor: Executor,
+        programs: Sequence[Program],
+        answers: Answers,
+        *,
+        validity: str,
+        expected: Expected | None = None,
+    ):
         self._executor, self._programs, self._answers, self._validity = executor, programs, answers, validity
+        self._expected = expected or Expected()
+        self._n_answered, self._refused = 0, [0] * len(programs)
+        self.counts = True
+        """Whether refusals are counted: not on inputs that were chosen for what programs do on them."""
         self._inside = Inside(executor)
         self._given_up: set[int] = set()
         self.cpu = 0.0
@@ -116,13 +134,19 @@ class Judge:
         """Return a judge that has given up no program."""
         if not self._given_up:
             return self
-        return Judge(self._executor, self._programs, self._answers, validity=self._validity)
+        made = Judge(self._executor, self._programs, self._answers, validity=self._validity, expected=self._expected)
+        made._n_answered, made._refused = self._n_answered, list(self._refused)
+        made.counts = self.counts
+        return made
 
     def judge(self, texts: Sequence[str]) -> list[Judged]:
         """Return what becomes of each draw."""
         inside = self._inside(texts)
         run = [text for text, is_inside in zip(texts, inside, strict=True) if is_inside]
-        rows = iter(self._run(run))
+        ran = self._run(run)
+        if self.counts:
+            self._count_refusals(ran)
+        rows = iter(ran)
         outside = (Judged(text=text, why=OUTSIDE) for text in texts)
         return [
             self._judged(text, next(rows)) if is_inside else left
@@ -173,13 +197,43 @@ class Judge:
         loaded = [(p, o) for p, o in zip(self._programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
         answering = sum(p.n_candidates for p, outcome in loaded if self._answers.is_answer(outcome))
         if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
-            return Judged(text=text, why="", outcomes=row)
+            return self._doubted(text, row) or Judged(text=text, why="", outcomes=row)
         refusals = sorted({_named(outcome) for _, outcome in loaded if not self._answers.is_answer(outcome)})
         who = "all candidates" if not answering else "most candidates, others return"
         raises = any(o[0] == Kind.EXCEPTION and not self._answers.is_answer(o) for _, o in loaded)
         return Judged(
             text=text, why=f"{' or '.join(refusals)} in {who}", outcomes=row, differs=bool(answering) and raises
         )
+
+    def _count_refusals(self, rows: Sequence[tuple[Outcome, ...]]) -> None:
+        """Count what each program raises where some other answers: one that mostly raises is no judge of inputs."""
+        for row in rows:
+            answering = [self._answers.is_answer(outcome) for outcome in row]
+            if any(answering):
+                self._n_answered += 1
+                self._refused = [n + (not answers) for n, answers in zip(self._refused, answering, strict=True)]
+
+    def _doubted(self, text: str, row: tuple[Outcome, ...]) -> Judged | None:
+        """Return why an input on which candidates differ shows nothing for sure; None where it does, or they agree."""
+        loaded = [p for p, (kind, _) in enumerate(row) if kind != Kind.LOAD_ERROR]
+        if len(loaded) < 2 or len(set(self._answers.classify([row[p] for p in loaded]))) < 2:
+            return None
+        found = self._expected.broken(text)
+        doubt = f"not {found.text}" if found else self._refusal(text, row, loaded)
+        if not doubt:
+            return None
+        condition = found.text if found and found.code else ""
+        why = f"on which candidates differ, but {doubt}"
+        return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
+
+    def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
+        for p in loaded:
+            kind, name = row[p]
+            if kind != Kind.EXCEPTION or self._answers.is_answer(row[p]) or 2 * self._refused[p] > self._n_answered:
+                continue
+            if why := self._expected.may_refuse(text, builtin_of(name)):
+                return why
+        return ""
 
 
 def _named(outcome: Outcome) -> str:
@@ -232,13 +286,17 @@ def draws_of(
     """
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
-    from difftrust_core.checks.hints import known_texts
-    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
-    from difftrust_core.languages.python.pattern_texts import pattern_texts, quoted
+    from difftrust_core.checks.hints import known_texts, likely_types
+    from difftrust_core.checks.usual import asks_for_odd_floats, usual_of
+    from difftrust_core.languages.python.dictionary import dictionary_of, quoted
+    from difftrust_core.languages.python.drawing import CheckDraws
+    from difftrust_core.languages.python.pattern_texts import pattern_texts
 
     known = known_texts(types, task.description, task.seed_inputs)
     sure = [*pattern_texts(codes, seed=seed), *quoted(task.description)]
     words = [*dictionary_of(codes, task.description), *dictionary]
+    usual = usual_of([parameter.name for parameter in types.parameters], task.description, codes)
+    likely = likely_types(types, task.seed_inputs, codes)
 
     def texts(name: str) -> list[str]:
         found = list(known(name))
@@ -253,6 +311,9 @@ def draws_of(
             dictionary=list(dict.fromkeys(words)),
             texts=texts,
             columns=columns,
+            usual=usual,
+            likely=likely,
+            odd_floats=asks_for_odd_floats(task.description, codes),
         )
 
     first = draws(task.seed_inputs)

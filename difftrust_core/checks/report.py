@@ -85,12 +85,16 @@ class Doing:
 
 @dataclass(frozen=True, kw_only=True)
 class Validation:
-    """An input on which some candidates return and most raise an exception that is not documented."""
+    """An input that is left out, for the docstring may not allow it, and on which candidates differ."""
 
     arguments: str
     minimal: bool
     doing: tuple[Doing, ...]
     """Those that return come first."""
+    doubt: str = ""
+    """Why the docstring may not allow it; empty: most candidates raise an exception that is not documented."""
+    condition: str = ""
+    """What --assume takes to leave such inputs out; empty where it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)

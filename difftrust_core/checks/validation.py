@@ -1,4 +1,4 @@
-"""Inputs on which validation differs: some candidates return a value, most raise what is not documented."""
+"""Inputs that were left out, on which candidates differ: most raise, or the docstring may not allow them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,15 +22,18 @@ def find_validation(
     answers: Answers,
     draws: Draws,
 ) -> tuple[Validation, ...]:
-    """Return up to five such inputs, shrunken: one for each way in which the candidates differ."""
+    """Return up to five such inputs, shrunken: one for each way in which the candidates differ, or for each doubt."""
     groups: dict[tuple[str, ...], list[Judged]] = {}
     for judged in differing:
-        groups.setdefault(tuple(map(_way, judged.outcomes)), []).append(judged)
+        way = (judged.doubt,) if judged.doubt else tuple(map(_way, judged.outcomes))
+        groups.setdefault(way, []).append(judged)
     found = []
     for members in sorted(groups.values(), key=len, reverse=True)[:MAX_SHOWN]:
         arguments, minimal = _smallest(executor, programs, members, judge=judge, answers=answers, draws=draws)
         row = executor.run([program.code for program in programs], [arguments]).rows[0]
-        found.append(Validation(arguments=arguments, minimal=minimal, doing=_doing(row, programs, names, answers)))
+        doing = _doing(row, programs, names, answers)
+        doubt, condition = members[0].doubt, members[0].condition
+        found.append(Validation(arguments=arguments, minimal=minimal, doing=doing, doubt=doubt, condition=condition))
     return tuple({each.arguments: each for each in found}.values())
 
 
@@ -47,7 +50,9 @@ def _smallest(
     answers: Answers,
     draws: Draws,
 ) -> tuple[str, bool]:
-    row = members[0].outcomes
+    row, doubt = members[0].outcomes, members[0].doubt
+    if doubt:
+        return _smallest_doubted(executor, programs, members, judge=judge, answers=answers, draws=draws)
     returns = next(p for p, outcome in enumerate(row) if answers.is_answer(outcome))
     raises = next(p for p, o in enumerate(row) if o[0] == Kind.EXCEPTION and not answers.is_answer(o))
     name = row[raises][1]
@@ -63,6 +68,28 @@ def _smallest(
     if shrunk is None:
         return min((judged.text for judged in members), key=len), False
     return shrunk.arguments, shrunk.minimal
+
+
+def _smallest_doubted(
+    executor: Executor,
+    programs: Sequence[Program],
+    members: Sequence[Judged],
+    *,
+    judge: Judge,
+    answers: Answers,
+    draws: Draws,
+) -> tuple[str, bool]:
+    shortest = min(members, key=lambda judged: (len(judged.text), judged.text))
+    loaded = [p for p, (kind, _) in enumerate(shortest.outcomes) if kind != Kind.LOAD_ERROR]
+    labels = answers.classify([shortest.outcomes[p] for p in loaded])
+    other = next(p for p, label in zip(loaded, labels, strict=True) if label != labels[0])
+
+    def keeps(texts: Sequence[str]) -> list[bool]:
+        return [judged.doubt == shortest.doubt for judged in judge.judge(texts)]
+
+    duel = Duel(executor, (programs[loaded[0]].code, programs[other].code), answers.differ, keeps)
+    shrunk = duel.smallest([shortest.text], (), draws.accepts)
+    return (shrunk.arguments, shrunk.minimal) if shrunk else (shortest.text, False)
 
 
 def _doing(

@@ -1,5 +1,6 @@
 """The verdict of a check: incoherent, disagreement found, undecided or coherent; and what would decide it."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,6 +28,7 @@ def doubts_of(
     drawn: Drawn,
     validation: Sequence[Validation],
     absent: Sequence[str],
+    n_examples: int = 0,
 ) -> tuple[Undecided, ...]:
     """Return why agreement on what ran would say too little, each reason with what would help."""
     name, left_out = task.entry_point, drawn.left_out.most_common()
@@ -39,7 +41,7 @@ def doubts_of(
         return (Undecided(why=f"no candidate returned a plain value{most}", remedy=remedy),)
     found = []
     if validation:
-        why = "the candidates refuse different inputs, and the docstring does not say which are allowed"
+        why = "candidates differ, but only on inputs of which the docstring does not say whether they are allowed"
         found.append(Undecided(why=why, remedy=_settle(validation[0], name)))
     if absent:
         why = f"{', '.join(absent)}: a package is missing"
@@ -51,8 +53,20 @@ def doubts_of(
     elif matrix.n_returning < MIN_DISTINCT and not drawn.exhausted:
         why = f"on {n_inputs} distinct inputs a value came back on {matrix.n_returning}, {MIN_DISTINCT} are needed"
         found.append(Undecided(why=why, remedy=_more_inputs(name, left_out)))
+    found += [] if n_examples else _one_object(task, [*matrix.inputs, *witnesses.inputs])
     outcomes = matrix.outcomes | witnesses.outcomes
     return (*found, *_one_outcome(name, n_inputs, outcomes, drawn.exhausted))
+
+
+def _one_object(task: Task, inputs: Sequence[str]) -> list[Undecided]:
+    """Doubt a method that only ran on objects as they are made without arguments, where the class keeps something."""
+    owner, _, method = task.entry_point.rpartition(".")
+    if not owner or not re.search(r"\bself\.\w+(?:: [^=\n]+)? = ", task.preamble):
+        return []
+    if not all(re.match(rf"\({re.escape(owner)}\(\)[,)]", text) for text in inputs):
+        return []
+    remedy = f'give an example in which it was used before: --example ">>> x = {owner}(); ...; x.{method}(...)"'
+    return [Undecided(why=f"every object was {owner}(), as it is made: no call before this one", remedy=remedy)]
 
 
 def _one_outcome(entry_point: str, n_inputs: int, outcomes: frozenset[Outcome], exhausted: bool) -> list[Undecided]:
@@ -76,11 +90,10 @@ def _more_inputs(entry_point: str, left_out: Sequence[tuple[str, int]]) -> str:
 
 def _settle(shown: Validation, entry_point: str) -> str:
     call = spelled_call(entry_point, shown.arguments)
-    raised = next((d.outcome[1] for d in shown.doing if d.outcome[0] == Kind.EXCEPTION), "ValueError")
-    return (
-        f'say what is right there: --example "{call} raises {raised}"; '
-        'or leave such inputs out: --assume "CONDITION on the arguments"'
-    )
+    raised = next((d.outcome[1] for d in shown.doing if d.outcome[0] == Kind.EXCEPTION), "")
+    condition = shown.condition or "CONDITION on the arguments"
+    right = f"{call} raises {raised}" if raised else f"{call} == ..."
+    return f'say what is right there: --example "{right}"; or leave such inputs out: --assume "{condition}"'
 
 
 def verdict_of(

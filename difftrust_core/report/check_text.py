@@ -152,11 +152,11 @@ def _one_line(text: str) -> str:
 
 
 def validation_of(report: Report) -> list[tuple[str, list[str]]]:
-    """Return for each input on which validation differs the call, and who does what, a line each."""
+    """Return for each input that was left out while candidates differ the call, why, and who does what, a line each."""
     name = report["task"]["entry_point"]
     return [
         (
-            spelled_method(name, each["arguments"]),
+            spelled_method(name, each["arguments"]) + (f"  ({each['doubt']})" if each["doubt"] else ""),
             [f"{', '.join(doing['candidates'])}: {_outcome(report, *doing['outcome'])}" for doing in each["doing"]],
         )
         for each in report["validation"]
@@ -168,7 +168,7 @@ def _validation_lines(report: Report) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "Validation differs on inputs that were left out, for fewer than half of the candidates return:"
+    yield "Validation differs on inputs that were left out, for the docstring does not say whether they are allowed:"
     for call, doing in shown:
         yield _cut(f"  {call}")
         yield from (_cut(f"    {line}") for line in doing)

@@ -4,9 +4,7 @@ The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they we
 """
 
 import ast
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
@@ -17,94 +15,44 @@ from difftrust_core.languages.python.argument_types import (
     joined_arguments,
     split_arguments,
 )
+from difftrust_core.languages.python.dictionary import numbers_in
 from difftrust_core.languages.python.fuzz import generator_of
-from difftrust_core.languages.python.pattern_texts import quoted
-from difftrust_core.languages.python.syntax import parsed
+from difftrust_core.languages.python.related import related
 from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
 from difftrust_core.languages.python.types.choices import Variable
 from difftrust_core.languages.python.types.infer import Anything, common_type, type_of
+from difftrust_core.languages.python.types.numbers import Whole
 from difftrust_core.languages.python.types.standard import Standard
-from difftrust_core.languages.python.witnesses import mine_constants
+from difftrust_core.languages.python.types.usual import Usual
 
 _FRESH_EVERY = 5
-_LARGE = 2**64
-_MAX_PROGRAM = 1 << 20
 _FAVOUR = 0.6
 """Of so many changed inputs the seed is one on which programs return a value."""
 _STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
 _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
 """Names for what ``**kwargs`` takes."""
-_MAX_WORDS = 400
 _EAGER = 0.1
 """Of so many inputs all numbers and texts that change become those that programs name."""
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
-
-
-def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
-    """Return texts and numbers (as texts) that programs compare with and a description quotes: for ``CheckDraws``."""
-    codes = list(programs)
-    mined = mine_constants(codes)
-    found = [str(number) for number in folded_numbers(codes)]
-    found += [text for text in mined.texts if isinstance(text, str) and text]
-    found += [write_literal(number) for number in mined.numbers]
-    found += quoted(description)
-    found += _NUMBER.findall(description)
-    return list(dict.fromkeys(found))[:_MAX_WORDS]
-
-
-def folded_numbers(programs: Iterable[str]) -> list[int]:
-    """Return what programs compute of whole numbers alone: 86400 of ``60 * 60 * 24``."""
-    found: dict[int, None] = {}
-    for program in programs:
-        tree = parsed(program) if len(program) < _MAX_PROGRAM else None
-        for node in ast.walk(tree) if tree is not None else ():
-            number = _folded(node) if isinstance(node, ast.BinOp) else None
-            if number is not None and abs(number) < _LARGE:
-                found[number] = None
-    return list(found)
-
-
-def _folded(node: ast.AST) -> int | None:
-    match node:
-        case ast.Constant(value=int(number)) if abs(number) < _LARGE and type(number) is int:
-            return number
-        case ast.BinOp(left=left, op=op, right=right):
-            one, other = _folded(left), _folded(right)
-            if one is None or other is None or max(abs(one), abs(other)) >= _LARGE:
-                return None
-            match op:
-                case ast.Add():
-                    return one + other
-                case ast.Sub():
-                    return one - other
-                case ast.Mult():
-                    return one * other
-                case ast.Pow() if 0 <= other < 64 and abs(one) <= 16:
-                    return int(one**other)
-                case ast.LShift() if 0 <= other < 64:
-                    return one << other
-    return None
-
-
-def numbers_in(dictionary: Sequence[str]) -> list[int | float]:
-    """Return the numbers among texts."""
-    found: list[int | float] = []
-    for text in dictionary:
-        try:
-            value = ast.literal_eval(text) if len(text) < 30 else None
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            continue
-        if isinstance(value, int | float) and type(value) is not bool and math.isfinite(value) and abs(value) < 2**64:
-            found.append(value)
-    return found
+_LIKELY = 0.8
+_SWEEP_EVERY = 3
+"""Every third input of a function of one whole number is the next one of the small ones."""
+_RELATED = 0.3
+"""So many inputs have an argument that is made from another one."""
 
 
 class FreshDraws:
     """Argument tuples drawn from the types of the parameters alone."""
 
-    def __init__(self, types: ArgumentTypes, given: Sequence[tuple[Any, ...]] = ()):
+    def __init__(
+        self,
+        types: ArgumentTypes,
+        given: Sequence[tuple[Any, ...]] = (),
+        likely: Mapping[str, Type] | None = None,
+    ):
+        self.likely = dict(likely or {})
+        """What parameters of an open type (``list``, ``Any``) hold most of the time."""
         self._parameters = types.parameters
         values = values_by_name(types, given)
         self.types: dict[str, Type] = {}
@@ -123,6 +71,8 @@ class FreshDraws:
         stops = False
         for parameter in self._parameters:
             kind = self.types.get(parameter.name)
+            if parameter.name in self.likely and draws.chance(_LIKELY):
+                kind = self.likely[parameter.name]
             if kind is None or not (parameter.required or draws.chance(0.6)):
                 stops = stops or not parameter.keyword
                 continue
@@ -175,7 +125,8 @@ class CheckDraws:
     """What draws the inputs of a check: always the same one for a task, seed, position and attempt.
 
     ``dictionary``: texts and numbers of ``dictionary_of``. ``texts``: realistic texts for a parameter's name.
-    ``columns``: the columns of frames. Attempt ``MAX_ATTEMPTS`` and beyond give an unchanged seed input.
+    ``columns``: the columns of frames. ``usual``: what numbers and arrays are like. ``likely``: what open types hold.
+    ``odd_floats``: NaN and infinity come up. Attempt ``MAX_ATTEMPTS`` and beyond give an unchanged seed input.
     """
 
     def __init__(
@@ -188,12 +139,16 @@ class CheckDraws:
         dictionary: Sequence[str] = (),
         texts: Callable[[str], Sequence[str]] | None = None,
         columns: Mapping[str, str] | None = None,
+        usual: Mapping[str, Usual] | None = None,
+        likely: Mapping[str, Type] | None = None,
+        odd_floats: bool = False,
     ):
         self._types, self._task_id, self._seed = types, task_id, seed
         self._seeds = [found for found in map(_tuple_of, seeds) if found is not None]
-        self._fresh = FreshDraws(types, self._seeds)
+        self._fresh = FreshDraws(types, self._seeds, likely)
         self._words, self._numbers = list(dictionary), numbers_in(dictionary)
         self._columns = dict(columns or {})
+        self._usual, self._odd_floats = dict(usual or {}), odd_floats
         self._texts: dict[str, list[str]] = {}
         self._known: dict[str, list[str]] = {}
         self._favoured: list[tuple[Any, ...]] = []
@@ -214,13 +169,19 @@ class CheckDraws:
             words=self._words,
             numbers=self._numbers,
             columns=self._columns,
+            usual=self._usual,
+            odd_floats=self._odd_floats,
             is_eager=generator.random() < _EAGER,
             varies=True,
         )
+        swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
+        if swept is not None:
+            return swept
         afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
         try:
-            return write_literal(self._fresh.draw(draws) if afresh else self._changed(draws))
-        except (NoValue, RecursionError):
+            return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
+        except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
+            # Values of seeds may be of no known type; what cannot be changed is run as it is.
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
 
     @property
@@ -236,6 +197,18 @@ class CheckDraws:
     def fresh_positions(self, n: int) -> range:
         """Return the first n positions at which inputs are drawn afresh; none where too little is known."""
         return range(_FRESH_EVERY - 1, _FRESH_EVERY * n, _FRESH_EVERY) if self._fresh.is_possible else range(0)
+
+    def _swept(self, number: int, draws: Draws) -> str | None:
+        """Return an input of a function of one whole number; None for the others: small numbers come all, in turn."""
+        if len(self._types.parameters) != 1 or self._types.parameters[0].variadic:
+            return None
+        (parameter,) = self._types.parameters
+        kind = self._fresh.types.get(parameter.name)
+        draws.name = parameter.name
+        value = kind.sweep(number, draws) if isinstance(kind, Whole) else None
+        if value is None:
+            return None
+        return write_literal(joined_arguments([], {parameter.name: value}) if parameter.keyword else (value,))
 
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the signature and its types."""
@@ -279,7 +252,20 @@ class CheckDraws:
         known = self._fresh.types.get(name)
         if known is None and all(parameter.name != name for parameter in self._types.parameters):
             known = self._types.named_type(name)  # one of **kwargs
+        likely = self._fresh.likely.get(name)
+        if likely is not None and likely.fits(value):
+            return likely
         return known or type_of(value)
+
+    def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
+        """Return fresh arguments, now and then one made from another."""
+        drawn = self._fresh.draw(draws)
+        parts = self._parts(drawn)
+        if len(parts) < 2 or not draws.chance(_RELATED):
+            return drawn
+        positional, named = split_arguments(drawn)
+        values = related(parts, draws)
+        return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
 
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds:
@@ -293,10 +279,8 @@ class CheckDraws:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
         kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
         values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
-        if len(parts) > 1 and draws.chance(0.2):
-            one, other = draws.below(len(parts)), draws.below(len(parts))
-            if one != other and parts[one].type.fits(values[other]):
-                values[one] = self._like(parts[one], values[other], draws)
+        if len(parts) > 1 and draws.chance(_RELATED):
+            values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
         positional, named = split_arguments(chosen)
         names = dict(zip(named, values[len(positional) :], strict=True))
         return self._with_others(values[: len(positional)], names, draws)
@@ -314,17 +298,6 @@ class CheckDraws:
             draws.name = part.name or ""
             value = self._step(part.type, value, draws)
         return value if part.type.fits(value) else part.value
-
-    def _like(self, part: Part, value: Any, draws: Draws) -> Any:
-        """Return the value of another argument, every other time changed a little or put in another order."""
-        if draws.chance(0.4):
-            return value
-        if type(value) in (list, str) and draws.chance(0.5):
-            mixed = draws.generator.sample(value, len(value))
-            changed: Any = mixed if type(value) is list else "".join(mixed)
-        else:
-            changed = change_somewhere(part.type, value, draws)
-        return changed if part.type.fits(changed) else value
 
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""

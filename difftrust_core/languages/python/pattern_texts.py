@@ -1,4 +1,4 @@
-"""Texts that the regular expressions of programs match, and those that a description quotes."""
+"""Texts that the regular expressions of programs match: what random texts hardly ever are."""
 
 import ast
 import random
@@ -12,7 +12,6 @@ from difftrust_core.languages.python.syntax import parsed
 
 _MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
 _MAX_PATTERNS, _MAX_LENGTH, _MAX_PROGRAM = 20, 200, 1 << 20
-_QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
 _ANY = "aZ5 _-.x1"
 _CATEGORIES = {
     codes.CATEGORY_DIGIT: "0123456789",
@@ -22,11 +21,6 @@ _CATEGORIES = {
     codes.CATEGORY_NOT_SPACE: "aZ5-.",
     codes.CATEGORY_NOT_WORD: " -.,:/@",
 }
-
-
-def quoted(description: str) -> list[str]:
-    """Return the texts that a description has in quotes."""
-    return [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
 
 
 def pattern_texts(programs: Iterable[str], *, seed: int, per_pattern: int = 12) -> list[str]:
@@ -84,7 +78,7 @@ def _one_of_set(items: list[tuple[Any, Any]], generator: random.Random) -> str:
     is_negated = items[0][0] is codes.NEGATE
     characters = [_character(item, generator) for item in items if item[0] is not codes.NEGATE]
     if not is_negated:
-        return generator.choice(characters)
+        return str(generator.choice(characters))
     left = [one for one in _ANY if one not in characters]
     return str(generator.choice(left or [*_ANY]))
 

@@ -15,7 +15,8 @@ _BUILTINS = dict(vars(builtins))
 _MODULES = {
     "np": "numpy", "pd": "pandas", "pl": "polars",
     **{name: name for name in (
-        "collections", "datetime", "decimal", "fractions", "functools", "itertools", "math", "numpy", "operator",
+        "array", "collections", "datetime", "decimal", "fractions", "functools", "io", "ipaddress", "itertools",
+        "math", "numpy", "operator",
         "pandas", "pathlib", "polars", "re", "statistics", "string", "uuid", "zoneinfo",
     )},
 }  # fmt: skip

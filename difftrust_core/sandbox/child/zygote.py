@@ -72,7 +72,7 @@ _runner = os.path.splitext(os.path.basename(sys.argv[2]))[0]
 if _runner not in _HARNESS:
     _load_harness(_runner, sys.argv[2])
 _make_inputs: Callable[[str, list[str]], Inputs] = getattr(sys.modules[_runner], sys.argv[3])
-_preload = getattr(sys.modules[_runner], "LOADED_BEFORE", frozenset()).intersection(_told["preload"])
+_preload: frozenset[str] = getattr(sys.modules[_runner], "LOADED_BEFORE", frozenset()).intersection(_told["preload"])
 for _name in {"literals", _runner, *_HARNESS, *_told["parts"]}:
     del sys.modules[_name]  # no candidate meets the harness under these names
 

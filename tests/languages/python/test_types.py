@@ -7,7 +7,8 @@ import pytest
 
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, Parameter
-from difftrust_core.languages.python.drawing import CheckDraws, FreshDraws, dictionary_of
+from difftrust_core.languages.python.dictionary import dictionary_of
+from difftrust_core.languages.python.drawing import CheckDraws, FreshDraws
 from difftrust_core.languages.python.types.base import Draws
 
 FILE = """
@@ -304,3 +305,53 @@ def test_planted_faults_are_hit_within_a_thousand_inputs(name: str) -> None:
         draws = CheckDraws(types, seeds, task_id=name, seed=seed, dictionary=dictionary_of([program]))
         n_hit += any(is_hit(*read_literal(draws(position, 0))) for position in range(1000))
     assert n_hit >= 9
+
+
+RELATED = {
+    "an overlapping repetition": (
+        "text: str, part: str",
+        lambda text, part: part and sum(text.startswith(part, i) for i in range(len(text))) > text.count(part),
+    ),
+    "an element that is there twice": ("xs: list[int], x: int", lambda xs, x: len(xs) > 2 and xs.count(x) > 1),
+    "a key": ("d: dict[str, int], key: str", lambda d, key: len(d) > 2 and key in d),
+    "the length": ("xs: list[int], n: int", lambda xs, n: 1 < len(xs) == n),
+    "a longer list that begins alike": (
+        "a: list[int], b: list[int]",
+        lambda a, b: 1 < len(a) < len(b) and b[: len(a)] == a,
+    ),
+    "the last minute": ("hour: int, minute: int", lambda hour, minute: (hour, minute) == (23, 59)),
+    "a probability": ("probability: float", lambda probability: 0 < probability < 1),
+}
+
+
+@pytest.mark.parametrize("name", RELATED)
+def test_arguments_that_belong_together_come_up(name: str) -> None:
+    parameters, is_hit = RELATED[name]
+    n_hit = 0
+    for seed in range(10):
+        draws = CheckDraws(types_of(parameters), [], task_id=name, seed=seed)
+        n_hit += any(is_hit(*read_literal(draws(position, 0))) for position in range(1000))
+    assert n_hit >= 9
+
+
+@pytest.mark.parametrize("parameters", ["x: int", "n: int", "x: float", "xs: list[int]", "text: str"])
+def test_most_inputs_of_one_argument_are_distinct(parameters: str) -> None:
+    draws = CheckDraws(types_of(parameters), [], task_id="t", seed=0)
+    assert len({draws(position, 0) for position in range(1000)}) > 400
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "pl.DataFrame({'a': [None, 1.5], 'b': [None, None]})",
+            "pd.Series([None, 1])",
+            "np.array(5)",
+            "[None, nan, 'a']",
+        ),
+        *("Decimal('NaN')", "date(9999, 12, 31)", "{'a': None, 'b': [1, None]}", "1" + "0" * 400, "re.compile('(')"),
+    ],
+)
+def test_no_value_of_a_seed_stops_the_drawing(value: str) -> None:
+    draws = CheckDraws(types_of("a"), [f"({value},)"], task_id="t", seed=0)
+    assert all(type(read_literal(draws(position, 0))) is tuple for position in range(300))

@@ -9,11 +9,28 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from difftrust_core.languages.python.fuzz import below
+from difftrust_core.languages.python.types.usual import Usual, usual_range
 
 _MANY_PARTS = 120
-_ALPHABETS = ("ab", "aAbB", "ab ", "abc, .-", "01a", "a B1.,-", "abcdefgh", "The quick brown fox. ", "0123456789")
+_ALPHABETS = (
+    "ab",
+    "aAbB",
+    "ab ",
+    "a",
+    "xyz, ",
+    "eéßﬁ ",
+    "aeiou bcd",
+    "012-:. ",
+    "abc, .-",
+    "01a",
+    "a B1.,-",
+    "abcdefgh",
+    "The quick brown fox. ",
+    "0123456789",
+)
 """One for all texts of an input, so that repetitions, overlaps and differences of case alone come up."""
 _MAX_NAMED_LENGTH = 128
+_LONG = 48
 T = TypeVar("T")
 
 
@@ -38,6 +55,10 @@ class Draws:
     """Numbers that programs and descriptions name."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The columns of frames, by name: ``int``, ``float``, ``str``, ``bool``, ``date``, ``datetime``; else a guess."""
+    usual: Mapping[str, Usual] = field(default_factory=dict)
+    """What is known of numbers and arrays, by parameter."""
+    odd_floats: bool = False
+    """NaN and infinity are asked about, so that they come up now and then."""
     is_eager: bool = False
     """Numbers and texts are those that programs name, where they name any."""
     varies: bool = False
@@ -75,9 +96,11 @@ class Draws:
         return found
 
     def length(self, low: int = 0, high: int | None = None) -> int:
-        """Return the length of a fresh list or text, mostly short, now and then up to 20."""
-        high = low + 20 if high is None else high
-        small = self.below(7) if self.chance(0.75) else self.below(21)
+        """Return the length of a fresh list or text, mostly short, now and then some dozens."""
+        high = low + _LONG if high is None else high
+        small = self.below(7) if self.chance(0.72) else self.below(21)
+        if self.depth < 2 and self.chance(0.04):
+            small = 20 + self.below(_LONG - 19)
         if self.n_drawn > _MANY_PARTS:
             small = min(small, 1)
         return max(low, min(small if self.depth < 3 else small // 2, high))
@@ -88,7 +111,14 @@ class Draws:
             named = self.one_of(self.numbers)
             if 0 < named <= _MAX_NAMED_LENGTH:
                 return max(int(named) + self.below(3) - 1, 0)
-        return self.below(20) + 1
+        return self.below(20) + 1 if self.depth or self.chance(0.9) else 20 + self.below(_LONG)
+
+    def range_of(self) -> tuple[float, float] | None:
+        """Return where numbers of this parameter or field mostly are; None where nothing is known."""
+        known = self.usual.get(self.name)
+        if known is not None and known.low is not None and known.high is not None:
+            return known.low, known.high
+        return usual_range(self.name) if self.name else None
 
     def alphabet(self) -> str:
         """Return the characters of this input's texts."""

@@ -6,12 +6,15 @@ from typing import Any, Protocol
 
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.types.base import Type
-from difftrust_core.languages.python.types.choices import Member
+from difftrust_core.languages.python.types.choices import Either, Member
+from difftrust_core.languages.python.types.containers import Wrapped
 from difftrust_core.languages.python.types.infer import Anything, type_of
 from difftrust_core.languages.python.types.not_resolved import NotResolved
+from difftrust_core.languages.python.types.numbers import Whole
 from difftrust_core.languages.python.types.own import Field, Own, Record
 
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"}
+_FLAGS = {"Flag", "IntFlag"}
 _DATACLASSES = {"dataclass", "define", "frozen", "mutable", "attrs", "s", "attributes"}
 _BENIGN = {"object", "ABC", "Generic", "Protocol", "Hashable", "Sized", "Iterable", "Collection", "Container"} | {
     *("Exception", "ValueError", "Sequence", "Mapping", "Iterator", "SupportsFloat", "Callable"),
@@ -62,7 +65,7 @@ class Classes:
     def _of_node(self, name: str, node: ast.ClassDef, bound: Mapping[str, Type]) -> Type:
         bases = {last for one in self._line(node) for last in _base_names(one)}
         if bases & _ENUMS:
-            return Member([Code(f"{name}.{member}") for member in self._members(node)], name)
+            return _members(name, self._members(node), is_flag=bool(bases & _FLAGS))
         if "TypedDict" in bases:
             return Record(lambda: list(self._keys(node, bound)))
         strange = bases - _BENIGN - {"NamedTuple"} - _MODELS - set(self._nodes) - _ENUMS
@@ -81,7 +84,7 @@ class Classes:
         maker = ast.unparse(call.func).rpartition(".")[2]
         entries = _entries_of(call)
         if maker in _ENUMS:
-            return Member([Code(f"{name}.{member}") for member, _ in entries], name)
+            return _members(name, [member for member, _ in entries], is_flag=maker in _FLAGS)
         required = not any(k.arg == "total" and ast.unparse(k.value) == "False" for k in call.keywords)
         n_defaults = sum(
             len(k.value.elts)
@@ -247,6 +250,12 @@ class Classes:
         for argument, by_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             kind = self._type(argument.annotation, bound, by_default)
             yield Field(name=argument.arg, type=kind, required=by_default is None, by_name=True)
+
+
+def _members(name: str, members: Sequence[str], *, is_flag: bool) -> Type:
+    """Return the members of an Enum; of a Flag also several at once, as ``Access(3)``."""
+    single = Member([Code(f"{name}.{member}") for member in members], name)
+    return Either([single, Wrapped(name, Whole(0, 2 ** min(len(members), 16) - 1))]) if is_flag else single
 
 
 def _definitions(statements: Sequence[ast.stmt], within: str) -> Iterator[tuple[str, ast.ClassDef]]:

@@ -10,6 +10,7 @@ from difftrust_core.languages.python.fuzz import rebuild
 from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type
 
 _MAX_LENGTH = 200
+_SORTED = 13
 
 
 def fit_all(kind: Type, values: Collection[Any]) -> bool:
@@ -84,6 +85,8 @@ class Items(Type):
             items = []
         if len(items) > 1 and draws.chance(0.3):
             items[draws.below(len(items))] = items[draws.below(len(items))]
+        if len(items) > 1 and draws.chance(0.15):
+            items = _reordered(items, _SORTED, draws)
         return self._made(self.kinds[0], items)
 
     def _made(self, kind: Callable[[Any], Any], items: list[Any]) -> Any:
@@ -234,7 +237,7 @@ class Wrapped(Type):
     def fits(self, value: Any) -> bool:
         if type(value) is not Instance:
             return self.bare and self.content.fits(value)
-        if value.type_name.rpartition(".")[2] != self.name or value.fields:
+        if value.type_name.rpartition(".")[2] != self.name.rpartition(".")[2] or value.fields:
             return False
         if not value.args and self.name != "iter":
             return True

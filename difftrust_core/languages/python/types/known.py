@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.types.base import Type
-from difftrust_core.languages.python.types.choices import Choice, Either, Nothing, Truth, Variable
+from difftrust_core.languages.python.types.choices import Choice, Either, Member, Nothing, Truth, Variable
 from difftrust_core.languages.python.types.containers import Entries, Items, Row, Wrapped
 from difftrust_core.languages.python.types.infer import Anything
 from difftrust_core.languages.python.types.nested import Tree
 from difftrust_core.languages.python.types.not_resolved import NotResolved
 from difftrust_core.languages.python.types.numbers import Complex, Real, Whole
+from difftrust_core.languages.python.types.own import Own
 from difftrust_core.languages.python.types.standard import Standard, standard_type
 from difftrust_core.languages.python.types.tables import Array, Frame, Scalar
 from difftrust_core.languages.python.types.text import Octets, Text
@@ -82,6 +83,10 @@ def _defaultdict(inside: Sequence[Type]) -> Type:
     return Wrapped("defaultdict", content, (Code(name),))
 
 
+def _stream(is_binary: bool) -> Type:
+    return Wrapped("io.BytesIO", Octets()) if is_binary else Wrapped("io.StringIO", Text())
+
+
 def _tuple(inside: Sequence[Type]) -> Type:
     return Items((tuple,), Anything()) if not inside else Row(inside)
 
@@ -152,6 +157,19 @@ _TABLE: dict[tuple[str, ...], tuple[tuple[str, ...], Make]] = {
     ("UUID",): (("", "uuid"), _plain(Nothing)),
     ("ZoneInfo",): (("", "zoneinfo"), _plain(Nothing)),
     ("range",): (_BUILTIN, _plain(Nothing)),
+    ("IPv4Address", "IPv6Address", "IPv4Network", "IPv6Network"): (("", "ipaddress"), _plain(Nothing)),
+    ("StringIO", "TextIO", "TextIOBase", "TextIOWrapper"): (("", "io", "typing"), _plain(lambda: _stream(False))),
+    ("BytesIO", "BinaryIO", "BufferedIOBase", "BufferedReader", "RawIOBase"): (
+        ("", "io", "typing"),
+        _plain(lambda: _stream(True)),
+    ),
+    ("IO",): (("typing",), lambda inside: _stream(bool(inside) and isinstance(inside[0], Octets))),
+    ("array",): (
+        ("array",),
+        _plain(lambda: Wrapped("array.array", Items((list,), Whole(-(2**31), 2**31 - 1)), ("i",))),
+    ),
+    ("KeysView", "ValuesView", "MappingView"): (_ABC, lambda inside: Items((list, tuple), _element(inside))),
+    ("ChainMap",): (_ABC, lambda inside: Wrapped("ChainMap", _entries(inside))),
     ("Pattern",): (("", "re", "typing"), _plain(Nothing)),
 }
 _KNOWN: Mapping[str, list[tuple[tuple[str, ...], Make]]] = {}
@@ -188,13 +206,24 @@ def known_type(path: str, inside: Sequence[Type] = (), *, strict_floats: bool = 
     return None
 
 
+_CLASSES = {Whole: "int", Real: "float", Text: "str", Truth: "bool", Octets: "bytes", Entries: "dict"}
+
+
+def _class_names(kind: Type) -> list[str]:
+    """Return the names of a class, as code: its own, and those of the classes that inherit from it."""
+    if isinstance(kind, Own):
+        return [kind.name, *[name for heir in kind.heirs for name in _class_names(heir)]]
+    if isinstance(kind, Member):
+        return [kind.name]
+    return [_CLASSES[type(kind)]] if type(kind) in _CLASSES else []
+
+
 def classes_of(inside: Sequence[Type]) -> Type:
-    """Return the type of builtin classes, as ``type[int]`` asks for: what has a name as code."""
-    names = {Whole: "int", Real: "float", Text: "str", Truth: "bool", Octets: "bytes", Entries: "dict"}
+    """Return the type of classes, as ``type[int]`` or ``type[Shape]`` asks for: what has a name as code."""
     if not inside or isinstance(inside[0], Anything | Variable):
         return Choice([Code(name) for name in ("int", "str", "float", "list", "bool")])
     options = inside[0].options if isinstance(inside[0], Either) else [inside[0]]
-    known = [Code(names[type(option)]) for option in options if type(option) in names]
+    known = [Code(name) for option in options for name in _class_names(option)]
     if not known:
         raise NotResolved("type of a class")
     return Choice(known)

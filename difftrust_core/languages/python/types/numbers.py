@@ -6,7 +6,13 @@ from typing import Any
 
 from difftrust_core.languages.python.types.base import Draws, Type
 
-_SPREADS = (10, 10, 10, 30, 100, 100, 1000)
+_SPREADS = (10, 10, 30, 100, 100, 1000, 1000)
+_MAX_DIGITS = 19
+_MOST = 1e300
+"""Larger numbers are drawn anew instead of changed."""
+_ODD = (math.nan, math.inf, -math.inf)
+_USUAL = 0.7
+"""So often a number with a usual range is within it."""
 _WHOLE = (0, 1, -1, 2, 3, 7, 10, 12, 100, -100, 255, 256, 1000, 1024, 65_536, 1_000_000, 2**31 - 1, 2**31)
 _REAL = (0.0, 1.0, -1.0, 0.5, -0.5, 0.1, 0.01, 2.5, 100.0, 1000.0, 1e6, 1e-3, 99.99, 1e-9)
 
@@ -33,7 +39,12 @@ class Whole(Type):
             mined += 0 if draws.is_eager else draws.below(3) - 1
             if self._inside(mined):
                 return mined
-        spread = draws.one_of(_SPREADS)
+        usual = draws.range_of()
+        if usual is not None and draws.chance(_USUAL):
+            drawn = _usual_whole(usual, draws)
+            if self._inside(drawn):
+                return drawn
+        spread = draws.one_of(_SPREADS) if draws.chance(0.98) else 10 ** (4 + draws.below(15))
         low, high = self.low, self.high
         if (low is None or low < 0) and (high is None or high > 0):
             drawn = draws.below(2 * spread + 1) - spread
@@ -47,16 +58,28 @@ class Whole(Type):
             return self.high - draws.below(max(width, 0) + 1)
         return self.low + draws.below(max(width, 0) + 1)
 
+    def sweep(self, number: int, draws: Draws) -> int | None:
+        """Return the number of this place where all that are usual come in turn, from 0 outwards; None behind them."""
+        usual = draws.range_of()
+        low = self.low if self.low is not None or usual is None else math.ceil(usual[0]) - 1
+        outwards = number // 2 + 1 if number % 2 else -(number // 2)
+        swept = outwards if low is None else low + number
+        return swept if self._inside(swept) else None
+
     def change(self, value: int, draws: Draws) -> int:
-        if draws.is_eager and draws.numbers:
+        if type(value) is not int or (draws.is_eager and draws.numbers) or not abs(value) < _MOST:
             return self.draw(draws)
         changed = self._changed(value, draws)
         return changed if self._inside(changed) else self.draw(draws)
 
     def _changed(self, value: int, draws: Draws) -> int:
         way = draws.below(20)
-        if way < 9:
+        if way < 7:
             return value + draws.one_of((-10, -1, 1, 10))
+        if way < 9:
+            return _with_other_digit(value, draws)
+        if way < 11 and draws.range_of() is not None:
+            return self.draw(draws)
         if way < 11:
             return draws.one_of(_WHOLE) + draws.below(3) - 1 if draws.chance(0.3) else draws.one_of(_WHOLE[:9])
         if way < 15 and draws.numbers:
@@ -88,6 +111,30 @@ class Whole(Type):
         return sorted(range(self.low, self.high + 1), key=lambda n: (abs(n), n < 0))
 
 
+def _usual_whole(usual: tuple[float, float], draws: Draws) -> int:
+    """Return a number within a usual range, every sixth time at an end of it or right behind one."""
+    low, high = math.ceil(usual[0]), math.floor(usual[1])
+    end = draws.once("end", lambda: draws.one_of((False, True)) if draws.chance(0.12) else None)
+    if end is not None and draws.chance(0.8):  # of all such numbers of an input the same one: 23:59, 31/12
+        return high if end else low
+    if draws.chance(0.1):
+        return draws.one_of((low, high, low - 1, high + 1, low + 1, high - 1))
+    return low + draws.below(max(high - low, 0) + 1)
+
+
+def _with_other_digit(value: int, draws: Draws) -> int:
+    """Return a number with another digit, or one digit more or less."""
+    digits, way = str(abs(value)), draws.below(4)
+    at = draws.below(len(digits))
+    if way == 0 and len(digits) < _MAX_DIGITS:
+        digits += str(draws.below(10))
+    elif way == 1:
+        digits = digits[:-1] or "0"
+    else:
+        digits = digits[:at] + str(draws.below(10)) + digits[at + 1 :]
+    return -int(digits) if value < 0 else int(digits)
+
+
 @dataclass(eq=False)
 class Real(Type):
     """Floats between two bounds; a whole number is one too unless ``strict``."""
@@ -115,8 +162,16 @@ class Real(Type):
             mined = float(draws.one_of(draws.numbers))
             if self._inside(mined):
                 return mined
+        is_free = self.low is None and self.high is None
+        if draws.odd_floats and is_free and draws.chance(0.02):
+            return draws.one_of(_ODD)
+        usual = draws.range_of()
+        if usual is not None and draws.chance(_USUAL):
+            drawn = _usual_real(usual, draws)
+            if self._inside(drawn):
+                return drawn
         for _ in range(8):
-            drawn = self._any(draws) if self.low is None and self.high is None else self._between(draws)
+            drawn = self._any(draws) if is_free else self._between(draws)
             if self._inside(drawn):
                 return drawn
         return self._middle()
@@ -126,7 +181,9 @@ class Real(Type):
         if way == 0:
             return float(draws.below(21) - 10)
         if way == 1:
-            return (draws.below(81) - 40) / 4
+            return (draws.below(161) - 80) / 4
+        if draws.chance(0.15):
+            return float(f"{draws.generator.uniform(-1, 1) * 10 ** (draws.below(12) - 4):.6g}")
         return (draws.below(2001) - 1000) / (100 if way == 2 else 10)
 
     def _between(self, draws: Draws) -> float:
@@ -142,7 +199,7 @@ class Real(Type):
         return self.low + 1.0 if self.low is not None else (self.high or 0.0) - 1.0
 
     def change(self, value: float, draws: Draws) -> float:
-        if draws.is_eager and draws.numbers:
+        if type(value) not in (int, float) or (draws.is_eager and draws.numbers) or not abs(value) < _MOST:
             return self.draw(draws)
         changed = self._changed(float(value), draws)
         return changed if self._inside(changed) else self.draw(draws)
@@ -166,6 +223,14 @@ class Real(Type):
         if way == 17:
             return value * draws.one_of((0.5, 2.0, 10.0, 0.1))
         return self.draw(draws)
+
+
+def _usual_real(usual: tuple[float, float], draws: Draws) -> float:
+    low, high = usual
+    if draws.chance(0.12):
+        return float(draws.one_of((low, high, low - 1, high + 1, (low + high) / 2)))
+    places = draws.one_of((0, 1, 2, 2, 4)) if high - low > 2 else draws.one_of((1, 2, 2, 3))
+    return round(low + draws.generator.random() * (high - low), places)
 
 
 class Complex(Type):

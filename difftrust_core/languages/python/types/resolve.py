@@ -216,6 +216,8 @@ def _assignments(statements: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr
                 yield name, value
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 yield name, value
+        if type(statement).__name__ == "TypeAlias":  # ``type Pair = tuple[int, int]``, since Python 3.12
+            yield statement.name.id, statement.value  # type: ignore[attr-defined]
 
 
 def _parsed(text: str) -> ast.expr:

@@ -33,6 +33,8 @@ _PATHS = (
     *("a", "a/b", "a.txt", "data/report.csv", "/", "/tmp/x", ".", "..", "../a", "archive.tar.gz", ".hidden"),
     *("/home/user/notes.md", "dir/sub/", "a b.txt", "README", "src/main.py", "./x/../y", "/etc/hosts", "a.B.c"),
 )
+_FOURS = ("127.0.0.1", "10.0.0.1", "192.168.1.1", "172.16.0.1", "8.8.8.8", "0.0.0.0", "255.255.255.255", "224.0.0.1")
+_SIXES = ("::1", "::", "fe80::1", "2001:db8::1", "fc00::1", "ff02::1", "::ffff:10.0.0.1")
 _FIELDS = {
     "date": ("year", "month", "day"),
     "datetime": ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo"),
@@ -65,6 +67,12 @@ def _path(*parts: str) -> str:
     return "/".join(parts)
 
 
+def _ip(text: str) -> Any:
+    import ipaddress
+
+    return ipaddress.ip_network(text, strict=True) if "/" in text else ipaddress.ip_address(text)
+
+
 def _pattern(pattern: str, flags: int = 0) -> Any:
     if len(pattern) > 1_000:
         raise ValueError("a long pattern")
@@ -84,6 +92,7 @@ _MAKERS: Mapping[str, Callable[..., Any]] = {
     "Fraction": fractions.Fraction,
     "UUID": uuid.UUID,
     "range": range,
+    **dict.fromkeys(("IPv4Address", "IPv4Network", "IPv6Address", "IPv6Network"), _ip),
     "compile": _pattern,
     **dict.fromkeys(("Path", "PurePath", "PosixPath", "PurePosixPath", "PureWindowsPath"), _path),
 }
@@ -300,6 +309,31 @@ def _vary_path(value: Instance, draws: Draws) -> Instance:
     return Instance(value.type_name, (changed,))
 
 
+def _draw_ip(name: str) -> Callable[[Draws], Instance]:
+    def draw(draws: Draws) -> Instance:
+        import ipaddress
+
+        is_six, bits = "v6" in name, 128 if "v6" in name else 32
+        texts = _SIXES if is_six else _FOURS
+        number = draws.generator.getrandbits(bits)
+        make = ipaddress.IPv6Address if is_six else ipaddress.IPv4Address
+        address = draws.one_of(texts) if draws.chance(0.6) else str(make(number))
+        if name.endswith("Address"):
+            return Instance(f"ipaddress.{name}", (address,))
+        size = draws.one_of((bits, bits - 1, bits - 8, bits // 2, 8, 0, draws.below(bits + 1)))
+        return Instance(f"ipaddress.{name}", (str(ipaddress.ip_network(f"{address}/{size}", strict=False)),))
+
+    return draw
+
+
+def _vary_ip(value: Instance, draws: Draws) -> Any:
+    name = last_name(value)
+    if not name.endswith("Address"):
+        return _draw_ip(name)(draws)
+    near = real(value) + draws.one_of((1, -1, 256, -256))
+    return Instance(value.type_name, (str(near),))
+
+
 def _draw_zone(draws: Draws) -> Any:
     return draws.one_of(_ZONES)
 
@@ -322,6 +356,8 @@ def standard_type(path: str) -> Standard | None:
         names = (name, "Path", "PosixPath") if name != "PureWindowsPath" else (name,)
         names = (*names, "PurePosixPath", "PurePath") if name in ("PurePath", "PurePosixPath") else names
         return Standard(names, _draw_path(name), _vary_path)
+    if name in ("IPv4Address", "IPv4Network", "IPv6Address", "IPv6Network"):
+        return Standard((name,), _draw_ip(name), _vary_ip)
     if name not in _TYPES:
         return None
     return Standard(*_TYPES[name])

@@ -10,6 +10,7 @@ from difftrust_core.languages.python.types.choices import Either, Nothing, Truth
 from difftrust_core.languages.python.types.numbers import Complex, Real, Whole
 from difftrust_core.languages.python.types.standard import standard_type
 from difftrust_core.languages.python.types.text import Text
+from difftrust_core.languages.python.types.usual import Usual
 
 _COLUMNS: Mapping[str, Type] = {
     "int": Whole(),
@@ -20,7 +21,9 @@ _COLUMNS: Mapping[str, Type] = {
     "datetime": standard_type("datetime") or Nothing(),
 }
 _MANY_ROWS = ("matrix", "grid", "image", "mat", "table", "board", "img", "X", "A", "B", "M", "points", "coords")
+_DIMENSIONS = (1, 1, 2, 2, 2, 3)
 _MAX_ROWS = 60
+_MISSING = Nothing()
 
 
 def element_of(dtype: str) -> Type:
@@ -38,7 +41,9 @@ def element_of(dtype: str) -> Type:
 
 def is_array(value: Any) -> bool:
     """Tell whether a value is an array as ``np.array([...])``."""
-    return type(value) is Instance and value.type_name in ("np.array", "numpy.array") and len(value.args) == 1
+    if type(value) is not Instance or value.type_name not in ("np.array", "numpy.array") or len(value.args) != 1:
+        return False
+    return type(value.args[0]) is list
 
 
 def is_frame(value: Any) -> bool:
@@ -48,7 +53,7 @@ def is_frame(value: Any) -> bool:
 
 @dataclass(eq=False)
 class Array(Type):
-    """numpy arrays of one element type, ``np.array([1, 2], dtype='int64')``, of one or two dimensions."""
+    """numpy arrays of one element type, ``np.array([1, 2], dtype='int64')``, of one to three dimensions."""
 
     dtype: str | None = None
     """None: whole numbers or floats."""
@@ -66,13 +71,29 @@ class Array(Type):
         return all(element.fits(leaf) for leaf in _leaves(value.args[0]))
 
     def draw(self, draws: Draws) -> Instance:
-        dtype = self.dtype or draws.once("dtype", lambda: draws.one_of(("float64", "int64", "float64")))
-        two = draws.name in _MANY_ROWS or draws.name.lower().rstrip("s").endswith("matrix")
-        dimensions = self.dimensions or draws.once("dimensions " + draws.name, lambda: 2 if two else 1)
-        shape = [draws.once("width", lambda: 1 + draws.below(4)) if i else draws.length() for i in range(dimensions)]
-        if dimensions == 2 and draws.chance(0.4):
-            shape[0] = shape[1]
+        usual = draws.usual.get(draws.name, Usual())
+        kinds = (usual.dtype,) * 4 if usual.dtype else ("float64", "int64", "float64")
+        dtype = self.dtype or draws.once("dtype " + usual.dtype, lambda: draws.one_of((*kinds, "int64")))
+        shape = self._shape(usual, draws)
         return Instance("np.array", (self._filled(shape, element_of(dtype), draws),), {"dtype": dtype})
+
+    def _shape(self, usual: Usual, draws: Draws) -> list[int]:
+        """Return a shape; the arrays of an input often have the same, or the same last axis."""
+        likely = usual.dimensions or ((2, 2, 1) if _has_rows(draws.name) else ())
+        if self.dimensions is not None:
+            n = self.dimensions
+        elif likely:
+            n = draws.one_of(likely)
+        else:  # nothing is known: what no candidate takes is left out of a check
+            n = draws.once("dimensions", lambda: draws.one_of(_DIMENSIONS))
+        width = usual.width if usual.width is not None and draws.chance(0.95) else None
+        width = width if width is not None else draws.once("width", lambda: 1 + draws.below(4))
+        rows = draws.once("rows", draws.length) if draws.chance(0.6) else draws.length()
+        if n > 1 and rows == 0 and draws.chance(0.8):
+            rows = 1 + draws.below(4)
+        if n == 2 and usual.width is None and draws.chance(0.4):
+            rows = width
+        return [rows, *[1 + draws.below(3) for _ in range(n - 2)], width][:n]
 
     def _filled(self, shape: list[int], element: Type, draws: Draws) -> Any:
         if not shape:
@@ -113,6 +134,10 @@ class Array(Type):
 
     def rebuilt(self, value: Any, parts: list[Any]) -> Any:
         return Instance(value.type_name, (_refilled(value.args[0], iter(parts)),), value.fields)
+
+
+def _has_rows(name: str) -> bool:
+    return name in _MANY_ROWS or name.lower().rstrip("s").endswith(("matrix", "matrice"))
 
 
 _NUMBER = Either([Whole(), Real(), Truth(), Complex()])
@@ -247,8 +272,9 @@ class Frame(Type):
         content = _content(value)
         columns = {"": content} if type(content) is list else content
         return [
-            Part(value=entry, type=Nothing() if entry is None else _type_in(column), name=name or None)
+            Part(value=entry, type=kind if entry is not None else _MISSING, name=name or None)
             for name, column in columns.items()
+            for kind in [_type_in(column)]
             for entry in column
         ]
 

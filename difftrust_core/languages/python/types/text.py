@@ -8,7 +8,7 @@ from typing import Any
 from difftrust_core.languages.python.types.base import Draws, Type
 
 _PIECES = re.compile(r"\d+|[^\W\d_]+|\s+|.", re.DOTALL)
-_ODD = " \t\n_-.,:;/'\"()[]{}<>@#$%&*+=!?|\\~^`0aZé€ßİ中😀\u00a0\r\x00\u200b"
+_ODD = " \t\n_-.,:;/'\"()[]{}<>@#$%&*+=!?|\\~^`0aZé€ßİ中😀\u00a0\r\x00\u200b\u0301ẞıﬁÅσς²½٣"
 _MAX_LENGTH = 1_000
 
 
@@ -204,7 +204,13 @@ class Text(Type):
 
 
 def _random(least: int, draws: Draws) -> str:
+    """Return a text of this input's characters, every fourth one repeats a part or reads the same backwards."""
     alphabet = draws.alphabet()
+    if draws.chance(0.25):
+        unit = "".join([draws.one_of(alphabet) for _ in range(1 + draws.below(4))])
+        if draws.chance(0.3):
+            return unit + unit[::-1][draws.below(2) :] + "".join(unit[:least])
+        return (unit * (draws.length(least) // len(unit) + 1))[: max(least, draws.length(least))]
     return "".join([draws.one_of(alphabet) for _ in range(draws.length(least))])
 
 
