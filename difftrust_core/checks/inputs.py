@@ -11,6 +11,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.predicate import Inside
 from difftrust_core.checks.programs import Executor
+from difftrust_core.checks.report import Suggestion
 from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
 
 if TYPE_CHECKING:
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
 QUORUM, ALL = "quorum", "all"
 OUTSIDE, NOT_FITTING = "outside the domain", "outside the types"
+EXCLUDED = "by conditions that a model suggests"
 _CPU = 2.0
 """CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
 _MAX_EXHAUSTIVE = 1000
-_MAX_DIFFERING = 200
+_MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
 _BATCH, _TRIES = 100, 4
 
 
@@ -71,6 +73,8 @@ class Judged:
     """Of each program; empty where none was run."""
     differs: bool = False
     """It is left out since too few answer, but some return a value and others raise."""
+    excluded: bool = False
+    """It is left out by a condition that a model suggests, not by the task's own."""
 
 
 class Judge:
@@ -80,9 +84,20 @@ class Judge:
     program that was given up for its timeouts counts, and answers nothing from then on.
     """
 
-    def __init__(self, executor: Executor, programs: Sequence[Program], answers: Answers, *, validity: str):
-        self._executor, self._programs, self._answers, self._validity = executor, programs, answers, validity
+    def __init__(
+        self,
+        executor: Executor,
+        programs: Sequence[Program],
+        answers: Answers,
+        *,
+        validity: str,
+        suggestion: Suggestion | None = None,
+    ):
+        """``suggestion``: conditions of a model, beside the task's own."""
+        self._executor, self._programs, self._validity = executor, programs, validity
+        self.answers, self.suggestion = answers, suggestion
         self._inside = Inside(executor)
+        self._inside_suggested = Inside(executor, conditions=suggestion.conditions if suggestion else ())
         self._given_up: set[int] = set()
         self.cpu = 0.0
         """CPU seconds of the slowest program so far."""
@@ -91,18 +106,33 @@ class Judge:
 
     def fresh(self) -> "Judge":
         """Return a judge that has given up no program."""
-        return Judge(self._executor, self._programs, self._answers, validity=self._validity)
+        return Judge(self._executor, self._programs, self.answers, validity=self._validity, suggestion=self.suggestion)
+
+    def without_suggestions(self) -> "Judge":
+        """Return a judge that leaves nothing out for a condition of a model."""
+        return Judge(self._executor, self._programs, self.answers, validity=self._validity)
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether nothing will be kept any more, for every program was given up."""
+        return self._validity != ALL and len(self._given_up) == len(self._programs)
 
     def judge(self, texts: Sequence[str]) -> list[Judged]:
         """Return what becomes of each draw."""
+        left_out = self._left_out(texts)
+        run = [text for text in texts if text not in left_out]
+        judged = {text: self._judged(text, row) for text, row in zip(run, self._run(run), strict=True)} | left_out
+        return [judged[text] for text in texts]
+
+    def _left_out(self, texts: Sequence[str]) -> dict[str, Judged]:
+        """Return the draws that a condition leaves out."""
         inside = self._inside(texts)
-        run = [text for text, is_inside in zip(texts, inside, strict=True) if is_inside]
-        rows = iter(self._run(run))
-        outside = (Judged(text=text, why=OUTSIDE) for text in texts)
-        return [
-            self._judged(text, next(rows)) if is_inside else left
-            for text, is_inside, left in zip(texts, inside, outside, strict=True)
-        ]
+        found = {text: Judged(text=text, why=OUTSIDE) for text, holds in zip(texts, inside, strict=True) if not holds}
+        left = [text for text in texts if text not in found]
+        for text, holds in zip(left, self._inside_suggested(left), strict=True):
+            if not holds:
+                found[text] = Judged(text=text, why=EXCLUDED, excluded=True)
+        return found
 
     def keeps(self, texts: Sequence[str]) -> list[bool]:
         """Return which draws are kept."""
@@ -131,12 +161,12 @@ class Judge:
         if self._validity == ALL:
             return Judged(text=text, why="", outcomes=row)
         loaded = [(p, o) for p, o in zip(self._programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
-        answering = sum(p.n_candidates for p, outcome in loaded if self._answers.is_answer(outcome))
+        answering = sum(p.n_candidates for p, outcome in loaded if self.answers.is_answer(outcome))
         if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
             return Judged(text=text, why="", outcomes=row)
-        refusals = sorted({_named(outcome) for _, outcome in loaded if not self._answers.is_answer(outcome)})
+        refusals = sorted({_named(outcome) for _, outcome in loaded if not self.answers.is_answer(outcome)})
         who = "all candidates" if not answering else "most candidates, others return"
-        raises = any(o[0] == Kind.EXCEPTION and not self._answers.is_answer(o) for _, o in loaded)
+        raises = any(o[0] == Kind.EXCEPTION and not self.answers.is_answer(o) for _, o in loaded)
         return Judged(
             text=text, why=f"{' or '.join(refusals)} in {who}", outcomes=row, differs=bool(answering) and raises
         )
@@ -162,6 +192,8 @@ class Drawn:
     """These are all inputs that the types allow."""
     differing: dict[str, Judged] = field(default_factory=dict)
     """Draws that are left out, but on which some candidates return and others raise."""
+    excluded: dict[str, None] = field(default_factory=dict)
+    """Draws that only a model's conditions leave out."""
 
     def count(self, judged: Judged) -> None:
         """Count one draw."""
@@ -171,7 +203,9 @@ class Drawn:
         self.note(judged)
 
     def note(self, judged: Judged) -> None:
-        """Remember a draw on which validation differs."""
+        """Remember a draw on which validation differs, and one that only a model's conditions leave out."""
+        if judged.excluded and len(self.excluded) < _MAX_EXCLUDED:
+            self.excluded[judged.text] = None
         if judged.differs and len(self.differing) < _MAX_DIFFERING:
             self.differing.setdefault(judged.text, judged)
 
@@ -244,7 +278,7 @@ class _Positions:
         """Return the input of each position, None where no draw was kept."""
         pending, attempt, ahead = list(range(self._n)), 0, 1
         budget = _CPU * max(1.0, self._n / 1000)
-        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget:
+        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget and not self._judge.is_hopeless:
             tried = range(attempt, min(attempt + ahead, MAX_ATTEMPTS))
             drawn = {i: [self._draws(i, a) for a in tried] for i in pending}
             self._judge_new(text for texts in drawn.values() for text in texts)
@@ -280,5 +314,6 @@ def draw_witnesses(
     while len(found) < n and (batch := [witness.arguments for witness in islice(sought, _BATCH)]):
         for judged in judge.judge([text for text in batch if draws.accepts(text)]):
             drawn.note(judged)
+            drawn.excluded |= {judged.text: None} if judged.excluded else {}
             found += [] if judged.why else [judged.text]
     return found[:n]

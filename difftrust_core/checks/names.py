@@ -17,6 +17,7 @@ _HOME = {
     "compile": "re",
 }
 """Where types of the standard library lie that values are written with."""
+_FULL = frozenset(f"{home}.{name}" for name, home in _HOME.items())
 _LIBRARIES = {"np": "numpy", "pd": "pandas", "pl": "polars", "re": "re"}
 _BUILTINS = frozenset(("range", "slice", "memoryview"))
 
@@ -31,6 +32,7 @@ class Names:
     def __init__(self, module: ast.Module):
         self._paths: dict[str, str] = {}
         self._own: dict[str, ast.stmt] = {}
+        self._is_result = True
         for statement in module.body:
             for name, path in _imported(statement):
                 self._paths[path] = name
@@ -46,6 +48,13 @@ class Names:
         tree = ast.parse(text, mode="eval").body
         if not isinstance(tree, ast.Call):
             return text
+        self._is_result = False  # arguments need no equality
+        try:
+            return self._spelled_call(tree)
+        finally:
+            self._is_result = True
+
+    def _spelled_call(self, tree: ast.Call) -> str:
         arguments = [self.spelled(ast.unparse(argument)) for argument in tree.args]
         arguments += [f"{k.arg}={self.spelled(ast.unparse(k.value))}" for k in tree.keywords]
         match tree.func:
@@ -84,10 +93,12 @@ class Names:
 
     def _instance(self, value: Instance) -> str:
         args, fields = list(value.args), dict(value.fields)
+        if value.type_name == "float" and len(args) == 1 and not fields:
+            return self._written(float(str(args[0])))
         name = self._name(value.type_name)
         own = self._own.get(value.type_name)
         if isinstance(own, ast.ClassDef):
-            if not _is_compared(own):
+            if self._is_result and not _is_compared(own):
                 raise NotSpelled(f"{value.type_name} has no equality of its own")
             if len(args) == 1 and isinstance(args[0], tuple) and "NamedTuple" in _bases(own):
                 args = list(args[0])
@@ -106,7 +117,12 @@ class Names:
         root, _, rest = dotted.partition(".")
         if root in self._own or (not rest and dotted in _BUILTINS):
             return dotted
-        if rest and root in _LIBRARIES:
+        imported = {name: path for path, name in self._paths.items()}
+        written = [f"{imported[root]}.{rest}" if root in imported else "", dotted] if rest else []
+        full = [path for path in written if path in _FULL or path.partition(".")[0] in _LIBRARIES.values()]
+        if full:
+            path = full[0]
+        elif rest and root in _LIBRARIES:
             path = f"{_LIBRARIES[root]}.{rest}"
         elif root in _HOME:
             path = f"{_HOME[root]}.{dotted}"

@@ -30,7 +30,7 @@ def find_validation(
     for members in sorted(groups.values(), key=len, reverse=True)[:MAX_SHOWN]:
         arguments, minimal = _smallest(executor, programs, members, judge=judge, answers=answers, draws=draws)
         row = executor.run([program.code for program in programs], [arguments]).rows[0]
-        found.append(Validation(arguments=arguments, minimal=minimal, doing=_doing(row, programs, names, answers)))
+        found.append(Validation(arguments=arguments, minimal=minimal, doing=doing_of(row, programs, names, answers)))
     return tuple({each.arguments: each for each in found}.values())
 
 
@@ -65,7 +65,7 @@ def _smallest(
     return shrunk.arguments, shrunk.minimal
 
 
-def _doing(
+def doing_of(
     row: Sequence[Outcome], programs: Sequence[Program], names: Mapping[str, Sequence[str]], answers: Answers
 ) -> tuple[Doing, ...]:
     """Return who does what on one input, those that return first."""
