@@ -62,12 +62,12 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 bench-check: $(READY)  ## How often `difftrust check` is right, by class; PEERS=1 beside two peers, PLANTED=1 on planted faults
 	$(BIN)/python -m tests.bench.check $(if $(PEERS),--peers) $(if $(PLANTED),--planted)
 
-agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain" a section for each; two minutes
+agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain tests" a section for each; two minutes
 	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))
 
-docs: $(READY)  ## Write the figures in README.md, docs/table_4.md and docs/agreement.md anew, from the shipped results
+docs: $(READY)  ## Write the tables and figures that README.md and docs/ quote of the shipped results anew; 3 minutes
 	$(BIN)/python -m tests.support.documents
-	$(BIN)/python -m tests.support.agreement --inputs reference domain
+	$(BIN)/python -m tests.support.agreement --inputs reference domain tests
 
 bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))

@@ -104,9 +104,10 @@ def check_one(sandbox: Sandbox, task: Task, *, n: int = N) -> dict[str, object]:
             root=Path(), task=task, settings=Settings(validity="domain"), jury=(), limits=Limits(), allow_weak=False,
             holding=None, is_here=True, stop=n,
         )  # fmt: skip
-        texts, attempts = sample_valid_inputs(job, sandbox)
+        drawn = sample_valid_inputs(job, sandbox)
     except DifftrustError as e:
         return {**row, "refused": str(e), "seconds": time.monotonic() - began}
+    texts, attempts = drawn.texts, drawn.attempts
     row |= {"distinct": len(set(texts)), "draws": sum(attempts), "unjudged": sum(a > MAX_ATTEMPTS for a in attempts)}
     row["seconds"] = time.monotonic() - began
     kinds = kinds_of(sandbox, task, task.reference or "", task.entry_point, texts)

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md leads to what is there: every path in backticks exists, and 20 questions have one path each."""
+"""ARCHITECTURE.md leads to what is there: every path in backticks exists, and each question has one path."""
 
 import re
 from pathlib import Path
@@ -11,9 +11,9 @@ ANSWERS = re.findall(r"^\| ([^|`]+\?) \| `([^`|]+)` \|$", TEXT, re.MULTILINE)
 PATHS = re.findall(r"`((?:difftrust_core|dashboard|tests|docs|data|notebooks)/[^`\s*<>{}…]*)`", TEXT)
 
 
-def test_twenty_questions_have_one_path_each() -> None:
-    assert len(ANSWERS) == 20
-    assert len({question for question, _ in ANSWERS}) == 20
+def test_each_question_has_one_path() -> None:
+    assert len(ANSWERS) >= 20
+    assert len({question for question, _ in ANSWERS}) == len(ANSWERS)
 
 
 @pytest.mark.parametrize("path", sorted({*PATHS, *(path for _, path in ANSWERS)}))

@@ -85,7 +85,7 @@ def draw() -> None:
         placeholder=_EXAMPLE,
         height=190,
         max_chars=_LONGEST,
-        help="It is parsed, never imported here.",
+        help="The last function of the text, or the last method of its last class. It is parsed, never imported here.",
     )
     source = state.choose_one(
         "Programs", tuple(_SOURCES), name="programs", show=st.radio, horizontal=True, format_func=_SOURCES.__getitem__
@@ -173,16 +173,25 @@ def _sampled(stub: str, options: dict[str, Any]) -> tuple[dict[str, str], list[s
 
 
 def functions_of(source: str) -> list[str]:
-    """Return the functions at the top of a text. Raises BadStub if there is none, or it is no Python."""
+    """Return the functions at the top of a text and the methods of its classes, ``Class.method``, as they stand.
+
+    Raises BadStub if there is none, or it is no Python.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about what the text contains, e.g. an invalid escape
             body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         raise BadStub(f"expected Python, found {type(e).__name__}: {e}; correct the text") from None
-    found = [statement.name for statement in body if isinstance(statement, ast.FunctionDef)]
+    found = []
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.append(statement.name)
+        elif isinstance(statement, ast.ClassDef):
+            methods = [s.name for s in statement.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
+            found += [f"{statement.name}.{name}" for name in methods if not name.startswith("__")]
     if not found:
-        raise BadStub("expected a function with a signature and a docstring, found none; paste one")
+        raise BadStub("expected a function or method with a signature and a docstring, found none; paste one")
     return found
 
 

@@ -13,8 +13,9 @@ from difftrust_core.analysis.ablation.compact import MISSING, NO_KIND, CompactTa
 from difftrust_core.analysis.pools import compact_frames, member_costs
 from difftrust_core.base.parallel import in_parallel
 from difftrust_core.base.progress import Progress
-from difftrust_core.base.records import Kind
+from difftrust_core.base.records import Kind, Validity
 from difftrust_core.exceptions import BadStore
+from difftrust_core.execution.distinct import PATIENCE
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.store import REFERENCE, SCHEMAS, Store, chunk_name
@@ -245,7 +246,7 @@ def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.Da
     )
     disagreements = [row for one in made for row in one.disagreements]
     return {
-        "draws": _draws(store, benchmark),
+        "draws": count_draws(store, benchmark),
         **compact_frames([one.task for one in made]),
         "members": _members(store, benchmark, rows),
         "disagreements": pl.DataFrame(disagreements, schema={"equality": pl.String, **SCHEMAS["disagreements"]}),
@@ -321,24 +322,44 @@ def _in_order(matrix: Matrix, votes: dict[str, int]) -> tuple[Matrix, NDArray[np
     ), counts[order]
 
 
-def _draws(store: Store, benchmark: str) -> pl.DataFrame:
+def count_draws(store: Store, benchmark: str) -> pl.DataFrame:
     """Return, for each task, how many inputs it has, how many are distinct, and how many draws they took.
 
-    Attempts beyond MAX_ATTEMPTS are unchanged seed inputs, taken after as many draws as there are attempts.
+    Attempts beyond MAX_ATTEMPTS are unchanged seed inputs, taken after as many draws as there are attempts. A domain is
+    exhausted if the last PATIENCE inputs all repeat earlier ones. ``public``: which inputs stand in the description, of
+    the benchmark's tests alone.
     """
-    where = {"benchmark": benchmark, "validity": store.settings().validity}
-    unchanged = pl.col("attempts") > MAX_ATTEMPTS
-    counted = (
-        store.read("inputs", where)
-        .group_by("task_id")
-        .agg(
-            n=pl.len(),
-            n_distinct=pl.col("arguments").n_unique(),
-            n_draws=pl.col("attempts").cast(pl.UInt32).sum() - unchanged.sum(),
-            n_unchanged=unchanged.sum(),
-        )
+    validity = store.settings().validity
+    inputs = store.read("inputs", {"benchmark": benchmark, "validity": validity}).sort("task_id", "input_index")
+    unchanged, is_new = pl.col("attempts") > MAX_ATTEMPTS, pl.col("arguments").is_first_distinct()
+    counted = inputs.group_by("task_id", maintain_order=True).agg(
+        n=pl.len(),
+        n_distinct=is_new.sum(),
+        n_draws=pl.col("attempts").cast(pl.UInt32).sum() - unchanged.sum(),
+        n_unchanged=unchanged.sum(),
+        n_repeats=pl.when(pl.col("repeats").null_count() == 0).then(pl.col("repeats").cast(pl.UInt32).sum()),
+        exhausted=~is_new.tail(PATIENCE).any() if validity == Validity.DOMAIN else pl.lit(None, pl.Boolean),
     )
-    return counted.sort("task_id").select(SCHEMAS["draws"].keys())
+    return counted.join(_public(store, benchmark, inputs), on="task_id", how="left", maintain_order="left").select(
+        SCHEMAS["draws"].keys()
+    )
+
+
+def _public(store: Store, benchmark: str, inputs: pl.DataFrame) -> pl.DataFrame:
+    """Return (task_id, public): the positions of the tests that everyone may know, each at its first."""
+    if store.settings().validity != Validity.TESTS:
+        return pl.DataFrame(schema={name: SCHEMAS["draws"][name] for name in ("task_id", "public")})
+    told = pl.DataFrame(
+        [(task.task_id, text) for task in store.read_tasks(benchmark) for text in task.public_inputs],
+        schema={"task_id": pl.String, "arguments": pl.String},
+        orient="row",
+    )
+    first = inputs.unique(["task_id", "arguments"], keep="first", maintain_order=True)
+    return (
+        first.join(told, on=["task_id", "arguments"], how="semi", maintain_order="left")
+        .group_by("task_id", maintain_order=True)
+        .agg(public=pl.col("input_index").sort())
+    )
 
 
 def _members(store: Store, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:

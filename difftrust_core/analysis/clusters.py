@@ -1,8 +1,7 @@
-"""Cluster one task's candidates by behaviour: disagreeing inputs, and whether the consensus candidate passes."""
+"""Cluster one task's candidates by behaviour, and find the inputs on which the clusters disagree."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,19 +9,12 @@ from numpy.typing import NDArray
 
 from difftrust_core.analysis.ablation.compact import CompactTask
 from difftrust_core.analysis.ablation.pool import Pool
-from difftrust_core.analysis.estimates import check_reach
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
-from difftrust_core.metrics.consensus import consensus
-from difftrust_core.store.store import Store
 
 Labels = NDArray[np.uint16]
 Ints = NDArray[np.int64]
 _CELLS = ("cluster", "n_candidates", "first", "last", "place", "input_index", "n_inputs", "rank")
-_PASSES: dict[str, Any] = {
-    **{"benchmark": pl.String, "task_id": pl.String, "model": pl.String, "temperature": pl.Float64},
-    **{"m": pl.Int64, "n": pl.Int64, "random": pl.Float64, "consensus": pl.Float64},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,61 +207,3 @@ def cells(clustering: Clustering, found: Sequence[Split]) -> pl.DataFrame:
         for number in group
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(_CELLS, pl.Int64)).sort("place", "cluster")
-
-
-def compute_passes(
-    store: Store, pools: Mapping[str, Pool], *, temperature: float | None, m: int | None, n: int | None
-) -> pl.DataFrame:
-    """Return one row per coder and task that has a reference.
-
-    ``random``: the share of its first m candidates that pass; ``consensus``: 1 if the consensus of them does, else 0;
-    candidates that do not load have no part in it.
-    To pass is to agree with the reference on the first n inputs (None: all). Raises WrongUsage if there are fewer,
-    NoStore if the store holds no program texts.
-    """
-    rows: list[dict[str, Any]] = []
-    for benchmark, pool in sorted(pools.items()):
-        check_reach(pool, n)
-        texts = _texts(store, benchmark)
-        for coder in sorted(pool.members):
-            if temperature in (None, coder[1]):
-                rows += _passes_of_coder(pool, coder, texts, m=m, n=n)
-    return pl.DataFrame(rows, schema=_PASSES).sort("benchmark", "model", "temperature", "task_id")
-
-
-def _texts(store: Store, benchmark: str) -> dict[tuple[str, float, str, int], str]:
-    """Return the program text of each candidate by its model, temperature, task and sample."""
-    keys, where = ["task_id", "program_id"], {"benchmark": benchmark}
-    programs = store.read("programs", where).select(*keys, "code").unique(keys)
-    found = store.read("candidates", where).join(programs, on=keys)
-    names = ("model", "temperature", "task_id", "sample_index", "code")
-    return {row[:4]: row[4] for row in found.select(names).iter_rows()}
-
-
-def _passes_of_coder(
-    pool: Pool, coder: Coder, texts: Mapping[tuple[str, float, str, int], str], *, m: int | None, n: int | None
-) -> Iterator[dict[str, Any]]:
-    own = pool.of(coder).first(m)
-    for index in np.unique(own.task).tolist():
-        task = pool.tasks[index]
-        if task.reference is None:
-            continue
-        at = own.task == index
-        rows = own.row[at]
-        patterns = task.pattern_of_input[:n][: int(task.reach[rows].min())]  # inputs that all of them met
-        labels = task.labels[pool.equality][:, : int(patterns.max()) + 1]  # numbered as they appear
-        right = (labels[rows] == labels[task.reference]).all(axis=1)
-        loads = task.kinds[rows, 0] != Kind.LOAD_ERROR
-        votes = (loads | ~loads.any()).astype(np.int64)
-        codes = [texts[*coder, task.task_id, sample] for sample in own.sample_index[at].tolist()]
-        yield {
-            "benchmark": pool.benchmark,
-            "task_id": task.task_id,
-            "model": coder[0],
-            "temperature": coder[1],
-            "m": len(rows),
-            "n": len(patterns),
-            "random": float(right.mean()),
-            # A candidate a row: texts of one behaviour are of different lengths, and the shortest one is taken.
-            "consensus": float(right[consensus(labels[rows], votes, codes)]),
-        }

@@ -8,7 +8,8 @@ Whatever is bought, it is the same programs that are judged, so all policies hav
 - detection: of the erroneous checked programs, the share with an alarm;
 - false alarms: of the others, the share with an alarm.
 
-A checked program that does not load is an alarm for which nothing is bought. All values are exact expectations over
+A checked program that does not load is an alarm for which nothing is bought. So is, where a policy looks at the public
+examples, one that does not pass those of its task. All values are exact expectations over
 which recorded program is checked and which are bought; nothing is drawn at random.
 """
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from difftrust_core.analysis.ablation.compact import Ints
 from difftrust_core.analysis.ablation.pool import Members, Pool
+from difftrust_core.analysis.public_examples import FAILS, UNKNOWN
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import Price
@@ -45,6 +47,8 @@ class Policy:
     others: tuple[Coder, ...] = ()
     """Of each, one program."""
     dissents: int = 1
+    examples: bool = False
+    """Run the checked program on its task's public examples first: an alarm if it does not pass."""
     stop: bool = False
     """Buy one program after the other, and none that can change nothing: what is found stays the same."""
 
@@ -66,6 +70,8 @@ class Evidence:
     wrong: Bools
     """Of each cell: whether it differs from the reference on some input."""
     loads: Bools
+    fails: Floats | None
+    """Of each cell: the share of its programs that do not pass their task's public examples; None: not known of all."""
     alike: Mapping[Coder, Ints]
     """How many programs of a coder behave as each cell."""
     recorded: Mapping[Coder, Ints]
@@ -125,9 +131,11 @@ def gather(
     n: int,
     prices: Mapping[Coder, Price | None],
     counts: Callable[[str], bool] = lambda task_id: True,
+    verdicts: Ints | None = None,
 ) -> Evidence:
     """Return what is recorded of ``checked`` and of the coders of ``least``, on the first n inputs.
 
+    ``verdicts``: of the programs of ``checked``, as in ``PublicExamples.verdicts``; None: none is known.
     Left out are tasks without a reference, those that do not count, and those on which a coder has fewer than ``least``
     programs or one that was not executed on n inputs. Raises WrongUsage for an unknown coder.
     """
@@ -154,10 +162,23 @@ def gather(
         share=numbers[checked][cells] / recorded[checked],
         wrong=cells != reference[task],
         loads=flat.kinds[flat.first_cell[cells]] != Kind.LOAD_ERROR,
+        fails=_failing(verdicts, classes[first_row[members[checked].task] + members[checked].row], cells),
         alike={coder: counted[cells] for coder, counted in numbers.items()},
         recorded=recorded,
         usd={coder: _usd(own, prices.get(coder), flat.n_tasks)[chosen] for coder, own in members.items()},
     )
+
+
+def _failing(verdicts: Ints | None, class_of_member: Ints, cells: Ints) -> Floats | None:
+    """Return the share of each cell's members that fail, None if it is not known of one of them."""
+    place = np.searchsorted(cells, class_of_member).clip(max=max(len(cells) - 1, 0))
+    inside = cells[place] == class_of_member if len(cells) else np.zeros(len(class_of_member), dtype=bool)
+    if verdicts is None or (verdicts[inside] == UNKNOWN).any():
+        return None
+    number = np.bincount(place[inside], minlength=len(cells))
+    fail = np.bincount(place[inside], verdicts[inside] == FAILS, minlength=len(cells))
+    shares: Floats = np.divide(fail, number, out=np.zeros(len(cells)), where=number > 0)
+    return shares
 
 
 def _usd(members: Members, price: Price | None, n_tasks: int) -> Floats:
@@ -199,12 +220,19 @@ def score(evidence: Evidence, policies: Iterable[Policy]) -> list[Score]:
 
 
 def _together(evidence: Evidence, policy: Policy, others: _Votes, own: _Votes) -> Score:
-    n_tasks, loads = len(evidence.task_ids), evidence.loads
-    alarm = np.where(loads, 1 - (1 - others.alarm) * (1 - own.alarm), 1.0)
+    if policy.examples and evidence.fails is None:
+        raise WrongUsage(
+            "expected results on the tests of every checked program, found none of some; run `difftrust execute "
+            "--validity tests`"
+        )
+    n_tasks = len(evidence.task_ids)
+    # What it does on the examples depends on which program of its cell is checked, who differs from it on the cell.
+    judged = evidence.loads * (1.0 if evidence.fails is None or not policy.examples else 1 - evidence.fails)
+    alarm = 1 - judged * (1 - others.alarm) * (1 - own.alarm)
     # One after the other: no own program is bought once the others have raised the alarm.
     goes_on = 1 - others.alarm if policy.stop else 1.0
-    programs = np.where(loads, others.programs + goes_on * own.programs, 0.0)
-    usd = np.where(loads, others.usd + goes_on * own.usd, 0.0)
+    programs = judged * (others.programs + goes_on * own.programs)
+    usd = judged * (others.usd + goes_on * own.usd)
 
     def per_task(values: NDArray[Any]) -> Floats:
         return np.bincount(evidence.task, evidence.share * values, minlength=n_tasks).astype(np.float64)

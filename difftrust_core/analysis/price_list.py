@@ -17,6 +17,7 @@ import polars as pl
 
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.policies import Bools, Evidence, Floats, Policy, Score, gather, score
+from difftrust_core.analysis.public_examples import PublicExamples
 from difftrust_core.base.records import Coder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import list_price
@@ -49,6 +50,8 @@ class Market:
     """(n_tasks,): those that choices are fitted on."""
     left_out: int
     """Tasks that the checked model has, and that are not compared: some model lacks programs on them."""
+    n_examples: int = 0
+    """Tasks compared that have a public example."""
 
 
 def open_market(
@@ -59,11 +62,12 @@ def open_market(
     m: int = max(OWN_SIZES),
     seed: int = 0,
     counts: Callable[[str], bool] = lambda task_id: True,
+    examples: PublicExamples | None = None,
 ) -> Market:
     """Return what the recorded programs can be used for as a check of ``checked``, on the first n inputs.
 
-    ``m``: the most programs of its own; ``seed``: of the split; ``counts``: which tasks count. Raises WrongUsage for an
-    unknown coder.
+    ``m``: the most programs of its own; ``seed``: of the split; ``counts``: which tasks count; ``examples``: who passes
+    the public examples. Raises WrongUsage for an unknown coder.
     """
     own = pool.of(checked)
     model, temperature = checked
@@ -74,7 +78,8 @@ def open_market(
     priced = [coder for coder in others if _has_price(pool, coder)]
     least = {checked: m, **({(model, max(hotter)): m - 1} if hotter else {}), **dict.fromkeys(priced, 1)}
     prices = {coder: list_price(coder[0]) for coder in least}
-    evidence = gather(pool, checked, least, n=n, prices=prices, counts=counts)
+    verdicts = examples.verdicts(pool, checked) if examples else None
+    evidence = gather(pool, checked, least, n=n, prices=prices, counts=counts, verdicts=verdicts)
     cheap = sorted(priced, key=lambda coder: float(evidence.usd[coder].sum()))[:N_CHEAP]
     unpriced = [coder[0] for coder in others if coder not in priced]
     return Market(
@@ -85,6 +90,7 @@ def open_market(
         unpriced=tuple(unpriced if _has_price(pool, checked) else [model, *unpriced]),
         first_half=in_first_half(evidence.task_ids, seed=seed),
         left_out=sum(map(counts, pool.tasks_of(checked))) - len(evidence.task_ids),
+        n_examples=sum(task_id in examples.positions for task_id in evidence.task_ids) if examples else 0,
     )
 
 
@@ -115,6 +121,9 @@ CHEAPEST: Final = "cheapest others"
 ALL_CHEAP: Final = "all cheap others"
 CHOSEN: Final = "chosen others"
 BOTH: Final = "own programs and chosen others"
+EXAMPLE: Final = "public example"
+EXAMPLE_AND_OWN: Final = "public example and own programs"
+EXAMPLE_AND_CHEAP: Final = "public example and all cheap others"
 
 
 def price_list(market: Market) -> list[Line]:
@@ -132,12 +141,28 @@ def price_list(market: Market) -> list[Line]:
     fixed += [(CHEAPEST, Policy(others=three, dissents=d)) for d in range(1, len(three) + 1)]
     if len(cheap) > N_OTHERS:
         fixed += [(ALL_CHEAP, Policy(others=cheap, dissents=d)) for d in range(len(cheap) // 2, len(cheap))]
-    scores = score(evidence, [policy for _, policy in fixed])
-    found = [Line(family=family, score=made) for (family, _), made in zip(fixed, scores, strict=True)]
+    found = _lines(evidence, fixed)
     if len(cheap) > N_OTHERS:
         found += [_chosen(market, CHOSEN, Policy(dissents=d)) for d in range(1, N_OTHERS + 1)]
         found += [_chosen(market, BOTH, Policy(own=size - 1, dissents=2)) for size in (3, m) if 2 <= size <= m]
-    return found
+    return found if evidence.fails is None else [*found, *_lines(evidence, _with_example(fixed))]
+
+
+def _lines(evidence: Evidence, policies: Sequence[tuple[str, Policy]]) -> list[Line]:
+    scores = score(evidence, [policy for _, policy in policies])
+    return [Line(family=family, score=made) for (family, _), made in zip(policies, scores, strict=True)]
+
+
+def _with_example(others: Sequence[tuple[str, Policy]]) -> list[tuple[str, Policy]]:
+    """Return the policies that look at the public examples: alone, and beside what others buy."""
+    pairs = ((EXAMPLE_AND_OWN, OWN), (EXAMPLE_AND_CHEAP, ALL_CHEAP))
+    both = [
+        (name, replace(policy, examples=True))
+        for name, base in pairs
+        for family, policy in others
+        if family == base and not policy.stop
+    ]
+    return [(EXAMPLE, Policy(examples=True)), *both]
 
 
 def _chosen(market: Market, family: str, policy: Policy) -> Line:

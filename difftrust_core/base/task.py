@@ -56,6 +56,8 @@ class Task:
     """The description admits more than one right answer on purpose."""
     domain: Domain | None = None
     """What its arguments may be; None: nobody has said."""
+    public_inputs: tuple[str, ...] = ()
+    """The seed inputs that everyone may know: those of the examples in the description, or of the first test."""
 
     def __post_init__(self) -> None:
         if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):

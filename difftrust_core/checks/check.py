@@ -17,7 +17,7 @@ from difftrust_core.checks.duel import Duel
 from difftrust_core.checks.example import Example
 from difftrust_core.checks.examples import run_examples
 from difftrust_core.checks.excluded import find_excluded
-from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of
+from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of, favour_answered
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
 from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, subject_of, why_not_loaded
 from difftrust_core.checks.report import (
@@ -114,9 +114,9 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
     if not task.seed_inputs or options.validity not in VALIDITIES:
         wanted = f"seed inputs and a validity of {', '.join(VALIDITIES)}"
         raise WrongUsage(f"expected {wanted}, got {len(task.seed_inputs)} and {options.validity!r}; give examples")
-    runner = runner_of(task, options.libraries, messages=options.messages)
+    runner = runner_of(task, [c.code for c in candidates], options.libraries, messages=options.messages)
     limits = replace(language_of(task).limits, call_wall=_CALL, repeat_wall=_REPEAT, load_wall=_LOAD)
-    with Sandbox(limits, runner=runner, allow_weak=options.allow_weak) as sandbox:
+    with Sandbox(limits, runner=runner, allow_weak=options.allow_weak, wait=False) as sandbox:
         return _Check(task, candidates, sandbox, options).report()
 
 
@@ -155,10 +155,11 @@ class _Check:
         options.phase("running the examples")
         self.examples = run_examples(self.executor, self.programs, self.names, options.examples)
         self.notes += self.examples.notes
+        favour_answered(self.draws, self.judge)
         options.phase("drawing inputs on which the candidates answer")
         self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
         options.phase("running the candidates on the inputs")
-        self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers)
+        self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers, judged=self.judge.ran)
         options.phase("seeking inputs on which the candidates differ")
         self.witnesses = self._witnesses()
         self.validation = self._validation()
@@ -261,17 +262,17 @@ class _Check:
         working = np.flatnonzero(self.matrix.works).tolist()
         if len(working) < 2:
             return Witnesses.none(len(self.programs))
-        codes = [self.codes[row] for row in working]
+        codes, judge = [self.codes[row] for row in working], self.judge.fresh()
         texts = draw_witnesses(
             self.task,
             codes,
             self.draws,
-            self.judge.fresh(),
+            judge,
             self.drawn,
             n=self.options.witnesses,
             seed=self.options.seed,
         )
-        return run_witnesses(self.executor, codes, working, len(self.programs), texts, self.answers)
+        return run_witnesses(self.executor, codes, working, len(self.programs), texts, self.answers, judged=judge.ran)
 
     def _validation(self) -> tuple[Validation, ...]:
         if not self.drawn.differing:

@@ -111,7 +111,7 @@ def _parts(line: str) -> list[str]:
         last = plain.rpartition(": ")[2].strip()
         if isinstance(_parsed(last), ast.Compare | ast.BoolOp):
             return [last]
-    if isinstance(node, ast.Tuple):
+    if isinstance(node, ast.Tuple) and not any(isinstance(part, ast.Name) for part in node.elts):
         return [ast.unparse(part) for part in node.elts]
     return [plain] if plain else []
 
@@ -126,7 +126,7 @@ def _parsed(text: str) -> ast.expr | None:
 def _condition(text: str, known: set[str], names: Sequence[str]) -> str:
     """Return the condition in one spelling, "" if it is none."""
     node = _parsed(text)
-    is_one = isinstance(node, ast.Compare | ast.BoolOp | ast.Call) or (
+    is_one = isinstance(node, ast.Compare | ast.BoolOp | ast.Call | ast.Attribute | ast.Subscript | ast.Name) or (
         isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     )
     if node is None or not is_one or _has_effects(node):

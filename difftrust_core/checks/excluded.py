@@ -35,7 +35,7 @@ def find_excluded(
     working = np.flatnonzero(matrix.loads & ~matrix.given_up).tolist()
     texts = list(drawn.excluded) if working else []
     kept = [text for text, keeps in zip(texts, judge.keeps(texts), strict=True) if keeps]
-    ran = run_witnesses(executor, [codes[p] for p in working], working, len(codes), kept, answers)
+    ran = run_witnesses(executor, [codes[p] for p in working], working, len(codes), kept, answers, judged=judge.ran)
     labels = ran.labels[working]
     differing = np.flatnonzero((labels != labels[:1]).any(axis=0)).tolist()
     made = Excluded(

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import copy
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -230,7 +231,8 @@ class _Loading:
 
     def _with_type(self, parameter: Parameter) -> Parameter:
         if parameter.annotation is not None:
-            return parameter
+            owner = self.target.owner
+            return replace(parameter, annotation=_of_owner(parameter.annotation, owner.name)) if owner else parameter
         found, how = self._guess(parameter)
         if found is None:
             return parameter
@@ -343,6 +345,20 @@ _BUILTINS = set(dir(builtins))
 
 def _looks_like_exception(found: ast.ClassDef) -> bool:
     return any(re.search(r"(?:Error|Exception|Warning)$", ast.unparse(base)) for base in found.bases)
+
+
+def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:
+    """Return an annotation of a method with the class's name in the place of ``Self``."""
+
+    class Named(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return ast.Name(id=owner, ctx=ast.Load()) if node.id == "Self" else node
+
+        def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+            return ast.Name(id=owner, ctx=ast.Load()) if node.attr == "Self" else node
+
+    found: ast.expr = Named().visit(copy.deepcopy(annotation))
+    return found
 
 
 def _or_none(annotation: ast.expr) -> ast.expr:

@@ -10,9 +10,10 @@ from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.base.task import Task
 from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.predicate import Inside
-from difftrust_core.checks.programs import Executor
+from difftrust_core.checks.programs import Executor, Ran
 from difftrust_core.checks.report import Suggestion
 from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
+from difftrust_core.sandbox.host import ProgramRun
 
 if TYPE_CHECKING:
     from difftrust_core.languages.python.argument_types import ArgumentTypes
@@ -24,6 +25,8 @@ _CPU = 2.0
 """CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
 _MAX_EXHAUSTIVE = 1000
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
+_ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
+"""What a program that was ended does on an input; on the next ones it may have had another budget."""
 _BATCH, _TRIES = 100, 4
 
 
@@ -40,6 +43,15 @@ class Draws(Protocol):
 
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the types."""
+        ...
+
+    @property
+    def seeds(self) -> list[str]:
+        """The seed inputs that can be favoured."""
+        ...
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Change those seeds more often on which a program returns a value; one flag a seed."""
         ...
 
 
@@ -61,6 +73,14 @@ class FuzzDraws:
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the types."""
         return self._accepts is None or self._accepts(text)
+
+    @property
+    def seeds(self) -> list[str]:
+        """None: fuzzing changes all seeds alike."""
+        return []
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Do nothing: fuzzing changes all seeds alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +123,14 @@ class Judge:
         """CPU seconds of the slowest program so far."""
         self.disturbed = False
         """Whether a program hung or crashed on the last draws."""
+        self._ever_disturbed = False
+        self._rows: dict[str, tuple[Outcome, ...]] = {}
+        self._runs: list[ProgramRun] = []
 
     def fresh(self) -> "Judge":
         """Return a judge that has given up no program."""
+        if not self._given_up:
+            return self
         return Judge(self._executor, self._programs, self.answers, validity=self._validity, suggestion=self.suggestion)
 
     def without_suggestions(self) -> "Judge":
@@ -138,10 +163,20 @@ class Judge:
         """Return which draws are kept."""
         return [not judged.why for judged in self.judge(texts)]
 
+    def ran(self, texts: Sequence[str]) -> Ran | None:
+        """Return what the programs did when they judged these texts.
+
+        None where one of them was not judged, or a program hung or crashed: then they are run anew, all in one go.
+        """
+        if self._ever_disturbed or not texts or not self._rows.keys() >= set(texts):
+            return None
+        return Ran(rows=[self._rows[text] for text in texts], runs=self._runs)
+
     def _run(self, texts: Sequence[str]) -> list[tuple[Outcome, ...]]:
         ran = self._executor.run([p.code for p in self._voting()], texts)
         self.cpu += max((run.cpu for run in ran.runs), default=0.0)
         self.disturbed = ran.disturbed
+        self._ever_disturbed = self._ever_disturbed or ran.disturbed
         voting = [i for i in range(len(self._programs)) if i not in self._given_up]
         skipped: Outcome = (Kind.SKIPPED, "")
         rows = []
@@ -149,6 +184,11 @@ class Judge:
             of = dict(zip(voting, row, strict=True))
             rows.append(tuple(of.get(i, skipped) for i in range(len(self._programs))))
             self._given_up |= {i for i, (kind, _) in of.items() if kind == Kind.SKIPPED}
+        if any(kind in _ENDED for row in rows for kind, _ in row):
+            self._ever_disturbed = True
+        if texts and not self._ever_disturbed:
+            self._rows.update(zip(texts, rows, strict=True))
+            self._runs = [one.and_then(other) for one, other in zip(self._runs or ran.runs, ran.runs, strict=True)]
         return rows
 
     def _voting(self) -> list[Program]:
@@ -227,18 +267,37 @@ def draws_of(
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
     from difftrust_core.checks.hints import known_texts
-    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of
+    from difftrust_core.languages.python.drawing import CheckDraws, dictionary_of, quoted
+    from difftrust_core.languages.python.pattern_texts import pattern_texts
 
+    known = known_texts(types, task.description, task.seed_inputs)
+    sure = [*pattern_texts(codes, seed=seed), *quoted(task.description)]
     words = [*dictionary_of(codes, task.description), *dictionary]
-    return CheckDraws(
-        types,
-        task.seed_inputs,
-        task_id=task.task_id,
-        seed=seed,
-        dictionary=list(dict.fromkeys(words)),
-        texts=known_texts(types, task.description, task.seed_inputs),
-        columns=columns,
-    )
+
+    def texts(name: str) -> list[str]:
+        found = list(known(name))
+        return found + sure * (1 + len(found) // len(sure)) if sure else found
+
+    def draws(seeds: Sequence[str]) -> CheckDraws:
+        return CheckDraws(
+            types,
+            seeds,
+            task_id=task.task_id,
+            seed=seed,
+            dictionary=list(dict.fromkeys(words)),
+            texts=texts,
+            columns=columns,
+        )
+
+    first = draws(task.seed_inputs)
+    more = [first(position, 0) for position in first.fresh_positions(len(task.seed_inputs))] if sure else []
+    return draws([*task.seed_inputs, *more]) if more else first
+
+
+def favour_answered(draws: Draws, judge: Judge) -> None:
+    """Let the seeds on which some candidate returns a value be changed more often than those on which all raise."""
+    judged = judge.fresh().judge(draws.seeds)
+    draws.favour([any(kind == Kind.VALUE for kind, _ in each.outcomes) for each in judged])
 
 
 def draw_inputs(task: Task, draws: Draws, judge: Judge, *, n: int) -> Drawn:

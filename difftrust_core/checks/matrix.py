@@ -1,6 +1,6 @@
 """What the programs of a check did, as classes of equal outcomes: a row a program, a column an input."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.checks.answers import Answers
-from difftrust_core.checks.programs import Executor, lacks_package
+from difftrust_core.checks.programs import Executor, Ran, lacks_package
 from difftrust_core.sandbox.host import ProgramRun
 
 _SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
@@ -51,6 +51,11 @@ class Matrix:
         """Whether any program returns a value on any input."""
         return bool((self.kinds_of_distinct == Kind.VALUE).any())
 
+    @property
+    def n_returning(self) -> int:
+        """On so many distinct inputs some program returns a value."""
+        return int((self.kinds_of_distinct == Kind.VALUE).any(axis=0).sum())
+
     def inputs_that_split(self, one: int, other: int) -> list[str]:
         """Return the distinct inputs on which two programs were run and differ."""
         tried = (self.kinds_of_distinct[[one, other]] != Kind.SKIPPED).all(axis=0)
@@ -58,11 +63,17 @@ class Matrix:
         return [self.inputs[i] for i in np.flatnonzero(differ & tried).tolist()]
 
 
-def measure(executor: Executor, codes: Sequence[str], inputs: Sequence[str], answers: Answers) -> Matrix:
-    """Run every program on each distinct input, once, and sort what they did into classes."""
+Judged = Callable[[Sequence[str]], Ran | None]
+"""What is known already of what the programs do on some inputs; None where they are to be run."""
+
+
+def measure(
+    executor: Executor, codes: Sequence[str], inputs: Sequence[str], answers: Answers, *, judged: Judged
+) -> Matrix:
+    """Run every program on each distinct input, unless it is known, and sort what they did into classes."""
     distinct = list(dict.fromkeys(inputs))
     # Where no input was kept, the seed still tells which programs load.
-    ran = executor.run(codes, distinct or [executor.task.seed_inputs[0]])
+    ran = judged(distinct) or executor.run(codes, distinct or [executor.task.seed_inputs[0]])
     rows = ran.rows[: len(distinct)]
     labels = np.array([answers.classify(row) for row in rows], dtype=np.int64).reshape(-1, len(codes)).T
     kinds = np.array([[int(kind) for kind, _ in row] for row in rows], dtype=np.int64).reshape(-1, len(codes)).T
@@ -112,14 +123,17 @@ def run_witnesses(
     n_programs: int,
     texts: Sequence[str],
     answers: Answers,
+    *,
+    judged: Judged,
 ) -> Witnesses:
-    """Run the programs ``working`` on the witnesses.
+    """Run the programs ``working`` on the witnesses, unless it is known what they do.
 
     One on which a program runs out of time or memory says nothing and is left out.
     """
     if not texts:
         return Witnesses.none(n_programs)
-    rows = executor.run(codes, texts).rows
+    known = judged(texts)
+    rows = [tuple([row[p] for p in working]) for row in known.rows] if known else executor.run(codes, texts).rows
     kept = [(t, row) for t, row in zip(texts, rows, strict=True) if not any(k in _SAYS_NOTHING for k, _ in row)]
     columns = np.array([answers.classify(row) for _, row in kept], dtype=np.int64).reshape(-1, len(working)).T
     labels = np.full((n_programs, len(kept)), -1, dtype=np.int64)

@@ -4,7 +4,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
+from difftrust_core.base.literals import Code, Instance, read_literal, write_literal
 
 _HOME = {
     **dict.fromkeys(("date", "datetime", "time", "timedelta", "timezone"), "datetime"),
@@ -19,6 +19,7 @@ _HOME = {
 """Where types of the standard library lie that values are written with."""
 _FULL = frozenset(f"{home}.{name}" for name, home in _HOME.items())
 _LIBRARIES = {"np": "numpy", "pd": "pandas", "pl": "polars", "re": "re"}
+_WITHOUT_TRUTH = frozenset(("np.array", "pd.DataFrame", "pd.Series", "pd.Index", "pl.DataFrame", "pl.Series"))
 _BUILTINS = frozenset(("range", "slice", "memoryview"))
 
 
@@ -32,7 +33,6 @@ class Names:
     def __init__(self, module: ast.Module):
         self._paths: dict[str, str] = {}
         self._own: dict[str, ast.stmt] = {}
-        self._is_result = True
         for statement in module.body:
             for name, path in _imported(statement):
                 self._paths[path] = name
@@ -43,18 +43,26 @@ class Names:
         """Return the literal ``text`` as an expression of the module. Raises NotSpelled, BadText."""
         return self._written(read_literal(text))
 
+    def spelled_result(self, text: str) -> str:
+        """Return the literal ``text`` as an expression that equals another of the same value.
+
+        Raises NotSpelled, BadText; NotSpelled also for own objects without equality, and for arrays and frames, whose
+        == gives no truth value.
+        """
+        value = read_literal(text)
+        for name in _made(value):
+            own = self._own.get(name)
+            if isinstance(own, ast.ClassDef) and not _is_compared(own):
+                raise NotSpelled(f"{name} has no equality of its own")
+            if name in _WITHOUT_TRUTH:
+                raise NotSpelled(f"two {name} compared give no truth value")
+        return self._written(value)
+
     def spelled_expression(self, text: str) -> str:
         """Return a call's text with its standard types as the module names them. Raises NotSpelled, BadText."""
         tree = ast.parse(text, mode="eval").body
         if not isinstance(tree, ast.Call):
             return text
-        self._is_result = False  # arguments need no equality
-        try:
-            return self._spelled_call(tree)
-        finally:
-            self._is_result = True
-
-    def _spelled_call(self, tree: ast.Call) -> str:
         arguments = [self.spelled(ast.unparse(argument)) for argument in tree.args]
         arguments += [f"{k.arg}={self.spelled(ast.unparse(k.value))}" for k in tree.keywords]
         match tree.func:
@@ -97,11 +105,9 @@ class Names:
             return self._written(float(str(args[0])))
         name = self._name(value.type_name)
         own = self._own.get(value.type_name)
-        if isinstance(own, ast.ClassDef):
-            if self._is_result and not _is_compared(own):
-                raise NotSpelled(f"{value.type_name} has no equality of its own")
-            if len(args) == 1 and isinstance(args[0], tuple) and "NamedTuple" in _bases(own):
-                args = list(args[0])
+        is_tuple = isinstance(own, ast.ClassDef) and "NamedTuple" in _bases(own)
+        if is_tuple and len(args) == 1 and isinstance(args[0], tuple):
+            args = list(args[0])
         parts = [self._written(arg) for arg in args]
         parts += [f"{field}={self._written(content)}" for field, content in fields.items()]
         return f"{name}({', '.join(parts)})"
@@ -155,6 +161,18 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
             yield name
 
 
+def _made(value: object) -> Iterator[str]:
+    """Yield the name of each type that the value is made of by a call."""
+    if isinstance(value, Instance):
+        yield value.type_name
+        value = [*value.args, *value.fields.values()]
+    elif isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        for part in value:
+            yield from _made(part)
+
+
 def _bases(own: ast.ClassDef) -> set[str]:
     return {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in own.bases}
 
@@ -167,11 +185,3 @@ def _is_compared(own: ast.ClassDef) -> bool:
     return bool(_bases(own) & {"NamedTuple", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "TypedDict"}) or any(
         isinstance(s, ast.FunctionDef) and s.name == "__eq__" for s in own.body
     )
-
-
-def try_spelled(names: Names, text: str) -> str | None:
-    """Return the literal ``text`` as the module spells it, None where it cannot."""
-    try:
-        return names.spelled(text)
-    except (NotSpelled, BadText):
-        return None

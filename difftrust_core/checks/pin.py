@@ -50,7 +50,7 @@ class Pin:
         call = names.spelled_expression(self.call)
         if not self.value:
             return Pin(call=call, source=self.source.replace(self.call, call, 1), want=self.want)
-        right = names.spelled(self.value)
+        right = names.spelled_result(self.value)
         return (
             Pin.of(call, right)
             if "float(" not in right

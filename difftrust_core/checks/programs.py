@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -19,6 +20,9 @@ _IDLE = 1.0
 _SKIPPED: Outcome = (Kind.SKIPPED, "")
 _TIMEOUT: Outcome = (Kind.TIMEOUT, "")
 _COMMON = frozenset(("numpy", "pandas", "polars"))
+_IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
+_ALWAYS = ("inspect",)
+"""What builds a user's own values needs it."""
 
 
 def distinct_programs(
@@ -149,8 +153,8 @@ def lacks_package(code: str, said: str) -> bool:
     return said.partition(": ")[0] in ("ModuleNotFoundError", "ImportError") and bool(imported_packages(code))
 
 
-def runner_of(task: Task, libraries: Sequence[str], *, messages: bool) -> Runner:
-    """Return what runs the programs of a task inside the sandbox.
+def runner_of(task: Task, codes: Sequence[str], libraries: Sequence[str], *, messages: bool) -> Runner:
+    """Return what runs the programs of a task inside the sandbox; what they import is loaded there once.
 
     Packages that candidates commonly import are left out where they are not installed. Raises WrongUsage for another
     that is missing.
@@ -159,4 +163,5 @@ def runner_of(task: Task, libraries: Sequence[str], *, messages: bool) -> Runner
     if language.name != "python":
         return language.runner
     there = [name for name in libraries if name not in _COMMON or importlib.util.find_spec(name) is not None]
-    return runner_for(there, messages=messages)
+    preload = _IMPORTED.findall("\n".join((language.preamble(task), *codes)))
+    return runner_for(there, messages=messages, preload=[*preload, *_ALWAYS])

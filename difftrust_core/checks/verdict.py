@@ -57,6 +57,9 @@ def doubts_of(
     if n_inputs < MIN_DISTINCT and not drawn.exhausted:
         why = f"{n_inputs} distinct inputs ran, {MIN_DISTINCT} are needed"
         found.append(Undecided(why=why, remedy=_more_inputs(name, left_out)))
+    elif matrix.n_returning < MIN_DISTINCT and not drawn.exhausted:
+        why = f"on {n_inputs} distinct inputs a value came back on {matrix.n_returning}, {MIN_DISTINCT} are needed"
+        found.append(Undecided(why=why, remedy=_more_inputs(name, left_out)))
     outcomes = matrix.outcomes | witnesses.outcomes
     return (*found, *_one_outcome(name, n_inputs, outcomes, drawn.exhausted))
 

@@ -8,6 +8,7 @@ import typer
 
 from difftrust_core import __version__
 from difftrust_core.base.text import printable
+from difftrust_core.cli.coercion import QuickGroup
 from difftrust_core.cli.commands import (
     check,
     compact,
@@ -31,6 +32,7 @@ from difftrust_core.cli.commands import (
 from difftrust_core.exceptions import DifftrustError
 
 app = typer.Typer(
+    cls=QuickGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -64,6 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _shown(error: DifftrustError) -> str:
+    if "difftrust_core.store.remote.mirror" not in sys.modules:  # no URL was asked for
+        return str(error)
     from difftrust_core.store.remote.mirror import with_urls
 
     return with_urls(str(error))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import Entry, load_lines, natural_order, signature_of
-from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests
+from difftrust_core.datasets.seeds import seeds_in_examples, seeds_in_tests, seeds_in_text
 
 _REMEDY = "get the file again with `difftrust fetch humaneval`"
 
@@ -22,13 +22,16 @@ def _task(entry: Entry) -> Task:
     reference = entry.function(entry.tree(program, "prompt and canonical_solution"), name, "the reference")
     tests, called = _tests(entry)
     description = _docstring(asked)
+    seeds = seeds_in_tests(tests, called, reference) or seeds_in_examples(description, name, reference)
+    told = set(seeds_in_text(description, name, reference))
     return entry.task(
         benchmark="HumanEval",
         task_id=entry.text("task_id"),
         entry_point=name,
         signature=signature_of(asked),
         description=description,
-        seed_inputs=seeds_in_tests(tests, called, reference) or seeds_in_examples(description, name, reference),
+        seed_inputs=seeds,
+        public_inputs=tuple(seed for seed in seeds if seed in told),
         reference=program,
         preamble=_before(prompt, asked),
         prompt=prompt,

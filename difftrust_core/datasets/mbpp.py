@@ -18,7 +18,8 @@ def load_mbpp(path: Path) -> list[Task]:
 def _task(entry: Entry) -> Task:
     code = entry.text("code")
     program = entry.tree(code, "field 'code'")
-    tests = [s for test in entry.texts("test_list") for s in entry.tree(test, "field 'test_list'").body]
+    per_test = [entry.tree(test, "field 'test_list'").body for test in entry.texts("test_list")]
+    tests = [statement for body in per_test for statement in body]
     name = _entry_point(entry, program, tests)
     reference = entry.function(program, name, "field 'code'")
     return entry.task(
@@ -28,6 +29,7 @@ def _task(entry: Entry) -> Task:
         signature=signature_of(reference),
         description=entry.text("prompt"),
         seed_inputs=seeds_in_tests(tests, name, reference),
+        public_inputs=seeds_in_tests(per_test[0], name, reference),  # descriptions hold no examples
         reference=code,
     )
 

@@ -13,6 +13,8 @@ from typing import Any
 from difftrust_core.base.literals import BadText, write_literal
 
 _EXAMPLE = re.compile(r"^[ \t]*>>>[ \t]?(.*)$", re.MULTILINE)
+_LONGEST_CALL = 1_000
+"""Characters of a call in a text at most."""
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With, ast.Try)
 MAX_SIZE = 100_000
 """Elements and characters of one value, nested ones included."""
@@ -60,6 +62,18 @@ def seeds_in_examples(docstring: str, called: str, reference: ast.FunctionDef) -
             body += ast.parse(line).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # prose after the prompt sign, or an example over several lines
+    return seeds_in_tests(body, called, reference)
+
+
+def seeds_in_text(text: str, called: str, reference: ast.FunctionDef) -> tuple[str, ...]:
+    """Return the argument tuples of the calls of ``called`` that stand anywhere in ``text``, also amid prose."""
+    body: list[ast.stmt] = []
+    for found in re.finditer(rf"\b{re.escape(called)}\(", text):
+        rest = text[found.start() : found.start() + _LONGEST_CALL]
+        for closing in re.finditer(r"\)", rest):
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                body += ast.parse(rest[: closing.end()]).body
+                break
     return seeds_in_tests(body, called, reference)
 
 

@@ -1,7 +1,7 @@
 """Decide which inputs of a task are kept: drawn until the reference, or a quorum of the candidates, accepts them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from difftrust_core.base.literals import read_literal, tuple_text, write_literal
 from difftrust_core.base.records import Kind, Outcome, Program, Validity
 from difftrust_core.base.task import Task
+from difftrust_core.execution.distinct import Drawn, Redraws
 from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.languages.language import MAX_ATTEMPTS, key_of, language_of
 from difftrust_core.sandbox.host import Sandbox
@@ -122,7 +123,7 @@ class DomainDraws(Draws):
 
     def draw(self, places: Sequence[tuple[int, int]]) -> list[str]:
         """Return the input of each (position, attempt); empty where the generator gave none that fits the types."""
-        if not self._domain.generator or all(attempt >= MAX_ATTEMPTS for _, attempt in places):
+        if not self._domain.generator or all(attempt == MAX_ATTEMPTS for _, attempt in places):
             return [self._mutated(position, attempt) for position, attempt in places]
         keys = [key_of(self._task.task_id, seed=self._seed, position=p, attempt=attempt) for p, attempt in places]
         outcomes = self._run(self._domain.generator, "draw", [f"({key},)" for key in keys])
@@ -177,14 +178,23 @@ class DomainDraws(Draws):
                 raise self._task.refusal(f"`{name}` of its domain does not end well on an input ({kind.name.lower()})")
 
 
-def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> tuple[list[str], list[int]]:
-    """Return the chunk's inputs and how many attempts each took, by the store's validity policy (``Draws``).
+def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> Drawn:
+    """Return the chunk's inputs and how many draws each took, by the store's validity policy (``Draws``).
 
-    After 100 attempts, or a program's whole CPU time, an unchanged seed input is taken, unchecked (its attempts are
-    then 101).
+    After 100 draws, or a program's whole CPU time, an unchanged seed input is taken, unchecked (its attempts are
+    then 101). Inside a domain, inputs that repeat an earlier one are drawn again (``Redraws``); so the inputs before
+    the chunk are drawn once more.
     """
-    by_domain = job.settings.validity == Validity.DOMAIN
-    draws = DomainDraws(job.task, sandbox, seed=job.settings.seed) if by_domain else Draws(job, sandbox)
+    if job.settings.validity != Validity.DOMAIN:
+        return _first_valid(job, Draws(job, sandbox))
+    draws = DomainDraws(job.task, sandbox, seed=job.settings.seed)
+    first = _first_valid(replace(job, start=0), draws)
+    every = Redraws(first, draws.draw, lambda texts: draws.judge(texts).valid.tolist()).distinct()
+    return Drawn(**{name: values[job.start :] for name, values in vars(every).items()})
+
+
+def _first_valid(job: ChunkJob, draws: Draws) -> Drawn:
+    """Return the first valid draw of each position."""
     n, texts, attempts = job.n, [""] * job.n, [0] * job.n
     pending: NDArray[np.int64] = np.arange(n)
     cpu_left = job.limits.program_cpu * max(1.0, n / 1000)
@@ -208,7 +218,7 @@ def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> tuple[list[str], lis
         attempt = tried.stop
         if not verdict.disturbed and len(pending):
             ahead = max(1, min(2 * ahead, n // len(pending)))  # few are left: several attempts of each at a time
-    return texts, attempts
+    return Drawn(texts=texts, attempts=attempts, repeats=[0] * n)
 
 
 def jury_of(job: ChunkJob, sandbox: Sandbox) -> Jury:

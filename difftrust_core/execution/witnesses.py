@@ -23,7 +23,7 @@ from difftrust_core.execution.plan import ChunkJob, names_of, programs_of
 from difftrust_core.execution.validity import DomainDraws, jury_of
 from difftrust_core.execution.worker import ChunkReport, close_sandbox, sandbox_for
 from difftrust_core.languages.language import language_of
-from difftrust_core.metrics.equality import Equality, Forms, classify
+from difftrust_core.metrics.equality import EQUALITIES, Equality, Forms, classify
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.store.store import REFERENCE, Store, file_name
@@ -239,7 +239,7 @@ def _outcomes(
     """Yield a row for each distinct outcome on each witness; ``ids``: (n_programs, n_witnesses)."""
     forms = Forms()
     for index, (witness, row) in enumerate(zip(witnesses, table.rows, strict=True)):
-        classes = {equality: classify(row, equality=equality, forms=forms) for equality in Equality}
+        classes = {equality: classify(row, equality=equality, forms=forms) for equality in EQUALITIES}
         for outcome_id, (kind, text) in enumerate(row):
             yield {
                 "task_id": task.task_id,

@@ -121,13 +121,14 @@ class _Chunk:
     def _inputs(self) -> pl.DataFrame:
         found = self._read("inputs")
         if found is None:
-            arguments, attempts = sample_valid_inputs(self.job, sandbox_for(self.job))
+            drawn = sample_valid_inputs(self.job, sandbox_for(self.job))
             found = pl.DataFrame(
                 {
                     "task_id": [self.job.task.task_id] * self.job.n,
                     "input_index": range(self.job.start, self.job.stop),
-                    "arguments": arguments,
-                    "attempts": attempts,
+                    "arguments": drawn.texts,
+                    "attempts": drawn.attempts,
+                    "repeats": drawn.repeats,
                 }
             )
             self._write("inputs", found)

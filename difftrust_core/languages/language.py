@@ -44,7 +44,10 @@ class InDomain(Protocol):
         ...
 
     def draw(self, seeds: Sequence[tuple[Any, ...]], seed: int) -> Draw:
-        """Return what draws argument tuples that fit the types, from seed inputs that do."""
+        """Return what draws argument tuples that fit the types, from seed inputs that do.
+
+        Attempt MAX_ATTEMPTS gives one of these unchanged, attempts above it are further draws.
+        """
         ...
 
 

@@ -1,7 +1,7 @@
 """The price list of policies as a table, and the recommendation made from it, in words."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
@@ -10,6 +10,7 @@ from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import open_pools
 from difftrust_core.analysis.policies import Policy, Score, score
 from difftrust_core.analysis.price_list import CLOSE, Market, intervals, open_market, price_list, recommend, wide_choice
+from difftrust_core.analysis.public_examples import PublicExamples, open_examples
 from difftrust_core.base.records import Coder
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -41,6 +42,8 @@ class PolicyRequest:
 
     pools: Mapping[str, Pool]
     """Of each benchmark."""
+    examples: Mapping[str, PublicExamples] = field(default_factory=dict)
+    """Of each benchmark whose tests were executed."""
     model: str
     temperature: float | None = None
     """Of the checked programs; None: the paper's where it is recorded, else the lowest."""
@@ -61,11 +64,13 @@ def make_policies(request: TableRequest) -> Table:
 
 def policy_request(request: TableRequest, *, benchmark: str | None = None) -> PolicyRequest:
     """Return what the price list of a model needs; None: of all benchmarks. Raises NoStore if there are no results."""
-    pools = open_pools(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    store = request.open()
+    pools = open_pools(store, equality=request.equality, n_jobs=request.n_jobs)
     if not pools:
         raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
     return PolicyRequest(
         pools={name: pool for name, pool in pools.items() if benchmark in (None, name)},
+        examples=open_examples(store, equality=request.equality, n_jobs=request.n_jobs),
         model=request.model,
         temperature=request.wanted_temperature,
         m=request.m,
@@ -81,7 +86,7 @@ def policy_table(request: PolicyRequest) -> Table:
 
     Raises NoStore if too little is recorded of the model.
     """
-    rows, notes = [], _said(request, _LISTED)
+    rows, notes = [], [*_said(request, _LISTED), *([_EXAMPLES] if request.examples else [])]
     for market in _markets(request):
         rows += [_row(market, line.score, request) | {"family": line.family} for line in price_list(market)]
         notes.append(_compared(market))
@@ -126,7 +131,15 @@ def _markets(request: PolicyRequest) -> Iterator[Market]:
         checked = _checked(pool, request)
         n = request.n or min(PAPER_SETTING.n, pool.reach(checked))
         m = request.m or PAPER_SETTING.m
-        market = open_market(pool, checked, n=n, m=m, seed=request.seed, counts=_counts(pool, request))
+        market = open_market(
+            pool,
+            checked,
+            n=n,
+            m=m,
+            seed=request.seed,
+            counts=_counts(pool, request),
+            examples=request.examples.get(name),
+        )
         if not market.evidence.task_ids:
             raise NoStore(f"no task of {name} has a reference and {market.m} programs of {request.model}; try -m 2")
         yield market
@@ -167,11 +180,14 @@ def _row(market: Market, one: Score, request: PolicyRequest) -> dict[str, Any]:
 
 def label_of(policy: Policy) -> str:
     """Return a policy in a few words: what is bought in all, and when there is an alarm."""
+    if policy.examples and not (policy.own or policy.others):
+        return "1 own: its public example fails"
     own = f"{1 + policy.own} own"
     if policy.own and policy.temperature is not None:
         own = f"1 own, {policy.own} at t = {policy.temperature:g}"
     bought = f"{own} + {len(policy.others)} others" if policy.others else own
-    return f"{bought}: {_alarm(policy)}{', stopping' if policy.stop else ''}"
+    example = "its public example fails or " if policy.examples else ""
+    return f"{bought}: {example}{_alarm(policy)}{', stopping' if policy.stop else ''}"
 
 
 def _alarm(policy: Policy) -> str:
@@ -217,6 +233,10 @@ def _percent(share: float) -> str:
 
 
 _LISTED: Final = "which three others are chosen is fitted on the first half (largest detection minus false alarms)"
+_EXAMPLES: Final = (
+    "public example: test inputs that stand in the description (HumanEval), the first test (MBPP; the models were "
+    "not shown it); a checked program that differs from the reference on one is an alarm, and nothing is bought"
+)
 _PLANNED: Final = (
     "the policy is the cheapest on the first half that detects enough at so few false alarms; if there is none, or how "
     f"much is enough was not said, the cheapest within {CLOSE:g} of the largest detection there"
@@ -242,6 +262,9 @@ def _compared(market: Market) -> str:
         said.append(f"cheap models, by price: {', '.join(display_name(model) for model, _ in market.cheap)}")
     if market.unpriced:
         said.append(f"without a known price: {', '.join(map(display_name, market.unpriced))}")
+    if market.n_examples:
+        unknown = "; not looked at, for not all programs of the model were executed on the tests"
+        said.append(f"tasks with a public example: {market.n_examples}{unknown if evidence.fails is None else ''}")
     if market.left_out:
         said.append(f"left out, with too few programs of some model: {market.left_out} tasks")
     return "; ".join(said)

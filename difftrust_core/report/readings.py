@@ -136,13 +136,32 @@ def make_draws(request: TableRequest) -> Table:
     drawn = request.open().read("draws")
     drawn = in_published_set(drawn) if request.as_in_paper else drawn
     n, distinct, draws = pl.col("n"), pl.col("n_distinct"), pl.col("n_draws")
+    repeats = pl.col("n_repeats").fill_null(0)
     frame = drawn.group_by("benchmark", inputs="validity").agg(
         tasks=pl.len(),
         median_distinct=distinct.median(),
-        share_repeated=1 - distinct.sum() / n.sum(),
-        share_rejected=1 - (n.sum() - pl.col("n_unchanged").sum()) / draws.sum(),
-        share_unchanged=pl.col("n_unchanged").sum() / n.sum(),
         all_distinct=(distinct == n).sum(),
+        exhausted=pl.when(pl.col("exhausted").is_not_null().any()).then(pl.col("exhausted").sum()),
+        share_repeated=1 - distinct.sum() / n.sum(),
+        share_redrawn=repeats.sum() / draws.sum(),
+        share_rejected=1 - (n.sum() - pl.col("n_unchanged").sum() + repeats.sum()) / draws.sum(),
+        share_unchanged=pl.col("n_unchanged").sum() / n.sum(),
     )
-    notes = ("unchanged: no draw of a hundred was valid, so a seed input stands as it is",)
-    return Table(frame.sort("benchmark", "inputs"), notes=notes)
+    notes = (
+        "all_distinct, exhausted: tasks; exhausted: the last inputs all repeat earlier ones, after a thousand draws in "
+        "a row that brought none that is new",
+        "redrawn: of all draws, those that were valid and not kept, as they repeat an earlier input; rejected: those "
+        "that were not valid",
+        "unchanged: no draw of a hundred was valid, so a seed input stands as it is",
+    )
+    return Table(frame.sort("benchmark", "inputs"), notes=(*notes, *_exhausted(drawn)))
+
+
+def _exhausted(drawn: pl.DataFrame) -> list[str]:
+    """Return a line a benchmark that names the tasks whose domain is exhausted, with their distinct inputs."""
+    found = drawn.filter("exhausted").sort("benchmark", "n_distinct", "task_id")
+    named = found.with_columns(said=pl.format("{} ({})", "task_id", "n_distinct"))
+    return [
+        f"exhausted in {benchmark} (distinct inputs): {', '.join(own['said'])}"
+        for (benchmark,), own in named.group_by("benchmark", maintain_order=True)
+    ]

@@ -9,8 +9,8 @@ import socket
 import struct
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,10 @@ class ProgramRun:
     nondeterministic: bool = False
     """It differed from itself when 2 % of the inputs were run a second time."""
 
+    def and_then(self, other: Self) -> Self:
+        """Return this run with what was seen of the program in another one, on other inputs."""
+        return replace(self, trimmed=other.trimmed, nondeterministic=self.nondeterministic or other.nondeterministic)
+
 
 class _Pages:
     """The request and the reply of the program at hand, in two nameless files; ``request``, ``reply``: descriptors.
@@ -113,7 +117,8 @@ def _nameless_file() -> int:
 class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     """A zygote at work: ``load`` a task's inputs, then ``run`` its programs one by one. Use it in ``with``.
 
-    ``runner``: what runs the programs' language; by default Python.
+    ``runner``: what runs the programs' language; by default Python. Without ``wait`` the zygote starts while the caller
+    does something else; the first ``load`` waits for it, and raises then what is raised here otherwise.
     Raises WeakSandbox if files or network stay open to candidates and ``allow_weak`` is not set, SandboxFailed if
     it cannot be started.
     """
@@ -125,6 +130,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         runner: Runner = layers.PYTHON,
         allow_weak: bool = False,
         wanted: frozenset[str] = ALL_LAYERS,
+        wait: bool = True,
     ):
         self.limits, self.runner, self._allow_weak, self._wanted = limits, runner, allow_weak, wanted
         self.active: frozenset[str] = frozenset()
@@ -139,12 +145,16 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self._index = 0
         self._ids_of: dict[tuple[bytes, tuple[int, ...], str], NDArray[np.uint16]] = {}
         self._pages = _Pages()
-        self._start()
+        self._baits = contextlib.ExitStack()
+        self._is_ready = False
+        self._launch()
+        if wait:
+            self._become_ready()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start(self) -> None:
+    def _launch(self) -> None:
         ours, theirs = socket.socketpair()
         self._nonce = os.urandom(16)
         self._socket = ours
@@ -159,15 +169,21 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             theirs.close()
         limits = {**asdict(self.limits), "memory_bytes": self.limits.memory_bytes * self.runner.memory_factor}
         config = {"limits": limits, "layers": sorted(self._wanted), "readable": self._readable()}
+        laid = self._baits.enter_context(baits.laid_out())
+        with contextlib.suppress(OSError):  # a zygote that is gone is met below
+            self._send(_CONFIG, {**config, "threads": self.runner.threads, "baits": laid})
+
+    def _become_ready(self) -> None:
         try:
-            with baits.laid_out() as laid:
-                self._send(_CONFIG, {**config, "threads": self.runner.threads, "baits": laid})
+            with self._baits:
                 ready = self._receive(_READY)
         except (OSError, ValueError):
             said = self._last_words()
             if layers.disprove(self.runner):
-                return self._start()
+                self._launch()
+                return self._become_ready()
             raise SandboxFailed(f"the sandbox did not start: {said}") from None
+        self._is_ready = True
         if "failed" in ready:
             self.close()
             raise SandboxFailed(f"a confined child could not be started: {ready['failed']}; see `difftrust doctor`")
@@ -206,6 +222,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     def load(self, preamble: str, inputs: Sequence[str], outcomes: OutcomeTable) -> None:
         """Send the inputs (argument tuples in the text form of ``literals``) that the next programs run on."""
+        if not self._is_ready:
+            self._become_ready()
         if self._batch is not None:
             with contextlib.suppress(OSError):  # a zygote that is gone is replaced below
                 self._send(_END, {})
@@ -281,7 +299,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     def _replace_zygote(self) -> None:
         self._end_zygote()
-        self._start()
+        self._launch()
+        self._become_ready()
         self._send_batch()
 
     def _send(self, kind: int, payload: dict[str, Any]) -> None:
@@ -310,6 +329,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     def close(self) -> None:
         """End the zygote and, with it, everything it started."""
+        self._baits.close()
         self._end_zygote()
         self._pages.close()
 

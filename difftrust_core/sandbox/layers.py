@@ -184,7 +184,8 @@ def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner
     else:
         files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]
     libraries = {name: str(path) for name, path in library_files(runner).items()}
-    harness = [*files, runner.inputs, json.dumps({"libraries": libraries, "parts": runner.parts})]
+    told = {"libraries": libraries, "parts": runner.parts, "preload": runner.preload}
+    harness = [*files, runner.inputs, json.dumps(told)]
     command = [*fixed, *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
     return subprocess.Popen(
         command,

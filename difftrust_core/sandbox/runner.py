@@ -30,6 +30,8 @@ class Runner:
     """Programs may start threads (never processes); a library cannot do without."""
     memory_factor: int = field(default=1)
     """How many times the usual address space a program may have."""
+    preload: tuple[str, ...] = ()
+    """What programs import; of these, what the module's ``LOADED_BEFORE`` holds is loaded once, before any of them."""
 
 
 CALLS = Runner(
@@ -41,10 +43,11 @@ CALLS = Runner(
 _WANTS_THREADS = frozenset({"polars"})
 
 
-def runner_for(libraries: Sequence[str], *, messages: bool = False) -> Runner:
+def runner_for(libraries: Sequence[str], *, messages: bool = False, preload: Sequence[str] = ()) -> Runner:
     """Return ``CALLS`` with what else may be imported: packages of this environment, and what they depend on.
 
-    ``messages``: an exception's message is part of the outcome. Raises WrongUsage where a package is not installed.
+    ``messages``: an exception's message is part of the outcome. ``preload``: what programs import.
+    Raises WrongUsage where a package is not installed.
     """
     names = dict.fromkeys(CALLS.libraries)
     for library in libraries:
@@ -62,6 +65,7 @@ def runner_for(libraries: Sequence[str], *, messages: bool = False) -> Runner:
         libraries=tuple(names),
         threads=threads,
         memory_factor=8 if threads else 2 if len(names) > len(CALLS.libraries) else 1,
+        preload=tuple(sorted(set(preload))),
     )
 
 

@@ -39,6 +39,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "ambiguous": pl.Boolean,
         "language": pl.String,
         "domain": pl.String,
+        "public_inputs": pl.List(pl.String),
     },
     "candidates": {
         "task_id": pl.String,
@@ -52,7 +53,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "extraction": pl.String,
     },
     "programs": {"task_id": pl.String, "program_id": pl.String, "tree_id": pl.String, "code": pl.String},
-    "inputs": {"task_id": pl.String, "input_index": pl.UInt32, "arguments": pl.String, "attempts": pl.UInt8},
+    "inputs": {
+        "task_id": pl.String,
+        "input_index": pl.UInt32,
+        "arguments": pl.String,
+        "attempts": pl.UInt8,
+        "repeats": pl.UInt8,
+    },
     "outcomes": {
         "task_id": pl.String,
         "input_index": pl.UInt32,
@@ -86,7 +93,12 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(KIND_COUNTS, pl.UInt64),
         "n_nondeterministic": pl.UInt32,
     },
-    "draws": {"task_id": pl.String, **dict.fromkeys(("n", "n_distinct", "n_draws", "n_unchanged"), pl.UInt32)},
+    "draws": {
+        "task_id": pl.String,
+        **dict.fromkeys(("n", "n_distinct", "n_draws", "n_unchanged", "n_repeats"), pl.UInt32),
+        "exhausted": pl.Boolean,
+        "public": pl.List(pl.UInt32),
+    },
     "patterns": {"task_id": pl.String, "pattern_of_input": pl.List(pl.UInt16)},
     "classes": {
         "task_id": pl.String,
@@ -165,7 +177,9 @@ PARTITIONS: dict[str, dict[str, Any]] = {
 _OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
 MAY_BE_MISSING: dict[str, tuple[str, ...]] = {
     "candidates": _OF_REPLIES,
-    "tasks": ("language", "domain"),
+    "tasks": ("language", "domain", "public_inputs"),
+    "inputs": ("repeats",),
+    "draws": ("n_repeats", "exhausted", "public"),
     "estimates": ("n_load_failures",),
     "members": ("trimmed",),
 }

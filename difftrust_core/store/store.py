@@ -251,7 +251,8 @@ class Store:
 def _task(row: dict[str, Any]) -> Task:
     domain = Domain(**json.loads(row["domain"])) if row["domain"] else None
     language = row["language"] or Task.language
-    return Task(**{**row, "seed_inputs": tuple(row["seed_inputs"]), "language": language, "domain": domain})
+    inputs = {name: tuple(row[name] or ()) for name in ("seed_inputs", "public_inputs")}
+    return Task(**{**row, **inputs, "language": language, "domain": domain})
 
 
 def _merged_file(folder: Path) -> Path | None:

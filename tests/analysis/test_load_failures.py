@@ -13,9 +13,10 @@ from difftrust_core.analysis.ablation.measures import ablation, summary
 from difftrust_core.analysis.ablation.mixtures import mixtures
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.ablation.subsets import over_subsets
-from difftrust_core.analysis.clusters import cluster_candidates, compute_passes
+from difftrust_core.analysis.clusters import cluster_candidates
 from difftrust_core.analysis.estimates import open_pools, refresh_estimates
 from difftrust_core.analysis.queries import query_estimates, query_sql
+from difftrust_core.analysis.selection import compute_passes
 from difftrust_core.analysis.signals import behaviour_signals
 from difftrust_core.base.records import Kind
 from difftrust_core.execution.execute import execute
@@ -97,7 +98,7 @@ def test_a_store_with_programs_that_do_not_load(tmp_path: Path) -> None:
     assert expected["detected"].all()
     first = query_sql(store, "SELECT * FROM ablation('coder', 'tiny', 0.6, 3, 10)")
     assert first.select("incoherence", "detected", "n_load_failures").unique().rows() == [(0.0, True, 3)]
-    passes = compute_passes(store, open_pools(store), temperature=None, m=None, n=None)
+    passes = compute_passes(open_pools(store), {}, temperature=None, m=None, n=None)
     assert passes["consensus"].to_list() == [1.0] * passes.height  # three of four do not load
     view = view_task(store, open_pools(store)["tiny"], "tiny/double", [("coder", 0.6)], m=3, n=10)
     assert view.clusters.frame["loads"].to_list() == [False]

@@ -10,10 +10,12 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.commands import Checked, run_check
+from tests.bench.written import write_table
 from tests.check_cases.case import Case, load_cases
 from tests.check_cases.domain import as_arguments, shows_difference
 
@@ -89,9 +91,20 @@ def ask(question: Question, options: Sequence[str] = ()) -> Answer:
     return Answer(question=question, checked=checked, judgement=judge(question, checked))
 
 
+def ask_all(asked: Sequence[Question], jobs: int = 1) -> list[Answer]:
+    """Check them all, so many at a time, and say on the error stream what is wrong as it turns up."""
+    answers = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for i, answer in enumerate(pool.map(ask, asked), 1):
+            answers.append(answer)
+            wrong = "".join(f"\r{line}\n" for line in wrong_ones([answer]))
+            print(f"{wrong}\r{i} of {len(asked)}", end="", file=sys.stderr, flush=True)
+    return answers
+
+
 def table(answers: Sequence[Answer]) -> list[str]:
     """Return the lines of the table by class, all of them last."""
-    titles = ("cases", *JUDGEMENTS, "median s", "worst s")
+    titles = ("cases", *JUDGEMENTS, "median s", "worst s", "median CPU")
     lines = [f"{'class':<26}" + "".join(f"{title:>12}" for title in titles)]
     kinds = sorted({answer.question.case.kind for answer in answers})
     for kind in (*kinds, "all"):
@@ -100,6 +113,7 @@ def table(answers: Sequence[Answer]) -> list[str]:
         seconds = [answer.checked.seconds for answer in chosen]
         numbers = [len(chosen), *(counts[each] for each in JUDGEMENTS)]
         times = f"{statistics.median(seconds):>12.2f}{max(seconds):>12.2f}"
+        times += f"{statistics.median(answer.checked.cpu for answer in chosen):>12.2f}"
         lines.append(f"{kind:<26}" + "".join(f"{number:>12}" for number in numbers) + times)
     return lines
 
@@ -122,9 +136,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="a case, or case[a,b]")
     parser.add_argument("--kind", action="append", default=[], metavar="CLASS", help="cases of this class")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="every k-th question")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many checks at a time; times need one")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files there, and print the commands")
     parser.add_argument("--peers", action="store_true", help="CrossHair and Hypothesis' ghostwriter beside it")
     parser.add_argument("--planted", action="store_true", help="planted faults instead of cases")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/check_bench.md")
     return parser.parse_args()
 
 
@@ -134,11 +150,13 @@ def main() -> None:
     if arguments.peers:
         from tests.bench.peers import compare_peers
 
-        return compare_peers(arguments.only, arguments.every)
+        _say("peers", compare_peers(arguments.only, arguments.every, arguments.jobs), arguments.write)
+        return
     if arguments.planted:
         from tests.bench.planted import find_planted
 
-        return find_planted(arguments.every)
+        _say("planted faults", find_planted(arguments.every, arguments.jobs), arguments.write)
+        return
     asked = [
         question
         for question in questions([case for case in load_cases() if not case.missing])
@@ -147,16 +165,23 @@ def main() -> None:
     ][:: arguments.every]
     if arguments.keep:
         return _keep(asked, arguments.keep)
-    answers = []
-    for i, question in enumerate(asked, 1):
-        print(f"\r{i} of {len(asked)}: {question.title:<50.50}", end="", file=sys.stderr, flush=True)
-        answers.append(ask(question))
+    answers = ask_all(asked, arguments.jobs)
     print(file=sys.stderr)
-    print("\n".join([*table(answers), "", *wrong_ones(answers)]))
+    _say("cases", [*table(answers), "", *wrong_ones(answers), summary(answers)], arguments.write)
+
+
+def summary(answers: Sequence[Answer]) -> str:
+    """Say in a line how many are right."""
     share = sum(answer.judgement == "right" for answer in answers) / len(answers)
-    equivalent = sum(question.expected == "coherent" for question in asked)
-    print(f"{share:.1%} right of {len(answers)} checks of {len({q.case.name for q in asked})} functions;", end=" ")
-    print(f"{equivalent} are of equivalent candidates")
+    functions = {answer.question.case.name for answer in answers}
+    alike = sum(answer.question.expected == "coherent" for answer in answers)
+    return f"{share:.1%} right of {len(answers)} checks of {len(functions)} functions; {alike} of equivalent candidates"
+
+
+def _say(name: str, lines: Sequence[str], is_written: bool) -> None:
+    print("\n".join(lines))
+    if is_written:
+        write_table(name, lines)
 
 
 def _keep(asked: Sequence[Question], folder: Path) -> None:

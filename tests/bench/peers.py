@@ -12,20 +12,20 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import venv
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
-from tests.bench.commands import run_check
+from tests.bench.commands import run, run_check
 from tests.check_cases.case import Case, load_cases
 from tests.check_cases.domain import as_arguments, function_of, shows_difference, wrapped
 
 PAIRS = 40
-LIMIT = 180
+LIMIT = 120
 """Seconds that a tool may take for a pair."""
 CROSSHAIR_SECONDS = 10
 """CPU seconds for CrossHair; it explores without end."""
@@ -51,6 +51,7 @@ class Finding:
 
     arguments: str | None
     seconds: float
+    """Of processor time."""
 
 
 def choose_pairs(cases: Sequence[Case]) -> list[Pair]:
@@ -99,8 +100,8 @@ def by_difftrust(pair: Pair, folder: Path) -> Finding:
     checked = run_check(where, programs, pair.case.options, cwd=folder)
     shown = checked.shown[0] if checked.shown else None
     if shown is None:
-        return Finding(arguments=None, seconds=checked.seconds)
-    return Finding(arguments=as_arguments(shown), seconds=checked.seconds)
+        return Finding(arguments=None, seconds=checked.cpu)
+    return Finding(arguments=as_arguments(shown), seconds=checked.cpu)
 
 
 def by_crosshair(pair: Pair, folder: Path) -> Finding:
@@ -143,24 +144,30 @@ def judge(pair: Pair, finding: Finding) -> str:
     return "found" if pair.differ and shows in (True, None) else "false alarm"
 
 
-def compare_peers(only: Sequence[str] = (), every: int = 1) -> None:
-    """Run the three on the pairs, and print a table and all that each missed."""
+def compare_peers(only: Sequence[str] = (), every: int = 1, jobs: int = 1) -> list[str]:
+    """Run the three on the pairs; return a table and all that each missed."""
     environment()
     pairs = [pair for pair in choose_pairs(load_cases()) if not only or pair.case.name in only][::every]
     rows: dict[str, list[tuple[Pair, Finding, str]]] = {tool: [] for tool in TOOLS}
-    for i, pair in enumerate(pairs, 1):
-        for tool, run in TOOLS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                finding = run(pair, Path(folder))
-            rows[tool].append((pair, finding, judge(pair, finding)))
-        said = ", ".join(f"{tool} {answers[-1][2]} ({answers[-1][1].seconds:.1f} s)" for tool, answers in rows.items())
-        print(f"{i} of {len(pairs)}: {pair.case.name} {pair.names}: {said}", file=sys.stderr, flush=True)
-    differing = sum(pair.differ for pair in pairs)
-    print("\n".join([f"{len(pairs)} pairs, {differing} differ", *_lines(rows)]))
+    with ThreadPoolExecutor(jobs) as pool:
+        for i, (pair, found) in enumerate(zip(pairs, pool.map(_findings, pairs), strict=True), 1):
+            for tool, finding in found.items():
+                rows[tool].append((pair, finding, judge(pair, finding)))
+            said = ", ".join(f"{tool} {row[-1][2]} ({row[-1][1].seconds:.1f} s)" for tool, row in rows.items())
+            print(f"{i} of {len(pairs)}: {pair.case.name} {pair.names}: {said}", file=sys.stderr, flush=True)
+    return [f"{len(pairs)} pairs, {sum(pair.differ for pair in pairs)} of them differ", "", *_lines(rows)]
+
+
+def _findings(pair: Pair) -> dict[str, Finding]:
+    found = {}
+    for tool, find in TOOLS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            found[tool] = find(pair, Path(folder))
+    return found
 
 
 def _lines(rows: dict[str, list[tuple[Pair, Finding, str]]]) -> list[str]:
-    titles = ("found", "missed", "false alarms", "median s", "worst s", "shown, median characters")
+    titles = ("found", "missed", "false alarms", "median CPU s", "worst CPU s", "shown, median characters")
     lines = [f"{'':<24}" + "".join(f"{title:>14}" for title in titles[:5]) + f"  {titles[5]}"]
     details = []
     for tool, answers in rows.items():
@@ -188,10 +195,5 @@ def _run(command: list[str], folder: Path) -> tuple[str, float]:
     variables |= {"PATH": f"{binaries}{os.pathsep}{variables['PATH']}", "PYTHONPATH": str(folder)}
     command = [str(binaries / "python"), "-m", *command] if command[0] == "crosshair" else command
     command = [str(binaries / command[0]), *command[1:]] if command[0] in ("hypothesis", "python") else command
-    began = time.perf_counter()
-    try:
-        ended = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT)
-        said = ended.stdout
-    except subprocess.TimeoutExpired:
-        said = ""
-    return said, time.perf_counter() - began
+    ended = run(command, folder, LIMIT, variables)
+    return ended.stdout, ended.cpu

@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.bench.commands import run_check
@@ -17,17 +18,18 @@ def found(planted: Planted, options: Sequence[str] = ()) -> bool:
     return checked.verdict in ("incoherent", "disagreement found")
 
 
-def find_planted(every: int = 1) -> None:
-    """Print the share found of each kind, and what was missed."""
+def find_planted(every: int = 1, jobs: int = 1) -> list[str]:
+    """Return a line for each kind, with the share found, and one for each that was missed."""
     chosen = PLANTED[::every]
-    answers = {}
-    for i, planted in enumerate(chosen, 1):
-        print(f"\r{i} of {len(chosen)}: {planted.condition:<60.60}", end="", file=sys.stderr, flush=True)
-        answers[planted] = found(planted)
+    hits: dict[Planted, bool] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        for i, (planted, hit) in enumerate(zip(chosen, pool.map(found, chosen), strict=True), 1):
+            hits[planted] = hit
+            print(f"\r{i} of {len(chosen)}: {planted.condition:<60.60}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
+    lines = []
     for kind in (*dict.fromkeys(planted.kind for planted in chosen), "all"):
-        hits = [hit for planted, hit in answers.items() if kind in ("all", planted.kind)]
-        print(f"{kind:<20} found {sum(hits)} of {len(hits)}: {sum(hits) / len(hits):.2f}")
-    for planted, hit in answers.items():
-        if not hit:
-            print(f"missed ({planted.kind}): f({planted.parameters}), if {planted.condition}")
+        of_kind = [hit for planted, hit in hits.items() if kind in ("all", planted.kind)]
+        lines.append(f"{kind:<20} found {sum(of_kind):>2} of {len(of_kind):>2}: {sum(of_kind) / len(of_kind):.2f}")
+    missed = [planted for planted, hit in hits.items() if not hit]
+    return lines + [f"missed ({each.kind}): f({each.parameters}), if {each.condition}" for each in missed]

@@ -24,6 +24,7 @@ def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str
         contradicting=frozenset(contradicting),
         shown=shown,
         seconds=1.0,
+        cpu=1.0,
         said="",
     )
 

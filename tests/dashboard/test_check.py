@@ -89,6 +89,8 @@ def test_pasted_programs_become_files_with_plain_names() -> None:
 
 def test_functions_are_found_without_executing() -> None:
     assert functions_of("raise SystemExit\ndef a(): ...\ndef b(): ...") == ["a", "b"]
+    methods = "class C:\n    def __init__(self): ...\n    async def m(self): ..."
+    assert functions_of(f"async def a(): ...\n{methods}") == ["a", "C.m"]
     with pytest.raises(BadStub, match="found none"):
         functions_of("x = 1")
 

@@ -93,6 +93,24 @@ def test_humaneval_task_has_every_part_of_its_row(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "public"),
+    [
+        (">>> both(8, [7])\n    11", ["(8, [7])"]),
+        ("For example, both(-3, [1, 1]) == -2, and both(8,\n [7]) returns 11.", ["(-3, [1, 1])", "(8, [7])"]),
+        ("both(8, [7]) both(8, [7])", ["(8, [7])"]),
+        ("not both(1, [2]), which is no test; nor abboth(8, [7])", []),
+        ("both(a) => False; both(8, [7", []),
+        ("both('(', x)", []),
+    ],
+)
+def test_the_tests_that_stand_in_the_description_are_public(tmp_path: Path, said: str, public: list[str]) -> None:
+    row = humaneval_row(prompt=PROMPT.replace(">>> both(4, [2])\n    5", said))
+    (task,) = load_benchmark("HumanEval", path=write_humaneval(tmp_path, row))
+    assert task.description.endswith(said)
+    assert list(task.public_inputs) == public
+
+
 def test_humaneval_takes_the_examples_where_no_test_is_literal(tmp_path: Path) -> None:
     row = humaneval_row(test="def check(candidate):\n    candidate(random())")
     (task,) = load_benchmark("HumanEval", path=write_humaneval(tmp_path, row))
@@ -109,6 +127,7 @@ def test_mbpp_task_has_every_part_of_its_row(tmp_path: Path) -> None:
         description="Count x in y.",
         seed_inputs=("('a', 'banana')", "('c', 'bc')"),
         reference=mbpp_row()["code"],
+        public_inputs=("('a', 'banana')",),
     )
 
 

@@ -15,14 +15,18 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Program, Reading
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadTask, WrongUsage
+from difftrust_core.execution.distinct import Drawn
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.execution.validity import Jury, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.report.readings import make_draws
+from difftrust_core.report.tables import TableRequest
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import Store
+from difftrust_core.store.verify.rows import check_tables
 from tests.support.tiny import RIGHT, TASKS, candidates
 
 HALF = Task(
@@ -73,7 +77,7 @@ def test_candidates_that_do_not_load_reject_no_input(tmp_path: Path) -> None:
     assert attempts.to_list() == [1] * 20
 
 
-def job(domain: Domain, *, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) -> ChunkJob:
+def job(domain: Domain, *, start: int = 0, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) -> ChunkJob:
     return ChunkJob(
         root=Path(),
         task=replace(HALF, domain=domain, seed_inputs=seeds),
@@ -83,6 +87,7 @@ def job(domain: Domain, *, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) 
         allow_weak=False,
         holding=None,
         is_here=True,
+        start=start,
         stop=stop,
     )
 
@@ -93,28 +98,30 @@ SQUARES = Domain(types="x: int", requires="math.isqrt(x) ** 2 == x", generate=GE
 
 @pytest.mark.parametrize("domain", [EVEN, SQUARES, Domain(types="x: int")])
 def test_inputs_lie_inside_the_domain_and_are_prefix_stable(sandbox: Sandbox, domain: Domain) -> None:
-    texts, attempts = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)
-    values = [read_literal(text)[0] for text in texts]
+    drawn = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)
+    values = [read_literal(text)[0] for text in drawn.texts]
     assert all(type(value) is int for value in values)
     assert all(eval(domain.requires or "True", {"x": value, "math": math}) for value in values)
-    assert max(attempts) <= MAX_ATTEMPTS
+    assert max(drawn.attempts) <= MAX_ATTEMPTS
     assert len(set(values)) > 10
-    assert sample_valid_inputs(job(domain, stop=50, seeds=("(16,)",)), sandbox) == (texts[:50], attempts[:50])
+    for start, stop in ((0, 50), (50, 70), (199, 200)):
+        part = sample_valid_inputs(job(domain, start=start, stop=stop, seeds=("(16,)",)), sandbox)
+        assert part == Drawn(**{name: values[start:stop] for name, values in vars(drawn).items()})
 
 
 def test_each_mutation_keeps_the_types(sandbox: Sandbox) -> None:
     domain = Domain(types="x: list[float]")
-    texts, attempts = sample_valid_inputs(job(domain, seeds=("([1.0, 2.5],)", "([1, 'a'],)")), sandbox)
-    values = [read_literal(text)[0] for text in texts]
+    drawn = sample_valid_inputs(job(domain, seeds=("([1.0, 2.5],)", "([1, 'a'],)")), sandbox)
+    values = [read_literal(text)[0] for text in drawn.texts]
     assert all(type(entry) is float for value in values for entry in value)
-    assert set(attempts) == {1}
+    assert [a - 1 for a in drawn.attempts] == drawn.repeats  # none was rejected
     assert {len(value) for value in values} >= {0, 1, 2, 3}
 
 
 def test_where_nothing_else_lies_inside_an_unchanged_seed_does(sandbox: Sandbox) -> None:
-    texts, attempts = sample_valid_inputs(job(Domain(requires="x == 8"), stop=3, seeds=("(8,)", "(9,)")), sandbox)
-    assert set(texts) == {"(8,)"}
-    assert max(attempts) <= MAX_ATTEMPTS + 1
+    drawn = sample_valid_inputs(job(Domain(requires="x == 8"), stop=3, seeds=("(8,)", "(9,)")), sandbox)
+    assert set(drawn.texts) == {"(8,)"}
+    assert max(drawn.attempts) <= MAX_ATTEMPTS + 1
 
 
 @pytest.mark.parametrize(
@@ -172,9 +179,46 @@ def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
         assert row["n"] == 20
         assert row["n_distinct"] == len(set(own["arguments"]))
         assert row["n_draws"] + row["n_unchanged"] == sum(own["attempts"])
+        assert row["n_repeats"] == sum(own["repeats"])
+        assert row["exhausted"] is (False if row["validity"] == "domain" else None)
+        assert (row["n_repeats"] > 0) <= (row["validity"] == "domain")
+    assert check_tables(store) == []
     read = Store.open(made.root, Reading(inputs="domain"))
     assert load_pool(read, "tiny").tasks[0].task_id == tasks[0].task_id
     assert set(query_sql(read, "SELECT DISTINCT task_id FROM estimates")["task_id"]) == {t.task_id for t in tasks}
+
+
+def test_the_draws_say_which_domains_are_exhausted(tmp_path: Path) -> None:
+    few = Domain(requires="def requires(x): return x in (1, 0, -7, 2)")
+    tasks = [replace(task, domain=few if task.entry_point == "double" else Domain()) for task in TASKS]
+    store = Store.create(tmp_path / "store")
+    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+    _ = execute(store, n=30, validity="domain", say=lambda _: None)
+    draws = export_results(store, tmp_path / "results").read("draws").sort("task_id")
+    assert draws["exhausted"].to_list() == [True, False, False]
+    double = draws.row(0, named=True)
+    assert double["n_distinct"] == 4
+    assert double["n_repeats"] > double["n"]
+    made = make_draws(TableRequest(store=tmp_path / "results"))
+    assert made.notes[-1] == "exhausted in tiny (distinct inputs): tiny/double (4)"
+    frame = made.frame
+    assert frame.select("tasks", "all_distinct", "exhausted").rows() == [(3, 2, 1)]
+    inside = store.read("inputs")
+    assert frame["share_redrawn"].item() == pytest.approx(inside["repeats"].sum() / inside["attempts"].sum())
+    assert frame["share_repeated"].item() == pytest.approx(26 / 90)
+
+
+def test_in_chunks_or_at_once_the_inputs_are_the_same(tmp_path: Path) -> None:
+    tasks = [replace(task, domain=Domain()) for task in TASKS]
+    found = []
+    for sizes in ((60,), (7, 20, 60)):
+        store = Store.create(tmp_path / f"store{len(sizes)}")
+        _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+        for n in sizes:
+            assert execute(store, n=n, validity="domain", say=lambda _: None).failures == ()
+        found.append(store.read("inputs").drop("start").sort("task_id", "input_index"))
+    assert found[0].equals(found[1])
+    assert found[0]["repeats"].sum() > 0
 
 
 def test_the_tests_are_the_seed_inputs_as_they_are(tmp_path: Path) -> None:

@@ -56,22 +56,35 @@ def test_clusters_agree_with_counting_plainly_in_any_order(seed: int) -> None:
 
 def test_the_table_is_paired_by_task() -> None:
     rows = [
-        ("b", "t1", "one", 0.6, 10, 100, 0.5, 1.0),
-        ("b", "t2", "one", 0.6, 10, 100, 0.25, 0.0),
-        ("b", "t1", "two", 0.6, 10, 100, 1.0, 1.0),
-        ("b", "t2", "two", 0.6, 10, 100, 0.25, 0.0),
+        ("b", "t1", "one", 0.6, 10, 100, 0.5, 1.0, 1.0, True),
+        ("b", "t2", "one", 0.6, 10, 100, 0.25, 0.0, 1.0, False),
+        ("b", "t1", "two", 0.6, 10, 100, 1.0, 1.0, 1.0, True),
+        ("b", "t2", "two", 0.6, 10, 100, 0.25, 0.0, 0.0, False),
     ]
-    columns = ["benchmark", "task_id", "model", "temperature", "m", "n", "random", "consensus"]
-    table = selection_table(pl.DataFrame(rows, schema=columns, orient="row"))
+    columns = ["benchmark", "task_id", "model", "temperature", "m", "n"]
+    columns += ["random", "consensus", "filtered", "has_example"]
+    passes = pl.DataFrame(rows, schema=columns, orient="row")
+    table = selection_table(passes)
     assert table["model"].to_list() == ["one", "two", "mean"]
     assert table["tasks"].to_list() == [2, 2, 2]
+    assert table["with_example"].to_list() == [1, 1, 1]
     assert table["random"].to_list() == [0.375, 0.625, 0.5]
     assert table["consensus"].to_list() == [0.5, 0.5, 0.5]
-    assert table["difference"].to_list() == [0.125, -0.125, 0.0]
+    assert table["filtered"].to_list() == [1.0, 0.5, 0.75]
+    assert table["consensus_gain"].to_list() == [0.125, -0.125, 0.0]
+    assert table["filtered_gain"].to_list() == [0.625, -0.125, 0.25]
+    assert table["filter_gain"].to_list() == [0.5, 0.0, 0.25]
     # Of two tasks a resample holds one twice or each once: the extremes are the two differences, each in 1 of 4.
-    assert table.select("low", "high").rows() == [(-0.25, 0.5), (-0.25, 0.0), (-0.25, 0.25)]
+    ends = table.select("consensus_gain_low", "consensus_gain_high")
+    assert ends.rows() == [(-0.25, 0.5), (-0.25, 0.0), (-0.25, 0.25)]
+    assert table.select("filter_gain_low", "filter_gain_high").rows() == [(0.0, 1.0), (0.0, 0.0), (0.0, 0.5)]
     shuffled = pl.DataFrame(rows[::-1], schema=columns, orient="row")
     assert selection_table(shuffled).equals(table)
+    unknown = passes.with_columns(filtered=pl.when(pl.col("model") == "one").then("filtered"))
+    found = selection_table(unknown)
+    assert found["filtered"].to_list() == [1.0, None, None]
+    others = [name for name in table.columns if "filter" not in name]
+    assert found.select(others).equals(table.select(others))
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
@@ -97,8 +110,8 @@ def test_on_a_store_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     table = pl.read_csv(io.StringIO(out))
     row = table.row(0, named=True)
     assert (row["benchmark"], row["model"], row["tasks"]) == ("starter", "m1", 2)
-    assert (row["random"], row["consensus"], row["difference"]) == pytest.approx((0.5, 0.5, 0.0))
-    assert (row["low"], row["high"]) == pytest.approx((-1 / 3, 1 / 3))
+    assert (row["random"], row["consensus"], row["consensus_gain"]) == pytest.approx((0.5, 0.5, 0.0))
+    assert (row["consensus_gain_low"], row["consensus_gain_high"]) == pytest.approx((-1 / 3, 1 / 3))
     assert "m = 3, n = 30, equality paper" in err
     _, out, _ = run(capsys, "table", "selection", "--store", store, "--format", "csv", "-m", "2", "--jobs", "1")
     # Of the first two candidates both are right, or one is: a tie, which the shorter program wins.

@@ -1,6 +1,6 @@
 """Write docs/agreement.md: what agreement is worth, and how often its bound is kept; run by make agreement.
 
-python -m tests.support.agreement [--inputs reference domain] [--references audited] [--alpha 0.3]
+python -m tests.support.agreement [--inputs reference domain tests] [--references audited] [--alpha 0.3]
 """
 
 import argparse
@@ -21,6 +21,8 @@ from tests.support.simulated import CODERS
 
 TARGET = Path(__file__).parents[2] / "docs" / "agreement.md"
 ALPHAS = (0.05, 0.1, 0.2, 0.3, 0.4)
+ALPHA = 0.3
+"""The bound of the first table of a section."""
 DELTA = 0.1
 REPETITIONS = 1000
 HEAD = """# What agreement is worth
@@ -32,10 +34,9 @@ in small.
 - **Answer**: the behaviour of most of the programs (the largest cluster; of equally large ones that of the program
   sampled first). A task is *answered* where a signal is at a threshold or stricter: incoherence, the share of the
   largest cluster, or the number of clusters.
-- **Wrong**: the answer differs from the reference on any of the n inputs. These are fuzzed inputs, and so the truth
-  here is only as good as they and the reference are; each section says which inputs. Truth by the benchmark's own tests
-  is not shown: the recorded results hold outcomes on fuzzed inputs alone. It would take executing the candidates on the
-  arguments of those tests too, kept as further inputs of each task.
+- **Wrong**: the answer differs from the reference on any of the n inputs. Each section says which inputs: those that
+  the reference accepts (`reference`), those inside the task's domain (`domain`), or the benchmark's own tests
+  (`tests`). The truth is only as good as they and the reference are.
 - **Coverage**: answered tasks of all. **Risk**: wrong answers of the answered. Intervals are exact (Clopper-Pearson).
 
 `difftrust table agreement` and `difftrust table guarantee` print this for any store (`--model`, `--signal`, `--alpha`,
@@ -140,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", nargs="+", default=["reference"], help="a section for each")
     parser.add_argument("--references", default="published")
-    parser.add_argument("--alpha", type=float, default=0.3, help="the bound of the first table of a section")
+    parser.add_argument("--alpha", type=float, default=ALPHA, help="the bound of the first table of a section")
     options = parser.parse_args()
     text = HEAD.format(
         repetitions=REPETITIONS, delta=DELTA, error=np.sqrt(DELTA * (1 - DELTA) / REPETITIONS), kinds=len(CODERS)
@@ -167,22 +168,32 @@ def _simulated() -> str:
 
 
 def _recorded(study: dt.Study, alpha: float) -> str:
-    shown = study.table("agreement", alpha=alpha, delta=DELTA).frame
-    head = ["benchmark", "model", "all agree", "wrong of these", "threshold", "held out: answered", "wrong of these"]
-    head += ["transfer: answered", "wrong of these"]
-    text = _table(head, [_agreement_row(row) for row in shown.iter_rows(named=True)], texts=2)
+    text = agreement_table(study, alpha)
     rows, largest = [], 0.0
     for signal in THRESHOLDS:
         for bound in ALPHAS:
             found = study.table("guarantee", signal=signal, alpha=bound, delta=DELTA).frame
             largest = max(largest, *found["broken"])
-            for (benchmark,), part in found.group_by("benchmark", maintain_order=True):
-                rows.append([str(benchmark), signal, f"{bound:.0%}", *_guarantee_cells(part)])
+            rows += guarantee_rows(found, signal, bound)
     rows.sort(key=lambda row: row[:2])
     head = ["benchmark", "signal", "alpha", "answering", "coverage", "risk", "broken, mean", "broken, largest"]
     head += ["held out above, mean", "rejected, mean", "broken elsewhere"]
     text += SPLITS.format(delta=DELTA, largest=largest, rejected=DELTA + 0.05)
     return text + _table(head, rows, texts=2)
+
+
+def agreement_table(study: dt.Study, alpha: float = ALPHA) -> str:
+    """Return the first table of a section: a row a model."""
+    shown = study.table("agreement", alpha=alpha, delta=DELTA).frame
+    head = ["benchmark", "model", "all agree", "wrong of these", "threshold", "held out: answered", "wrong of these"]
+    head += ["transfer: answered", "wrong of these"]
+    return _table(head, [_agreement_row(row) for row in shown.iter_rows(named=True)], texts=2)
+
+
+def guarantee_rows(found: pl.DataFrame, signal: str, bound: float) -> list[list[str]]:
+    """Return the rows of the second table of a section that one signal and bound have: one a benchmark."""
+    parts = found.group_by("benchmark", maintain_order=True)
+    return [[str(name), signal, f"{bound:.0%}", *_guarantee_cells(part)] for (name,), part in parts]
 
 
 def _agreement_row(row: dict[str, Any]) -> list[str]:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from difftrust_core.base.records import Kind
+from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task
-from difftrust_core.checks.check import Duel
-from difftrust_core.execution.validity import Jury
+from difftrust_core.checks.duel import Duel
+from difftrust_core.checks.programs import Executor
 from difftrust_core.languages.language import language_of
 from difftrust_core.languages.python.shrink import Shrunk
-from difftrust_core.metrics.equality import Equality, Forms, classify
+from difftrust_core.metrics.equality import Comparison, Equality, Forms, classify
 from difftrust_core.sandbox.host import Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 
@@ -71,10 +71,16 @@ def distinguish(
 def _shrunk(task: Task, shown: dict[str, list[str]], sandbox: Sandbox, equality: Equality) -> list[Found]:
     """Shrink for one query after the other; a database that shows others too is taken for them as it is."""
     found: dict[str, Shrunk] = {}
+    comparison = Comparison(equality)
+
+    def differs(right: Outcome, answer: Outcome) -> bool:
+        return right[0] is Kind.VALUE and not comparison.are_equal(right, answer)
+
     for query, starts in shown.items():
         if query in found or not starts:
             continue
-        duel = Duel(task, (task.reference or "", query), sandbox, equality=equality, jury=Jury(task, (), sandbox))
+        codes = (task.reference or "", query)
+        duel = Duel(Executor(task, sandbox), codes, differs, keeps=lambda inputs: [True] * len(inputs))
         smallest = duel.smallest(starts, (), lambda text: True)
         if smallest is None:
             continue

@@ -1,64 +1,249 @@
-"""Write docs/table_4.md's figures and the README's first table anew, from the shipped results; run by make docs."""
+"""Write the tables and figures that documents quote anew, from the shipped results; run by make docs.
 
+Each is a part of a document between two texts that stay. docs/agreement.md, which takes longer, is
+``tests.support.agreement``'s; docs/calibration.md, which takes half an hour, ``tests.support.calibrate``'s.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import difftrust_core as dt
 from difftrust_core.datasets.published import find_results
-from difftrust_core.report.names import with_display_names
+from difftrust_core.metrics.aggregate import MEAN
+from difftrust_core.report.names import display_name, with_display_names
 
 ROOT = Path(__file__).parents[2]
-TARGET, README = ROOT / "docs" / "table_4.md", ROOT / "README.md"
 SHOWN = (
     *("claude_sonnet_4", "claude_opus_4", "deepseek_r1", "gemini_2_5_pro"),
     *("gpt_4o", "gpt_4", "gpt_3_5", "llama_3_1_8b_instruct"),
 )
 """The models of the README's table."""
+READINGS = (("reference", "published"), ("domain", "published"), ("domain", "audited"))
+"""Inputs and references."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What of a document is computed: the text from ``begin`` (included) to ``end`` (not)."""
+
+    document: str
+    begin: str
+    end: str
+    make: Callable[[], str]
+
+    def found(self) -> str:
+        """Return the part as it stands there."""
+        text = (ROOT / self.document).read_text()
+        return text[text.index(self.begin) : self._end(text)]
+
+    def write(self) -> None:
+        """Write the part anew."""
+        text = (ROOT / self.document).read_text()
+        (ROOT / self.document).write_text(text[: text.index(self.begin)] + self.make() + text[self._end(text) :])
+
+    def _end(self, text: str) -> int:
+        return text.index(self.end, text.index(self.begin)) if self.end else len(text)
 
 
 def main() -> None:
-    """Write the table and its notes between the first line that begins with | and the causes of differences."""
-    text = TARGET.read_text()
-    begin, end = text.index("| benchmark |"), text.index("\nDifferences: ")
-    TARGET.write_text(text[:begin] + table_4() + text[end:])
-    text = README.read_text()
-    begin, end = text.index("| HumanEval, 10 programs"), text.index("\nFrom `difftrust table 4")
-    README.write_text(text[:begin] + readme_table() + text[end:])
+    """Write all parts."""
+    for part in PARTS:
+        part.write()
+
+
+@cache
+def _study(inputs: str, references: str = "published") -> dt.Study:
+    return dt.open(find_results(), inputs=inputs, references=references)
 
 
 def table_4() -> str:
-    """Return Table 4 beside the published one, and its notes, in Markdown."""
+    """Return Table 4 beside the published one, and its notes."""
     made = dt.open(find_results()).table(4, published=True)
     frame = with_display_names(made.frame)
     head = ["published" if name.startswith("published_") else name.replace("_", " ") for name in frame.columns]
-    rule = ["---" if kind == pl.String else "---:" for kind in frame.schema.values()]
-    rows = [[_cell(value) for value in row] for row in frame.iter_rows()]
-    lines = [f"| {' | '.join(line)} |" for line in (head, *rows)]
-    lines.insert(1, f"|{'|'.join(rule)}|")
-    return "\n".join([*lines, "", *[f"- {note}" for note in made.notes], ""])
+    kinds = [kind == pl.String for kind in frame.schema.values()]
+    table = _table(head, ([_cell(value) for value in row] for row in frame.iter_rows()), texts=kinds)
+    return "\n".join([table, *[f"- {note}" for note in made.notes], ""])
 
 
 def readme_table() -> str:
-    """Return the README's table of some models on HumanEval, in Markdown."""
+    """Return the README's table of some models on HumanEval."""
     frame = dt.open(find_results()).table(4, published=True).frame.filter(benchmark="HumanEval")
     chosen = with_display_names(frame.filter(pl.col("model").is_in(SHOWN)).sort("mean_error"))
-    lines = [
-        "| HumanEval, 10 programs and 1,000 inputs per task | mean error | mean incoherence | "
-        "erroneous tasks found without a reference |",
-        "|---|---:|---:|---:|",
-        *(
-            f"| {model} | {error:.1%} | {incoherence:.1%} | {rate:.0%} |".replace("%", " %")
-            for model, error, incoherence, rate in chosen.select(
-                "model", "mean_error", "mean_incoherence", "detection_rate"
-            ).iter_rows()
-        ),
+    columns = ("model", "mean_error", "mean_incoherence", "detection_rate")
+    rows = [
+        [model, _percent(error), _percent(incoherence), _percent(rate, digits=0)]
+        for model, error, incoherence, rate in chosen.select(columns).iter_rows()
     ]
-    return "\n".join([*lines, ""])
+    head = ["HumanEval, 10 programs and 1,000 inputs per task", "mean error", "mean incoherence"]
+    return _table([*head, "erroneous tasks found without a reference"], rows)
+
+
+def readme_readings() -> str:
+    """Return what the README says of the errors that are none."""
+    readings = _study("reference").table("readings", published=True).frame
+    sonnet = readings.filter(benchmark="HumanEval", model="claude_sonnet_4").filter(
+        pl.col("reading") == "in the domain"
+    )
+    kinds = _study("reference").table("undetected", published=True).frame.filter(benchmark="HumanEval", model="all")
+    shares = {name: value for name, value in kinds.row(0, named=True).items() if name.startswith("share ")}
+    out, _, fault, real = (_percent(share, digits=0) for share in shares.values())
+    return (
+        "([docs/domains.md](docs/domains.md)) Claude Sonnet 4's mean error on HumanEval is "
+        f"{_percent(sonnet['mean_error'].item())}, and of the published errors that\n"
+        f"incoherence misses {out} lie outside the domain, {fault} are faults of references or descriptions, "
+        f"{real} are real\n"
+    )
+
+
+def selection_means() -> str:
+    """Return pass@1 of the ways to take one of ten programs, means over the models, in each reading."""
+    rows = []
+    for inputs, references in READINGS:
+        frame = _study(inputs, references).table("selection", published=True).frame.filter(model=MEAN)
+        for row in frame.iter_rows(named=True):
+            rows.append([inputs, references, row["benchmark"], *_selection_cells(row)])
+    return _table(["inputs", "references", "benchmark", *_SELECTION_HEAD], rows, texts=3)
+
+
+def selection_models(inputs: str, *, head: str) -> str:
+    """Return the same of each model; ``head``: of the first column."""
+    frame = _study(inputs).table("selection", published=True).frame.filter(pl.col("model") != MEAN)
+    rows = [
+        [row["benchmark"], display_name(row["model"]), *_selection_cells(row)] for row in frame.iter_rows(named=True)
+    ]
+    return _table([head, "model", *_SELECTION_HEAD], rows, texts=2)
+
+
+_SELECTION_HEAD = ["tasks", "random", "consensus", "gain", "filtered", "gain", "gain over the consensus"]
+
+
+def _selection_cells(row: dict[str, Any]) -> list[str]:
+    gains = [_points(row, name) for name in ("consensus_gain", "filtered_gain", "filter_gain")]
+    passes = [f"{row[name]:.3f}" for name in ("random", "consensus", "filtered")]
+    return [str(row["tasks"]), passes[0], passes[1], gains[0], passes[2], gains[1], gains[2]]
+
+
+def _points(row: dict[str, Any], name: str) -> str:
+    value, low, high = (100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:+.1f} [{low:.1f}, {high:.1f}]"
+
+
+def draws() -> str:
+    """Return how the inputs of the shipped results were drawn."""
+    frame = dt.open(find_results()).table("draws").frame
+    rows = [
+        [
+            *(row["benchmark"], row["inputs"], str(row["tasks"]), f"{row['median_distinct']:,.0f}"),
+            *(str(row["all_distinct"]), _cell(row["exhausted"])),
+            *(_percent(row[name]) for name in ("share_repeated", "share_redrawn", "share_rejected")),
+        ]
+        for row in frame.iter_rows(named=True)
+    ]
+    head = ["benchmark", "inputs", "tasks", "median distinct", "all distinct", "exhausted"]
+    return _table([*head, "repeated", "redrawn", "rejected"], rows, texts=2)
+
+
+_M = (5, 10, 50)
+_KINDS = {
+    "22 kinds": "all simulated kinds together",
+    "one LLM": "recorded: 1 LLM as one coder",
+    "60/30/10% wrong on 0/20/100%": "60/30/10% wrong on 0/20/100% of the inputs",
+    "70/27/3% wrong on 0/10/100%": "70/27/3% wrong on 0/10/100% of the inputs",
+}
+
+
+def coverage() -> str:
+    """Return what docs/uncertainty.md quotes of docs/calibration.md."""
+    by_m = {m: _quoted(f"### m = {m}") for m in _M}
+    lines = [("I, `calibrated`", "I", tuple(_KINDS)), ("I, `chernoff`", "I chernoff", ("22 kinds",))]
+    rows = [
+        [name if i == 0 else "", kind, *(_bold(_spaced(by_m[m][_KINDS[kind]][column]), column) for m in _M)]
+        for name, column, kinds in [*lines, ("I, **naive**", "I naive", ("22 kinds", "one LLM"))]
+        for i, kind in enumerate(kinds)
+    ]
+    inputs = _quoted("## Over inputs")
+    tasks = _quoted("## Over tasks")
+    over_inputs = ["I, `hoeffding`", *(_spaced(inputs[n]["I hoeffding"]) for n in inputs)]
+    over_tasks = [[said, *(_spaced(tasks[n][column]) for n in tasks)] for said, column in _OVER_TASKS.items()]
+    return "\n".join(
+        [
+            _table(["about the LLM", "coders", *(f"m = {m}" for m in _M)], rows, texts=2),
+            _table(["about ten given programs that disagree", *(f"n = {int(n):,}" for n in inputs)], [over_inputs]),
+            _table(["about all tasks", *(f"{n} tasks" for n in tasks)], over_tasks),
+        ]
+    )
+
+
+_OVER_TASKS = {
+    "mean error": "mean_error as-published",
+    "mean incoherence": "mean_incoherence as-published",
+    "Spearman's rho": "spearman as-published",
+    "detection rate, as published": "detection_rate as-published",
+    "detection rate, all pairs": "detection_rate all-pairs",
+    "undetected mean error": "undetected_mean_error as-published",
+}
+
+
+def _quoted(heading: str) -> dict[str, dict[str, str]]:
+    """Return the table below a heading of docs/calibration.md: first cell -> column -> cell."""
+    text = (ROOT / "docs" / "calibration.md").read_text()
+    lines = re.search(r"^\|(?:.*\n\|)*.*", text[text.index(heading) :], re.MULTILINE)
+    assert lines, heading
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines[0].splitlines())
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+
+
+def _bold(cell: str, column: str) -> str:
+    return f"**{cell}**" if column == "I naive" else cell
+
+
+def _spaced(cell: str) -> str:
+    share = cell.split(" ")[0].removesuffix("%")
+    return "100 %" if share == "100.0" else f"{share} %"
+
+
+def _percent(share: float, *, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _cell(value: object) -> str:
     return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | Sequence[bool] = 1) -> str:
+    """Return a table in Markdown; ``texts``: how many columns, or which, are not numbers."""
+    kinds = [i < texts for i in range(len(head))] if isinstance(texts, int) else texts
+    rule = f"|{'|'.join('---' if is_text else '---:' for is_text in kinds)}|"
+    lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in line) for line in (head, *rows)]
+    return "\n".join([lines[0], rule, *lines[1:], ""])
+
+
+PARTS = (
+    Part(document="README.md", begin="| HumanEval, 10 programs", end="\nFrom `difftrust table 4", make=readme_table),
+    Part(
+        document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="([notebook]", make=readme_readings
+    ),
+    Part(document="docs/table_4.md", begin="| benchmark |", end="\nDifferences: ", make=table_4),
+    Part(document="docs/selection.md", begin="| inputs |", end="\n## Each model", make=selection_means),
+    *(
+        Part(
+            document="docs/selection.md",
+            begin=f"| {head} |",
+            end=end,
+            make=partial(selection_models, inputs, head=head),
+        )
+        for inputs, head, end in (("reference", "as published", "\n| in the domain"), ("domain", "in the domain", ""))
+    ),
+    Part(document="docs/domains.md", begin="| benchmark | inputs |", end="\n`--validity tests`", make=draws),
+    Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
+)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from difftrust_core.base.text import printable
+from difftrust_core.cli.coercion import QuickCommand
 from difftrust_core.cli.options import WeakOption, store_folder
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import BadSource, DifftrustError, NoStore, WrongUsage
@@ -27,10 +28,16 @@ _STATUS = {"coherent": 0, "incoherent": 1, "disagreement found": 1, "undecided":
 
 
 @commands.command(
-    epilog='Example: difftrust check shapes.py::area --candidates DIR --assume "width >= 0" --example "area(2, 3) == 6"'
+    epilog="""\b
+Examples:
+  difftrust check shapes.py::area --candidates DIR
+  difftrust check shapes.py::area --candidates DIR --assume "width >= 0"
+  difftrust check shapes.py::area --model gpt-4o --example "area(2, 3) == 6"
+""",
+    cls=QuickCommand,
 )
 def check(
-    where: Annotated[str, typer.Argument(help="A function or method: module.py::function, module.py::Class.method.")],
+    where: Annotated[str, typer.Argument(help="What to check: module.py::function or module.py::Class.method.")],
     model: Annotated[list[str] | None, typer.Option(help="Sample from this LLM; several make a mixture.")] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature.")] = 0.6,
@@ -43,7 +50,7 @@ def check(
     api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,
     candidates: Annotated[
-        Path | None, typer.Option(help="Check these files (each *.py one candidate), without any LLM.", metavar="DIR")
+        Path | None, typer.Option(help="Folder of candidates, each *.py one; no LLM is asked.", metavar="DIR")
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
@@ -73,7 +80,7 @@ def check(
     tolerance: Annotated[
         float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
     ] = 1e-9,
-    message: Annotated[bool, typer.Option("--message", help="The messages of exceptions count too.")] = False,
+    message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
     pin: Annotated[
         list[str] | None,
@@ -84,13 +91,11 @@ def check(
 ) -> None:
     """See where several implementations of a function disagree, without knowing what is right.
 
+    The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
+
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide.
     """
-    from difftrust_core.checks.check import CheckOptions
-    from difftrust_core.checks.check import check as run
-    from difftrust_core.checks.function import load_stub
     from difftrust_core.checks.pin import as_it_was
-    from difftrust_core.datasets.recorded.folder import candidates_of
 
     if candidates is not None and model:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
@@ -112,6 +117,9 @@ def check(
             "allow_imports": allow_import or [],
         }
         suggestion, notes = None, list[str]()
+        from difftrust_core.checks.function import load_stub
+        from difftrust_core.datasets.recorded.folder import candidates_of
+
         if candidates is not None:
             codes = _codes(candidates)
             stub = load_stub(where, candidates=tuple(codes.values()), needs_docstring=False, **known)
@@ -124,6 +132,9 @@ def check(
                 models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
             )
             stub, found, suggestion, notes = _sampled(where, known, store, request)
+        from difftrust_core.checks.check import CheckOptions  # late, so that a refusal comes soon
+        from difftrust_core.checks.check import check as run
+
         options = CheckOptions.of(
             stub,
             subject=f"these {len(found)} programs" if candidates else "",
@@ -231,6 +242,8 @@ def _show(report: "CheckReport", where: str, *, json_wanted: bool, output: Path 
 
 def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, list[str]]:
     """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and what to say of them."""
+    if not pins:
+        return None, []
     from difftrust_core.checks.pin import parse_pin, pin_example
 
     numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]

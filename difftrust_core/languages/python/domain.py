@@ -81,13 +81,16 @@ class PythonDomain:
         return self.types.accepts(arguments)
 
     def draw(self, seeds: Sequence[tuple[Any, ...]], seed: int) -> Draw:
-        """Return what mutates ``seeds`` as ``fuzz`` does, in steps that each keep the types."""
+        """Return what mutates ``seeds`` as ``fuzz`` does, in steps that each keep the types.
+
+        Attempt MAX_ATTEMPTS gives an unchanged seed input; those above it mutate as often as the first ones.
+        """
 
         def draw(position: int, attempt: int) -> str:
             generator = generator_of(self._task.task_id, seed=seed, position=position, attempt=attempt)
             chosen = seeds[below(len(seeds), generator)]
-            if attempt < MAX_ATTEMPTS:
-                halved = attempt // _PATIENCE
+            if attempt != MAX_ATTEMPTS:
+                halved = attempt // _PATIENCE if attempt < MAX_ATTEMPTS else 0
                 chosen = tuple([self._mutated(i, value, generator, halved) for i, value in enumerate(chosen)])
             return write_literal(chosen)
 

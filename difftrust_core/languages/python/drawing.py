@@ -28,6 +28,8 @@ from difftrust_core.languages.python.witnesses import mine_constants
 _FRESH_EVERY = 5
 _LARGE = 2**64
 _MAX_PROGRAM = 1 << 20
+_FAVOUR = 0.6
+"""Of so many changed inputs the seed is one on which programs return a value."""
 _STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
 _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
 """Names for what ``**kwargs`` takes."""
@@ -47,9 +49,14 @@ def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
     found = [str(number) for number in folded_numbers(codes)]
     found += [text for text in mined.texts if isinstance(text, str) and text]
     found += [write_literal(number) for number in mined.numbers]
-    found += [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
+    found += quoted(description)
     found += _NUMBER.findall(description)
     return list(dict.fromkeys(found))[:_MAX_WORDS]
+
+
+def quoted(description: str) -> list[str]:
+    """Return the texts that a description has in quotes."""
+    return [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
 
 
 def folded_numbers(programs: Iterable[str]) -> list[int]:
@@ -193,6 +200,8 @@ class CheckDraws:
         self._words, self._numbers = list(dictionary), numbers_in(dictionary)
         self._columns = dict(columns or {})
         self._texts: dict[str, list[str]] = {}
+        self._known: dict[str, list[str]] = {}
+        self._favoured: list[tuple[Any, ...]] = []
         self._pool: dict[int, list[Any]] = {}
         self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
         for arguments in self._seeds:
@@ -219,6 +228,20 @@ class CheckDraws:
         except (NoValue, RecursionError):
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
 
+    @property
+    def seeds(self) -> list[str]:
+        """The seed inputs."""
+        return [write_literal(arguments) for arguments in self._seeds]
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Change those seeds more often on which programs return a value, where most raise; one flag a seed."""
+        some = [seed for seed, has in zip(self._seeds, answered, strict=True) if has]
+        self._favoured = some if len(some) < _FAVOUR * len(self._seeds) else []
+
+    def fresh_positions(self, n: int) -> range:
+        """Return the first n positions at which inputs are drawn afresh; none where too little is known."""
+        return range(_FRESH_EVERY - 1, _FRESH_EVERY * n, _FRESH_EVERY) if self._fresh.is_possible else range(0)
+
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the signature and its types."""
         return self._types.accepts(text)
@@ -228,12 +251,10 @@ class CheckDraws:
         return None if self._types.unchecked else self._types.all_arguments()
 
     def _known_texts(self, name: str) -> Sequence[str]:
-        known = self._texts.get(name)
-        if known is None:
-            known = self._texts.setdefault(name, [])
-        if self._more_texts is not None and not known:
-            known += self._more_texts(name)
-        return known
+        if name not in self._known:
+            more = self._more_texts(name) if self._more_texts is not None else ()
+            self._known[name] = [*more, *self._texts.get(name, ())]
+        return self._known[name]
 
     def _remember(self, arguments: tuple[Any, ...]) -> None:
         """Note which texts a seed input has by name, and which values by type."""
@@ -268,7 +289,7 @@ class CheckDraws:
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds:
             raise NoValue
-        chosen = draws.one_of(self._seeds)
+        chosen = draws.one_of(self._favoured if self._favoured and draws.chance(_FAVOUR) else self._seeds)
         parts = self._parts(chosen)
         draws.bound |= _bound_by(parts)
         if not parts:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.intervals.bounds import checked_values, clopper_pearson, hoeffding
+from difftrust_core.metrics.intervals.bounds import binomial_limits, checked_values, hoeffding
 from difftrust_core.metrics.intervals.interval import Interval, checked_confidence
 
 
@@ -46,7 +46,7 @@ def proportion_interval(successes: int, trials: int, *, confidence: float = 0.95
     """
     if not 0 <= successes <= trials or trials < 1:
         raise WrongUsage(f"a proportion needs 0 <= successes <= trials and trials >= 1, got {successes} of {trials}")
-    low, high = clopper_pearson(successes, trials, alpha=(1 - checked_confidence(confidence)) / 2)
+    low, high = binomial_limits(successes, trials, alpha=(1 - checked_confidence(confidence)) / 2)
     return Interval(
         estimate=successes / trials,
         low=low,

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from difftrust_core.report.charts.style import GREY, SHARES, colour_of, side_by_side, styled
+from difftrust_core.report.charts.style import COLOURS, GREY, SHARES, colour_of, shape_of, side_by_side, styled
 
 
 def draw_policies(table: pl.DataFrame) -> Any:
@@ -31,11 +31,12 @@ def _panel(table: pl.DataFrame, families: list[str], most: float) -> Any:
         y=_share(alt.Y, "detection", "detection (% of the wrong programs)", most=1.0),
         color=colour_of("family", families, legend=legend),
     )
+    shapes = {"shape": shape_of("family", families, legend=legend)} if len(families) > len(COLOURS) else {}
     tooltip = [name for name in table.columns if name not in ("benchmark", "family")]
     priced = alt.Chart(_ends(table)).mark_text(align="left", dx=7, dy=4, fontSize=10)
     return alt.layer(
         base.mark_line(strokeWidth=1.6, opacity=0.7),
-        base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tooltip),
+        base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tooltip, **shapes),
         priced.encode(x="false_alarms:Q", y="detection:Q", text="text:N", color=alt.value(GREY)),
     )
 

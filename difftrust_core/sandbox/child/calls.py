@@ -27,42 +27,14 @@ from program import Inputs, Loaded, Namespace, NotLoaded, compiled, load, start,
 MAX_DETAIL = 200
 """Characters of what a program that does not load says of why."""
 MAX_MESSAGE = 2_000
-_LOADED_BEFORE = (
-    frozenset(
-        (
-            "abc",
-            "array",
-            "asyncio",
-            "base64",
-            "calendar",
-            "cmath",
-            "contextlib",
-            "csv",
-            "dataclasses",
-            "difflib",
-            "enum",
-        )
-    )
-    | frozenset(
-        (
-            "hashlib",
-            "html",
-            "inspect",
-            "io",
-            "ipaddress",
-            "json",
-            "numbers",
-            "numpy",
-            "pandas",
-            "pathlib",
-            "pprint",
-            "secrets",
-        )
-    )
-    | {"struct", "textwrap", "types", "typing", "unicodedata", "urllib", "uuid", "zoneinfo", "zlib"}
-)
+LOADED_BEFORE = frozenset((
+    "abc", "array", "asyncio", "base64", "calendar", "cmath", "contextlib", "csv", "dataclasses", "difflib", "enum",
+    "hashlib", "html", "html.parser", "inspect", "io", "ipaddress", "json", "numbers", "numpy", "numpy.typing",
+    "pandas", "pathlib", "pprint", "secrets", "struct", "textwrap", "types", "typing", "unicodedata", "urllib",
+    "urllib.parse", "uuid", "zoneinfo", "zlib",
+))  # fmt: skip
 """Modules that are imported before a task's programs run, where its preamble or its inputs name them."""
-_IMPORTED = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+_IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
 _loads, _type = marshal.loads, type
 _MAY_CHANGE = re.compile(r"[\[{]|\w\(|\.")
 _arguments = BaseException.__dict__["args"].__get__
@@ -88,7 +60,7 @@ class Calls(Inputs):
         ]
         self._can_change = [bool(_MAY_CHANGE.search(text)) for text in texts]
         self._awaits = "async" in preamble
-        for name in sorted(({*_IMPORTED.findall(preamble)} | modules_of(texts)) & _LOADED_BEFORE):
+        for name in sorted(({*_IMPORTED.findall(preamble)} | modules_of(texts)) & LOADED_BEFORE):
             _import_quietly(name)
         if any(blob is None for blob in self._blobs):
             _import_quietly("inspect")

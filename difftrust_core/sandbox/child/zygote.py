@@ -4,6 +4,7 @@ It never runs a candidate itself. It speaks frames with the host on one socket a
 """
 
 import builtins
+import contextlib
 import gc
 import importlib.util
 import json
@@ -71,6 +72,7 @@ _runner = os.path.splitext(os.path.basename(sys.argv[2]))[0]
 if _runner not in _HARNESS:
     _load_harness(_runner, sys.argv[2])
 _make_inputs: Callable[[str, list[str]], Inputs] = getattr(sys.modules[_runner], sys.argv[3])
+_preload = getattr(sys.modules[_runner], "LOADED_BEFORE", frozenset()).intersection(_told["preload"])
 for _name in {"literals", _runner, *_HARNESS, *_told["parts"]}:
     del sys.modules[_name]  # no candidate meets the harness under these names
 
@@ -234,6 +236,9 @@ class Zygote:
 
     def serve(self) -> Never:
         """Serve task after task, each in a fork of its own: its programs meet the same memory whatever ran before."""
+        for name in sorted(_preload):
+            with contextlib.suppress(ImportError):
+                __import__(name)
         gc.collect()
         gc.freeze()  # here, so that no task's collection writes into what all of them share
         while True:

@@ -95,7 +95,7 @@ def _wrong(frames: _Frames, start: int) -> Iterator[tuple[str, str]]:
 
 def _flaw(table: str, frames: _Frames, start: int) -> str:
     frame = frames[table]
-    if sum(frame.null_count().row(0)):
+    if sum(frame.drop(MAY_BE_MISSING.get(table, ())).null_count().row(0)):
         return "expected a value in every column, found nulls"
     if frame.select(pl.struct(KEYS[table]).is_duplicated().any()).item():
         return f"expected every ({', '.join(KEYS[table][1:])}) once, found one twice"
@@ -109,6 +109,8 @@ def _inputs(frames: _Frames, start: int) -> str:
         return f"expected the inputs from {start} on without a gap, found others"
     if not inputs["attempts"].is_between(1, MAX_ATTEMPTS + 1).all():
         return f"expected 1 to {MAX_ATTEMPTS + 1} attempts, found others"
+    if not (inputs["repeats"] < inputs["attempts"]).all():
+        return "expected fewer repeats than attempts, found others"
     return ""
 
 

@@ -264,6 +264,12 @@ def test_unknown_types_are_named_and_drawn_like_the_seeds() -> None:
     assert all(type(value) is list and all(type(part) is int for part in value) for value in first)
 
 
+def test_a_frame_with_gaps_is_changed_like_another() -> None:
+    types, seed = types_of("a: pl.DataFrame"), "(pl.DataFrame({'x': [None, 1.5, None], 'y': [None, None, None]}),)"
+    draws = CheckDraws(types, [seed], task_id="t", seed=0)
+    assert all(types.accepts(draws(position, 0)) for position in range(300))
+
+
 def test_the_columns_of_frames_are_those_that_are_known() -> None:
     draws = Draws(generator=random.Random(1), columns={"day": "date", "price": "float", "n": "int", "who": "str"})
     (frame,) = FreshDraws(types_of("a: pl.DataFrame")).draw(draws)

@@ -7,6 +7,7 @@ from difftrust_core.languages.python.types.base import Type
 from difftrust_core.languages.python.types.choices import Choice, Either, Nothing, Truth, Variable
 from difftrust_core.languages.python.types.containers import Entries, Items, Row, Wrapped
 from difftrust_core.languages.python.types.infer import Anything
+from difftrust_core.languages.python.types.nested import Tree
 from difftrust_core.languages.python.types.not_resolved import NotResolved
 from difftrust_core.languages.python.types.numbers import Complex, Real, Whole
 from difftrust_core.languages.python.types.standard import Standard, standard_type
@@ -52,6 +53,8 @@ def _sequence(inside: Sequence[Type]) -> Type:
 
 
 def _entries(inside: Sequence[Type]) -> Entries:
+    if len(inside) == 2 and type(inside[0]) is Text and type(inside[1]) is Anything:
+        return Tree()
     return Entries(inside[0] if inside else Text(), _element(inside, 1))
 
 

@@ -31,6 +31,7 @@ class Own(Type):
     heirs: list["Own"] = field(default_factory=list)
     """Classes of the same file that inherit from it."""
     _fields: Sequence[Field] | None = None
+    _is_plain: bool | None = None
 
     @property
     def fields(self) -> Sequence[Field]:
@@ -44,11 +45,21 @@ class Own(Type):
             return False
         if value.type_name != self.name:
             return any(heir.fits(value) for heir in self.heirs)
+        if self._is_plain_call(value):
+            return all(one.type.fits(part) for one, part in zip(self.fields, value.args, strict=True))
         bound = self.bind(value)
         return bound is not None and all(part.type.fits(part.value) for part in bound)
 
+    def _is_plain_call(self, value: Instance) -> bool:
+        """Tell whether a call gives every field in its place; most do, and each draw asks for it many times."""
+        if self._is_plain is None:
+            self._is_plain = not any(one.by_name or one.variadic for one in self.fields)
+        return self._is_plain and not value.fields and len(value.args) == len(self.fields)
+
     def bind(self, value: Instance) -> list[Part] | None:
         """Return the arguments of the call with their types, in the order given; None if it cannot be called so."""
+        if self._is_plain_call(value):
+            return [Part(value=v, type=f.type, name=f.name) for f, v in zip(self.fields, value.args, strict=True)]
         positional = [one for one in self.fields if not one.by_name]
         if positional and positional[-1].variadic:
             positional += [positional[-1]] * max(len(value.args) - len(positional), 0)

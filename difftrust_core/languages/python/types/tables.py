@@ -247,7 +247,7 @@ class Frame(Type):
         content = _content(value)
         columns = {"": content} if type(content) is list else content
         return [
-            Part(value=entry, type=_type_in(column), name=name or None)
+            Part(value=entry, type=Nothing() if entry is None else _type_in(column), name=name or None)
             for name, column in columns.items()
             for entry in column
         ]
