@@ -165,5 +165,5 @@ def test_a_check_whose_candidates_all_hang_says_so_and_ends(tmp_path: Path) -> N
     ended = run(tmp_path, "module.py::f", "--candidates", "programs")
     assert time.monotonic() - began < 60  # 8 s on a quiet machine
     assert ended.returncode == 3
-    assert "draws: timeout in all candidates" in ended.stdout
+    assert "timeout in all candidates" in ended.stdout
     assert "drawing inputs on which the candidates answer (" in ended.stderr
