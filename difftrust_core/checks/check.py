@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,22 +16,24 @@ from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.duel import Duel
 from difftrust_core.checks.example import Example
 from difftrust_core.checks.examples import run_examples
+from difftrust_core.checks.excluded import find_excluded
 from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of, favour_answered
 from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
-from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, why_not_loaded
+from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, subject_of, why_not_loaded
 from difftrust_core.checks.report import (
     CheckReport,
     Cluster,
     Disagreement,
     Interval,
+    Suggestion,
     Validation,
     exact_interval,
     input_interval,
     of_the_coder,
 )
 from difftrust_core.checks.validation import find_validation
-from difftrust_core.checks.verdict import doubts_of, next_step, statement_of, verdict_of
+from difftrust_core.checks.verdict import doubts_about, doubts_of, next_step, statement_of, verdict_of
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.languages.language import language_of
 from difftrust_core.metrics.behaviour_clusters import behaviour_clusters
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 VALIDITIES = (QUORUM, ALL)
 N_WITNESSES = 100
 """So many are usual."""
+_CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
+"""Seconds that somebody waits for a program that waits itself; computing is limited by CPU time."""
 _MAX_PAIRS = 10
 """Pairs of clusters shown, those of the largest first; more tell nobody anything."""
 
@@ -69,6 +73,8 @@ class CheckOptions:
     examples: tuple[Example, ...] = ()
     documented: Collection[str] = ()
     """Names of exceptions that the docstring names: to raise one is an answer."""
+    suggestion: Suggestion | None = None
+    """Conditions of a model: they are kept, and what they leave out is run all the same."""
     dictionary: tuple[str, ...] = ()
     """Texts that strings are made of."""
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -80,6 +86,8 @@ class CheckOptions:
     allow_weak: bool = False
     say: Callable[[str], None] = lambda line: None
     """Is told of progress."""
+    phase: Callable[[str], None] = lambda name: None
+    """Is told of each step as it begins."""
 
     @classmethod
     def of(cls, stub: "Stub", **chosen: Any) -> Self:
@@ -108,17 +116,9 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
         wanted = f"seed inputs and a validity of {', '.join(VALIDITIES)}"
         raise WrongUsage(f"expected {wanted}, got {len(task.seed_inputs)} and {options.validity!r}; give examples")
     runner = runner_of(task, [c.code for c in candidates], options.libraries, messages=options.messages)
-    limits = language_of(task).limits
+    limits = replace(language_of(task).limits, call_wall=_CALL, repeat_wall=_REPEAT, load_wall=_LOAD)
     with Sandbox(limits, runner=runner, allow_weak=options.allow_weak, wait=False) as sandbox:
         return _Check(task, candidates, sandbox, options).report()
-
-
-def _models(candidates: Sequence[Candidate]) -> str:
-    counts = Counter(candidate.model for candidate in candidates)
-    if len(counts) == 1:
-        return next(iter(counts))
-    shares = ", ".join(f"{count} of {model}" for model, count in counts.items())
-    return f"the mixture of {len(counts)} models ({shares})"
 
 
 class _Check:
@@ -126,7 +126,7 @@ class _Check:
 
     def __init__(self, task: Task, candidates: Sequence[Candidate], sandbox: Sandbox, options: CheckOptions):
         self.task, self.options = task, options
-        self.subject = options.subject or _models(candidates)
+        self.subject = options.subject or subject_of(candidates)
         self.m = len(candidates)
         self.programs, self.names = distinct_programs(candidates, language_of(task))
         self.codes = [program.code for program in self.programs]
@@ -148,7 +148,14 @@ class _Check:
             examples=options.examples,
             requires=task.domain.requires if task.domain is not None else "",
         )
-        self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity, expected=expected)
+        self.judge = Judge(
+            self.executor,
+            self.programs,
+            self.answers,
+            validity=options.validity,
+            expected=expected,
+            suggestion=options.suggestion,
+        )
         self.notes: list[str] = []
         if not options.subject and len({candidate.model for candidate in candidates}) > 1:
             self.notes.append("in a mixture, a disagreement says that one of the models is wrong, not which")
@@ -157,14 +164,21 @@ class _Check:
         """Execute and report."""
         options = self.options
         options.say(f"{self.m} candidates, {len(self.programs)} distinct programs, {options.n} inputs")
+        options.phase("running the examples")
         self.examples = run_examples(self.executor, self.programs, self.names, options.examples)
         self.notes += self.examples.notes
         favour_answered(self.draws, self.judge)
+        options.phase("drawing inputs on which the candidates answer")
         self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
         self.judge.counts = False
+        options.phase("running the candidates on the inputs")
         self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers, judged=self.judge.ran)
+        options.phase("seeking inputs on which the candidates differ")
         self.witnesses = self._witnesses()
         self.validation = self._validation()
+        self.excluded = find_excluded(
+            self.executor, self.programs, self.names, self.drawn, self.matrix, judge=self.judge, draws=self.draws
+        )
         self._note_programs()
         self._cluster_programs()
         return self._made()
@@ -185,6 +199,8 @@ class _Check:
             self.absent,
             self.examples.n,
         )
+        if loading >= 2:
+            doubts = (*doubts_about(self.excluded, self.task, len(matrix.inputs)), *doubts)
         is_comparable = loading >= 2 and matrix.returns_values
         verdict = verdict_of(
             contradicted=bool(self.examples.contradictions),
@@ -212,6 +228,7 @@ class _Check:
             n_examples=self.examples.n,
             contradictions=self.examples.contradictions,
             validation=self.validation,
+            excluded=self.excluded,
             undecided=doubts if verdict == "undecided" else (),
             n_witnesses=len(self.witnesses.inputs),
             n_witnessed=self.witnesses.n_differing,

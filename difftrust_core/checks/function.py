@@ -101,6 +101,17 @@ def load_stub(
     )
 
 
+def refused_examples(where: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return those of ``texts`` that ``load_stub`` would not take as examples, each with why."""
+    loading, found = _Loading(find_target(where), ()), {}
+    for text in texts:
+        try:
+            loading.take_examples([text])
+        except WrongUsage as e:
+            found[text] = str(e)
+    return found
+
+
 def _task(target: Target, seeds: Sequence[str], preamble: Preamble, conditions: Conditions) -> Task:
     name, signature = target.entry_point, signature_of(target.function)
     asked = "\0".join((name, signature, target.docstring, preamble.text))

@@ -12,6 +12,7 @@ from difftrust_core.checks.answers import Answers, builtin_of
 from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.predicate import Inside
 from difftrust_core.checks.programs import Executor, Ran
+from difftrust_core.checks.report import Suggestion
 from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
 from difftrust_core.sandbox.host import ProgramRun
 
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
 QUORUM, ALL = "quorum", "all"
 OUTSIDE, NOT_FITTING = "outside the domain", "outside the types"
+EXCLUDED = "by conditions that a model suggests"
 _CPU = 2.0
 """CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
 _MAX_EXHAUSTIVE = 1000
+_MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
 _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 """What a program that was ended does on an input; on the next ones it may have had another budget."""
-_MAX_DIFFERING = 200
 _BATCH, _TRIES = 100, 4
 
 
@@ -96,6 +98,8 @@ class Judged:
     """Why the docstring may not allow it."""
     condition: str = ""
     """The condition for --assume that leaves such inputs out, where one is known."""
+    excluded: bool = False
+    """It is left out by a condition that a model suggests, not by the task's own."""
 
 
 class Judge:
@@ -114,13 +118,17 @@ class Judge:
         *,
         validity: str,
         expected: Expected | None = None,
+        suggestion: Suggestion | None = None,
     ):
-        self._executor, self._programs, self._answers, self._validity = executor, programs, answers, validity
+        """``expected``: what the docstring takes for granted. ``suggestion``: conditions of a model."""
+        self._executor, self._programs, self._validity = executor, programs, validity
+        self.answers, self.suggestion = answers, suggestion
         self._expected = expected or Expected()
         self._n_answered, self._refused = 0, [0] * len(programs)
         self.counts = True
         """Whether refusals are counted: not on inputs that were chosen for what programs do on them."""
         self._inside = Inside(executor)
+        self._inside_suggested = Inside(executor, conditions=suggestion.conditions if suggestion else ())
         self._given_up: set[int] = set()
         self.cpu = 0.0
         """CPU seconds of the slowest program so far."""
@@ -134,24 +142,49 @@ class Judge:
         """Return a judge that has given up no program."""
         if not self._given_up:
             return self
-        made = Judge(self._executor, self._programs, self._answers, validity=self._validity, expected=self._expected)
+        return self._anew(self.suggestion)
+
+    def without_suggestions(self) -> "Judge":
+        """Return a judge that leaves nothing out for a condition of a model."""
+        return self._anew(None)
+
+    def _anew(self, suggestion: Suggestion | None) -> "Judge":
+        made = Judge(
+            self._executor,
+            self._programs,
+            self.answers,
+            validity=self._validity,
+            expected=self._expected,
+            suggestion=suggestion,
+        )
         made._n_answered, made._refused = self._n_answered, list(self._refused)
         made.counts = self.counts
         return made
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether nothing will be kept any more, for every program was given up."""
+        return self._validity != ALL and len(self._given_up) == len(self._programs)
+
     def judge(self, texts: Sequence[str]) -> list[Judged]:
         """Return what becomes of each draw."""
-        inside = self._inside(texts)
-        run = [text for text, is_inside in zip(texts, inside, strict=True) if is_inside]
-        ran = self._run(run)
+        left_out = self._left_out(texts)
+        run = [text for text in texts if text not in left_out]
+        rows = self._run(run)
         if self.counts:
-            self._count_refusals(ran)
-        rows = iter(ran)
-        outside = (Judged(text=text, why=OUTSIDE) for text in texts)
-        return [
-            self._judged(text, next(rows)) if is_inside else left
-            for text, is_inside, left in zip(texts, inside, outside, strict=True)
-        ]
+            self._count_refusals(rows)
+        judged = {text: self._judged(text, row) for text, row in zip(run, rows, strict=True)} | left_out
+        return [judged[text] for text in texts]
+
+    def _left_out(self, texts: Sequence[str]) -> dict[str, Judged]:
+        """Return the draws that a condition leaves out."""
+        inside = self._inside(texts)
+        found = {text: Judged(text=text, why=OUTSIDE) for text, holds in zip(texts, inside, strict=True) if not holds}
+        left = [text for text in texts if text not in found]
+        for text, holds in zip(left, self._inside_suggested(left), strict=True):
+            if not holds:
+                found[text] = Judged(text=text, why=EXCLUDED, excluded=True)
+        return found
 
     def keeps(self, texts: Sequence[str]) -> list[bool]:
         """Return which draws are kept."""
@@ -195,12 +228,12 @@ class Judge:
         if self._validity == ALL:
             return Judged(text=text, why="", outcomes=row)
         loaded = [(p, o) for p, o in zip(self._programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
-        answering = sum(p.n_candidates for p, outcome in loaded if self._answers.is_answer(outcome))
+        answering = sum(p.n_candidates for p, outcome in loaded if self.answers.is_answer(outcome))
         if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
             return self._doubted(text, row) or Judged(text=text, why="", outcomes=row)
-        refusals = sorted({_named(outcome) for _, outcome in loaded if not self._answers.is_answer(outcome)})
+        refusals = sorted({_named(outcome) for _, outcome in loaded if not self.answers.is_answer(outcome)})
         who = "all candidates" if not answering else "most candidates, others return"
-        raises = any(o[0] == Kind.EXCEPTION and not self._answers.is_answer(o) for _, o in loaded)
+        raises = any(o[0] == Kind.EXCEPTION and not self.answers.is_answer(o) for _, o in loaded)
         return Judged(
             text=text, why=f"{' or '.join(refusals)} in {who}", outcomes=row, differs=bool(answering) and raises
         )
@@ -208,7 +241,7 @@ class Judge:
     def _count_refusals(self, rows: Sequence[tuple[Outcome, ...]]) -> None:
         """Count what each program raises where some other answers: one that mostly raises is no judge of inputs."""
         for row in rows:
-            answering = [self._answers.is_answer(outcome) for outcome in row]
+            answering = [self.answers.is_answer(outcome) for outcome in row]
             if any(answering):
                 self._n_answered += 1
                 self._refused = [n + (not answers) for n, answers in zip(self._refused, answering, strict=True)]
@@ -216,7 +249,7 @@ class Judge:
     def _doubted(self, text: str, row: tuple[Outcome, ...]) -> Judged | None:
         """Return why an input on which candidates differ shows nothing for sure; None where it does, or they agree."""
         loaded = [p for p, (kind, _) in enumerate(row) if kind != Kind.LOAD_ERROR]
-        if len(loaded) < 2 or len(set(self._answers.classify([row[p] for p in loaded]))) < 2:
+        if len(loaded) < 2 or len(set(self.answers.classify([row[p] for p in loaded]))) < 2:
             return None
         found = self._expected.broken(text)
         doubt = f"not {found.text}" if found else self._refusal(text, row, loaded)
@@ -229,7 +262,7 @@ class Judge:
     def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
         for p in loaded:
             kind, name = row[p]
-            if kind != Kind.EXCEPTION or self._answers.is_answer(row[p]) or 2 * self._refused[p] > self._n_answered:
+            if kind != Kind.EXCEPTION or self.answers.is_answer(row[p]) or 2 * self._refused[p] > self._n_answered:
                 continue
             if why := self._expected.may_refuse(text, builtin_of(name)):
                 return why
@@ -256,6 +289,8 @@ class Drawn:
     """These are all inputs that the types allow."""
     differing: dict[str, Judged] = field(default_factory=dict)
     """Draws that are left out, but on which some candidates return and others raise."""
+    excluded: dict[str, None] = field(default_factory=dict)
+    """Draws that only a model's conditions leave out."""
 
     def count(self, judged: Judged) -> None:
         """Count one draw."""
@@ -265,7 +300,9 @@ class Drawn:
         self.note(judged)
 
     def note(self, judged: Judged) -> None:
-        """Remember a draw on which validation differs."""
+        """Remember a draw on which validation differs, and one that only a model's conditions leave out."""
+        if judged.excluded and len(self.excluded) < _MAX_EXCLUDED:
+            self.excluded[judged.text] = None
         if judged.differs and len(self.differing) < _MAX_DIFFERING:
             self.differing.setdefault(judged.text, judged)
 
@@ -364,7 +401,7 @@ class _Positions:
         """Return the input of each position, None where no draw was kept."""
         pending, attempt, ahead = list(range(self._n)), 0, 1
         budget = _CPU * max(1.0, self._n / 1000)
-        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget:
+        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget and not self._judge.is_hopeless:
             tried = range(attempt, min(attempt + ahead, MAX_ATTEMPTS))
             drawn = {i: [self._draws(i, a) for a in tried] for i in pending}
             self._judge_new(text for texts in drawn.values() for text in texts)
@@ -400,5 +437,6 @@ def draw_witnesses(
     while len(found) < n and (batch := [witness.arguments for witness in islice(sought, _BATCH)]):
         for judged in judge.judge([text for text in batch if draws.accepts(text)]):
             drawn.note(judged)
+            drawn.excluded |= {judged.text: None} if judged.excluded else {}
             found += [] if judged.why else [judged.text]
     return found[:n]

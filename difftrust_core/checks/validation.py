@@ -31,7 +31,7 @@ def find_validation(
     for members in sorted(groups.values(), key=len, reverse=True)[:MAX_SHOWN]:
         arguments, minimal = _smallest(executor, programs, members, judge=judge, answers=answers, draws=draws)
         row = executor.run([program.code for program in programs], [arguments]).rows[0]
-        doing = _doing(row, programs, names, answers)
+        doing = doing_of(row, programs, names, answers)
         doubt, condition = members[0].doubt, members[0].condition
         found.append(Validation(arguments=arguments, minimal=minimal, doing=doing, doubt=doubt, condition=condition))
     return tuple({each.arguments: each for each in found}.values())
@@ -92,7 +92,7 @@ def _smallest_doubted(
     return (shrunk.arguments, shrunk.minimal) if shrunk else (shortest.text, False)
 
 
-def _doing(
+def doing_of(
     row: Sequence[Outcome], programs: Sequence[Program], names: Mapping[str, Sequence[str]], answers: Answers
 ) -> tuple[Doing, ...]:
     """Return who does what on one input, those that return first."""

@@ -71,6 +71,7 @@ def _lines(report: Report, where: str | None) -> Iterator[str]:
     for found in shown_disagreements(report):
         yield from _disagreement_lines(found, report, where)
     yield from _validation_lines(report)
+    yield from _excluded_lines(report)
     yield ""
     if report["consensus"] is not None:
         first = report["clusters"][0]["candidates"]
@@ -172,6 +173,29 @@ def _validation_lines(report: Report) -> Iterator[str]:
     for call, doing in shown:
         yield _cut(f"  {call}")
         yield from (_cut(f"    {line}") for line in doing)
+
+
+def excluded_of(report: Report) -> list[str]:
+    """Return what a model's conditions leave out and who does what there, a line each; nothing without conditions."""
+    found = report["excluded"]
+    if found is None:
+        return []
+    conditions = " and ".join(found["conditions"])
+    lines = [
+        f"{found['by']} suggests, and the inputs drawn obey: {conditions} (edit {found['where']})",
+        f"of what only that leaves out {found['n_tried']} inputs were run all the same: "
+        + (f"the candidates differ on {found['n_differing']}" if found["n_differing"] else "no disagreement"),
+    ]
+    if found["arguments"] is None:
+        return lines
+    who = [f"{', '.join(each['candidates'])}: {_outcome(report, *each['outcome'])}" for each in found["doing"]]
+    call = spelled_method(report["task"]["entry_point"], found["arguments"])
+    return [*lines, f"  {call}", *(f"    {line}" for line in who)]
+
+
+def _excluded_lines(report: Report) -> Iterator[str]:
+    lines = excluded_of(report)
+    yield from ["", *map(_cut, lines)] if lines else []
 
 
 def outcomes_of(cluster: Mapping[str, Any]) -> str:
