@@ -401,7 +401,9 @@ class _Positions:
         """Return the input of each position, None where no draw was kept."""
         pending, attempt, ahead = list(range(self._n)), 0, 1
         budget = _CPU * max(1.0, self._n / 1000)
-        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget and not self._judge.is_hopeless:
+        while pending and attempt < MAX_ATTEMPTS and self._judge.cpu <= budget:
+            if attempt and self._judge.is_hopeless:  # what one draw of each position met is said
+                break
             tried = range(attempt, min(attempt + ahead, MAX_ATTEMPTS))
             drawn = {i: [self._draws(i, a) for a in tried] for i in pending}
             self._judge_new(text for texts in drawn.values() for text in texts)
