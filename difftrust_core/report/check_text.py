@@ -169,7 +169,7 @@ def _validation_lines(report: Report) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "Validation differs on inputs that were left out, for the docstring does not say whether they are allowed:"
+    yield "Validation differs on inputs that were left out, for the docstring does not say that they are allowed:"
     for call, doing in shown:
         yield _cut(f"  {call}")
         yield from (_cut(f"    {line}") for line in doing)

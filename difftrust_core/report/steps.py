@@ -230,9 +230,9 @@ def check(
     >>> dt.check(middle, other, n=200).verdict
     'incoherent'
     """
-    from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
     from difftrust_core.checks.function import load_stub
+    from difftrust_core.checks.options import CheckOptions
     from difftrust_core.metrics.equality import Equality
 
     functions = [one for one in what if callable(one)]

@@ -15,8 +15,9 @@ from scipy.stats import binomtest
 
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.base.records import Kind
-from difftrust_core.checks.check import CheckOptions, check
+from difftrust_core.checks.check import check
 from difftrust_core.checks.function import Stub, load_stub
+from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.report import input_interval
 from difftrust_core.checks.sampling import SamplingRequest, stored_samples
 from difftrust_core.cli import main

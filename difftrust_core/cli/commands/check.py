@@ -132,8 +132,8 @@ def check(
                 models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
             )
             stub, found, suggestion, notes = _sampled(where, known, store, request)
-        from difftrust_core.checks.check import CheckOptions  # late, so that a refusal comes soon
         from difftrust_core.checks.check import check as run
+        from difftrust_core.checks.options import CheckOptions  # late, so that a refusal comes soon
 
         options = CheckOptions.of(
             stub,

@@ -1,4 +1,4 @@
-"""Texts that the regular expressions of programs match: what random texts hardly ever are."""
+"""Texts that the regular expressions of programs match, and those that a description quotes."""
 
 import ast
 import random
