@@ -1,4 +1,4 @@
-"""Texts that the regular expressions of programs match, and those that a description quotes."""
+"""Texts that the regular expressions of programs match: what random texts hardly ever are."""
 
 import ast
 import random
