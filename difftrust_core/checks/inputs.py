@@ -125,8 +125,8 @@ def draws_of(
     """
     if types is None or task.language != "python":
         return FuzzDraws(task, types.accepts if types is not None else None, seed=seed)
-    from difftrust_core.checks.hints import known_texts, likely_types
-    from difftrust_core.checks.usual import asks_for_odd_floats, usual_of
+    from difftrust_core.checks.source.hints import known_texts, likely_types
+    from difftrust_core.checks.source.usual import asks_for_odd_floats, usual_of
     from difftrust_core.languages.python.dictionary import dictionary_of, quoted
     from difftrust_core.languages.python.drawing import CheckDraws
     from difftrust_core.languages.python.pattern_texts import pattern_texts

@@ -13,8 +13,8 @@ from datetime import date
 from typing import Any
 
 from difftrust_core.base.literals import BadText, Instance, read_literal
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.kinds import kinds_of
+from difftrust_core.checks.source.example import Example
+from difftrust_core.checks.source.kinds import kinds_of
 from difftrust_core.languages.python.argument_types import Parameter, split_arguments
 
 Holds = Callable[[Mapping[str, Any]], bool]

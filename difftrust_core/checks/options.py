@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from difftrust_core.checks.example import Example
 from difftrust_core.checks.judge import QUORUM
 from difftrust_core.checks.report import Suggestion
+from difftrust_core.checks.source.example import Example
 from difftrust_core.metrics.by_value import TOLERANCE
 from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
-    from difftrust_core.checks.function import Stub
+    from difftrust_core.checks.source.function import Stub
     from difftrust_core.languages.python.argument_types import ArgumentTypes
 
 N_WITNESSES = 100

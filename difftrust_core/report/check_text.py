@@ -11,9 +11,9 @@ from typing import Any
 from difftrust_core.base.literals import BadText
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.text import printable
-from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
+from difftrust_core.checks.source.names import Names, NotSpelled
 from difftrust_core.checks.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
