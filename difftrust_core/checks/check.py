@@ -1,10 +1,10 @@
 """Candidates of one task, compared with each other and with the examples, without a reference."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from difftrust_core.base.task import Task
 from difftrust_core.base.text import unified_diff
 from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.duel import Duel
-from difftrust_core.checks.example import Example
 from difftrust_core.checks.examples import run_examples
-from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of, favour_answered
+from difftrust_core.checks.excluded import find_excluded
+from difftrust_core.checks.inputs import draw_inputs, draw_witnesses, draws_of, favour_answered
+from difftrust_core.checks.judge import ALL, QUORUM, Judge
 from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
-from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, why_not_loaded
+from difftrust_core.checks.options import CheckOptions
+from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, subject_of, why_not_loaded
 from difftrust_core.checks.report import (
     CheckReport,
     Cluster,
@@ -31,68 +33,22 @@ from difftrust_core.checks.report import (
     of_the_coder,
 )
 from difftrust_core.checks.validation import find_validation
-from difftrust_core.checks.verdict import doubts_of, next_step, statement_of, verdict_of
+from difftrust_core.checks.verdict import doubts_about, doubts_of, next_step, statement_of, verdict_of
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.languages.language import language_of
 from difftrust_core.metrics.behaviour_clusters import behaviour_clusters
-from difftrust_core.metrics.by_value import TOLERANCE
-from difftrust_core.metrics.equality import Comparison, Equality
+from difftrust_core.metrics.equality import Comparison
 from difftrust_core.metrics.estimators import disagreement_per_input, incoherence
 from difftrust_core.sandbox.host import Sandbox
 
 if TYPE_CHECKING:
-    from difftrust_core.checks.function import Stub
-    from difftrust_core.languages.python.argument_types import ArgumentTypes
+    pass
 
 VALIDITIES = (QUORUM, ALL)
-N_WITNESSES = 100
-"""So many are usual."""
+_CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
+"""Seconds that somebody waits for a program that waits itself; computing is limited by CPU time."""
 _MAX_PAIRS = 10
 """Pairs of clusters shown, those of the largest first; more tell nobody anything."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """How candidates are compared, and what is known of the function."""
-
-    subject: str = ""
-    """Whose error the statements are about; by default the models of the candidates."""
-    n: int = 1000
-    seed: int = 0
-    witnesses: int = N_WITNESSES
-    """So many inputs that seek a disagreement are run beside the n, at most; 0: none."""
-    equality: Equality = Equality.VALUE
-    tolerance: float = TOLERANCE
-    validity: str = QUORUM
-    types: "ArgumentTypes | None" = None
-    """What the arguments may be; None: anything."""
-    examples: tuple[Example, ...] = ()
-    documented: Collection[str] = ()
-    """Names of exceptions that the docstring names: to raise one is an answer."""
-    dictionary: tuple[str, ...] = ()
-    """Texts that strings are made of."""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """Columns of frames, and what each holds."""
-    libraries: tuple[str, ...] = ()
-    """Packages beyond the standard library that programs may import."""
-    messages: bool = False
-    """The message of an exception counts, not its type alone."""
-    allow_weak: bool = False
-    say: Callable[[str], None] = lambda line: None
-    """Is told of progress."""
-
-    @classmethod
-    def of(cls, stub: "Stub", **chosen: Any) -> Self:
-        """Return options with what is known of the function ``stub``."""
-        return cls(
-            types=stub.types,
-            examples=stub.examples,
-            documented=stub.documented_exceptions,
-            dictionary=stub.dictionary,
-            columns=stub.columns,
-            libraries=stub.libraries,
-            **chosen,
-        )
 
 
 def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | None = None) -> CheckReport:
@@ -108,17 +64,9 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
         wanted = f"seed inputs and a validity of {', '.join(VALIDITIES)}"
         raise WrongUsage(f"expected {wanted}, got {len(task.seed_inputs)} and {options.validity!r}; give examples")
     runner = runner_of(task, [c.code for c in candidates], options.libraries, messages=options.messages)
-    limits = language_of(task).limits
+    limits = replace(language_of(task).limits, call_wall=_CALL, repeat_wall=_REPEAT, load_wall=_LOAD)
     with Sandbox(limits, runner=runner, allow_weak=options.allow_weak, wait=False) as sandbox:
         return _Check(task, candidates, sandbox, options).report()
-
-
-def _models(candidates: Sequence[Candidate]) -> str:
-    counts = Counter(candidate.model for candidate in candidates)
-    if len(counts) == 1:
-        return next(iter(counts))
-    shares = ", ".join(f"{count} of {model}" for model, count in counts.items())
-    return f"the mixture of {len(counts)} models ({shares})"
 
 
 class _Check:
@@ -126,7 +74,7 @@ class _Check:
 
     def __init__(self, task: Task, candidates: Sequence[Candidate], sandbox: Sandbox, options: CheckOptions):
         self.task, self.options = task, options
-        self.subject = options.subject or _models(candidates)
+        self.subject = options.subject or subject_of(candidates)
         self.m = len(candidates)
         self.programs, self.names = distinct_programs(candidates, language_of(task))
         self.codes = [program.code for program in self.programs]
@@ -148,7 +96,14 @@ class _Check:
             examples=options.examples,
             requires=task.domain.requires if task.domain is not None else "",
         )
-        self.judge = Judge(self.executor, self.programs, self.answers, validity=options.validity, expected=expected)
+        self.judge = Judge(
+            self.executor,
+            self.programs,
+            self.answers,
+            validity=options.validity,
+            expected=expected,
+            suggestion=options.suggestion,
+        )
         self.notes: list[str] = []
         if not options.subject and len({candidate.model for candidate in candidates}) > 1:
             self.notes.append("in a mixture, a disagreement says that one of the models is wrong, not which")
@@ -157,14 +112,21 @@ class _Check:
         """Execute and report."""
         options = self.options
         options.say(f"{self.m} candidates, {len(self.programs)} distinct programs, {options.n} inputs")
+        options.phase("running the examples")
         self.examples = run_examples(self.executor, self.programs, self.names, options.examples)
         self.notes += self.examples.notes
         favour_answered(self.draws, self.judge)
+        options.phase("drawing inputs on which the candidates answer")
         self.drawn = draw_inputs(self.task, self.draws, self.judge, n=options.n)
         self.judge.counts = False
+        options.phase("running the candidates on the inputs")
         self.matrix = measure(self.executor, self.codes, self.drawn.inputs, self.answers, judged=self.judge.ran)
+        options.phase("seeking inputs on which the candidates differ")
         self.witnesses = self._witnesses()
         self.validation = self._validation()
+        self.excluded = find_excluded(
+            self.executor, self.programs, self.names, self.drawn, self.matrix, judge=self.judge, draws=self.draws
+        )
         self._note_programs()
         self._cluster_programs()
         return self._made()
@@ -185,6 +147,8 @@ class _Check:
             self.absent,
             self.examples.n,
         )
+        if loading >= 2:
+            doubts = (*doubts_about(self.excluded, self.task, len(matrix.inputs)), *doubts)
         is_comparable = loading >= 2 and matrix.returns_values
         verdict = verdict_of(
             contradicted=bool(self.examples.contradictions),
@@ -212,6 +176,7 @@ class _Check:
             n_examples=self.examples.n,
             contradictions=self.examples.contradictions,
             validation=self.validation,
+            excluded=self.excluded,
             undecided=doubts if verdict == "undecided" else (),
             n_witnesses=len(self.witnesses.inputs),
             n_witnessed=self.witnesses.n_differing,

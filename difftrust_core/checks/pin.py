@@ -6,15 +6,17 @@ import os
 import shutil
 import tempfile
 import tokenize
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Self
 
 from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
-from difftrust_core.checks.names import Names, NotSpelled
-from difftrust_core.checks.target import Function, find_function
-from difftrust_core.exceptions import BadStub, WrongUsage
+from difftrust_core.checks.source.names import Names, NotSpelled
+from difftrust_core.checks.source.target import Function, find_function
+from difftrust_core.exceptions import BadStub, DifftrustError, WrongUsage
 
 _FORM = '--pin "f(1, [2]) == 3" or --pin "f([]) raises ValueError"'
 _COMPARED = (set, frozenset, dict, float, complex, Instance, Code)
@@ -141,6 +143,23 @@ def pin_example(where: str, pin: Pin) -> bool:
     _check(text, edited, where.rpartition("::")[2], pin, where)
     _replace(path.resolve(), edited.encode(encoding))
     return True
+
+
+@contextmanager
+def as_it_was(where: str) -> Iterator[None]:
+    """Let a refusal, exit status 2, leave the file of ``module.py::function`` as it was before."""
+    path = Path(where.rpartition("::")[0])
+    try:
+        before = path.read_bytes()
+    except (OSError, ValueError):
+        yield
+        return
+    try:
+        yield
+    except DifftrustError as e:
+        if e.exit_status == WrongUsage.exit_status and path.read_bytes() != before:
+            _replace(path.resolve(), before)
+        raise
 
 
 def _is_there(function: Function, pin: Pin) -> bool:

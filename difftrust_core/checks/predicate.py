@@ -2,9 +2,10 @@
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from difftrust_core.base.records import Kind
-from difftrust_core.base.task import Task
+from difftrust_core.base.task import Domain, Task
 from difftrust_core.checks.programs import Executor
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.language import language_of
@@ -29,10 +30,13 @@ def {name}{signature}:
 class Inside:
     """Tells which argument tuples lie inside a task's domain; the condition runs in the sandbox."""
 
-    def __init__(self, executor: Executor):
-        self._executor = executor
-        self.program = predicate_program(executor.task)
-        """Empty where the task has no condition."""
+    def __init__(self, executor: Executor, *, conditions: Sequence[str] | None = None):
+        """``conditions``: these instead of the task's own."""
+        self._executor, task = executor, executor.task
+        if conditions is not None:
+            task = replace(task, domain=Domain(requires=" and ".join(f"({text})" for text in conditions)))
+        self.program = predicate_program(task)
+        """Empty where there is no condition."""
 
     def __call__(self, inputs: Sequence[str]) -> list[bool]:
         """Return which of the inputs lie inside; one on which the condition raises or takes too long does not.
@@ -44,7 +48,8 @@ class Inside:
         rows = self._executor.run([self.program], inputs, entry_point=_INSIDE).rows
         if all(kind == Kind.LOAD_ERROR for ((kind, _),) in rows):
             said = rows[0][0][1]
-            raise WrongUsage(f"the condition of the domain does not load ({said}); mend --assume or the docstring")
+            mend = "that part of the module" if "preamble" in said else "--assume or the docstring"
+            raise WrongUsage(f"the condition of the domain does not load in the sandbox ({said}); mend {mend}")
         return [kind in (Kind.VALUE, Kind.UNSUPPORTED) for ((kind, _),) in rows]
 
 

@@ -8,13 +8,17 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from difftrust_core.base.records import Candidate, Outcome, Program
+from difftrust_core.base.records import Candidate, Kind, Outcome, Program
 from difftrust_core.base.task import Task
 from difftrust_core.languages.language import Language, language_of
 from difftrust_core.sandbox.host import ProgramRun, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.sandbox.outcomes import OutcomeTable, line_of
 from difftrust_core.sandbox.runner import Runner, runner_for
 
+_IDLE = 1.0
+"""Seconds without computing, after which a program that answers nothing is not run again."""
+_SKIPPED: Outcome = (Kind.SKIPPED, "")
+_TIMEOUT: Outcome = (Kind.TIMEOUT, "")
 _COMMON = frozenset(("numpy", "pandas", "polars"))
 _IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
 _ALWAYS = ("inspect",)
@@ -37,6 +41,15 @@ def distinct_programs(
     return programs, names
 
 
+def subject_of(candidates: Sequence[Candidate]) -> str:
+    """Return whose error a check is about: the model of the candidates, or the mixture of their models."""
+    counts = Counter(candidate.model for candidate in candidates)
+    if len(counts) == 1:
+        return next(iter(counts))
+    shares = ", ".join(f"{count} of {model}" for model, count in counts.items())
+    return f"the mixture of {len(counts)} models ({shares})"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ran:
     """What programs did on inputs: ``rows[i][p]`` is the outcome of program p on input i."""
@@ -55,6 +68,9 @@ class Executor:
 
     def __init__(self, task: Task, sandbox: Sandbox):
         self.task, self._sandbox, self._language = task, sandbox, language_of(task)
+        self._hung: dict[str, Outcome] = {}
+        """Programs that answered nothing until they were given up, and what they did: they are not run again."""
+        self._suspects: set[str] = set()
         self._preamble = self._language.preamble(task)
 
     def run(self, codes: Sequence[str], inputs: Sequence[str], *, entry_point: str = "") -> Ran:
@@ -65,9 +81,25 @@ class Executor:
         self._sandbox.load(self._preamble, inputs, table)
         name = entry_point or self.task.entry_point
         sources = [code if entry_point else self._language.source(self.task, code) for code in codes]
-        runs = [self._sandbox.run(source, name) for source in sources]
+        runs = [self._run(source, name, table) for source in sources]
         ids = [run.outcome_ids.tolist() for run in runs]
         return Ran(rows=[tuple([row[i] for i in of]) for row, *of in zip(table.rows, *ids, strict=True)], runs=runs)
+
+    def _run(self, source: str, name: str, table: OutcomeTable) -> ProgramRun:
+        n = len(table.rows)
+        if source in self._hung:
+            return ProgramRun(outcome_ids=table.ids_of([line_of(self._hung[source])] * n))
+        run = self._sandbox.run(source, name)
+        waited = run.wall - run.cpu > _IDLE
+        if run.restarts or waited:
+            did = {row[i] for row, i in zip(table.rows, run.outcome_ids.tolist(), strict=True)}
+            if did == {_TIMEOUT, _SKIPPED} and (waited or source in self._suspects):
+                self._hung[source] = _SKIPPED
+            elif did == {_TIMEOUT, _SKIPPED}:
+                self._suspects.add(source)  # on other inputs it may answer
+            elif waited and len(did) == 1 and next(iter(did))[0] == Kind.LOAD_ERROR:
+                self._hung[source] = next(iter(did))
+        return run
 
 
 def imported_packages(code: str) -> dict[str, int]:
@@ -102,7 +134,7 @@ def why_not_loaded(code: str, said: str, *, entry_point: str, libraries: Collect
     if kind == "NameMissing":
         return f"it defines no {entry_point}"
     if kind == "timeout":
-        return "it takes more than 2 seconds of CPU time to load"
+        return "it takes more than 2 seconds of CPU time, or 3 of waiting, to load"
     return said
 
 

@@ -95,6 +95,35 @@ class Validation:
     """Why the docstring may not allow it; empty: most candidates raise an exception that is not documented."""
     condition: str = ""
     """What --assume takes to leave such inputs out; empty where it is not known."""
+    stated: bool = False
+    """The docstring says in words that it does not allow it, so nothing is left to settle."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suggestion:
+    """Conditions over the arguments that a model suggests."""
+
+    by: str
+    """The model."""
+    where: str
+    """The file that holds them."""
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excluded:
+    """What only conditions of a model leave out: they are a guess, so a disagreement there is said."""
+
+    by: str
+    where: str
+    conditions: tuple[str, ...]
+    n_tried: int
+    """Distinct inputs that were left out and run all the same; on them enough candidates answer."""
+    n_differing: int
+    """Inputs of these on which some two candidates differ."""
+    arguments: str | None
+    """The smallest input found on which they differ."""
+    doing: tuple[Doing, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +160,8 @@ class CheckReport:
     contradictions: tuple[Contradiction, ...]
     validation: tuple[Validation, ...]
     """Inputs that are left out, but on which some candidates return and others raise."""
+    excluded: Excluded | None
+    """None where no model suggests a condition."""
     undecided: tuple[Undecided, ...]
     """What keeps the check from saying coherent."""
     n_witnesses: int

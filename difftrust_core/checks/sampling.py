@@ -167,7 +167,7 @@ def ask_about(
     is_new = not path.exists()
     if not is_new:
         reading = read_suggestions(path, task)
-        say(f"suggestions from {path} (edit it to change them, delete it to ask anew):")
+        say(f"suggestions taken from {path}: {_counted(reading)}; edit it to change them, delete it to ask anew")
     else:
         question = Question(
             prompt=question_about(task),
@@ -185,17 +185,21 @@ def ask_about(
         except NotAnswered as e:
             say(f"{model} was not asked for calls and preconditions: {e}; the check goes on without them")
             return Suggested(path=path)
-        say(f"suggestions by {model}, kept in {path} (edit it to change them):")
+        say(f"suggestions by {model}, kept in {path}: {_counted(reading)}; edit it to change them")
     _say_reading(reading, say)
     return Suggested(calls=reading.calls, conditions=reading.conditions, path=path, is_new=is_new, usd=usd)
 
 
+def _counted(reading: Reading) -> str:
+    n, k = len(reading.calls), len(reading.conditions)
+    return f"{n} call{'' if n == 1 else 's'}, {k} condition{'' if k == 1 else 's'}"
+
+
 def _say_reading(reading: Reading, say: Callable[[str], None]) -> None:
-    shown = "; ".join(reading.calls)
-    more = f": {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}" if shown else ""
-    say(f"  {len(reading.calls)} calls to start from{more}")
-    conditions = f": {'; '.join(reading.conditions)}" if reading.conditions else " (every input of the types counts)"
-    say(f"  {len(reading.conditions)} preconditions{conditions}")
+    for what, texts in (("calls", reading.calls), ("conditions", reading.conditions)):
+        shown = "; ".join(texts)
+        if shown:
+            say(f"  {what}: {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}")
     if reading.left_out:
         n = len(reading.left_out)
         say(f"  {n} line{'s' if n > 1 else ''} of the reply left out: no call with literal arguments, no condition")

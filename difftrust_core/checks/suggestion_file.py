@@ -9,14 +9,14 @@ from difftrust_core.base.files import write_whole
 from difftrust_core.base.task import Task
 from difftrust_core.checks.suggestions import MOST, Reading, call_in, condition_in, parsed
 from difftrust_core.exceptions import BadStore, WrongUsage
+from difftrust_core.store.verify.verification import SUGGESTIONS
 
-FOLDER = "suggestions"
 _CONTROL = {i: f"\\u{i:04x}" for i in (*range(32), 127)}
 
 
 def suggestion_path(root: Path, task: Task) -> Path:
     """Return where the suggestions for a task are kept in the store at ``root``."""
-    return root / FOLDER / f"{task.task_id.replace('/', '.')}.toml"
+    return root / SUGGESTIONS / f"{task.task_id.replace('/', '.')}.toml"
 
 
 def write_suggestions(path: Path, task: Task, reading: Reading, *, model: str, usd: float | None, reply: str) -> None:

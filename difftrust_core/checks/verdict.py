@@ -1,6 +1,7 @@
 """The verdict of a check: incoherent, disagreement found, undecided or coherent; and what would decide it."""
 
 import re
+import shlex
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,8 +11,16 @@ from difftrust_core.base.task import Task
 from difftrust_core.checks.examples import Contradiction
 from difftrust_core.checks.inputs import Drawn
 from difftrust_core.checks.matrix import Matrix, Witnesses
-from difftrust_core.checks.report import Interval, Undecided, Validation, Verdict, statement, witness_statement
-from difftrust_core.checks.spelling import spelled_call
+from difftrust_core.checks.report import (
+    Excluded,
+    Interval,
+    Undecided,
+    Validation,
+    Verdict,
+    statement,
+    witness_statement,
+)
+from difftrust_core.checks.spelling import spelled_call, spelled_method
 from difftrust_core.metrics.estimators import Floats, Labels
 
 MIN_DISTINCT = 30
@@ -40,9 +49,10 @@ def doubts_of(
         remedy = f'give inputs on which it returns: --example "{name}(...)"'
         return (Undecided(why=f"no candidate returned a plain value{most}", remedy=remedy),)
     found = []
-    if validation:
+    open_ones = [each for each in validation if not each.stated]
+    if open_ones:
         why = "candidates differ, but only on inputs of which the docstring does not say whether they are allowed"
-        found.append(Undecided(why=why, remedy=_settle(validation[0], name)))
+        found.append(Undecided(why=why, remedy=_settle(open_ones[0], name)))
     if absent:
         why = f"{', '.join(absent)}: a package is missing"
         found.append(Undecided(why=why, remedy="allow the package with --allow-import, or leave the candidate out"))
@@ -67,6 +77,22 @@ def _one_object(task: Task, inputs: Sequence[str]) -> list[Undecided]:
         return []
     remedy = f'give an example in which it was used before: --example ">>> x = {owner}(); ...; x.{method}(...)"'
     return [Undecided(why=f"every object was {owner}(), as it is made: no call before this one", remedy=remedy)]
+
+
+def doubts_about(excluded: Excluded | None, task: Task, n_inputs: int) -> list[Undecided]:
+    """Return why conditions that a model suggests decide nothing: they leave too much out, or hide a disagreement."""
+    if excluded is None:
+        return []
+    said = f"conditions that {excluded.by} suggests"
+    if excluded.arguments is not None:
+        call = spelled_method(task.entry_point, excluded.arguments)
+        why = f"the candidates differ on {excluded.n_differing} of {excluded.n_tried} inputs that only {said} leave out"
+        assumed = " ".join(f"--assume {shlex.quote(text)}" for text in excluded.conditions)
+        remedy = f"if the conditions are right, say so: {assumed}; if not, take them out of {excluded.where}"
+        return [Undecided(why=f"{why}, {call} for one", remedy=remedy)]
+    if excluded.n_tried and n_inputs < MIN_DISTINCT:
+        return [Undecided(why=f"{said} leave almost all out", remedy=f"mend or delete them in {excluded.where}")]
+    return []
 
 
 def _one_outcome(entry_point: str, n_inputs: int, outcomes: frozenset[Outcome], exhausted: bool) -> list[Undecided]:

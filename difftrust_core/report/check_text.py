@@ -11,9 +11,9 @@ from typing import Any
 from difftrust_core.base.literals import BadText
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.text import printable
-from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
+from difftrust_core.checks.source.names import Names, NotSpelled
 from difftrust_core.checks.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
@@ -71,6 +71,7 @@ def _lines(report: Report, where: str | None) -> Iterator[str]:
     for found in shown_disagreements(report):
         yield from _disagreement_lines(found, report, where)
     yield from _validation_lines(report)
+    yield from _excluded_lines(report)
     yield ""
     if report["consensus"] is not None:
         first = report["clusters"][0]["candidates"]
@@ -168,10 +169,33 @@ def _validation_lines(report: Report) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "Validation differs on inputs that were left out, for the docstring does not say whether they are allowed:"
+    yield "Validation differs on inputs that were left out, for the docstring does not say that they are allowed:"
     for call, doing in shown:
         yield _cut(f"  {call}")
         yield from (_cut(f"    {line}") for line in doing)
+
+
+def excluded_of(report: Report) -> list[str]:
+    """Return what a model's conditions leave out and who does what there, a line each; nothing without conditions."""
+    found = report["excluded"]
+    if found is None:
+        return []
+    conditions = " and ".join(found["conditions"])
+    lines = [
+        f"{found['by']} suggests, and the inputs drawn obey: {conditions} (edit {found['where']})",
+        f"of what only that leaves out {found['n_tried']} inputs were run all the same: "
+        + (f"the candidates differ on {found['n_differing']}" if found["n_differing"] else "no disagreement"),
+    ]
+    if found["arguments"] is None:
+        return lines
+    who = [f"{', '.join(each['candidates'])}: {_outcome(report, *each['outcome'])}" for each in found["doing"]]
+    call = spelled_method(report["task"]["entry_point"], found["arguments"])
+    return [*lines, f"  {call}", *(f"    {line}" for line in who)]
+
+
+def _excluded_lines(report: Report) -> Iterator[str]:
+    lines = excluded_of(report)
+    yield from ["", *map(_cut, lines)] if lines else []
 
 
 def outcomes_of(cluster: Mapping[str, Any]) -> str:

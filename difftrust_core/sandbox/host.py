@@ -44,6 +44,9 @@ class Limits:
     repeat_cpu: float = 0.04
     """For each call of a program that has run into ``call_cpu`` once: most that do hang, and do so again."""
     call_wall: float = 10.0
+    repeat_wall: float = 10.0
+    """As ``call_wall``, for each call of a program that has run out of time once."""
+    load_wall: float = 10.0
     load_cpu: float = 2.0
     program_cpu: float = 2.0
     """For all its calls; grows with n beyond 1,000 inputs."""

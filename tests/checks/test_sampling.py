@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.task import Task
-from difftrust_core.checks.function import load_stub
 from difftrust_core.checks.sampling import SamplingRequest, ask_about, sample_candidates
+from difftrust_core.checks.source.function import load_stub
 from difftrust_core.checks.suggestion_file import suggestion_path
 from difftrust_core.checks.suggestions import MOST, Suggested, question_about, read_reply
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
@@ -148,12 +148,13 @@ def test_a_model_is_asked_once_and_its_answer_kept_shown_and_read_again(tmp_path
     assert (first.is_new, first.usd, first.path) == (True, None, suggestion_path(root, TASK))
     assert again == replace(first, is_new=False, usd=0.0)
     assert said == [
-        f"suggestions by {MODEL}, kept in {first.path} (edit it to change them):",
-        "  2 calls to start from: clamp(2); clamp(-3, 1, high=9)",
-        "  2 preconditions: low <= high; all((value < 10 ** 6 for value in (x, low, high)))",
+        f"suggestions by {MODEL}, kept in {first.path}: 2 calls, 2 conditions; edit it to change them",
+        "  calls: clamp(2); clamp(-3, 1, high=9)",
+        "  conditions: low <= high; all((value < 10 ** 6 for value in (x, low, high)))",
         "  1 line of the reply left out: no call with literal arguments, no condition",
     ]
-    assert said_again == [f"suggestions from {first.path} (edit it to change them, delete it to ask anew):", *said[1:3]]
+    taken = f"suggestions taken from {first.path}: 2 calls, 2 conditions; edit it to change them, delete it to ask anew"
+    assert said_again == [taken, *said[1:3]]
     kept = tomllib.loads(first.path.read_text())
     assert kept["asked"] == {"model": MODEL, "left_out": ["clamp(x)"], "reply": REPLY}
     assert verify(Store.open(root)).findings == ()
@@ -203,7 +204,7 @@ def test_a_reply_of_nothing_is_kept_and_said(tmp_path: Path) -> None:
         assert ask(tmp_path / "store", server)[0].calls == ()
         assert len(server.asked) == 1
     assert (found.calls, found.conditions, found.path.is_file()) == ((), (), True)
-    assert said[1:3] == ["  0 calls to start from", "  0 preconditions (every input of the types counts)"]
+    assert said[0].endswith(": 0 calls, 0 conditions; edit it to change them")
 
 
 def test_an_answer_that_was_cut_off_is_asked_for_once_more(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`difftrust check`: see where several implementations of a function disagree."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,13 +12,15 @@ import typer
 from difftrust_core.base.text import printable
 from difftrust_core.cli.coercion import QuickCommand
 from difftrust_core.cli.options import WeakOption, store_folder
+from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import BadSource, DifftrustError, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
     from difftrust_core.base.records import Candidate
-    from difftrust_core.checks.function import Stub
-    from difftrust_core.checks.report import CheckReport
+    from difftrust_core.checks.report import CheckReport, Suggestion
+    from difftrust_core.checks.sampling import SamplingRequest
+    from difftrust_core.checks.source.function import Stub
 
 commands = typer.Typer()
 UNDECIDED = 3
@@ -92,12 +95,18 @@ def check(
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide.
     """
+    from difftrust_core.checks.pin import as_it_was
+
     if candidates is not None and model:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
-    with _undecided_on_failure():
+    if output is not None:
+        _refuse_unwritable(output)
+    with _undecided_on_failure(), as_it_was(where), patience(_say) as phase:
         chosen, written = _pin_examples(where, pin or [])
         if candidates is None and not model:
-            if written:
+            if written and chosen is None:
+                for line in written:
+                    _say(line)
                 return
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
         known: dict[str, Any] = {
@@ -107,18 +116,24 @@ def check(
             "seed": seed,
             "allow_imports": allow_import or [],
         }
-        from difftrust_core.checks.function import load_stub
+        suggestion, notes = None, list[str]()
+        from difftrust_core.checks.source.function import load_stub
         from difftrust_core.datasets.recorded.folder import candidates_of
 
         if candidates is not None:
             codes = _codes(candidates)
             stub = load_stub(where, candidates=tuple(codes.values()), needs_docstring=False, **known)
-            found, notes = candidates_of(codes, stub.task), list[str]()
+            found = candidates_of(codes, stub.task)
         else:
-            asked = {"models": tuple(model or ()), "m": m, "temperature": temperature}
-            stub, found, notes = _sampled(where, known, store, asked | {"api_base": api_base, "max_usd": max_usd})
-        from difftrust_core.checks.check import CheckOptions  # late, so that a refusal comes soon
+            phase(f"asking {', '.join(model or ())}")
+            from difftrust_core.checks.sampling import SamplingRequest  # loads polars
+
+            request = SamplingRequest(
+                models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
+            )
+            stub, found, suggestion, notes = _sampled(where, known, store, request)
         from difftrust_core.checks.check import check as run
+        from difftrust_core.checks.options import CheckOptions  # late, so that a refusal comes soon
 
         options = CheckOptions.of(
             stub,
@@ -130,15 +145,29 @@ def check(
             tolerance=tolerance,
             messages=message,
             validity=validity,
+            suggestion=suggestion,
             allow_weak=allow_weak_sandbox,
             say=_say,
+            phase=phase,
         )
         report = run(stub.task, found, options)
         report = replace(report, notes=(*stub.notes, *notes, *report.notes))
         _show(report, where, json_wanted=as_json, output=output)
         if chosen is not None:
-            _pin_behaviour(where, report, chosen)
+            written += _pin_behaviour(where, report, chosen)
+        for line in written:
+            _say(line)
     raise typer.Exit(_STATUS[report.verdict])
+
+
+def _refuse_unwritable(file: Path) -> None:
+    """Raise WrongUsage where the consensus could not be written, before anything runs."""
+    folder = file.absolute().parent
+    why = "it is a folder" if file.is_dir() else "" if folder.is_dir() else f"{folder} is no folder"
+    if not why and not os.access(file if file.exists() else folder, os.W_OK):
+        why = "no permission"
+    if why:
+        raise WrongUsage(f"expected a file to write the consensus to, {file} cannot be written: {why}; change --output")
 
 
 def _codes(folder: Path) -> dict[str, str]:
@@ -151,16 +180,16 @@ def _codes(folder: Path) -> dict[str, str]:
 
 
 def _sampled(
-    where: str, known: dict[str, Any], store: Path, asked: dict[str, Any]
-) -> "tuple[Stub, list[Candidate], list[str]]":
-    """Ask the models for programs, and the first one for calls and preconditions; return what has to be said, too.
+    where: str, known: dict[str, Any], store: Path, request: "SamplingRequest"
+) -> "tuple[Stub, list[Candidate], Suggestion | None, list[str]]":
+    """Ask the models for programs, and the first one for calls and conditions; return what has to be said, too.
 
     Raises WrongUsage where the store cannot be written.
     """
-    from difftrust_core.checks.function import load_stub
-    from difftrust_core.checks.sampling import SamplingRequest, ask_about, sample_candidates
+    from difftrust_core.checks.report import Suggestion
+    from difftrust_core.checks.sampling import ask_about, sample_candidates
+    from difftrust_core.checks.source.function import load_stub, refused_examples
 
-    request = SamplingRequest(**asked)
     stub, notes = load_stub(where, **known), list[str]()
     try:
         found = sample_candidates(store, stub.task, request, say=_say, note=notes.append)
@@ -169,17 +198,15 @@ def _sampled(
         )
     except (OSError, NoStore) as e:
         raise WrongUsage(f"expected a folder for replies, {store} cannot be written: {e}; change --store") from None
-    more = {
-        "examples": [*known["examples"], *suggested.calls],
-        "assume": [*known["assume"], *suggested.conditions],
-        "candidates": tuple(candidate.code for candidate in found),
-    }
-    notes += [f"assumed, as {request.models[0]} suggests: {text}" for text in suggested.conditions]
-    try:
-        return load_stub(where, **(known | more)), found, notes
-    except WrongUsage as e:
-        _say(f"suggestions of {suggested.path} are not used: {e}")
-        return stub, found, []
+    refused = refused_examples(where, suggested.calls)
+    notes += [f"a call in {suggested.path} is not used: {why}" for why in refused.values()]
+    calls = [text for text in suggested.calls if text not in refused]
+    codes = tuple(candidate.code for candidate in found)
+    stub = load_stub(where, **(known | {"examples": [*known["examples"], *calls], "candidates": codes}))
+    own = stub.task.domain.requires if stub.task.domain is not None else ""
+    conditions = tuple(text for text in suggested.conditions if f"({text})" not in own)
+    by = Suggestion(by=request.models[0], where=str(suggested.path), conditions=conditions)
+    return stub, found, by if conditions else None, notes
 
 
 @contextmanager
@@ -204,7 +231,8 @@ def _show(report: "CheckReport", where: str, *, json_wanted: bool, output: Path 
     if output is None:
         return
     if report.consensus is None:
-        raise DifftrustError(f"expected a program that works to write to {output}, found none; sample more")
+        _say(f"no consensus, so {output} is not written: every candidate fails or contradicts an example; sample more")
+        return
     try:
         output.write_text(report.consensus, encoding="utf-8", errors="surrogatepass")
     except OSError as e:
@@ -212,24 +240,23 @@ def _show(report: "CheckReport", where: str, *, json_wanted: bool, output: Path 
     _say(f"consensus written to {output}")
 
 
-def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, bool]:
-    """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and whether some were."""
+def _pin_examples(where: str, pins: list[str]) -> tuple[int | None, list[str]]:
+    """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and what to say of them."""
     if not pins:
-        return None, False
+        return None, []
     from difftrust_core.checks.pin import parse_pin, pin_example
 
     numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]
     if len(numbers) > 1:
         raise WrongUsage(f"expected one behaviour to be right, got {len(numbers)}; pin single examples instead")
     function = where.rpartition("::")[2]
-    parsed = [parse_pin(text, function) for text in pins if not text.isdigit()]
-    for pin in parsed:
-        _say(f"{'written' if pin_example(where, pin) else 'there already'}: {pin.source} is {pin.want or None}")
-    return (numbers[0] if numbers else None), bool(parsed) and not numbers
+    parsed = [(text, parse_pin(text, function)) for text in pins if not text.isdigit()]
+    said = [f"{'written' if pin_example(where, pin) else 'there already'}: {text}" for text, pin in parsed]
+    return (numbers[0] if numbers else None), said
 
 
-def _pin_behaviour(where: str, report: "CheckReport", number: int) -> None:
-    """Write what the chosen behaviour does on each input shown."""
+def _pin_behaviour(where: str, report: "CheckReport", number: int) -> list[str]:
+    """Write what the chosen behaviour does on each input shown; return what to say of it."""
     from difftrust_core.checks.pin import parse_pin, pin_example
     from difftrust_core.report.check_text import as_json, pins_of, shown_disagreements
 
@@ -244,5 +271,6 @@ def _pin_behaviour(where: str, report: "CheckReport", number: int) -> None:
             f"expected the number of a behaviour that differs on an input shown, that contradicts no example and whose "
             f"result {where} can spell, got {number}"
         )
-    for text in sound:
-        _say(f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}")
+    return [
+        f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}" for text in sound
+    ]

@@ -68,7 +68,8 @@ class Child:
             if now != last:
                 last, cpu_mark, wall_mark = now, cpu, wall
             limit = limits["load_cpu"] if now[0] == LOADING else call_cpu
-            over = cpu - cpu_mark > limit or wall - wall_mark > limits["call_wall"]
+            patience = limits["load_wall" if now[0] == LOADING else "call_wall"]
+            over = cpu - cpu_mark > limit or wall - wall_mark > patience
             if over or cpu > left["cpu"] or wall - began > left["wall"]:
                 os.kill(self.pid, signal.SIGKILL)
                 poller.unregister(channel.socket)

@@ -119,7 +119,8 @@ class Program:
         """Run one child; return whether another one shall go on."""
         self.restarts += 1
         child = self.kind_of_child(self.task, start=self.done, begin=self.end, trim=self.trim)
-        child.watch(channel, self.left, self.limits, self.limits["repeat_cpu" if self.timeouts else "call_cpu"])
+        limits = self.limits | ({"call_wall": self.limits["repeat_wall"]} if self.timeouts else {})
+        child.watch(channel, self.left, limits, limits["repeat_cpu" if self.timeouts else "call_cpu"])
         self.peak_kb = max(self.peak_kb, child.usage.ru_maxrss)
         try:
             return self._take(child)

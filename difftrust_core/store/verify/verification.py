@@ -22,6 +22,8 @@ from difftrust_core.store.store import MERGED_NAME, SCRATCH, SETTINGS_FILE, Stor
 from difftrust_core.store.verify.repair import DAMAGED, move_aside, table_of, with_remedies
 from difftrust_core.store.verify.rows import Finding, check_chunk, check_tables
 
+SUGGESTIONS = "suggestions"
+"""The folder of files that a check keeps and its user edits."""
 _OWN = {SETTINGS_FILE, LIST_FILE, ".lock", ".workers"}
 _BATCH = 32
 Item = TypeVar("Item")
@@ -95,7 +97,7 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
     findings, notes, names = [], [], []
     for path in sorted(store.root.rglob("*")):
         name = path.relative_to(store.root).as_posix()
-        if path.is_dir() or name in _OWN or table_of(name) in (SCRATCH, DAMAGED):
+        if path.is_dir() or name in _OWN or table_of(name) in (SCRATCH, DAMAGED, SUGGESTIONS):
             continue
         if path.name.startswith(".") and path.suffix == ".tmp":
             notes.append(f"{name} was left by a command that was killed; the next one removes it")

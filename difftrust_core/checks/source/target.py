@@ -106,7 +106,8 @@ def parse_file(path: Path) -> ast.Module:
     except OSError as e:
         raise BadStub(f"expected a Python file, {path} cannot be read: {e.strerror or e}; check its path") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
-        raise BadStub(f"expected Python in {path}, found {type(e).__name__}: {e}; correct the file") from None
+        said = f"{e.msg} in line {e.lineno}" if isinstance(e, SyntaxError) else str(e)
+        raise BadStub(f"expected Python in {path}, found {type(e).__name__}: {said}; correct the file") from None
 
 
 def find_target(where: str) -> Target:
@@ -116,7 +117,7 @@ def find_target(where: str) -> Target:
     """
     path, separator, name = where.rpartition("::")
     parts = name.split(".")
-    if not separator or not path or len(parts) > 2 or not all(part.isidentifier() for part in parts):
+    if not separator or not path or "::" in path or len(parts) > 2 or not all(part.isidentifier() for part in parts):
         raise WrongUsage(
             f"expected module.py::function or module.py::Class.method, got {where!r}; "
             "name the file, two colons, the function"

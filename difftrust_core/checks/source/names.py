@@ -17,6 +17,7 @@ _HOME = {
     "compile": "re",
 }
 """Where types of the standard library lie that values are written with."""
+_FULL = frozenset(f"{home}.{name}" for name, home in _HOME.items())
 _LIBRARIES = {"np": "numpy", "pd": "pandas", "pl": "polars", "re": "re"}
 _WITHOUT_TRUTH = frozenset(("np.array", "pd.DataFrame", "pd.Series", "pd.Index", "pl.DataFrame", "pl.Series"))
 _BUILTINS = frozenset(("range", "slice", "memoryview"))
@@ -100,6 +101,8 @@ class Names:
 
     def _instance(self, value: Instance) -> str:
         args, fields = list(value.args), dict(value.fields)
+        if value.type_name == "float" and len(args) == 1 and not fields:
+            return self._written(float(str(args[0])))
         name = self._name(value.type_name)
         own = self._own.get(value.type_name)
         is_tuple = isinstance(own, ast.ClassDef) and "NamedTuple" in _bases(own)
@@ -120,7 +123,12 @@ class Names:
         root, _, rest = dotted.partition(".")
         if root in self._own or (not rest and dotted in _BUILTINS):
             return dotted
-        if rest and root in _LIBRARIES:
+        imported = {name: path for path, name in self._paths.items()}
+        written = [f"{imported[root]}.{rest}" if root in imported else "", dotted] if rest else []
+        full = [path for path in written if path in _FULL or path.partition(".")[0] in _LIBRARIES.values()]
+        if full:
+            path = full[0]
+        elif rest and root in _LIBRARIES:
             path = f"{_LIBRARIES[root]}.{rest}"
         elif root in _HOME:
             path = f"{_HOME[root]}.{dotted}"

@@ -1,0 +1,84 @@
+"""`check --model` against a real server: suggestions asked once, kept, shown, edited; they hide no disagreement."""
+
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.cli import main
+from tests.support.llm_server import Server
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+STUB = 'def clamp(x: int, low: int = 0, high: int = 5) -> int:\n    """Return x, at least low and at most high."""\n'
+BODIES = ("max(low, min(x, high))", "min(high, max(x, low))")
+SUGGESTED = "clamp(3)\nclamp(7, 1, 4)\nclamp(__import__('os').system('x'))\nclamp(evil.name)\n"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main([*words])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def replies(suggested: str) -> Server:
+    def text(serial: int) -> str:
+        code = f"def clamp(x, low=0, high=5):\n    return {BODIES[serial % 2]}" if serial < 2 else suggested
+        return f"```python\n{code}\n```"
+
+    return Server(text=text)
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-0123456789-abcdefghij-key")
+    (tmp_path / "m.py").write_text(STUB)
+    return ["check", "m.py::clamp", "--model", "openai/one", "-m", "2", "--store", "st", "-n", "200", "--api-base"]
+
+
+def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with replies(f"{SUGGESTED}assert low <= high\nassert __import__('os').system('x') or x") as server:
+        words.append(server.url)
+        status, out, err = run(capsys, *words)
+        assert (status, len(server.asked)) == (3, 3), err
+        assert "1 condition; edit it to change them" in err
+        assert "left out by" not in err
+        assert "by conditions that a model suggests" in out
+        assert "openai/one suggests, and the inputs drawn obey: low <= high (edit st/suggestions/" in out
+        assert "the candidates differ on " in out
+        assert "Next best step: if the conditions are right, say so: --assume 'low <= high'" in out
+        again = run(capsys, *words)
+        assert (again[0], again[1], len(server.asked)) == (status, out, 3)
+        assert "suggestions taken from st/suggestions/" in again[2]
+        assert run(capsys, *words, "--assume", "low <= high")[0] == 0
+        (path,) = Path("st/suggestions").iterdir()
+        path.write_text("conditions = []\n")
+        assert run(capsys, *words)[0] == 1
+        path.write_text("conditions = [\"open('x')\"]\n")
+        status, out, err = run(capsys, *words)
+        assert (status, out) == (2, "")
+        assert "expected an expression over the parameters of clamp" in err.splitlines()[-1]
+        assert len(server.asked) == 3
+    status, out, _ = run(capsys, "verify", "--store", "st")
+    assert (status, "suggestions" in out) == (0, False)
+
+
+def test_conditions_that_leave_all_out_decide_nothing(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with replies("assert x.nope(3)") as server:
+        status, out, _ = run(capsys, *words, server.url)
+    assert status == 3
+    assert "in only" not in out
+    assert "take them out of st/suggestions/" in out
+
+
+@pytest.mark.parametrize("status", ["401", "404"])
+def test_a_server_that_refuses_leaves_nothing(
+    status: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Server(behaviour=lambda serial, prompt: status) as server:
+        ended, out, err = run(capsys, *words, server.url)
+    assert (ended, out) == (2, "")
+    assert f"answered {status}" in err.splitlines()[-1]
+    assert [path.name for path in Path().iterdir()] == ["m.py"]

@@ -1,0 +1,142 @@
+"""Each wrong word on the way to a check: one clear line, status 2, and nothing left behind."""
+
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.cli import main
+
+MODULE = '''import datetime
+
+
+class Box:
+    def __init__(self, size: int):
+        self.size = size
+
+    def add(self, x: int) -> int:
+        """Return the size, plus x.
+
+        >>> Box(1).add(2)
+        3
+        """
+        ...
+
+
+def double(x: int) -> int:
+    """Return x, doubled.
+
+    >>> double(1)
+    2
+    """
+    ...
+'''
+PROGRAM = "def double(x):\n    return {}\n"
+CHECK = ["module.py::double", "--candidates", "programs"]
+REFUSALS = {
+    "missing folder": (["module.py::double", "--candidates", "nowhere"], "nowhere cannot be read"),
+    "empty folder": (["module.py::double", "--candidates", "empty"], "found none; give another folder"),
+    "file as folder": (["module.py::double", "--candidates", "module.py"], "module.py cannot be read"),
+    "missing module": (["other.py::double", "--candidates", "programs"], "other.py cannot be read"),
+    "folder as module": (["empty::double", "--candidates", "programs"], "empty cannot be read: Is a directory"),
+    "syntax error": (["broken.py::double", "--candidates", "programs"], "SyntaxError: '(' was never closed in line 1"),
+    "missing function": (["module.py::triple", "--candidates", "programs"], "found: double; name one of these"),
+    "missing class": (["module.py::Bag.add", "--candidates", "programs"], "found: Box; name one of these"),
+    "missing method": (["module.py::Box.take", "--candidates", "programs"], "found: __init__, add"),
+    "a class": (["module.py::Box", "--candidates", "programs"], "name a method, module.py::Box.add"),
+    "no colons": (["module.py", "--candidates", "programs"], "got 'module.py'; name the file, two colons"),
+    "one colon": (["module.py:double", "--candidates", "programs"], "got 'module.py:double'"),
+    "colons twice": (["module.py::Box::add", "--candidates", "programs"], "got 'module.py::Box::add'"),
+    "neither": (["module.py::double"], "got neither; name an LLM, or a folder of programs"),
+    "both": ([*CHECK, "--model", "openai/x"], "got both; leave one out"),
+    "store in a file": (["module.py::double", "--model", "openai/x", "--store", "module.py"], "is no difftrust store"),
+    "store that cannot be made": (
+        ["module.py::double", "--model", "openai/x", "--store", "module.py/s"],
+        "cannot be made: Not a directory",
+    ),
+    "unknown package": ([*CHECK, "--allow-import", "no_such_thing"], "no package 'no_such_thing' is installed"),
+    "assume without sense": ([*CHECK, "--assume", "x >"], "got 'x >': invalid syntax; write e.g."),
+    "assume of another": ([*CHECK, "--assume", "y > 1"], "y is not known; use the parameters' names"),
+    "assume of nothing": ([*CHECK, "--assume", "1 < 2"], "which names none of them"),
+    "example of another": ([*CHECK, "--example", "triple(1) == 3"], "expected a call of double"),
+    "no inputs": ([*CHECK, "-n", "0"], "greater than or equal to 1"),
+    "witnesses": ([*CHECK, "--witnesses", "-1"], "greater than or equal to 0"),
+    "tolerance": ([*CHECK, "--tolerance", "-1"], "greater than or equal to 0"),
+    "equality": ([*CHECK, "--equality", "loose"], "'paper', 'strict', 'value'"),
+    "validity": ([*CHECK, "--validity", "most"], "'quorum', 'all'"),
+    "unknown option": ([*CHECK, "--bogus"], "No such option: --bogus"),
+    "output nowhere": ([*CHECK, "--output", "nowhere/x.py"], "is no folder; change --output"),
+    "output is a folder": ([*CHECK, "--output", "empty"], "it is a folder; change --output"),
+    "pin without result": (["module.py::double", "--pin", "double(1)"], "expected a call and its result"),
+    "pin of another": (["module.py::double", "--pin", "triple(1) == 3"], "expected a call of double"),
+    "pin against an example": (["module.py::double", "--pin", "double(1) == 3"], "already says double(1) is 2"),
+    "second pin against the first": (
+        ["module.py::double", "--pin", "double(5) == 10", "--pin", "double(5) == 11"],
+        "already says double(5) is 10",
+    ),
+    "pin, then no folder": (
+        ["module.py::double", "--pin", "double(5) == 10", "--candidates", "nowhere"],
+        "nowhere cannot be read",
+    ),
+    "pin of a method against an example": (
+        ["module.py::Box.add", "--pin", "Box(1).add(2) == 4"],
+        "already says Box(1).add(2) is 3",
+    ),
+    "pin that the module cannot spell": (
+        ["module.py::double", "--pin", "double(2) == Decimal('4')"],
+        "the module does not import Decimal",
+    ),
+    "pin of nan": (["module.py::double", "--pin", "double(2) == float('nan')"], "nan equals nothing"),
+    "pin that runs code": (["module.py::double", "--pin", "double(2) == open('x')"], "double(2) == open('x')"),
+    "two behaviours": ([*CHECK, "--pin", "1", "--pin", "2"], "expected one behaviour to be right, got 2"),
+    "address": (
+        ["module.py::double", "--model", "openai/x", "--api-base", "localhost:9"],
+        "write http://localhost:9",
+    ),
+    "no server": (
+        ["module.py::double", "--model", "openai/x", "--api-base", "http://127.0.0.1:9/v1"],
+        "127.0.0.1:9",
+    ),
+}  # fmt: skip
+
+
+def state(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): p.read_text() if p.is_file() else "" for p in folder.rglob("*")}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-0123456789-abcdefghij-key")
+    (tmp_path / "module.py").write_text(MODULE)
+    (tmp_path / "broken.py").write_text("def double(\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "programs").mkdir()
+    for name, text in (("a", "2 * x"), ("b", "x + x"), ("c", "x * 3")):
+        (tmp_path / "programs" / f"{name}.py").write_text(PROGRAM.format(text))
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_is_one_line_and_leaves_nothing_behind(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, message = REFUSALS[name]
+    before = state(folder)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", *words])
+    out, err = capsys.readouterr()
+    lines = [line for line in err.splitlines() if line.startswith("difftrust: ")]
+    assert (ended.value.code, out, len(lines)) == (2, "", 1)
+    assert message in lines[0] == err.splitlines()[-1]
+    assert state(folder) == before
+
+
+def test_a_behaviour_that_is_not_there_is_refused_and_pins_before_it_are_taken_back(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", *CHECK, "-n", "50", "--pin", "double(5) == 10", "--pin", "9"])
+    assert ended.value.code == 2
+    assert "got 9" in capsys.readouterr().err
+    assert (folder / "module.py").read_text() == MODULE

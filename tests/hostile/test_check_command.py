@@ -1,0 +1,169 @@
+"""Hostile files through the whole command: what they try is done in the sandbox only, and nothing is left running."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "check"]
+TOUCH = "__import__('os').system('touch {}')"
+FILE = '''
+import os
+from dataclasses import dataclass
+
+
+class Meta(type):
+    def __new__(cls, *parts):
+        TRIES
+        return super().__new__(cls, *parts)
+
+    def __instancecheck__(cls, item):
+        TRIES
+        return True
+
+
+def decorated(function):
+    TRIES
+    return function
+
+
+@dataclass
+class Own(metaclass=Meta):
+    x: int
+
+    def __post_init__(self):
+        TRIES
+
+    def __class_getitem__(cls, item):
+        TRIES
+        return cls
+
+
+@decorated
+def f(p: Own, y: (TRIES, int)[1] = (TRIES, 0)[1], z: "Own[TRIES]" = None) -> int:
+    """Return the field. \x1b[31m
+
+    >>> import os; TRIES
+    0
+    >>> f(Own(1), 2)
+    1
+
+    Requires:
+        p.x > -10 ** 9 or TRIES
+    """
+    assert TRIES or p.x < 10 ** 9
+'''
+CANDIDATES = {
+    "plain.py": "def f(p, y=0, z=None): return p.x",
+    "tries.py": "import os\nTRIES\ndef f(p, y=0, z=None):\n    TRIES\n    return p.x + 0",
+    "floods.py": "def f(p, y=0, z=None):\n    print('a' * 20_000)\n    return p.x",
+    "replaces.py": "import builtins\nfor n in ('len', 'repr', 'type'): setattr(builtins, n, None)\n"
+    "def f(p, y=0, z=None): return p.x",
+    "huge.py": "def f(p, y=0, z=None): return 'a' * 10 ** 6",
+    "forges.py": "class Got:\n    def __init__(self, x): self.x = x\nclass Effects(Got): pass\n"
+    "def f(p, y=0, z=None): return Effects(Got(True))",
+    "lies.py": "class Lies(int):\n    def __eq__(self, other): return True\n    def __repr__(self): return '1'\n"
+    "    __hash__ = int.__hash__\ndef f(p, y=0, z=None): return Lies(p.x + 1)",
+    "a\x1b[2Jb.py": "def f(p, y=0, z=None): return '\\x1b[31m\\u202e'",
+}
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def laid_out(folder: Path, bait: Path) -> None:
+    tries = TOUCH.format(bait)
+    (folder / "module.py").write_text(FILE.replace("TRIES", tries))
+    (folder / "programs").mkdir()
+    for name, text in CANDIDATES.items():
+        (folder / "programs" / name).write_text(text.replace("TRIES", tries))
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tuple[str, ...]) -> None:
+    bait = tmp_path / "bait"
+    laid_out(tmp_path, bait)
+    before = sorted(tmp_path.rglob("*"))
+    hostile = ("--assume", f"p.x or {TOUCH.format(bait)} or True", "--example", f"f({TOUCH.format(bait)})")
+    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "40", *more, *hostile)
+    assert ended.returncode in (1, 2, 3), ended.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not {"\x1b", "\x07", "\u202e"} & set(ended.stdout + ended.stderr)
+    assert "Traceback" not in ended.stderr
+
+
+def test_candidates_that_lie_forge_or_flood_are_no_coherence(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(
+        'def f(p: int, y: int = 0) -> int:\n    """Return p.\n\n    >>> f(1)\n    1\n    """\n'
+    )
+    (tmp_path / "programs").mkdir()
+    for name, text in CANDIDATES.items():
+        (tmp_path / "programs" / name).write_text(text.replace("p.x", "p").replace("TRIES", "pass"))
+    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "60", "--json")
+    found = json.loads(ended.stdout)
+    assert (ended.returncode, found["verdict"]) == (1, "incoherent")
+    wrong = {name for each in found["contradictions"] for name in each["candidates"]}
+    assert wrong == {"forges.py", "huge.py", "a\x1b[2Jb.py"}  # the others are told apart by what they do
+    assert sorted(len(cluster["candidates"]) for cluster in found["clusters"]) == [1, 1, 1, 1, 1, 3]
+    right = max(found["clusters"], key=lambda cluster: len(cluster["candidates"]))
+    assert set(right["candidates"]) == {"plain.py", "tries.py", "replaces.py"}
+    assert not {"\x1b", "\u202e"} & set(ended.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text('def f(x: int) -> int:\n    """Return x.\n\n    >>> f(1)\n    1\n    """\n')
+    (tmp_path / "programs").mkdir()
+    for k in range(9):
+        (tmp_path / "programs" / f"{k}.py").write_text(f"def f(x):\n    while True:\n        x = {k}\n")
+    words = [*COMMAND, "module.py::f", "--candidates", "programs"]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr is not None
+    assert "9 candidates" in process.stderr.readline()
+    time.sleep(0.5)
+    family = descendants(process.pid)
+    assert family
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in said
+    assert "Traceback" not in said
+    deadline = time.monotonic() + 20
+    while any(map(is_running, family)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [pid for pid in family if is_running(pid)]
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the processes below one."""
+    try:
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return set()
+    return {int(child) for child in below} | {deeper for child in below for deeper in descendants(int(child))}
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_check_whose_candidates_all_hang_says_so_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text('def f(x: int) -> int:\n    """Return x."""\n')
+    (tmp_path / "programs").mkdir()
+    for name, body in (("computes", "while True: pass"), ("waits", "__import__('time').sleep(1000)")):
+        (tmp_path / "programs" / f"{name}.py").write_text(f"def f(x):\n    {body}\n")
+    began = time.monotonic()
+    ended = run(tmp_path, "module.py::f", "--candidates", "programs")
+    assert time.monotonic() - began < 60  # 8 s on a quiet machine
+    assert ended.returncode == 3
+    assert "timeout in all candidates" in ended.stdout
+    assert "drawing inputs on which the candidates answer (" in ended.stderr
