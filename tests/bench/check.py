@@ -91,11 +91,11 @@ def ask(question: Question, options: Sequence[str] = ()) -> Answer:
     return Answer(question=question, checked=checked, judgement=judge(question, checked))
 
 
-def ask_all(asked: Sequence[Question], jobs: int = 1) -> list[Answer]:
+def ask_all(asked: Sequence[Question], jobs: int = 1, options: Sequence[str] = ()) -> list[Answer]:
     """Check them all, so many at a time, and say on the error stream what is wrong as it turns up."""
     answers = []
     with ThreadPoolExecutor(jobs) as pool:
-        for i, answer in enumerate(pool.map(ask, asked), 1):
+        for i, answer in enumerate(pool.map(lambda question: ask(question, options), asked), 1):
             answers.append(answer)
             wrong = "".join(f"\r{line}\n" for line in wrong_ones([answer]))
             print(f"{wrong}\r{i} of {len(asked)}", end="", file=sys.stderr, flush=True)
@@ -137,6 +137,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--kind", action="append", default=[], metavar="CLASS", help="cases of this class")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="every k-th question")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many checks at a time; times need one")
+    parser.add_argument("--seed", type=int, default=0, help="of the inputs drawn")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files there, and print the commands")
     parser.add_argument("--peers", action="store_true", help="CrossHair and Hypothesis' ghostwriter beside it")
     parser.add_argument("--planted", action="store_true", help="planted faults instead of cases")
@@ -165,7 +166,7 @@ def main() -> None:
     ][:: arguments.every]
     if arguments.keep:
         return _keep(asked, arguments.keep)
-    answers = ask_all(asked, arguments.jobs)
+    answers = ask_all(asked, arguments.jobs, ("--seed", str(arguments.seed)))
     print(file=sys.stderr)
     _say("cases", [*table(answers), "", *wrong_ones(answers), summary(answers)], arguments.write)
 
