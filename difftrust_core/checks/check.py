@@ -1,10 +1,10 @@
 """Candidates of one task, compared with each other and with the examples, without a reference."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +14,19 @@ from difftrust_core.base.task import Task
 from difftrust_core.base.text import unified_diff
 from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.duel import Duel
-from difftrust_core.checks.example import Example
 from difftrust_core.checks.examples import run_examples
 from difftrust_core.checks.excluded import find_excluded
-from difftrust_core.checks.inputs import ALL, QUORUM, Judge, draw_inputs, draw_witnesses, draws_of, favour_answered
+from difftrust_core.checks.inputs import draw_inputs, draw_witnesses, draws_of, favour_answered
+from difftrust_core.checks.judge import ALL, QUORUM, Judge
 from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
+from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, subject_of, why_not_loaded
 from difftrust_core.checks.report import (
     CheckReport,
     Cluster,
     Disagreement,
     Interval,
-    Suggestion,
     Validation,
     exact_interval,
     input_interval,
@@ -37,70 +37,18 @@ from difftrust_core.checks.verdict import doubts_about, doubts_of, next_step, st
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.languages.language import language_of
 from difftrust_core.metrics.behaviour_clusters import behaviour_clusters
-from difftrust_core.metrics.by_value import TOLERANCE
-from difftrust_core.metrics.equality import Comparison, Equality
+from difftrust_core.metrics.equality import Comparison
 from difftrust_core.metrics.estimators import disagreement_per_input, incoherence
 from difftrust_core.sandbox.host import Sandbox
 
 if TYPE_CHECKING:
-    from difftrust_core.checks.function import Stub
-    from difftrust_core.languages.python.argument_types import ArgumentTypes
+    pass
 
 VALIDITIES = (QUORUM, ALL)
-N_WITNESSES = 100
-"""So many are usual."""
 _CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
 """Seconds that somebody waits for a program that waits itself; computing is limited by CPU time."""
 _MAX_PAIRS = 10
 """Pairs of clusters shown, those of the largest first; more tell nobody anything."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """How candidates are compared, and what is known of the function."""
-
-    subject: str = ""
-    """Whose error the statements are about; by default the models of the candidates."""
-    n: int = 1000
-    seed: int = 0
-    witnesses: int = N_WITNESSES
-    """So many inputs that seek a disagreement are run beside the n, at most; 0: none."""
-    equality: Equality = Equality.VALUE
-    tolerance: float = TOLERANCE
-    validity: str = QUORUM
-    types: "ArgumentTypes | None" = None
-    """What the arguments may be; None: anything."""
-    examples: tuple[Example, ...] = ()
-    documented: Collection[str] = ()
-    """Names of exceptions that the docstring names: to raise one is an answer."""
-    suggestion: Suggestion | None = None
-    """Conditions of a model: they are kept, and what they leave out is run all the same."""
-    dictionary: tuple[str, ...] = ()
-    """Texts that strings are made of."""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """Columns of frames, and what each holds."""
-    libraries: tuple[str, ...] = ()
-    """Packages beyond the standard library that programs may import."""
-    messages: bool = False
-    """The message of an exception counts, not its type alone."""
-    allow_weak: bool = False
-    say: Callable[[str], None] = lambda line: None
-    """Is told of progress."""
-    phase: Callable[[str], None] = lambda name: None
-    """Is told of each step as it begins."""
-
-    @classmethod
-    def of(cls, stub: "Stub", **chosen: Any) -> Self:
-        """Return options with what is known of the function ``stub``."""
-        return cls(
-            types=stub.types,
-            examples=stub.examples,
-            documented=stub.documented_exceptions,
-            dictionary=stub.dictionary,
-            columns=stub.columns,
-            libraries=stub.libraries,
-            **chosen,
-        )
 
 
 def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | None = None) -> CheckReport:

@@ -6,8 +6,8 @@ from typing import Any
 
 from difftrust_core.base.literals import BadText, Instance, read_literal
 from difftrust_core.base.records import Kind, Outcome, Program
-from difftrust_core.checks.example import Example
 from difftrust_core.checks.programs import Executor
+from difftrust_core.checks.source.example import Example
 
 _CANNOT_RUN = frozenset(("NameError", "ModuleNotFoundError", "ImportError", "FileNotFoundError"))
 """Where all candidates raise one of these, the example rests on something that is not here."""

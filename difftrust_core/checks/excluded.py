@@ -7,7 +7,8 @@ import numpy as np
 
 from difftrust_core.base.records import Program
 from difftrust_core.checks.duel import Duel
-from difftrust_core.checks.inputs import Drawn, Draws, Judge
+from difftrust_core.checks.inputs import Drawn, Draws
+from difftrust_core.checks.judge import Judge
 from difftrust_core.checks.matrix import Matrix, run_witnesses
 from difftrust_core.checks.programs import Executor
 from difftrust_core.checks.report import Excluded

@@ -13,8 +13,8 @@ from datetime import date
 from typing import Any
 
 from difftrust_core.base.literals import BadText, Instance, read_literal
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.kinds import kinds_of
+from difftrust_core.checks.source.example import Example
+from difftrust_core.checks.source.kinds import kinds_of
 from difftrust_core.languages.python.argument_types import Parameter, split_arguments
 
 Holds = Callable[[Mapping[str, Any]], bool]
@@ -64,6 +64,8 @@ class Likely:
     names: tuple[str, ...]
     holds: Holds
     code: bool = True
+    stated: bool = False
+    """The docstring says so in words; otherwise names alone suggest it."""
 
 
 class Expected:
@@ -149,8 +151,13 @@ def _conditions(parameters: Sequence[Parameter], docstring: str) -> Iterator[Lik
         yield from _of_texts(typed, docstring)
 
 
-def _at_least(name: str, least: int) -> Likely:
-    return Likely(text=f"{name} >= {least}", names=(name,), holds=lambda v: v[name] is None or v[name] >= least)
+def _at_least(name: str, least: int, *, stated: bool) -> Likely:
+    return Likely(
+        text=f"{name} >= {least}",
+        names=(name,),
+        holds=lambda v: v[name] is None or v[name] >= least,
+        stated=stated,
+    )
 
 
 def _of_numbers(typed: Mapping[str, str], docstring: str) -> Iterator[Likely]:
@@ -163,17 +170,17 @@ def _of_numbers(typed: Mapping[str, str], docstring: str) -> Iterator[Likely]:
         least = re.search(rf"\b{name}`*,?(?: is| must be|:)? \(?(?:at least|>=) (-?\d+)", docstring)
         least = least or re.search(rf"\b{name} \(at least (-?\d+)\)", docstring)
         if least:
-            yield _at_least(name, int(least[1]))
+            yield _at_least(name, int(least[1]), stated=True)
         elif sign and len(numbers) == 1:
-            yield _at_least(name, 0 if sign[1].lower().startswith("non") else 1)
+            yield _at_least(name, 0 if sign[1].lower().startswith("non") else 1, stated=True)
         elif "int" in typed[name] and _COUNTS.fullmatch(name) and not re.search(r"\bnegative\b", docstring):
-            yield _at_least(name, int(bool(_FROM_ONE.fullmatch(name))))
+            yield _at_least(name, int(bool(_FROM_ONE.fullmatch(name))), stated=False)
         if within and "int" in typed[name]:
             yield _within(name, int(within[1]), int(within[2]))
 
 
 def _within(name: str, low: int, high: int) -> Likely:
-    return Likely(text=f"{low} <= {name} <= {high}", names=(name,), holds=lambda v: low <= v[name] <= high)
+    return Likely(text=f"{low} <= {name} <= {high}", names=(name,), holds=lambda v: low <= v[name] <= high, stated=True)
 
 
 def _of_pairs(typed: Mapping[str, str], docstring: str) -> Iterator[Likely]:
@@ -221,11 +228,13 @@ def _of_lists(typed: Mapping[str, str], docstring: str) -> Iterator[Likely]:
 
 
 def _sorted(name: str) -> Likely:
-    return Likely(text=f"{name} == sorted({name})", names=(name,), holds=lambda v: list(v[name]) == sorted(v[name]))
+    return Likely(
+        text=f"{name} == sorted({name})", names=(name,), holds=lambda v: list(v[name]) == sorted(v[name]), stated=True
+    )
 
 
 def _long(name: str, least: int) -> Likely:
-    return Likely(text=f"len({name}) >= {least}", names=(name,), holds=lambda v: len(v[name]) >= least)
+    return Likely(text=f"len({name}) >= {least}", names=(name,), holds=lambda v: len(v[name]) >= least, stated=True)
 
 
 def _rows(name: str, *, square: bool) -> Likely:
@@ -234,6 +243,7 @@ def _rows(name: str, *, square: bool) -> Likely:
         text=f"all(len(row) == {width} for row in {name})",
         names=(name,),
         holds=lambda v: len({len(row) for row in v[name]} | ({len(v[name])} if square else set())) <= 1,
+        stated=True,
     )
 
 
@@ -242,17 +252,28 @@ def _of_texts(typed: Mapping[str, str], docstring: str) -> Iterator[Likely]:
     for name in texts:
         if len(texts) == 1 and re.search(r"\bYYYY-MM-DD\b(?!T)", docstring):
             yield Likely(
-                text=f"{name} is a date of the form YYYY-MM-DD", names=(name,), holds=_is_date(name), code=False
+                text=f"{name} is a date of the form YYYY-MM-DD",
+                names=(name,),
+                holds=_is_date(name),
+                code=False,
+                stated=True,
             )
         kinds = kinds_of(name, docstring, [])
         for said, (form, words) in (*_FORMS.items(), *_KINDS.items()):
-            if said in kinds or (said in _FORMS and len(texts) == 1 and re.search(said, docstring)):
-                yield _formed(name, form, words)
+            stated = said in _FORMS and len(texts) == 1 and re.search(said, docstring) is not None
+            if stated or said in kinds:
+                yield _formed(name, form, words, stated=stated)
 
 
-def _formed(name: str, form: str, words: str) -> Likely:
+def _formed(name: str, form: str, words: str, *, stated: bool) -> Likely:
     pattern = re.compile(form, re.ASCII)
-    return Likely(text=f"{name} {words}", names=(name,), holds=lambda v: bool(pattern.fullmatch(v[name])), code=False)
+    return Likely(
+        text=f"{name} {words}",
+        names=(name,),
+        holds=lambda v: bool(pattern.fullmatch(v[name])),
+        code=False,
+        stated=stated,
+    )
 
 
 def _is_date(name: str) -> Holds:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Self
 
 from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
-from difftrust_core.checks.names import Names, NotSpelled
-from difftrust_core.checks.target import Function, find_function
+from difftrust_core.checks.source.names import Names, NotSpelled
+from difftrust_core.checks.source.target import Function, find_function
 from difftrust_core.exceptions import BadStub, DifftrustError, WrongUsage
 
 _FORM = '--pin "f(1, [2]) == 3" or --pin "f([]) raises ValueError"'

@@ -95,6 +95,8 @@ class Validation:
     """Why the docstring may not allow it; empty: most candidates raise an exception that is not documented."""
     condition: str = ""
     """What --assume takes to leave such inputs out; empty where it is not known."""
+    stated: bool = False
+    """The docstring says in words that it does not allow it, so nothing is left to settle."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.checks.answers import Answers
 from difftrust_core.checks.duel import Duel
-from difftrust_core.checks.inputs import Draws, Judge, Judged
+from difftrust_core.checks.inputs import Draws
+from difftrust_core.checks.judge import Judge, Judged
 from difftrust_core.checks.programs import Executor
 from difftrust_core.checks.report import Doing, Validation
 
@@ -28,12 +29,22 @@ def find_validation(
         way = (judged.doubt,) if judged.doubt else tuple(map(_way, judged.outcomes))
         groups.setdefault(way, []).append(judged)
     found = []
-    for members in sorted(groups.values(), key=len, reverse=True)[:MAX_SHOWN]:
+    # What the docstring does not state comes first: it keeps a check undecided.
+    for members in sorted(groups.values(), key=lambda group: (group[0].stated, -len(group)))[:MAX_SHOWN]:
         arguments, minimal = _smallest(executor, programs, members, judge=judge, answers=answers, draws=draws)
         row = executor.run([program.code for program in programs], [arguments]).rows[0]
         doing = doing_of(row, programs, names, answers)
         doubt, condition = members[0].doubt, members[0].condition
-        found.append(Validation(arguments=arguments, minimal=minimal, doing=doing, doubt=doubt, condition=condition))
+        found.append(
+            Validation(
+                arguments=arguments,
+                minimal=minimal,
+                doing=doing,
+                doubt=doubt,
+                condition=condition,
+                stated=members[0].stated,
+            )
+        )
     return tuple({each.arguments: each for each in found}.values())
 
 

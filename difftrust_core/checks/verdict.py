@@ -49,9 +49,10 @@ def doubts_of(
         remedy = f'give inputs on which it returns: --example "{name}(...)"'
         return (Undecided(why=f"no candidate returned a plain value{most}", remedy=remedy),)
     found = []
-    if validation:
+    open_ones = [each for each in validation if not each.stated]
+    if open_ones:
         why = "candidates differ, but only on inputs of which the docstring does not say whether they are allowed"
-        found.append(Undecided(why=why, remedy=_settle(validation[0], name)))
+        found.append(Undecided(why=why, remedy=_settle(open_ones[0], name)))
     if absent:
         why = f"{', '.join(absent)}: a package is missing"
         found.append(Undecided(why=why, remedy="allow the package with --allow-import, or leave the candidate out"))

@@ -11,9 +11,9 @@ from typing import Any
 from difftrust_core.base.literals import BadText
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.text import printable
-from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
+from difftrust_core.checks.source.names import Names, NotSpelled
 from difftrust_core.checks.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
@@ -169,7 +169,7 @@ def _validation_lines(report: Report) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "Validation differs on inputs that were left out, for the docstring does not say whether they are allowed:"
+    yield "Validation differs on inputs that were left out, for the docstring does not say that they are allowed:"
     for call, doing in shown:
         yield _cut(f"  {call}")
         yield from (_cut(f"    {line}") for line in doing)

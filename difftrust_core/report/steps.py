@@ -16,7 +16,7 @@ from difftrust_core.report.shown import Benchmark, Check, Table, counted, listed
 from difftrust_core.store.remote.mirror import folder_of
 
 if TYPE_CHECKING:
-    from difftrust_core.checks.function import Stub
+    from difftrust_core.checks.source.function import Stub
 
 Function = Callable[..., Any]
 CHECK_STORE: Final = "difftrust-check"
@@ -230,9 +230,9 @@ def check(
     >>> dt.check(middle, other, n=200).verdict
     'incoherent'
     """
-    from difftrust_core.checks.check import CheckOptions
     from difftrust_core.checks.check import check as run
-    from difftrust_core.checks.function import load_stub
+    from difftrust_core.checks.options import CheckOptions
+    from difftrust_core.checks.source.function import load_stub
     from difftrust_core.metrics.equality import Equality
 
     functions = [one for one in what if callable(one)]
@@ -263,8 +263,8 @@ def check(
 
 
 def _functions(functions: Sequence[Function], known: dict[str, Any]) -> tuple["Stub", list[Candidate]]:
-    from difftrust_core.checks.function import load_stub
-    from difftrust_core.checks.sources import program_of
+    from difftrust_core.checks.source.function import load_stub
+    from difftrust_core.checks.source.sources import program_of
 
     if len(functions) < 2:
         raise WrongUsage(f"expected two functions or more to compare, got {functions[0].__name__} only")

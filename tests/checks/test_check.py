@@ -15,10 +15,11 @@ from scipy.stats import binomtest
 
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.base.records import Kind
-from difftrust_core.checks.check import CheckOptions, check
-from difftrust_core.checks.function import Stub, load_stub
+from difftrust_core.checks.check import check
+from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.report import input_interval
 from difftrust_core.checks.sampling import SamplingRequest, stored_samples
+from difftrust_core.checks.source.function import Stub, load_stub
 from difftrust_core.cli import main
 from difftrust_core.datasets.recorded.folder import load_folder
 from difftrust_core.languages.python.shrink import simplicity

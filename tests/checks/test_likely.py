@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.literals import write_literal
-from difftrust_core.checks.check import CheckOptions, check
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.function import load_stub
+from difftrust_core.checks.check import check
 from difftrust_core.checks.likely import Expected
+from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.report import CheckReport
+from difftrust_core.checks.source.example import Example
+from difftrust_core.checks.source.function import load_stub
 from difftrust_core.datasets.recorded.folder import load_folder
 from difftrust_core.languages.python.argument_types import Parameter
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.task import Task
-from difftrust_core.checks.function import load_stub
 from difftrust_core.checks.sampling import SamplingRequest, ask_about, sample_candidates
+from difftrust_core.checks.source.function import load_stub
 from difftrust_core.checks.suggestion_file import suggestion_path
 from difftrust_core.checks.suggestions import MOST, Suggested, question_about, read_reply
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage

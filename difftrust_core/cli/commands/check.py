@@ -18,9 +18,9 @@ from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
     from difftrust_core.base.records import Candidate
-    from difftrust_core.checks.function import Stub
     from difftrust_core.checks.report import CheckReport, Suggestion
     from difftrust_core.checks.sampling import SamplingRequest
+    from difftrust_core.checks.source.function import Stub
 
 commands = typer.Typer()
 UNDECIDED = 3
@@ -117,7 +117,7 @@ def check(
             "allow_imports": allow_import or [],
         }
         suggestion, notes = None, list[str]()
-        from difftrust_core.checks.function import load_stub
+        from difftrust_core.checks.source.function import load_stub
         from difftrust_core.datasets.recorded.folder import candidates_of
 
         if candidates is not None:
@@ -132,8 +132,8 @@ def check(
                 models=tuple(model or ()), m=m, temperature=temperature, api_base=api_base, max_usd=max_usd
             )
             stub, found, suggestion, notes = _sampled(where, known, store, request)
-        from difftrust_core.checks.check import CheckOptions  # late, so that a refusal comes soon
         from difftrust_core.checks.check import check as run
+        from difftrust_core.checks.options import CheckOptions  # late, so that a refusal comes soon
 
         options = CheckOptions.of(
             stub,
@@ -186,9 +186,9 @@ def _sampled(
 
     Raises WrongUsage where the store cannot be written.
     """
-    from difftrust_core.checks.function import load_stub, refused_examples
     from difftrust_core.checks.report import Suggestion
     from difftrust_core.checks.sampling import ask_about, sample_candidates
+    from difftrust_core.checks.source.function import load_stub, refused_examples
 
     stub, notes = load_stub(where, **known), list[str]()
     try:

@@ -239,7 +239,7 @@ class CheckDraws:
                 ]
 
     def _parts(self, arguments: tuple[Any, ...]) -> list[Part]:
-        """Return the arguments with the types that they are changed by."""
+        """Return the arguments with the types by which they change."""
         values, named = split_arguments(arguments)
         positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
         names = [*[positional[min(at, len(positional) - 1)] for at in range(len(values) if positional else 0)], *named]
@@ -270,7 +270,9 @@ class CheckDraws:
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds:
             raise NoValue
-        chosen = draws.one_of(self._favoured if self._favoured and draws.chance(_FAVOUR) else self._seeds)
+        is_near = bool(self._favoured) and draws.chance(_FAVOUR)  # far from it all raise again
+        draws.bound["steps"] = _STEPS[:4] if is_near else _STEPS
+        chosen = draws.one_of(self._favoured if is_near else self._seeds)
         parts = self._parts(chosen)
         draws.bound |= _bound_by(parts)
         if not parts:
@@ -292,7 +294,7 @@ class CheckDraws:
             value = draws.one_of(self._pool.get(id(part.type), [value]))
             if way == 1 and len(self._types.parameters) > 1:
                 return value
-        for _ in range(draws.one_of(_STEPS)):
+        for _ in range(draws.one_of(draws.bound.get("steps", _STEPS))):
             draws.name = part.name or ""
             value = self._step(part.type, value, draws)
         return value if part.type.fits(value) else part.value

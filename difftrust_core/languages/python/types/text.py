@@ -137,9 +137,20 @@ def _with_a_word(text: str, draws: Draws) -> str:
     return "".join(pieces)
 
 
+def _edge(text: str, draws: Draws) -> str:
+    """Change an end of the text: once more what is there, without it, a blank or a short known word beside it."""
+    short = [word for word in draws.words if len(word) <= 2] if draws.chance(0.6) else []
+    if short:
+        word = draws.one_of(short)
+        return word + text if draws.chance(0.5) else text + word
+    return draws.one_of(
+        (text[:1] + text, text + text[-1:], text[1:], text[:-1], " " + text, text + " ", text + "\n", "0" + text)
+    )
+
+
 _WAYS: tuple[Callable[[str, Draws], str], ...] = (
     *(_character, _character, _character, _cut, _cut, _piece, _piece, _number, _number, _case, _spaces),
-    *(_repeated, _with_a_word, _with_a_word, _with_a_word),
+    *(_repeated, _with_a_word, _with_a_word, _with_a_word, _edge, _edge),
 )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.literals import read_literal
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.function import load_stub
+from difftrust_core.checks.source.example import Example
+from difftrust_core.checks.source.function import load_stub
 from difftrust_core.exceptions import WrongUsage
 
 BEFORE = """

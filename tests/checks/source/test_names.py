@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from difftrust_core.checks.names import Names, NotSpelled
 from difftrust_core.checks.pin import parse_pin
+from difftrust_core.checks.source.names import Names, NotSpelled
 
 MODULE = Names(
     ast.parse(

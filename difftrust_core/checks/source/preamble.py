@@ -6,8 +6,8 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from difftrust_core.checks.target import Function, Target, is_written
-from difftrust_core.checks.values import IMPORTS, LIBRARIES, bound_by, free_names
+from difftrust_core.checks.source.target import Function, Target, is_written
+from difftrust_core.checks.source.values import IMPORTS, LIBRARIES, bound_by, free_names
 from difftrust_core.languages.python.syntax import parsed
 
 

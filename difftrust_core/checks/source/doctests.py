@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from difftrust_core.base.literals import BadText, Code, read_literal, write_literal
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.target import Target
-from difftrust_core.checks.values import IMPORTS, PRELUDE, bound_names, free_names, is_own_module
+from difftrust_core.checks.source.example import Example
+from difftrust_core.checks.source.target import Target
+from difftrust_core.checks.source.values import IMPORTS, PRELUDE, bound_names, free_names, is_own_module
 from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:

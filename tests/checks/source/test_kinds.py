@@ -2,7 +2,7 @@
 
 import pytest
 
-from difftrust_core.checks.kinds import kinds_of, texts_of_kind
+from difftrust_core.checks.source.kinds import kinds_of, texts_of_kind
 
 
 @pytest.mark.parametrize(

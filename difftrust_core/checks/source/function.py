@@ -13,18 +13,18 @@ from typing import Any
 
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, read_literal
 from difftrust_core.base.task import Domain, Task
-from difftrust_core.checks.calls import Caller, mine_calls
-from difftrust_core.checks.conditions import Conditions, conditions_of
-from difftrust_core.checks.docstring import exceptions_in, types_in
-from difftrust_core.checks.doctests import example_of, examples_in
-from difftrust_core.checks.example import Example
-from difftrust_core.checks.hints import sample_seeds
-from difftrust_core.checks.mentions import columns_in, words_in
-from difftrust_core.checks.preamble import Preamble, names_in, packages_in, preamble_of
-from difftrust_core.checks.target import Target, find_function, find_target, is_written, parse_file
-from difftrust_core.checks.usage import COLUMN, candidate_types, named_type, usage_types
-from difftrust_core.checks.value_types import type_of_values
-from difftrust_core.checks.values import LIBRARIES, PRELUDE, Scope, bound_names
+from difftrust_core.checks.source.calls import Caller, mine_calls
+from difftrust_core.checks.source.conditions import Conditions, conditions_of
+from difftrust_core.checks.source.docstring import exceptions_in, types_in
+from difftrust_core.checks.source.doctests import example_of, examples_in
+from difftrust_core.checks.source.example import Example
+from difftrust_core.checks.source.hints import sample_seeds
+from difftrust_core.checks.source.mentions import columns_in, words_in
+from difftrust_core.checks.source.preamble import Preamble, names_in, packages_in, preamble_of
+from difftrust_core.checks.source.target import Target, find_function, find_target, is_written, parse_file
+from difftrust_core.checks.source.usage import COLUMN, candidate_types, named_type, usage_types
+from difftrust_core.checks.source.value_types import type_of_values
+from difftrust_core.checks.source.values import LIBRARIES, PRELUDE, Scope, bound_names
 from difftrust_core.datasets.entries import signature_of
 from difftrust_core.datasets.seeds import NotFolded
 from difftrust_core.exceptions import BadStub, WrongUsage

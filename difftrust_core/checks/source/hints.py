@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
-from difftrust_core.checks.kinds import texts_of_kind
-from difftrust_core.checks.usage import usage_types
-from difftrust_core.checks.usual import usual_of
+from difftrust_core.checks.source.kinds import texts_of_kind
+from difftrust_core.checks.source.usage import usage_types
+from difftrust_core.checks.source.usual import usual_of
 from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, NotResolved
 from difftrust_core.languages.python.dictionary import dictionary_of, numbers_in
 from difftrust_core.languages.python.drawing import FreshDraws, values_by_name

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from difftrust_core.base.literals import Instance
-from difftrust_core.checks.target import without_docstring
+from difftrust_core.checks.source.target import without_docstring
 from difftrust_core.languages.python.syntax import parsed
 
 MAX_COLUMNS = 20

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.checks.function import Stub, load_stub
-from difftrust_core.checks.preamble import preamble_of
-from difftrust_core.checks.target import find_target, is_written
+from difftrust_core.checks.source.function import Stub, load_stub
+from difftrust_core.checks.source.preamble import preamble_of
+from difftrust_core.checks.source.target import find_target, is_written
 from difftrust_core.exceptions import BadStub, WrongUsage
 
 GEOMETRY = '''

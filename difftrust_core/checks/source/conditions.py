@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from difftrust_core.checks.docstring import section, without_bullet
-from difftrust_core.checks.target import Target
-from difftrust_core.checks.values import bound_names, free_names
+from difftrust_core.checks.source.docstring import section, without_bullet
+from difftrust_core.checks.source.target import Target
+from difftrust_core.checks.source.values import bound_names, free_names
 from difftrust_core.exceptions import WrongUsage
 
 _SECTIONS = ("requires", "assumes", "assumptions", "assumption", "preconditions", "precondition", "pre", "require")

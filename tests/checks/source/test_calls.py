@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.checks.calls import Calls, mine_calls
-from difftrust_core.checks.function import load_stub
-from difftrust_core.checks.target import find_target
+from difftrust_core.checks.source.calls import Calls, mine_calls
+from difftrust_core.checks.source.function import load_stub
+from difftrust_core.checks.source.target import find_target
 
 MODULE = """
 import enum

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, write_literal
-from difftrust_core.checks.target import Function, Target, decorators_of
-from difftrust_core.checks.values import Scope
+from difftrust_core.checks.source.target import Function, Target, decorators_of
+from difftrust_core.checks.source.values import Scope
 from difftrust_core.datasets.seeds import NotFolded
 
 MAX_FILES = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
-from difftrust_core.checks.target import Function, Target, top_level
+from difftrust_core.checks.source.target import Function, Target, top_level
 from difftrust_core.datasets.seeds import NotFolded, fold
 
 _STANDARD: Final = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.checks.docstring import exceptions_in, types_in
-from difftrust_core.checks.function import Stub, load_stub
+from difftrust_core.checks.source.docstring import exceptions_in, types_in
+from difftrust_core.checks.source.function import Stub, load_stub
 from difftrust_core.exceptions import WrongUsage
 
 

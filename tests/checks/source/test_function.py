@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.checks.function import load_stub
 from difftrust_core.checks.pin import parse_pin, pin_example
+from difftrust_core.checks.source.function import load_stub
 from difftrust_core.exceptions import BadStub, WrongUsage
 
 

@@ -1,0 +1,1 @@
+"""Tests of what is read of a function's file."""
