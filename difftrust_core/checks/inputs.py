@@ -129,11 +129,11 @@ def draws_of(
     from difftrust_core.checks.source.usual import asks_for_odd_floats, usual_of
     from difftrust_core.languages.python.dictionary import dictionary_of, quoted
     from difftrust_core.languages.python.drawing import CheckDraws
-    from difftrust_core.languages.python.pattern_texts import pattern_texts
+    from difftrust_core.languages.python.pattern_texts import key_texts, pattern_texts
 
     known = known_texts(types, task.description, task.seed_inputs)
-    sure = [*pattern_texts(codes, seed=seed), *quoted(task.description)]
-    words = [*dictionary_of(codes, task.description), *dictionary]
+    sure = [*pattern_texts([*codes, task.preamble], seed=seed), *quoted(task.description), *key_texts(task.preamble)]
+    words = [*dictionary_of([*codes, task.preamble], task.description), *dictionary]
     usual = usual_of([parameter.name for parameter in types.parameters], task.description, codes)
     likely = likely_types(types, task.seed_inputs, codes)
 

@@ -16,6 +16,7 @@ from difftrust_core.languages.python.drawing import FreshDraws, values_by_name
 from difftrust_core.languages.python.syntax import parsed
 from difftrust_core.languages.python.types.base import Draws, NoValue, Type
 from difftrust_core.languages.python.types.infer import Anything, common_type
+from difftrust_core.languages.python.types.nested import Tree
 
 
 class KnownTexts:
@@ -110,6 +111,8 @@ def _is_open(kind: Type) -> bool:
     waiting, seen = [kind], set[int]()
     while waiting:
         one = waiting.pop()
+        if isinstance(one, Tree):
+            continue
         if isinstance(one, Anything):
             return True
         if id(one) not in seen:

@@ -29,6 +29,14 @@ _KINDS: Final = (
     ("str", r"name|category|city|country|type|status|group|key|label|region|email|team|user|product|code|text|dept|"
             r"department|gender|color|store|customer|symbol|currency|sku"),
 )  # fmt: skip
+_SAID: Final = (
+    ("int", r"\bwhole\b|\binteger|\bints?\b|\bcents\b|dtype\.kind == .[iu]\W"),
+    ("float", r"\bfloats?\b|\bdecimals?\b|dtype\.kind == .f\W"),
+    ("bool", r"\bbool|\btrue\b|dtype\.kind == .b\W"),
+    ("date", r"\bdates?\b|\btimestamps?\b|dtype\.kind == .M\W"),
+    ("str", r"\btexts?\b|\bstrings?\b|\bstr\b"),
+)
+"""What a docstring says right behind a column's name."""
 _WORD: Final = re.compile(r"""["'`]+([^"'`\n]{1,100}?)["'`]+""")
 _NO_COLUMNS: Final = frozenset(("and", "or", "the", "a", "an", "of", "in", "to", "with", "as", "is", "are", "for"))
 
@@ -46,12 +54,20 @@ def columns_in(docstring: str, codes: Sequence[str], values: Sequence[Any]) -> d
     made = {name for tree in trees for name in _made(tree)}
     used = {name: kind for name, kind in reversed(named) if kind}
     for name in _of_docstring(docstring):
-        found.setdefault(name, used.get(name) or kind_of_column(name))
+        found.setdefault(name, used.get(name) or _kind_said(name, docstring) or kind_of_column(name))
     if not found:
         for name, _ in named:
             if name not in made:
                 found.setdefault(name, used.get(name) or kind_of_column(name))
     return dict(list(found.items())[:MAX_COLUMNS])
+
+
+def _kind_said(name: str, docstring: str) -> str:
+    for match in re.finditer(rf"""["'`]+{re.escape(name)}["'`]+([^,;\n"`]{{0,40}}.{{0,4}})""", docstring):
+        for kind, pattern in _SAID:
+            if re.search(pattern, match[1], re.IGNORECASE):
+                return kind
+    return ""
 
 
 def kind_of_column(name: str) -> str:

@@ -17,7 +17,7 @@ from difftrust_core.languages.python.argument_types import (
 )
 from difftrust_core.languages.python.dictionary import numbers_in
 from difftrust_core.languages.python.fuzz import generator_of
-from difftrust_core.languages.python.related import related
+from difftrust_core.languages.python.related import related, shared
 from difftrust_core.languages.python.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
 from difftrust_core.languages.python.types.choices import Variable
 from difftrust_core.languages.python.types.infer import Anything, common_type, type_of
@@ -38,6 +38,8 @@ _FEW = 20
 _LIKELY = 0.8
 _SWEEP_EVERY = 3
 """Every third input of a function of one whole number is the next one of the small ones."""
+_SHARED = 0.15
+"""So many inputs have a part that is also elsewhere in them."""
 _RELATED = 0.3
 """So many inputs have an argument that is made from another one."""
 
@@ -281,6 +283,8 @@ class CheckDraws:
         values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
         if len(parts) > 1 and draws.chance(_RELATED):
             values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
+        if draws.chance(_SHARED):
+            values = shared([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
         positional, named = split_arguments(chosen)
         names = dict(zip(named, values[len(positional) :], strict=True))
         return self._with_others(values[: len(positional)], names, draws)

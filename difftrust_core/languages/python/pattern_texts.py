@@ -1,4 +1,4 @@
-"""Texts that the regular expressions of programs match: what random texts hardly ever are."""
+"""Texts that the regular expressions of programs match, and keys of a module's tables: what random texts hardly are."""
 
 import ast
 import random
@@ -35,6 +35,15 @@ def pattern_texts(programs: Iterable[str], *, seed: int, per_pattern: int = 12) 
         except (re.error, RecursionError, OverflowError, ValueError):
             continue
     return list(found)
+
+
+def key_texts(preamble: str) -> list[str]:
+    """Return the texts that a module looks things up by, also in other letters."""
+    tree = parsed(preamble)
+    dicts = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)] if tree is not None else []
+    keys = [key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)]
+    found = [key for key in keys if isinstance(key, str)][:_MAX_PATTERNS]
+    return list(dict.fromkeys(text for key in found for text in (key, key.lower(), key.upper(), key.title())))
 
 
 def _patterns(program: str) -> list[str]:

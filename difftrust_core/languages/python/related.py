@@ -6,9 +6,9 @@ Random arguments of a search, a split or a lookup hardly ever meet; faults of su
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from difftrust_core.languages.python.types.base import Draws, NoValue, Part, change_somewhere
+from difftrust_core.languages.python.types.base import Draws, NoValue, Part, change_somewhere, size_of_value
 
-_MAX_TEXT, _MAX_ITEMS = 300, 60
+_MAX_TEXT, _MAX_ITEMS, _MAX_NODES = 300, 60, 40
 _NUMBERS = (int, float)
 
 
@@ -25,6 +25,45 @@ def related(parts: Sequence[Part], draws: Draws) -> list[Any]:
     if parts[other].type.fits(values[one]):
         values[other] = _same_or_near(parts[other], values[one], draws)
     return values
+
+
+def shared(parts: Sequence[Part], draws: Draws) -> list[Any]:
+    """Return the values of ``parts`` with a node of one in the place of another of its type: an end that is a start."""
+    values = [part.value for part in parts]
+    nodes = [node for part in parts for node in _nodes(part)]
+    at = draws.below(len(parts))
+    size = size_of_value(parts[at].type, values[at])
+    if size > 1:
+        values[at] = _with_node(parts[at], 1 + draws.below(size - 1), nodes, draws)
+    return values
+
+
+def _nodes(part: Part) -> list[Any]:
+    found: list[Any] = []
+    waiting = [part]
+    while waiting and len(found) < _MAX_NODES:
+        one = waiting.pop(0)
+        below = one.type.parts(one.value)[:_MAX_NODES]
+        found += [node.value for node in below]
+        waiting += below
+    return found
+
+
+def _with_node(part: Part, target: int, nodes: Sequence[Any], draws: Draws) -> Any:
+    """Return the value of ``part`` with one of ``nodes`` in the place of its node ``target``."""
+    if target == 0:
+        fitting = [n for n in nodes if type(n) is type(part.value) and n != part.value and part.type.fits(n)]
+        return draws.one_of(fitting) if fitting else part.value
+    target -= 1
+    parts = part.type.parts(part.value)
+    for at, below in enumerate(parts):
+        size = size_of_value(below.type, below.value)
+        if target < size:
+            values = [each.value for each in parts]
+            values[at] = _with_node(below, target, nodes, draws)
+            return part.type.rebuilt(part.value, values)
+        target -= size
+    return part.value
 
 
 def _pair(source: Any, target: Any, draws: Draws) -> tuple[Any, Any]:
