@@ -334,7 +334,8 @@ class _Check:
         comparable = bool(self.matrix.loads[one] and self.matrix.loads[other])
         shrunk, outcomes = None, None
         if comparable:
-            duel = Duel(self.executor, codes, self.answers.differ, self.judge.keeps)
+            # What was given up while inputs were drawn is tried again on each small one.
+            duel = Duel(self.executor, codes, self.answers.differ, lambda texts: self.judge.fresh().keeps(texts))
             shrunk = duel.smallest(self._split(one, other), known, self.draws.accepts)
             outcomes = duel.outcomes(shrunk.arguments) if shrunk else None
         return Disagreement(

@@ -33,7 +33,7 @@ def run(folder: Path, command: str) -> tuple[int, str, str]:
         "table 4 --store RESULTS",
         pytest.param("figure 1 --out figure.svg", marks=pytest.mark.slow),
         "sql select(1) --store RESULTS",
-        "check stub.py::half --candidates programs -n 20",
+        "check stub.py::half --candidates programs -n 100",
     ],
 )
 def test_everyday_commands_need_none_of_them(tmp_path: Path, command: str) -> None:

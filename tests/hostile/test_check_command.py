@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -163,7 +164,7 @@ def test_a_check_whose_candidates_all_hang_says_so_and_ends(tmp_path: Path) -> N
         (tmp_path / "programs" / f"{name}.py").write_text(f"def f(x):\n    {body}\n")
     began = time.monotonic()
     ended = run(tmp_path, "module.py::f", "--candidates", "programs")
-    assert time.monotonic() - began < 60  # 8 s on a quiet machine
+    assert time.monotonic() - began < 60
     assert ended.returncode == 3
     assert "timeout in all candidates" in ended.stdout
-    assert "drawing inputs on which the candidates answer (" in ended.stderr
+    assert re.search(r"^\w[\w ]+ \(\d+ s\)$", ended.stderr, re.MULTILINE)  # what it is at, and since when

@@ -29,7 +29,7 @@ _STATUS = {"coherent": 0, "incoherent": 1, "disagreement found": 1, "undecided":
 
 @commands.command(
     epilog="""\b
-Examples:
+Example:
   difftrust check shapes.py::area --candidates DIR
   difftrust check shapes.py::area --candidates DIR --assume "width >= 0"
   difftrust check shapes.py::area --model gpt-4o --example "area(2, 3) == 6"
