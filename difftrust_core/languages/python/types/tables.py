@@ -1,5 +1,6 @@
 """numpy arrays and scalars, pandas and polars frames and series: as calls over lists, never imported here."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,9 @@ _COLUMNS: Mapping[str, Type] = {
 _MANY_ROWS = ("matrix", "grid", "image", "mat", "table", "board", "img", "X", "A", "B", "M", "points", "coords")
 _DIMENSIONS = (1, 1, 2, 2, 2, 3)
 _MAX_ROWS = 60
+_DTYPE = re.compile(
+    r"(?:u?int|float|complex)(?:8|16|32|64|128)?|bool_?|str_?|object|(?:datetime64|timedelta64)(?:\[\w+\])?|[<>|=]?\w\d*"
+)
 _MISSING = Nothing()
 
 
@@ -66,6 +70,8 @@ class Array(Type):
         if shape is None or (self.dimensions is not None and len(shape) != self.dimensions):
             return False
         if self.dtype is not None and dtype is not None and dtype != self.dtype:
+            return False
+        if type(dtype) is str and not _DTYPE.fullmatch(dtype):
             return False
         element = element_of(self.dtype or dtype) if self.dtype or type(dtype) is str else _NUMBER
         return all(element.fits(leaf) for leaf in _leaves(value.args[0]))
