@@ -218,6 +218,15 @@ def _undecided_on_failure() -> Iterator[None]:
         if e.exit_status == 1:
             e.exit_status = UNDECIDED
         raise
+    except (typer.Exit, typer.Abort, typer.TyperException):
+        raise
+    except Exception as e:  # a fault of ours decides nothing about the candidates
+        import traceback
+
+        for line in traceback.format_exc().splitlines():
+            _say(line)
+        _say(f"difftrust: the check itself failed ({type(e).__name__}) and decided nothing; please report these lines")
+        raise typer.Exit(UNDECIDED) from None
 
 
 def _say(line: str) -> None:

@@ -23,6 +23,7 @@ from difftrust_core.languages.python.types.choices import Variable
 from difftrust_core.languages.python.types.infer import Anything, common_type, type_of
 from difftrust_core.languages.python.types.numbers import Whole
 from difftrust_core.languages.python.types.standard import Standard
+from difftrust_core.languages.python.types.tables import dimensions_of, is_array
 from difftrust_core.languages.python.types.usual import Usual
 
 _FRESH_EVERY = 5
@@ -213,8 +214,21 @@ class CheckDraws:
         return write_literal(joined_arguments([], {parameter.name: value}) if parameter.keyword else (value,))
 
     def accepts(self, text: str) -> bool:
-        """Tell whether an argument tuple fits the signature and its types."""
-        return self._types.accepts(text)
+        """Tell whether an argument tuple fits the signature and its types, its arrays also the dimensions in use."""
+        return self._types.accepts(text) and self._has_dimensions(text)
+
+    def _has_dimensions(self, text: str) -> bool:
+        known = {name: usual.dimensions[0] for name, usual in self._usual.items() if len(usual.dimensions) == 1}
+        arguments = _tuple_of(text) if known else None
+        if arguments is None:
+            return True
+        given = values_by_name(self._types, [arguments])
+        return all(
+            dimensions_of(value) == wanted
+            for name, wanted in known.items()
+            for value in given.get(name, ())
+            if is_array(value)
+        )
 
     def exhaustive(self) -> list[str] | None:
         """Return all argument tuples if the types have but few, else None."""

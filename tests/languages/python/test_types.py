@@ -10,6 +10,7 @@ from difftrust_core.languages.python.argument_types import Annotations, Argument
 from difftrust_core.languages.python.dictionary import dictionary_of
 from difftrust_core.languages.python.drawing import CheckDraws, FreshDraws
 from difftrust_core.languages.python.types.base import Draws
+from difftrust_core.languages.python.types.usual import Usual
 
 FILE = """
 from __future__ import annotations
@@ -355,3 +356,13 @@ def test_most_inputs_of_one_argument_are_distinct(parameters: str) -> None:
 def test_no_value_of_a_seed_stops_the_drawing(value: str) -> None:
     draws = CheckDraws(types_of("a"), [f"({value},)"], task_id="t", seed=0)
     assert all(type(read_literal(draws(position, 0))) is tuple for position in range(300))
+
+
+def test_an_array_keeps_the_dimensions_in_use_and_a_dtype_that_there_is() -> None:
+    module = ast.parse("import numpy as np")
+    annotation = ast.parse("np.ndarray", mode="eval").body
+    types = ArgumentTypes([Parameter(name="rows", annotation=annotation, required=True)], Annotations(module))
+    draws = CheckDraws(types, ["(np.array([[1.0]]),)"], task_id="t", seed=0, usual={"rows": Usual(dimensions=(2,))})
+    assert draws.accepts("(np.array([[1.0, 2.0]], dtype='float64'),)")
+    assert not draws.accepts("(np.array([]),)")  # of one dimension
+    assert not draws.accepts("(np.array([[1.0]], dtype='sum'),)")

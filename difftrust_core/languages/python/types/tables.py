@@ -24,10 +24,11 @@ _COLUMNS: Mapping[str, Type] = {
 _MANY_ROWS = ("matrix", "grid", "image", "mat", "table", "board", "img", "X", "A", "B", "M", "points", "coords")
 _DIMENSIONS = (1, 1, 2, 2, 2, 3)
 _MAX_ROWS = 60
-_DTYPE = re.compile(
-    r"(?:u?int|float|complex)(?:8|16|32|64|128)?|bool_?|str_?|object|(?:datetime64|timedelta64)(?:\[\w+\])?|[<>|=]?\w\d*"
-)
 _MISSING = Nothing()
+_DTYPE = re.compile(
+    r"u?int(8|16|32|64)?|float(16|32|64)?|complex(64|128)?|bool|str|object|(datetime|timedelta)64(\[\w+\])?"
+    r"|[<>|=]?[?bBhHiIlLqQefdgFDGUSOMmuc]\d*(\[\w+\])?"
+)
 
 
 def element_of(dtype: str) -> Type:
@@ -48,6 +49,11 @@ def is_array(value: Any) -> bool:
     if type(value) is not Instance or value.type_name not in ("np.array", "numpy.array") or len(value.args) != 1:
         return False
     return type(value.args[0]) is list
+
+
+def dimensions_of(array: Any) -> int:
+    """Return how many dimensions an array ``np.array([...])`` has; 0 where its rows differ in length."""
+    return len(_shape(array.args[0]) or ())
 
 
 def is_frame(value: Any) -> bool:
@@ -72,7 +78,7 @@ class Array(Type):
         if self.dtype is not None and dtype is not None and dtype != self.dtype:
             return False
         if type(dtype) is str and not _DTYPE.fullmatch(dtype):
-            return False
+            return False  # a text that took the place of the name
         element = element_of(self.dtype or dtype) if self.dtype or type(dtype) is str else _NUMBER
         return all(element.fits(leaf) for leaf in _leaves(value.args[0]))
 
