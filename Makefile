@@ -29,7 +29,7 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 # Two processes, and whichever is done takes tests from the other.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
 
-test: $(READY)  ## Every package, command and page once, a real browser included; 4 minutes
+test: $(READY)  ## Every package, command and page once, a real browser included; 6 minutes
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY)  ## All tests: those of `make test` and the slow rest; up to 16 minutes

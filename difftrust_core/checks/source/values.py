@@ -73,10 +73,6 @@ class Scope:
                 return _canonical(".".join([path, *parts[n:]]))
         return dotted if parts[0] in _BUILTINS | _BUILTIN_TYPES else _SHORT.get(dotted, "")
 
-    def is_own_class(self, name: str) -> bool:
-        """Tell whether a resolved name is a class of the checked module."""
-        return name in self._classes
-
     def value(self, node: ast.expr, names: Mapping[str, Any], depth: int = 0) -> Any:
         """Return the value that ``node`` writes, as ``literals`` has it. Raises NotFolded for anything else."""
         if depth > _DEPTH:
