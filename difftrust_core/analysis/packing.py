@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from difftrust_core.analysis.estimates import policies_executed, refresh_estimates
+from difftrust_core.analysis.export import day_of
 from difftrust_core.base.records import Reading
 from difftrust_core.exceptions import NoStore
 from difftrust_core.store.checksums import forget
@@ -31,7 +32,7 @@ def pack_store(store: Store, to: Path, *, replaceable: Collection[str], n_jobs: 
         raise NoStore(f"{store.root} holds no results; run `difftrust execute --store {store.root}`")
     for validity in policies:
         refresh_estimates(Store.open(store.root, Reading(inputs=validity)), n_jobs=n_jobs)
-    made = _emptied(to, store.settings(), replaceable)
+    made = _emptied(to, replace(store.settings(), tables=None, executed=day_of(store)), replaceable)
     with made.writing():
         for table in PARTITIONS:
             if table not in LEFT_OUT:
@@ -60,7 +61,7 @@ def _pack(store: Store, to: Store, table: str) -> None:
 def _emptied(folder: Path, settings: Settings, replaceable: Collection[str]) -> Store:
     """Make an empty store, or empty the one that is there."""
     if not (folder / SETTINGS_FILE).is_file():
-        return Store.create(folder, replace(settings, tables=None))
+        return Store.create(folder, settings)
     found = Store.open(folder)
     models = set(found.read("candidates", columns=[])["model"]) if found.settings().tables is None else {"results"}
     if not models <= set(replaceable):
@@ -69,5 +70,5 @@ def _emptied(folder: Path, settings: Settings, replaceable: Collection[str]) -> 
     with found.writing():
         for table in PARTITIONS:
             shutil.rmtree(folder / table, ignore_errors=True)
-    found.write_settings(replace(settings, tables=None))
+    found.write_settings(settings)
     return found

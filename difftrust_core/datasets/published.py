@@ -39,6 +39,14 @@ def in_published_set(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.join(load_published("excluded_tasks"), on=["benchmark", "task_id"], how="anti", maintain_order="left")
 
 
+def find_results() -> Path:
+    """Return the folder of the results store that comes with the project. Raises NoBenchmark if it is not here."""
+    folder = find_shipped("data/results")
+    if not folder.is_dir():
+        raise NoBenchmark(f"no results in {folder}; `make reproduce` makes them from the recorded candidates")
+    return folder
+
+
 def find_starter_results() -> Path:
     """Return the folder of the executed store of simulated coders that comes with the project, texts included.
 
@@ -47,12 +55,4 @@ def find_starter_results() -> Path:
     folder = find_shipped("data/starter-results")
     if not folder.is_dir():
         raise NoBenchmark(f"no store in {folder}; `make starter-results` makes it in two minutes")
-    return folder
-
-
-def find_results() -> Path:
-    """Return the folder of the results store that comes with the project. Raises NoBenchmark if it is not here."""
-    folder = find_shipped("data/results")
-    if not folder.is_dir():
-        raise NoBenchmark(f"no results in {folder}; `make reproduce` makes them from the recorded candidates")
     return folder
