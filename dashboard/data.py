@@ -99,11 +99,6 @@ class Source:
         """Tell whether these are the shipped results of recorded models, of which the published tasks are counted."""
         return is_shipped(self.root)
 
-    @property
-    def is_simulated(self) -> bool:
-        """Tell whether no program is an LLM's."""
-        return _is_simulated(self)
-
     def pool(self, benchmark: str, equality: str = "paper") -> Pool:
         """Return the behaviours of a benchmark; kept while the files are the same."""
         found = load_pool(self.store, benchmark, equality=equality)
@@ -152,12 +147,6 @@ def open_source(root: Path | None = None) -> Source:
     for table in ("classes", "members"):
         files += store.files(table)
     return Source(store.root, tuple(path.stat().st_mtime_ns for path in files))
-
-
-@kept()
-def _is_simulated(source: Source) -> bool:
-    coders = {coder for name in pool_names(source.store) for coder in source.pool(name).members}
-    return all(model.startswith("simulated/") for model, _ in coders)
 
 
 @kept()
@@ -264,6 +253,11 @@ class Choice:
     def models(self) -> tuple[str, ...]:
         """Return the models sampled at the temperature."""
         return self.held.models[self.temperature]
+
+    @property
+    def is_simulated(self) -> bool:
+        """Tell whether no program is an LLM's."""
+        return all(model.startswith("simulated/") for models in self.held.models.values() for model in models)
 
     @property
     def usual_model(self) -> str:

@@ -169,7 +169,7 @@ def source(chosen: Choice) -> str:
         f"m = {chosen.m} programs · n = {chosen.n:,} inputs · outcome comparison: {COMPARISONS[chosen.equality]} · "
         f"input filter: {FILTERS.get(chosen.validity, chosen.validity)} · "
         f"{'without faulty references · ' if chosen.source.reading.references == References.AUDITED else ''}"
-        f"{'programs by simulated models, no LLM · ' if chosen.source.is_simulated else ''}"
+        f"{'programs by simulated models, no LLM · ' if chosen.is_simulated else ''}"
         f"executed {chosen.source.executed}"
     )
 
