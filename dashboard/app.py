@@ -14,12 +14,12 @@ from difftrust_core.exceptions import DifftrustError
 
 # Whole, before any page: while another session is loading it, Altair trips over the half that is there.
 importlib.import_module("pandas")
-st.set_page_config(page_title="difftrust", layout="wide")
+st.set_page_config(page_title="difftrust", layout="wide", initial_sidebar_state="collapsed")
 prefetch.STEPS.expect([])  # what is asked for now goes first
 theme.set_style()
 state.show_in_url()
 page = st.navigation(list(navigation.pages().values()), position="hidden")
-navigation.show_links(page)
+navigation.show_header(page)
 try:
     page.run()
     prefetch.make_ready()

@@ -4,7 +4,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache, partial, wraps
@@ -15,14 +15,15 @@ import polars as pl
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dashboard import state
 from difftrust_core.analysis.ablation.grid import whole_rows
 from difftrust_core.analysis.ablation.measures import TASK_SCHEMA
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
 from difftrust_core.analysis.pools import load_pool, pool_names
 from difftrust_core.base.records import AS_STORED, Reading, Validity
-from difftrust_core.datasets.published import PAPER_SETTING, find_results, load_published
-from difftrust_core.exceptions import NoStore
+from difftrust_core.datasets.published import PAPER_SETTING, find_results, find_starter_results, load_published
+from difftrust_core.exceptions import NoBenchmark, NoStore
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.report.tables import is_shipped
 from difftrust_core.report.task_view import TaskView, view_task
@@ -87,14 +88,25 @@ class Source:
         return Store(self.root, self.reading)
 
     @property
-    def written(self) -> datetime:
-        """Return when the newest file of the results was written."""
-        return datetime.fromtimestamp(max(self.version) / 1e9, tz=UTC)
+    def executed(self) -> str:
+        """Return the day on which the programs ran: as the store says, else when its newest file was written."""
+        said = self.store.settings().executed
+        return said or f"{datetime.fromtimestamp(max(self.version) / 1e9, tz=UTC):%Y-%m-%d}"
+
+    @property
+    def is_shipped(self) -> bool:
+        """Tell whether these are the shipped results of recorded models, of which the published tasks are counted."""
+        return is_shipped(self.root)
+
+    @property
+    def is_simulated(self) -> bool:
+        """Tell whether no program is an LLM's."""
+        return _is_simulated(self)
 
     def pool(self, benchmark: str, equality: str = "paper") -> Pool:
         """Return the behaviours of a benchmark; kept while the files are the same."""
         found = load_pool(self.store, benchmark, equality=equality)
-        return _published(found) if is_shipped(self.root) else found
+        return _published(found) if self.is_shipped else found
 
 
 @lru_cache(maxsize=8)
@@ -103,17 +115,30 @@ def _published(pool: Pool) -> Pool:
     return pool.without(set(load_published("excluded_tasks").filter(benchmark=pool.benchmark)["task_id"]))
 
 
-def store_path() -> Path:
-    """Return the folder of the store: DIFFTRUST_STORE, else the results that come with difftrust.
+def stores() -> dict[str, Path]:
+    """Return the stores that pages can show: name in the URL -> folder, the one that opens first.
 
-    Of a URL it is that of the mirror, brought up to date once, when the dashboard starts. Raises NoBenchmark if it is
-    not set and there are none; StoreUnreachable.
+    ``own``: DIFFTRUST_STORE; of a URL it is its mirror, brought up to date once, when the dashboard starts. ``paper``
+    and ``starter``: those that come with difftrust. Raises NoBenchmark if there is none; StoreUnreachable.
     """
-    named = os.environ.get("DIFFTRUST_STORE")
-    return _named(named) if named else _shipped()
+    return _stores(os.environ.get("DIFFTRUST_STORE") or None)
 
 
-_named, _shipped = cache(folder_of), cache(find_results)
+@cache
+def _stores(named: str | None) -> dict[str, Path]:
+    found = {"own": folder_of(named)} if named else {}
+    for name, find in (("paper", find_results), ("starter", find_starter_results)):
+        with suppress(NoBenchmark):
+            folder = find()
+            if not any(folder.resolve() == other.resolve() for other in found.values()):
+                found[name] = folder
+    return found or {"paper": find_results()}
+
+
+def store_path() -> Path:
+    """Return the folder of the store that the URL names, else of the first."""
+    names = stores()
+    return names[state.read_one("store", list(names), next(iter(names)))]
 
 
 def open_source() -> Source:
@@ -123,6 +148,12 @@ def open_source() -> Source:
     for table in ("classes", "members"):
         files += store.files(table)
     return Source(store.root, tuple(path.stat().st_mtime_ns for path in files))
+
+
+@kept()
+def _is_simulated(source: Source) -> bool:
+    coders = {coder for name in pool_names(source.store) for coder in source.pool(name).members}
+    return all(model.startswith("simulated/") for model, _ in coders)
 
 
 @kept()

@@ -1,32 +1,46 @@
 """What every page has: its title, the choices that all pages share, and the source of its numbers."""
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
-from dashboard import data, permissions, state, text
+from dashboard import data, permissions, sharing, state, text
 from dashboard.data import Choice, Source
 from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.datasets.published import PAPER_SETTING
 from difftrust_core.metrics.equality import EQUALITIES
 
+Settings = Literal["row", "folded"]
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 
 
-def open_page(title: str, about: str, *, can_hide_reference: bool = False, names_left_out: bool = True) -> Choice:
-    """Write a page's title and the choices in the sidebar; return what is chosen.
+def open_page(
+    title: str,
+    about: str,
+    *,
+    can_hide_reference: bool = False,
+    names_left_out: bool = True,
+    settings: Settings = "row",
+) -> Choice:
+    """Write a page's title and the choices that pages share; return what is chosen.
 
     ``title`` and ``about`` are our own text, Markdown allowed. ``can_hide_reference``: the page supports
     ``Choice.blind``, so the switch is shown. ``names_left_out``: name the models that were not executed on n inputs;
-    this counts all models. Raises NoStore or BadStore, saying what to do.
+    this counts all models. ``settings``: the choices stand in a row, or behind a button that says them. Raises NoStore
+    or BadStore, saying what to do.
     """
     st.title(title, anchor=False)
-    st.markdown(about)
+    if about:
+        st.markdown(about)
     opened = data.open_source()
-    with st.sidebar:
-        chosen = _choose(opened, can_hide_reference)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+        chosen = _show_settings(opened, can_hide_reference, settings)
+        sharing.show_copy_link()
     text.show_small(source(chosen))
     left_out = chosen.left_out() if names_left_out else []
     if left_out:
@@ -35,58 +49,103 @@ def open_page(title: str, about: str, *, can_hide_reference: bool = False, names
     return chosen
 
 
-def _choose_reading(opened: Source) -> Source:
-    """Return the source as it is to be read; nothing is asked where there is one answer."""
+def open_page_without_store(title: str, about: str = "") -> None:
+    """Write the title of a page that shows nothing of a store, and a button that copies its link."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title(title, anchor=False, width="content")
+        sharing.show_copy_link()
+    if about:
+        st.markdown(about)
+
+
+class _Widgets(NamedTuple):
+    """What settings are chosen with."""
+
+    select: Callable[..., Any]
+    slide: Callable[..., Any]
+    radio: Callable[..., Any]
+    switch: Callable[..., Any]
+
+
+_DRAWN = _Widgets(st.selectbox, st.select_slider, st.radio, st.toggle)
+_UNSEEN = _Widgets(state.unseen, state.unseen, state.unseen, state.unseen_switch)
+
+
+def _show_settings(opened: Source, can_hide_reference: bool, settings: Settings) -> Choice:
+    if settings == "row":
+        return _choose(opened, can_hide_reference, _DRAWN, rest=st.popover)
+    said = _choose(opened, can_hide_reference, _UNSEEN)
+    with st.popover(short(said), icon=":material/tune:", help="Change the settings of this page."):
+        return _choose(opened, can_hide_reference, _DRAWN)
+
+
+def _choose(
+    opened: Source, can_hide_reference: bool, by: _Widgets, *, rest: Callable[[str], Any] | None = None
+) -> Choice:
+    """Return what the URL says, and write what changes it. ``rest``: makes the place of what few change."""
+    names = data.benchmarks(opened)
+    benchmark = state.choose_one(
+        "Benchmark", names, name="benchmark", show=by.select, format_func=text.one_line, width=150,
+        help="A benchmark is a set of tasks. All numbers of the page are over its tasks.",
+    )  # fmt: skip
     policies = data.inputs_there(opened)
     inputs = None
     if len(policies) > 1:
         inputs = state.choose_one(
-            "Inputs", policies, name="inputs", show=st.radio, format_func=FILTERS.__getitem__,
-            help="Which inputs count. What lies outside the task's domain, the task never allowed: programs that "
-            "differ there are not wrong.",
+            "Inputs", policies, name="inputs", show=by.select, format_func=FILTERS.__getitem__, width=210,
+            help="Input filter: which inputs count. What lies outside a task's domain, the task never allowed: a "
+            "program that differs from the reference there is not wrong.",
         )  # fmt: skip
-    has_faults = any(tasks_left_out(name, References.AUDITED) for name in data.benchmarks(opened))
-    is_audited = has_faults and state.choose_switch(
-        "Leave out faulty references",
-        name="audited",
-        help="Leave out tasks whose reference was judged wrong, or whose description admits several answers.",
-    )
+    temperature, m, n = _choose_sizes(replace(opened, reading=Reading(inputs=inputs)), benchmark, by)
+    with rest("More") if rest else nullcontext():
+        equality = state.choose_one(
+            "Outcome comparison", EQUALITIES, name="equality", show=by.radio, format_func=COMPARISONS.__getitem__,
+            help="Tolerant, as in the paper: numbers may differ by 0.1 %, and a list equals a tuple. Strict: Python's "
+            "equality, and types must match.",
+        )  # fmt: skip
+        is_audited = any(tasks_left_out(name, References.AUDITED) for name in names) and state.choose_switch(
+            "Leave out faulty references", name="audited", show=by.switch,
+            help="Leave out tasks whose reference was judged wrong, or whose description admits several answers.",
+        )  # fmt: skip
+        blind = can_hide_reference and state.choose_switch(
+            "Hide the reference", name="blind", show=by.switch, help="Hide everything that needs the right outcomes."
+        )
     references = References.AUDITED if is_audited else References.PUBLISHED
-    return replace(opened, reading=Reading(inputs=inputs, references=references))
-
-
-def _choose(opened: Source, can_hide_reference: bool) -> Choice:
-    opened = _choose_reading(opened)
-    names = data.benchmarks(opened)
-    benchmark = state.choose_one("Benchmark", names, name="benchmark", format_func=text.one_line)
-    held = data.held(opened, benchmark)
-    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in held.temperatures else held.temperatures[0]
-    temperature = state.choose_one("Temperature", held.temperatures, name="t", default=usual, format_func=state.spell)
-    counts = range(2, max(held.most_candidates[temperature], 2) + 1)
-    inputs = [step for step in _STEPS if step < held.most_inputs] + [held.most_inputs]
-    usual_m, usual_n = min(PAPER_SETTING.m, counts[-1]), max(i for i in inputs if i <= max(PAPER_SETTING.n, inputs[0]))
-    m = state.choose_one("Programs per task (m)", counts, name="m", default=usual_m, show=st.select_slider)
-    n = state.choose_one(
-        "Inputs per task (n)", inputs, name="n", default=usual_n, show=st.select_slider, format_func="{:,}".format
-    )
-    equality = state.choose_one(
-        "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=COMPARISONS.__getitem__,
-        help="Tolerant, as in the paper: numbers may differ by 0.1 %, and a list equals a tuple. Strict: Python's "
-        "equality, and types must match.",
-    )  # fmt: skip
-    blind = can_hide_reference and state.choose_switch(
-        "Hide the reference", name="blind", help="Hide everything that needs the right outcomes."
-    )
+    read = replace(opened, reading=Reading(inputs=inputs, references=references))
     return Choice(
-        source=opened,
+        source=read,
         benchmark=benchmark,
         temperature=temperature,
         m=m,
         n=n,
         equality=equality,
-        validity=opened.store.settings().validity,
+        validity=read.store.settings().validity,
         blind=blind,
     )
+
+
+def _choose_sizes(read: Source, benchmark: str, by: _Widgets) -> tuple[float, int, int]:
+    """Return temperature, m and n; a slider with one stop is not drawn."""
+    held = data.held(read, benchmark)
+    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in held.temperatures else held.temperatures[0]
+    temperature = state.choose_one(
+        "Temperature", held.temperatures, name="t", default=usual, format_func=state.spell, width=130,
+        show=by.slide if len(held.temperatures) > 1 else state.unseen,
+        help="The sampling temperature: the higher, the more a model's programs differ from one another.",
+    )  # fmt: skip
+    counts = range(2, max(held.most_candidates[temperature], 2) + 1)
+    m = state.choose_one(
+        "Programs per task (m)", counts, name="m", default=min(PAPER_SETTING.m, counts[-1]), width=160,
+        show=by.slide if len(counts) > 1 else state.unseen,
+        help="How many programs of each model are compared with one another. More find more errors.",
+    )  # fmt: skip
+    steps = [step for step in _STEPS if step < held.most_inputs] + [held.most_inputs]
+    n = state.choose_one(
+        "Inputs per task (n)", steps, name="n", default=max(i for i in steps if i <= max(PAPER_SETTING.n, steps[0])),
+        show=by.slide if len(steps) > 1 else state.unseen, format_func="{:,}".format, width=170,
+        help="How many fuzzed inputs each program runs on. More find rarer errors.",
+    )  # fmt: skip
+    return temperature, m, n
 
 
 COMPARISONS: dict[str, str] = {"paper": "tolerant (0.1 %)", "strict": "strict"}
@@ -101,6 +160,11 @@ FILTERS = {
 """Which inputs are kept -> words."""
 
 
+def short(chosen: Choice) -> str:
+    """Return the settings in a few words of our own."""
+    return f"temperature {chosen.temperature:g} · m = {chosen.m} · n = {chosen.n:,}"
+
+
 def source(chosen: Choice) -> str:
     """Return the source of a page's numbers, in one line."""
     return (
@@ -108,7 +172,8 @@ def source(chosen: Choice) -> str:
         f"m = {chosen.m} programs · n = {chosen.n:,} inputs · outcome comparison: {COMPARISONS[chosen.equality]} · "
         f"input filter: {FILTERS.get(chosen.validity, chosen.validity)} · "
         f"{'without faulty references · ' if chosen.source.reading.references == References.AUDITED else ''}"
-        f"results of {chosen.source.written:%Y-%m-%d %H:%M} UTC"
+        f"{'programs by simulated models, no LLM · ' if chosen.source.is_simulated else ''}"
+        f"executed {chosen.source.executed}"
     )
 
 

@@ -6,27 +6,58 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from dashboard import state
+from dashboard import data, state, text
+from difftrust_core.exceptions import DifftrustError
 
-REGISTERED = ("overview", "tasks", "task", "ablation", "check", "signals")
+REGISTERED = ("overview", "tasks", "task", "ablation", "signals", "check", "measures")
 """Module in ``views`` = path in the URL; the order of the links."""
+HOME = "home"
+"""The page without a path: the first of the others."""
+_STORES = {"own": "your store", "paper": "16 LLMs, as published", "starter": "starter tasks, simulated models"}
 
 
 def pages() -> dict[str, StreamlitPage]:
-    """Return the pages by their names, the first of them the one that opens."""
+    """Return the pages by their names, and the one that opens under HOME."""
     views = {name: importlib.import_module(f"dashboard.views.{name}") for name in REGISTERED}
+    first = views[REGISTERED[0]]
     return {
-        name: st.Page(view.draw, title=view.TITLE, url_path=name, default=name == REGISTERED[0])
-        for name, view in views.items()
+        HOME: st.Page(first.draw, title=first.TITLE, url_path=HOME, default=True),
+        **{name: st.Page(view.draw, title=view.TITLE, url_path=name) for name, view in views.items()},
     }
 
 
-def show_links(here: StreamlitPage) -> None:
-    """Write the links to every page at the top of the sidebar; the one to the page that is open changes nothing."""
-    with st.sidebar:
-        for page in pages().values():
-            parameters = state.everything() if page.title == here.title else state.shared()
-            st.page_link(page, label=page.title, query_params=parameters)
+def show_header(here: StreamlitPage) -> None:
+    """Write the product's name, links to every page, and the choice of the store.
+
+    The link to the page that is open changes nothing.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key="header"):
+        st.html('<p class="difftrust-name">difftrust</p>')
+        for name in REGISTERED:
+            page = pages()[name]
+            is_here = page.title == here.title
+            with st.container(key=f"{'here' if is_here else 'link'}-{name}", width="content"):
+                parameters = state.everything() if is_here else state.shared()
+                st.page_link(pages()[name], label=page.title, query_params=parameters)
+        _choose_store()
+        show_outside_links()
+
+
+def _choose_store() -> None:
+    try:
+        names = list(data.stores())
+    except DifftrustError:  # the page says it
+        return
+    if len(names) > 1:
+        state.choose_one(
+            "Store", names, name="store", format_func=_store_title, label_visibility="collapsed", width=250,
+            help="Where the programs and results come from.",
+        )  # fmt: skip
+
+
+def _store_title(name: str) -> str:
+    own = data.stores()["own"].name if name == "own" else ""
+    return f"{_STORES[name]}: {text.one_line(own, most=30)}" if own else _STORES[name]
 
 
 def show_link(name: str, label: str, **changes: Any) -> None:
@@ -40,3 +71,11 @@ def show_link(name: str, label: str, **changes: Any) -> None:
 def go(name: str, **changes: Any) -> None:
     """Open a page as its link would."""
     st.switch_page(pages()[name], query_params=state.shared(**changes))
+
+
+def show_outside_links() -> None:
+    """Write links to what explains the measures: the paper, and the page that defines each number."""
+    st.page_link(_PAPER, label="Paper", icon=":material/open_in_new:")
+
+
+_PAPER = "https://doi.org/10.48550/arXiv.2507.00057"

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-SHARED = ("benchmark", "t", "m", "n", "equality", "blind")
+SHARED = ("store", "benchmark", "inputs", "audited", "t", "m", "n", "equality", "blind", "model")
 """Parameters that every page understands, so links carry them."""
 LONGEST = 200
 """Characters of a parameter that is free text."""
@@ -36,7 +36,7 @@ def everything() -> dict[str, list[str]]:
 
 def shared(**changes: Any) -> dict[str, Any]:
     """Return the parameters of a link: those of SHARED that the URL has, and ``changes``; None leaves one out."""
-    kept = {name: st.query_params[name] for name in SHARED if name in st.query_params}
+    kept = {name: st.query_params.get_all(name) for name in SHARED if name in st.query_params}
     return {name: _spelled(value) for name, value in {**kept, **changes}.items() if value is not None}
 
 
@@ -90,10 +90,22 @@ def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequ
     return list(found)
 
 
-def choose_switch(label: str, *, name: str, default: bool = False, **drawn: Any) -> bool:
+def choose_switch(
+    label: str, *, name: str, default: bool = False, show: Callable[..., Any] = st.toggle, **drawn: Any
+) -> bool:
     """Return whether a switch is on."""
     key = _bind(name, read_one(name, (False, True), default))
-    return st.toggle(label, key=key, on_change=_write, args=(name, default), **drawn)
+    return show(label, key=key, on_change=_write, args=(name, default), **drawn)  # type: ignore[no-any-return]
+
+
+def unseen(_label: str, _options: Sequence[Any], *, key: str, **_drawn: Any) -> Any:
+    """Return what is chosen and draw nothing: a ``show`` for where there is nothing to choose, or no place for it."""
+    return st.session_state[key]
+
+
+def unseen_switch(_label: str, *, key: str, **_drawn: Any) -> bool:
+    """Return whether a switch is on and draw nothing."""
+    return bool(st.session_state[key])
 
 
 def type_text(label: str, *, name: str, default: str = "", **drawn: Any) -> str:

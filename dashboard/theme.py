@@ -26,15 +26,26 @@ _LETTERS = "#FAFAFA"
 
 _STYLE = """
 <style>
-[data-testid="stMainBlockContainer"] { padding: 3.2rem clamp(1rem, 3vw, 3rem) 3rem; }
+[data-testid="stMainBlockContainer"] { padding: 0.6rem clamp(0.8rem, 2.5vw, 2.5rem) 3rem; }
+[data-testid="stHeader"] { background: transparent; height: 2.4rem; pointer-events: none; }
+[data-testid="stHeader"] button { pointer-events: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+h1 { font-size: 1.55rem !important; padding: 0.2rem 0 !important; }
+h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }
+.st-key-header { gap: 0.1rem 0.35rem; padding: 0 2.4rem 0.3rem 0; border-bottom: 1px solid #80808040; }
+.st-key-header a { padding: 0.15rem 0.5rem; }
+.difftrust-name { margin: 0 0.7rem 0 0; font-size: 1.15rem; font-weight: 700; letter-spacing: -0.01em; }
+[class*="st-key-here-"] a { box-shadow: inset 0 -2px 0 0 currentColor; border-radius: 0; }
+[class*="st-key-here-"] a p { font-weight: 650; }
+.st-key-settings { gap: 0.4rem 1.1rem; }
+textarea, code, pre { font-family: "Source Code Pro", ui-monospace, monospace !important; }
 mark { background: #F0E442; color: #000; padding: 0 1px; text-decoration: underline; }
 </style>
 """
 
 
 def set_style() -> None:
-    """Make room: narrow margins, charts that scroll where they are wider than the page."""
+    """Make room: narrow margins, low titles, links in one row, code in letters of one width."""
     st.html(_STYLE)
 
 

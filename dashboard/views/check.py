@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from dashboard import permissions, state, text
+from dashboard import frame, permissions, state, text
 from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status, model_choice
 from dashboard.frame import COMPARISONS, FILTERS
@@ -70,8 +70,7 @@ _TITLES = {
 
 def draw() -> None:
     """Draw the page."""
-    st.title(TITLE, anchor=False)
-    st.markdown(_ABOUT)
+    frame.open_page_without_store(TITLE, _ABOUT)
     if not permissions.may_execute():
         st.info(permissions.READ_ONLY)
         return

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from difftrust_core.analysis.estimates import policies_executed, refresh_estimates
@@ -25,7 +26,7 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
             refresh_estimates(Store.open(one.root, Reading(inputs=validity)), n_jobs=n_jobs)
     if not store.files("classes"):
         raise NoStore(f"{store.root} holds no results to export; run `difftrust execute --store {store.root}`")
-    made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES))
+    made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES, executed=_day_of(store)))
     with made.writing():
         for table in RESULT_TABLES:
             shutil.rmtree(made.root / table, ignore_errors=True)
@@ -34,6 +35,12 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
             own = {partition_of(path, "classes")["validity"] for path in store.files("classes")}
             _copy(beside, made, dict.fromkeys(own))
     return made
+
+
+def _day_of(store: Store) -> str | None:
+    """Return the day on which the store's newest execution was written; None for a store without."""
+    written = [path.stat().st_mtime for path in store.files("executions")]
+    return f"{datetime.fromtimestamp(max(written), tz=UTC):%Y-%m-%d}" if written else store.settings().executed
 
 
 def _copy(store: Store, to: Store, left_out: Mapping[str, None]) -> None:

@@ -45,3 +45,11 @@ def find_results() -> Path:
     if not folder.is_dir():
         raise NoBenchmark(f"no results in {folder}; `make reproduce` makes them from the recorded candidates")
     return folder
+
+
+def find_starter_results() -> Path:
+    """Return the folder of the store of simulated coders that comes with the project. Raises NoBenchmark if missing."""
+    folder = find_shipped("data/starter-results")
+    if not folder.is_dir():
+        raise NoBenchmark(f"no store in {folder}; install difftrust again")
+    return folder

@@ -22,6 +22,8 @@ class Settings:
     validity: str = "reference"
     tables: tuple[str, ...] | None = None
     """The tables that are here; None: all. A results store holds a few (``schemas.RESULT_TABLES``)."""
+    executed: str | None = None
+    """The day on which a results store's programs ran, as 2026-11-22: copies of its files are younger."""
 
     def __post_init__(self) -> None:
         if self.tables is not None:
