@@ -239,8 +239,9 @@ def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
             [(rate, rate, f"{rate}_low", f"{rate}_high") for rate in _RATES],
         )
     )
+    bought = bought_in_words(market.evidence.checked[0], policy)
     return (
-        f"beside the program to check buy {bought_in_words(market.evidence.checked[0], policy)}, one after the other until the answer is settled; "
+        f"beside the program to check buy {bought}, one after the other until the answer is settled; "
         f"alarm if {alarm_in_words(policy)} from it; {'at least ' if row['usd_per_1000_is_lower_bound'] else ''}"
         f"${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
         f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"

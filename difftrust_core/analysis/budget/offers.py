@@ -1,7 +1,7 @@
 """All that a recommendation is chosen from, rated at once: any wish is then answered by looking along arrays.
 
-A policy buys of the checked model and of others. Its alarm, programs and dollars are sums over cells of products of what
-the two parts do there, so the rates of all pairs of parts are products of matrices: 2,500 policies in milliseconds.
+A policy buys of the checked model and of others. Its alarm, programs and dollars are sums over cells of products of
+what the two parts do there, so the rates of all pairs of parts are products of matrices: milliseconds for 2,500.
 """
 
 import math

@@ -213,7 +213,6 @@ def fit(scores: Sequence[Score], tasks: Bools) -> Score:
 
     The difference is Youden's J; one that is undefined comes last.
     """
-
     return max(scores, key=lambda one: _gain(one, tasks))
 
 
