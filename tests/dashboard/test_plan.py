@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.views import plan
+from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
@@ -59,27 +60,27 @@ def test_a_moved_slider_computes_little() -> None:
     assert sorted(times)[2] < 0.5  # of the whole script, in a test; most of it is the frame
 
 
-def executed(root: Path, *, with_reference: bool) -> Store:
-    store = Store.create(root)
-    tasks = TASKS if with_reference else [replace(task, reference=None) for task in TASKS]
-    for model, programs in (("one", (RIGHT, WRONG, OTHER)), ("two", (RIGHT, RIGHT, WRONG))):
-        add_candidates(store, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
-    execute(store, n=20, say=silent, **({} if with_reference else {"validity": "quorum"}))
-    return store
-
-
-def test_without_prices_programs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIFFTRUST_STORE", str(executed(tmp_path / "store", with_reference=True).root))
-    at = opened("plan", alarms="0.5", find="0.3")
+def test_without_prices_programs_are_counted() -> None:
+    at = opened("plan", store="starter", find="0.7", alarms="0.05", model="simulated/strong")
     words = shown(at)
-    assert "Per 1,000 tasks" not in cards(at)
+    assert "Buy this" in words
+    assert list(cards(at)) == ["Errors found", "False alarms", "Programs (m)", "Temperature", "Other models"]
     assert "$" not in words
+    assert "Errors found against programs: ways to check" in words
     assert "The price of these programs is zero or unknown, so programs are counted in place of dollars" in words
     assert "dollars" not in at.dataframe[-1].value.columns
 
 
+def without_reference(root: Path) -> Store:
+    store, tasks = Store.create(root), [replace(task, reference=None) for task in TASKS]
+    add_candidates(store, candidates("one", RIGHT, WRONG, OTHER), {"tiny": tasks}, n_jobs=1)
+    execute(store, n=20, say=silent, validity="quorum")
+    refresh_estimates(store)
+    return store
+
+
 def test_without_a_reference_the_page_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIFFTRUST_STORE", str(executed(tmp_path / "store", with_reference=False).root))
+    monkeypatch.setenv("DIFFTRUST_STORE", str(without_reference(tmp_path / "store").root))
     at = opened("plan")
     assert "no task of this benchmark has a reference" in shown(at)
     assert not at.metric
