@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 from dashboard import data, state, text
 from difftrust_core.exceptions import DifftrustError
 
-REGISTERED = ("overview", "tasks", "task", "ablation", "signals", "check", "measures")
+REGISTERED = ("overview", "tasks", "task", "plan", "ablation", "signals", "check", "measures")
 """Module in ``views`` = path in the URL; the order of the links. Its title is the name, capitalized."""
 HOME = "home"
 """The page without a path: the first of the others."""
