@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
 .PHONY: help demo test test-all test-rest test-hostile test-recovery check lint types bench bench-sandbox bench-check bench-dashboard \
-	bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce clean
+	bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -94,6 +94,9 @@ notebooks: $(READY)  ## Execute the notebooks in place; the same bytes unless da
 # Needs the recorded candidates: `difftrust fetch`, or DIFFTRUST_DATA. Stop it whenever you like; it resumes.
 reproduce: $(READY)  ## Execute everything recorded, write data/results
 	$(BIN)/difftrust reproduce --store stores/paper --to data/results
+
+starter-results: $(READY)  ## Execute the simulated coders on the starter tasks, write data/starter-results; 3 minutes
+	$(BIN)/difftrust reproduce --benchmark starter --store stores/starter --to data/starter-results
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis

@@ -30,6 +30,7 @@ from difftrust_core.report.task_view import TaskView, view_task
 from difftrust_core.store.remote.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
 
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 READ_AHEAD = 4
 """Benchmarks that are read before they are asked for."""
 Ts = TypeVarTuple("Ts")
@@ -98,11 +99,6 @@ class Source:
         """Tell whether these are the shipped results of recorded models, of which the published tasks are counted."""
         return is_shipped(self.root)
 
-    @property
-    def is_simulated(self) -> bool:
-        """Tell whether no program is an LLM's."""
-        return _is_simulated(self)
-
     def pool(self, benchmark: str, equality: str = "paper") -> Pool:
         """Return the behaviours of a benchmark; kept while the files are the same."""
         found = load_pool(self.store, benchmark, equality=equality)
@@ -141,19 +137,16 @@ def store_path() -> Path:
     return names[state.read_one("store", list(names), next(iter(names)))]
 
 
-def open_source() -> Source:
-    """Return the store at its version of now. Raises NoStore or BadStore, saying what to do."""
-    store = Store.open(store_path())
+def open_source(root: Path | None = None) -> Source:
+    """Return the store, that of the URL unless named, at its version of now.
+
+    Raises NoStore or BadStore, saying what to do.
+    """
+    store = Store.open(root or store_path())
     files = [store.root / SETTINGS_FILE]
     for table in ("classes", "members"):
         files += store.files(table)
     return Source(store.root, tuple(path.stat().st_mtime_ns for path in files))
-
-
-@kept()
-def _is_simulated(source: Source) -> bool:
-    coders = {coder for name in pool_names(source.store) for coder in source.pool(name).members}
-    return all(model.startswith("simulated/") for model, _ in coders)
 
 
 @kept()
@@ -184,6 +177,31 @@ class Held:
     """Temperature -> candidates of the coder with most per task."""
     most_inputs: int
     """Inputs that some program was executed on."""
+
+    @property
+    def usual_temperature(self) -> float:
+        """Return the temperature that pages start with: the paper's, else the lowest."""
+        paper = PAPER_SETTING.temperature
+        return paper if paper in self.temperatures else self.temperatures[0]
+
+    @property
+    def input_steps(self) -> list[int]:
+        """Return the numbers of inputs that can be chosen."""
+        return [step for step in _STEPS if step < self.most_inputs] + [self.most_inputs]
+
+    @property
+    def usual_n(self) -> int:
+        """Return the number of inputs that pages start with: the paper's, else all."""
+        steps = self.input_steps
+        return max(step for step in steps if step <= max(PAPER_SETTING.n, steps[0]))
+
+    def candidate_counts(self, temperature: float) -> range:
+        """Return the numbers of candidates that can be chosen."""
+        return range(2, max(self.most_candidates[temperature], 2) + 1)
+
+    def usual_m(self, temperature: float) -> int:
+        """Return the number of candidates that pages start with: the paper's, else all."""
+        return min(PAPER_SETTING.m, self.candidate_counts(temperature)[-1])
 
 
 @kept(saying="Reading the store …")
@@ -237,6 +255,11 @@ class Choice:
         return self.held.models[self.temperature]
 
     @property
+    def is_simulated(self) -> bool:
+        """Tell whether no program is an LLM's."""
+        return all(model.startswith("simulated/") for models in self.held.models.values() for model in models)
+
+    @property
     def usual_model(self) -> str:
         """Return the model that pages start with: the paper's, else the first."""
         return PAPER_SETTING.model if PAPER_SETTING.model in self.models else self.models[0]
@@ -279,6 +302,24 @@ class Choice:
     def of(self, model: str) -> pl.DataFrame:
         """Return the estimates of one model, no row where some are missing."""
         return _of_one(self.counted, model)
+
+
+def usual_choice(opened: Source) -> Choice:
+    """Return what a link without parameters chooses."""
+    policies = inputs_there(opened)
+    source = replace(opened, reading=Reading(inputs=policies[0] if len(policies) > 1 else None))
+    benchmark = benchmarks(source)[0]
+    there = held(source, benchmark)
+    return Choice(
+        source=source,
+        benchmark=benchmark,
+        temperature=there.usual_temperature,
+        m=there.usual_m(there.usual_temperature),
+        n=there.usual_n,
+        equality=EQUALITIES[0],
+        validity=source.store.settings().validity,
+        blind=False,
+    )
 
 
 @kept()

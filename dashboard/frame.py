@@ -12,11 +12,9 @@ from dashboard import data, permissions, sharing, state, text
 from dashboard.data import Choice, Source
 from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
-from difftrust_core.datasets.published import PAPER_SETTING
 from difftrust_core.metrics.equality import EQUALITIES
 
 Settings = Literal["row", "folded"]
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 
 
 def open_page(
@@ -127,21 +125,20 @@ def _choose(
 def _choose_sizes(read: Source, benchmark: str, by: _Widgets) -> tuple[float, int, int]:
     """Return temperature, m and n; a slider with one stop is not drawn."""
     held = data.held(read, benchmark)
-    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in held.temperatures else held.temperatures[0]
     temperature = state.choose_one(
-        "Temperature", held.temperatures, name="t", default=usual, format_func=state.spell, width=130,
+        "Temperature", held.temperatures, name="t", default=held.usual_temperature, format_func=state.spell, width=130,
         show=by.slide if len(held.temperatures) > 1 else state.unseen,
         help="The sampling temperature: the higher, the more a model's programs differ from one another.",
     )  # fmt: skip
-    counts = range(2, max(held.most_candidates[temperature], 2) + 1)
+    counts = held.candidate_counts(temperature)
     m = state.choose_one(
-        "Programs per task (m)", counts, name="m", default=min(PAPER_SETTING.m, counts[-1]), width=160,
+        "Programs per task (m)", counts, name="m", default=held.usual_m(temperature), width=160,
         show=by.slide if len(counts) > 1 else state.unseen,
         help="How many programs of each model are compared with one another. More find more errors.",
     )  # fmt: skip
-    steps = [step for step in _STEPS if step < held.most_inputs] + [held.most_inputs]
+    steps = held.input_steps
     n = state.choose_one(
-        "Inputs per task (n)", steps, name="n", default=max(i for i in steps if i <= max(PAPER_SETTING.n, steps[0])),
+        "Inputs per task (n)", steps, name="n", default=held.usual_n,
         show=by.slide if len(steps) > 1 else state.unseen, format_func="{:,}".format, width=170,
         help="How many fuzzed inputs each program runs on. More find rarer errors.",
     )  # fmt: skip
@@ -172,7 +169,7 @@ def source(chosen: Choice) -> str:
         f"m = {chosen.m} programs · n = {chosen.n:,} inputs · outcome comparison: {COMPARISONS[chosen.equality]} · "
         f"input filter: {FILTERS.get(chosen.validity, chosen.validity)} · "
         f"{'without faulty references · ' if chosen.source.reading.references == References.AUDITED else ''}"
-        f"{'programs by simulated models, no LLM · ' if chosen.source.is_simulated else ''}"
+        f"{'programs by simulated models, no LLM · ' if chosen.is_simulated else ''}"
         f"executed {chosen.source.executed}"
     )
 

@@ -1,6 +1,7 @@
 """The pages, and links to them that keep the choices."""
 
 import importlib
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,21 +10,24 @@ from streamlit.navigation.page import StreamlitPage
 from dashboard import data, state, text
 from difftrust_core.exceptions import DifftrustError
 
-REGISTERED = ("overview", "tasks", "task", "ablation", "signals", "check", "measures")
-"""Module in ``views`` = path in the URL; the order of the links."""
+REGISTERED = ("overview", "tasks", "task", "plan", "ablation", "signals", "check", "measures")
+"""Module in ``views`` = path in the URL; the order of the links. Its title is the name, capitalized."""
 HOME = "home"
 """The page without a path: the first of the others."""
 _STORES = {"own": "your store", "paper": "16 LLMs, as published", "starter": "starter tasks, simulated models"}
 
 
 def pages() -> dict[str, StreamlitPage]:
-    """Return the pages by their names, and the one that opens under HOME."""
-    views = {name: importlib.import_module(f"dashboard.views.{name}") for name in REGISTERED}
-    first = views[REGISTERED[0]]
+    """Return the pages by their names, and the one that opens under HOME. A page's code is loaded when it is drawn."""
+    first = REGISTERED[0]
     return {
-        HOME: st.Page(first.draw, title=first.TITLE, url_path=HOME, default=True),
-        **{name: st.Page(view.draw, title=view.TITLE, url_path=name) for name, view in views.items()},
+        HOME: st.Page(partial(_draw, first), title=first.capitalize(), url_path=HOME, default=True),
+        **{name: st.Page(partial(_draw, name), title=name.capitalize(), url_path=name) for name in REGISTERED},
     }
+
+
+def _draw(name: str) -> None:
+    importlib.import_module(f"dashboard.views.{name}").draw()
 
 
 def show_header(here: StreamlitPage) -> None:

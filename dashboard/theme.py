@@ -38,15 +38,26 @@ h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }
 [class*="st-key-here-"] a { box-shadow: inset 0 -2px 0 0 currentColor; border-radius: 0; }
 [class*="st-key-here-"] a p { font-weight: 650; }
 .st-key-settings { gap: 0.4rem 1.1rem; }
+[data-testid="stMarkdownContainer"] table { display: block; overflow-x: auto; }
+[data-testid="stMarkdownContainer"] { overflow-wrap: anywhere; }
 textarea, code, pre { font-family: "Source Code Pro", ui-monospace, monospace !important; }
 mark { background: #F0E442; color: #000; padding: 0 1px; text-decoration: underline; }
 </style>
 """
 
 
+_ON_PRIMARY = """
+<style>
+[data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] *, [data-testid="stMultiSelect"] span[title],
+[data-baseweb="tag"], [data-baseweb="tag"] * { color: #0E1117 !important; fill: #0E1117; }
+</style>
+"""
+"""On a dark page the primary colour is pale: letters on it are dark."""
+
+
 def set_style() -> None:
     """Make room: narrow margins, low titles, links in one row, code in letters of one width."""
-    st.html(_STYLE)
+    st.html(_STYLE + (_ON_PRIMARY if is_dark() else ""))
 
 
 def is_dark() -> bool:

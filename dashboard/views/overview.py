@@ -67,11 +67,11 @@ def draw() -> None:
     _show_ranking(tasks, table, chosen)
     _show_intervals(table, chosen)
     prefetch.STEPS.expect(
-        step for each in chain(chosen.one_step_away(), chosen.in_other_benchmarks()) for step in _steps(each)
+        step for each in chain(chosen.one_step_away(), chosen.in_other_benchmarks()) for step in steps(each)
     )
 
 
-def _steps(chosen: Choice) -> list[Callable[[], object]]:
+def steps(chosen: Choice) -> list[Callable[[], object]]:
     """Return the steps that compute all numbers of the page for this choice."""
     return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen)]
 

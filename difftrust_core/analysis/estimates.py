@@ -12,14 +12,12 @@ from difftrust_core.analysis.pools import load_pool, pool_names, pool_of
 from difftrust_core.base.files import write_whole
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import EQUALITIES, Equality
-from difftrust_core.store.schemas import KEYS
+from difftrust_core.store.schemas import KEYS, MEASURED
 from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store, partition_of
 
 _MADE = "compact 4"
 """Changes when the tables are made another way, so that those made before are made again."""
 _ROWS = 100_000
-_MEASURED = ("cpu_seconds", "peak_kb")
-"""Columns that differ from run to run."""
 
 
 def open_pools(store: Store, *, equality: str = Equality.PAPER, n_jobs: int = 1) -> dict[str, Pool]:
@@ -150,7 +148,7 @@ def _fingerprint(store: Store) -> str:
     """
     digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
     for table in ("candidates", "executions"):
-        columns = [name for name in SCHEMAS[table] if name not in _MEASURED]
+        columns = [name for name in SCHEMAS[table] if name not in MEASURED]
         frame = store.read(table, columns=columns).sort(*PARTITIONS[table], *KEYS[table])
         digest.update(frame.clear().write_csv().encode())
         for rows in frame.iter_slices(_ROWS):  # as text they take ten times the room

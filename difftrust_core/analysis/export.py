@@ -26,7 +26,7 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
             refresh_estimates(Store.open(one.root, Reading(inputs=validity)), n_jobs=n_jobs)
     if not store.files("classes"):
         raise NoStore(f"{store.root} holds no results to export; run `difftrust execute --store {store.root}`")
-    made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES, executed=_day_of(store)))
+    made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES, executed=day_of(store)))
     with made.writing():
         for table in RESULT_TABLES:
             shutil.rmtree(made.root / table, ignore_errors=True)
@@ -37,7 +37,7 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
     return made
 
 
-def _day_of(store: Store) -> str | None:
+def day_of(store: Store) -> str | None:
     """Return the day on which the store's newest execution was written; None for a store without."""
     written = [path.stat().st_mtime for path in store.files("executions")]
     return f"{datetime.fromtimestamp(max(written), tz=UTC):%Y-%m-%d}" if written else store.settings().executed

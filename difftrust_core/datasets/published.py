@@ -48,8 +48,11 @@ def find_results() -> Path:
 
 
 def find_starter_results() -> Path:
-    """Return the folder of the store of simulated coders that comes with the project. Raises NoBenchmark if missing."""
+    """Return the folder of the executed store of simulated coders that comes with the project, texts included.
+
+    Raises NoBenchmark if it is not here.
+    """
     folder = find_shipped("data/starter-results")
     if not folder.is_dir():
-        raise NoBenchmark(f"no store in {folder}; install difftrust again")
+        raise NoBenchmark(f"no store in {folder}; `make starter-results` makes it in two minutes")
     return folder

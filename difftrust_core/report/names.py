@@ -1,5 +1,6 @@
 """Model names as their makers write them, for people to read; data, links and commands keep the ids."""
 
+import re
 from typing import Final
 
 import polars as pl
@@ -30,6 +31,23 @@ FAMILIES: Final = {
     "Simulated": {f"simulated/{level}": f"Simulated ({level})" for level in ("strong", "medium", "weak")},
 }
 """Family -> id -> name."""
+OTHER: Final = ""
+"""The family of a model that is not listed."""
+_MAKERS: Final = {
+    "claude": "Claude",
+    "deepseek": "DeepSeek",
+    "gemini": "Gemini",
+    "gpt": "GPT",
+    "o1": "GPT",
+    "o3": "GPT",
+    "o4": "GPT",
+    "llama": "Llama",
+    "mistral": "Mistral",
+    "ministral": "Mistral",
+    "simulated": "Simulated",
+}
+"""How ids of models begin -> family, for models that are not listed."""
+_FAMILY_OF: Final = {model: family for family, models in FAMILIES.items() for model in models}
 _NAMES: Final = {model: name for family in FAMILIES.values() for model, name in family.items()}
 
 
@@ -40,6 +58,22 @@ def display_name(model: str) -> str:
     """
     parts = model.split("+")
     return " + ".join(_NAMES[part] for part in parts) if _NAMES.keys() >= set(parts) else model
+
+
+def family_of(model: str) -> str:
+    """Return the family of a model's id or name, GPT of ``gpt_4o``, ``openai/gpt-5`` and GPT-4o; OTHER of others.
+
+    A mixture has a family where all its models have the same.
+    """
+    families = {_family(part) for part in model.split("+")}
+    return families.pop() if len(families) == 1 else OTHER
+
+
+def _family(model: str) -> str:
+    if model in _FAMILY_OF:
+        return _FAMILY_OF[model]
+    words = [word for word in re.split(r"[^a-z0-9]+", model.lower()) if word]
+    return next((_MAKERS[word] for word in words if word in _MAKERS), OTHER)
 
 
 def with_display_names(frame: pl.DataFrame, column: str = "model") -> pl.DataFrame:

@@ -7,16 +7,9 @@ from typing import Any, Final
 import polars as pl
 
 from difftrust_core.analysis.ablation.pool import Pool
+from difftrust_core.analysis.budget.offers import make_offers
 from difftrust_core.analysis.budget.policies import Policy, Score, score
-from difftrust_core.analysis.budget.price_list import (
-    CLOSE,
-    Market,
-    intervals,
-    open_market,
-    price_list,
-    recommend,
-    wide_choice,
-)
+from difftrust_core.analysis.budget.price_list import CLOSE, Market, intervals, open_market, price_list
 from difftrust_core.analysis.estimates import open_pools
 from difftrust_core.analysis.public_examples import PublicExamples, open_examples
 from difftrust_core.base.records import Coder
@@ -97,7 +90,7 @@ def policy_table(request: PolicyRequest) -> Table:
     """
     rows, notes = [], [*_said(request, _LISTED), *([_EXAMPLES] if request.examples else [])]
     for market in _markets(request):
-        rows += [_row(market, line.score, request) | {"family": line.family} for line in price_list(market)]
+        rows += listed_rows(market, resamples=request.resamples, seed=request.seed)
         notes.append(_compared(market))
     return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA), notes=tuple(notes))
 
@@ -116,14 +109,15 @@ def recommended(request: PolicyRequest, *, detection: float | None, false_alarms
             raise WrongUsage(
                 f"a plan needs the price of a program, which is not known of {model}; choose another --model"
             )
-        choices = score(market.evidence, wide_choice(market))
-        found = recommend(choices, market.first_half, detection=detection, false_alarms=false_alarms)
+        offers = make_offers(market)
+        place = offers.cheapest(detection=detection, false_alarms=false_alarms)
         limit = "" if false_alarms is None else f" at {_percent(false_alarms)} false alarms"
         whose = f"for {display_name(model)} on {market.evidence.benchmark}{limit}"
-        if found is None:
+        if place is None:
             advice.append(f"{whose}: no policy has so few")
             continue
-        row = _row(market, found, request)
+        (found,) = score(market.evidence, [offers.policies[place]])
+        row = policy_row(market, found, resamples=request.resamples, seed=request.seed)
         rows.append(row)
         missed = detection is not None and (row["fitted_detection"] or 0) < detection
         said = f"none detects {_percent(detection or 0)}; the most: " if missed else ""
@@ -166,7 +160,16 @@ def _counts(pool: Pool, request: PolicyRequest) -> Callable[[str], bool]:
     return counted.__contains__
 
 
-def _row(market: Market, one: Score, request: PolicyRequest) -> dict[str, Any]:
+def listed_rows(market: Market, *, resamples: int, seed: int) -> list[dict[str, Any]]:
+    """Return the price list of one market: rows of ``POLICY_SCHEMA``."""
+    return [
+        policy_row(market, line.score, resamples=resamples, seed=seed) | {"family": line.family}
+        for line in price_list(market)
+    ]
+
+
+def policy_row(market: Market, one: Score, *, resamples: int, seed: int) -> dict[str, Any]:
+    """Return what a policy does as a row of ``POLICY_SCHEMA`` without its family; null where it is undefined."""
     second, policy = ~market.first_half, one.policy
     rates, fitted = one.rates(second), one.rates(market.first_half)
     row: dict[str, Any] = {
@@ -183,7 +186,7 @@ def _row(market: Market, one: Score, request: PolicyRequest) -> dict[str, Any]:
         "fitted_false_alarms": fitted.false_alarms,
         "n_tasks": int(second.sum()),
     }
-    for rate, ends in intervals(one, second, resamples=request.resamples, seed=request.seed).items():
+    for rate, ends in intervals(one, second, resamples=resamples, seed=seed).items():
         row |= dict(zip((f"{rate}_low", f"{rate}_high"), ends, strict=True))
     return {name: None if value != value else value for name, value in row.items()}  # NaN is undefined
 
@@ -197,10 +200,10 @@ def label_of(policy: Policy) -> str:
         own = f"1 own, {policy.own} at t = {policy.temperature:g}"
     bought = f"{own} + {len(policy.others)} others" if policy.others else own
     example = "its public example fails or " if policy.examples else ""
-    return f"{bought}: {example}{_alarm(policy)}{', stopping' if policy.stop else ''}"
+    return f"{bought}: {example}{alarm_in_words(policy)}{', stopping' if policy.stop else ''}"
 
 
-def _alarm(policy: Policy) -> str:
+def alarm_in_words(policy: Policy) -> str:
     """Say how many programs that differ from the checked one raise the alarm."""
     own = _at_least(policy.own_dissents, policy.own)
     others = _at_least(policy.dissents, len(policy.others))
@@ -216,14 +219,19 @@ def _at_least(needed: int, there: int) -> str:
     return "any" if needed == 1 else "all" if needed == there else f"at least {needed} of {there}"
 
 
-def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
-    name, parts = display_name(market.evidence.checked[0]), []
+def bought_in_words(model: str, policy: Policy) -> str:
+    """Say what a policy buys beside the program to check, which is of ``model``."""
+    parts = []
     if policy.others:
-        *first, last = [display_name(model) for model, _ in policy.others]
+        *first, last = [display_name(other) for other, _ in policy.others]
         parts.append(f"one program each of {', '.join(first)} and {last}" if first else f"one program of {last}")
     if policy.own:
         at = "" if policy.temperature is None else f" at t = {policy.temperature:g}"
-        parts.append(f"{policy.own} more of {name}{at}")
+        parts.append(f"{policy.own} more of {display_name(model)}{at}")
+    return ", then ".join(parts)
+
+
+def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
     fitted, scored = (
         ", ".join(f"{rate.replace('_', ' ')} {in_brackets(*(row.get(key) for key in keys))}" for rate, *keys in columns)
         for columns in (
@@ -231,9 +239,10 @@ def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
             [(rate, rate, f"{rate}_low", f"{rate}_high") for rate in _RATES],
         )
     )
+    bought = bought_in_words(market.evidence.checked[0], policy)
     return (
-        f"beside the program to check buy {', then '.join(parts)}, one after the other until the answer is settled; "
-        f"alarm if {_alarm(policy)} from it; {'at least ' if row['usd_per_1000_is_lower_bound'] else ''}"
+        f"beside the program to check buy {bought}, one after the other until the answer is settled; "
+        f"alarm if {alarm_in_words(policy)} from it; {'at least ' if row['usd_per_1000_is_lower_bound'] else ''}"
         f"${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
         f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"
     )

@@ -29,6 +29,8 @@ KIND_COUNTS = (
     *("n_unsupported", "n_forged"),
 )
 """Of a coder's m times n outcomes on a task, those of each kind."""
+MEASURED = ("cpu_seconds", "peak_kb")
+"""Columns of ``executions`` that differ from run to run; null in a packed store (``analysis.packing``)."""
 _WHERE: dict[str, Any] = {"benchmark": pl.String, "validity": pl.String}
 
 SCHEMAS: dict[str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ import polars as pl
 
 from difftrust_core.datasets.published import load_published
 from difftrust_core.generation.simulated import SIMULATED
-from difftrust_core.report.names import display_name, with_display_names
+from difftrust_core.report.names import FAMILIES, OTHER, display_name, family_of, with_display_names
 
 
 def test_every_published_and_simulated_model_has_a_name_of_its_own() -> None:
@@ -29,3 +29,13 @@ def test_other_ids_are_shown_as_they_are() -> None:
     frame = pl.DataFrame({"model": ["gpt_4", "mean", "mine"], "error": [0.1, 0.2, 0.3]})
     shown = pl.DataFrame({"model": ["GPT-4", "mean", "mine"], "error": [0.1, 0.2, 0.3]})
     assert with_display_names(frame).equals(shown)
+
+
+def test_a_model_belongs_to_a_family_by_its_id_or_name() -> None:
+    for family, models in FAMILIES.items():
+        assert {family_of(name) for pair in models.items() for name in pair} == {family}
+    assert family_of("openai/gpt-5-mini") == "GPT"
+    assert family_of("anthropic/claude-haiku-4-5") == "Claude"
+    assert family_of("gpt_4+gpt_4o") == "GPT"
+    assert family_of("gpt_4+claude_opus_4") == OTHER
+    assert family_of("mine") == family_of("") == OTHER

@@ -207,7 +207,7 @@ def _usd(members: Members, price: Price | None, n_tasks: int) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Votes:
+class Votes:
     """Of each cell: the chance of an alarm, and of how many programs, at which price, are bought."""
 
     alarm: Floats
@@ -217,21 +217,21 @@ class _Votes:
 
 def score(evidence: Evidence, policies: Iterable[Policy]) -> list[Score]:
     """Return what each policy does on each task. Raises WrongUsage if it asks for more programs than are recorded."""
-    own: dict[Any, _Votes] = {}
-    others: dict[Any, _Votes] = {}
+    own: dict[Any, Votes] = {}
+    others: dict[Any, Votes] = {}
     found = []
     for policy in policies:
         key = (policy.own, policy.temperature, policy.own_dissents, policy.stop)
         if key not in own:
-            own[key] = _own_votes(evidence, policy)
+            own[key] = own_votes(evidence, policy)
         first = (policy.others, policy.dissents, policy.stop)
         if first not in others:
-            others[first] = _other_votes(evidence, policy)
+            others[first] = other_votes(evidence, policy)
         found.append(_together(evidence, policy, others[first], own[key]))
     return found
 
 
-def _together(evidence: Evidence, policy: Policy, others: _Votes, own: _Votes) -> Score:
+def _together(evidence: Evidence, policy: Policy, others: Votes, own: Votes) -> Score:
     if policy.examples and evidence.fails is None:
         raise WrongUsage(
             "expected results on the tests of every checked program, found none of some; run `difftrust execute "
@@ -249,7 +249,7 @@ def _together(evidence: Evidence, policy: Policy, others: _Votes, own: _Votes) -
     def per_task(values: NDArray[Any]) -> Floats:
         return np.bincount(evidence.task, evidence.share * values, minlength=n_tasks).astype(np.float64)
 
-    bought = {*policy.others, *([_own_coder(evidence, policy)] if policy.own else [])}
+    bought = {*policy.others, *([own_coder(evidence, policy)] if policy.own else [])}
     return Score(
         policy=policy,
         erroneous=per_task(evidence.wrong.astype(np.float64)),
@@ -262,17 +262,17 @@ def _together(evidence: Evidence, policy: Policy, others: _Votes, own: _Votes) -
     )
 
 
-def _own_coder(evidence: Evidence, policy: Policy) -> Coder:
+def own_coder(evidence: Evidence, policy: Policy) -> Coder:
     """Return the coder of which a policy buys further programs of the checked model."""
     model, temperature = evidence.checked
     return model, temperature if policy.temperature is None else policy.temperature
 
 
-def _own_votes(evidence: Evidence, policy: Policy) -> _Votes:
+def own_votes(evidence: Evidence, policy: Policy) -> Votes:
     """Return the votes of further programs of the checked model, drawn without replacement."""
     from scipy.special import comb
 
-    coder = _own_coder(evidence, policy)
+    coder = own_coder(evidence, policy)
     model = coder[0]
     if coder not in evidence.alike:
         raise WrongUsage(f"expected a temperature that {model} was gathered at, got {policy.temperature}")
@@ -291,10 +291,10 @@ def _own_votes(evidence: Evidence, policy: Policy) -> _Votes:
     bought = [_open(dissents_among(i), policy.own_dissents, policy.own - i, policy.stop) for i in range(policy.own)]
     programs = np.array(bought).reshape(policy.own, len(price)).sum(axis=0)
     alarm = dissents_among(policy.own)[policy.own_dissents :].sum(axis=0)
-    return _Votes(alarm=alarm, programs=programs, usd=programs * price if policy.own else programs)
+    return Votes(alarm=alarm, programs=programs, usd=programs * price if policy.own else programs)
 
 
-def _other_votes(evidence: Evidence, policy: Policy) -> _Votes:
+def other_votes(evidence: Evidence, policy: Policy) -> Votes:
     """Return the votes of one program of each other coder, bought in their order."""
     n_cells = len(evidence.task)
     dissents = np.ones((1, n_cells))
@@ -306,7 +306,7 @@ def _other_votes(evidence: Evidence, policy: Policy) -> _Votes:
         differs = 1 - evidence.alike[coder] / evidence.recorded[coder]
         none = np.zeros((1, n_cells))
         dissents = np.concatenate([dissents * (1 - differs), none]) + np.concatenate([none, dissents * differs])
-    return _Votes(alarm=dissents[policy.dissents :].sum(axis=0), programs=programs, usd=usd)
+    return Votes(alarm=dissents[policy.dissents :].sum(axis=0), programs=programs, usd=usd)
 
 
 def _open(dissents: Floats, needed: int, left: int, stop: bool) -> Floats:

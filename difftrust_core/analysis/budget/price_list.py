@@ -28,7 +28,6 @@ from difftrust_core.analysis.budget.policies import (
 )
 from difftrust_core.analysis.public_examples import PublicExamples
 from difftrust_core.base.records import Coder
-from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import list_price
 from difftrust_core.metrics.intervals.bounds import Limits, clopper_pearson
 from difftrust_core.metrics.intervals.over_tasks import RESAMPLES, bootstrap_tasks
@@ -63,6 +62,8 @@ class Market:
     """Tasks that the checked model has, and that are not compared: some model lacks programs on them."""
     n_examples: int = 0
     """Tasks compared that have a public example."""
+    by_price: bool = True
+    """Whether dollars are counted; else programs, and ``cheap`` are the models that help most on the first half."""
 
 
 def open_market(
@@ -74,11 +75,12 @@ def open_market(
     seed: int = 0,
     counts: Callable[[str], bool] = lambda task_id: True,
     examples: PublicExamples | None = None,
+    by_price: bool = True,
 ) -> Market:
     """Return what the recorded programs can be used for as a check of ``checked``, on the first n inputs.
 
     ``m``: the most programs of its own; ``seed``: of the split; ``counts``: which tasks count; ``examples``: who passes
-    the public examples. Raises WrongUsage for an unknown coder.
+    the public examples; ``by_price=False``: prices are not looked at. Raises WrongUsage for an unknown coder.
     """
     own = pool.of(checked)
     model, temperature = checked
@@ -86,26 +88,42 @@ def open_market(
     m = min(m, int(own.sample_index.max()) + 1)
     hotter = [t for name, t in reaching if name == model and t > temperature]
     others = [coder for coder in reaching if coder[1] == temperature and coder[0] != model]
-    known = [coder for coder in others if _has_price(pool, coder)]
-    at_least = [coder for coder in known if _has_lower_bound(pool, coder)]
+    known = [coder for coder in others if not by_price or _has_price(pool, coder)]
+    at_least = [coder for coder in known if by_price and _has_lower_bound(pool, coder)]
     priced = [coder for coder in known if coder not in at_least]
     least = {checked: m, **({(model, max(hotter)): m - 1} if hotter else {}), **dict.fromkeys(priced, 1)}
     prices = {coder: list_price(coder[0]) for coder in least}
     verdicts = examples.verdicts(pool, checked) if examples else None
     evidence = gather(pool, checked, least, n=n, prices=prices, counts=counts, verdicts=verdicts)
-    cheap = sorted(priced, key=lambda coder: float(evidence.usd[coder].sum()))[:N_CHEAP]
+    first_half = in_first_half(evidence.task_ids, seed=seed)
+    cheap = sorted(priced, key=lambda coder: float(evidence.usd[coder].sum())) if by_price else priced
     unpriced = [coder[0] for coder in others if coder not in known]
     return Market(
         evidence=evidence,
         m=m,
         hot=max(hotter, default=None),
-        cheap=tuple(cheap),
+        cheap=tuple(cheap if by_price else _most_useful(evidence, priced, first_half))[:N_CHEAP],
         unpriced=tuple(unpriced if _has_price(pool, checked) else [model, *unpriced]),
         at_least=tuple(coder[0] for coder in [*({checked} & evidence.at_least), *at_least]),
-        first_half=in_first_half(evidence.task_ids, seed=seed),
+        first_half=first_half,
         left_out=sum(map(counts, pool.tasks_of(checked))) - len(evidence.task_ids),
         n_examples=sum(task_id in examples.positions for task_id in evidence.task_ids) if examples else 0,
+        by_price=by_price,
     )
+
+
+def has_price(pool: Pool, coder: Coder) -> bool:
+    """Tell whether programs of a coder cost something, and it is known how much."""
+    price, recorded = list_price(coder[0]), pool.of(coder).cost_nanodollars
+    is_free = price is not None and price.prompt == price.completion == 0
+    return _has_price(pool, coder) and not is_free and bool((recorded != 0).any())
+
+
+def _most_useful(evidence: Evidence, others: Sequence[Coder], tasks: Bools) -> list[Coder]:
+    """Return the coders whose dissent alone says most over these tasks; of equals in their order."""
+    scores = score(evidence, [Policy(others=(coder,)) for coder in others])
+    gains = {coder: _gain(one, tasks) for coder, one in zip(others, scores, strict=True)}
+    return sorted(others, key=lambda coder: -gains[coder])
 
 
 def _has_price(pool: Pool, coder: Coder) -> bool:
@@ -195,20 +213,29 @@ def fit(scores: Sequence[Score], tasks: Bools) -> Score:
 
     The difference is Youden's J; one that is undefined comes last.
     """
+    return max(scores, key=lambda one: _gain(one, tasks))
 
-    def gain(one: Score) -> float:
-        rates = one.rates(tasks)
-        difference = rates.detection - rates.false_alarms
-        return -math.inf if math.isnan(difference) else round(difference, 12)
 
-    return max(scores, key=gain)
+def _gain(one: Score, tasks: Bools) -> float:
+    rates = one.rates(tasks)
+    difference = rates.detection - rates.false_alarms
+    return -math.inf if math.isnan(difference) else round(difference, 12)
 
 
 def wide_choice(market: Market) -> Iterator[Policy]:
-    """Yield all that a recommendation is chosen from, each bought one after the other.
+    """Yield all that a recommendation is chosen from: what ``wide_parts`` allow, but to buy nothing."""
+    own, others = wide_parts(market)
+    for one in own:
+        for other in others:
+            if one.own or other.others:
+                yield replace(one, others=other.others, dissents=other.dissents)
+
+
+def wide_parts(market: Market) -> tuple[list[Policy], list[Policy]]:
+    """Return what a recommendation buys of the checked model, and what of others; each one after the other.
 
     Own programs: none, 1, 2, 4 or 9 more at either temperature, an alarm if one or half of them differ. Others: every
-    choice of the cheap models, an alarm at every number of dissents.
+    choice of the cheap models, an alarm at every number of dissents. The first of either buys nothing.
     """
     sizes = [k for k in (1, 2, 4, 9) if k < market.m]
     temperatures = [None] if market.hot is None else [None, market.hot]
@@ -217,37 +244,13 @@ def wide_choice(market: Market) -> Iterator[Policy]:
         own += [
             Policy(own=k, temperature=t, own_dissents=d, stop=True) for t in temperatures for d in {1, (k + 1) // 2}
         ]
-    for one in own:
-        for k in range(len(market.cheap) + 1):
-            for others in combinations(market.cheap, k):
-                if one.own or others:
-                    yield from (replace(one, others=others, dissents=d) for d in range(1, max(k, 1) + 1))
-
-
-def recommend(
-    scores: Sequence[Score], tasks: Bools, *, detection: float | None, false_alarms: float | None
-) -> Score | None:
-    """Return the cheapest policy that, over these tasks, detects so much at no more false alarms.
-
-    One of which only a lower bound of the price is known is cheaper than no other: it is returned only where no other
-    will do. Where none detects so much, or ``detection`` is None: the cheapest whose detection is CLOSE to the largest
-    one at no more false alarms. None where no policy with a known price has so few. Raises WrongUsage unless both
-    shares lie in [0, 1].
-    """
-    for name, share in (("detection", detection), ("false alarms", false_alarms)):
-        if share is not None and not 0 <= share <= 1:
-            raise WrongUsage(f"a share of {name} lies in [0, 1], got {share:g}")
-    rated = [(one, one.rates(tasks)) for one in scores]
-    most = 1.0 if false_alarms is None else false_alarms
-    allowed = [(one, r) for one, r in rated if r.false_alarms <= most and not math.isnan(r.usd_per_1000 + r.detection)]
-    found = max((r.detection for _, r in allowed), default=0.0)
-    wanted = detection if detection is not None and detection <= found else found - CLOSE
-    enough = [
-        (one.bought_is_lower_bound, r.usd_per_1000, -r.detection, place)
-        for place, (one, r) in enumerate(allowed)
-        if r.detection >= wanted
+    others = [
+        Policy(others=chosen, dissents=d, stop=True)
+        for k in range(len(market.cheap) + 1)
+        for chosen in combinations(market.cheap, k)
+        for d in range(1, max(k, 1) + 1)
     ]
-    return allowed[min(enough)[-1]][0] if enough else None
+    return own, others
 
 
 def intervals(one: Score, tasks: Bools, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Limits]:

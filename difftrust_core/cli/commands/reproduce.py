@@ -1,6 +1,6 @@
 """`difftrust reproduce`: import, execute and compare everything recorded, and write the results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 M = 10
 """Candidates of a coder that are executed inside the domains, and whose structure is compared."""
+STARTER_TEMPERATURES = (0.6, 1.0)
+"""Of the simulated coders in the store that comes with the project."""
 
 
 @commands.command(epilog="Example: difftrust reproduce --store stores/paper --to data/results")
@@ -42,9 +44,24 @@ def reproduce(
     jobs: JobsOption = 2,
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
-    """Import everything recorded, execute it, write the results. Resumes where it was stopped."""
+    """Import everything recorded, execute it, write the results. Resumes where it was stopped.
+
+    With --benchmark starter: the simulated coders, their programs and outcomes, too.
+    """
     from difftrust_core.datasets.recorded.selection import selection_of
 
+    if benchmark == ["starter"]:
+        run_starter(
+            store,
+            to,
+            temperatures=temperature or STARTER_TEMPERATURES,
+            m=m or M,
+            n=n,
+            n_jobs=jobs,
+            allow_weak=allow_weak_sandbox,
+            say=lambda line: typer.echo(line, err=True),
+        )
+        return
     run_all(
         store,
         to,
@@ -110,8 +127,46 @@ def run_all(
         found = compare_store(opened, StabilityRequest(selection=compared, with_tsed=True, n_jobs=n_jobs))
         say(f"compared the programs of {found.n_rows:,} (coder, task) pairs, {found.n_at_hand:,} were there before")
     made = export_results(opened, to, n_jobs=n_jobs, beside=Store.open(domains))
-    say(f"results in {to}: {sum(path.stat().st_size for path in to.rglob('*') if path.is_file()) / 1e6:.1f} MB")
+    say(f"results in {to}: {_megabytes(to):.1f} MB")
     return made
+
+
+def run_starter(
+    store: Path,
+    to: Path,
+    *,
+    temperatures: Sequence[float] = STARTER_TEMPERATURES,
+    m: int = M,
+    n: int = 1000,
+    n_jobs: int = 2,
+    allow_weak: bool = False,
+    say: Callable[[str], None] = print,
+) -> "Store":
+    """Execute m candidates of each simulated coder on the starter tasks, and pack the store, texts included.
+
+    On ``n`` inputs inside the domains and on ``n`` that the references accept. Every step does only what is missing.
+    Raises DifftrustError if a task failed, before packing.
+    """
+    from difftrust_core.analysis.packing import pack_store
+    from difftrust_core.execution.execute import execute
+    from difftrust_core.generation.simulated import SIMULATED
+    from difftrust_core.report.steps import generate
+    from difftrust_core.store.store import Store
+
+    for temperature in temperatures:
+        generate("starter", store=store, models=SIMULATED, m=m, temperature=temperature)
+    opened = Store.open(store)
+    for validity in ("domain", "reference"):  # the last one is what the store is read on
+        done = execute(opened, n=n, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say)
+        _refuse_failures(done)
+        say(f"executed {done.n_executions:,} program-input pairs in {done.seconds:.0f} s, inputs: {validity}")
+    made = pack_store(opened, to, replaceable=SIMULATED, n_jobs=n_jobs)
+    say(f"results in {to}: {_megabytes(to):.1f} MB")
+    return made
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
 def _holds(store: "Store", selection: "Selection") -> bool:

@@ -14,6 +14,10 @@ OTHERWISE: Final = "different from the reference"
 _ACCEPTED: Final = ("accepted by the checker", "rejected on some input")
 RANKS: Final = ("most common", "2nd", "3rd", "4th", "5th", "6th", "rarer")
 """What the colour of a cell says: how common its outcome is among the outcomes on that input."""
+LONGEST: Final = 120
+"""Characters of an input or an outcome that a tooltip shows."""
+_TEXTS: Final = {"arguments": "input", "outcome_text": "outcome"}
+"""Column -> what its text is called."""
 _MANY: Final = 25
 """Inputs beyond which the lines between cells are hair-thin."""
 _RANK_COLOURS: Final = ("#DCE3EA", COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[4], "#8A8F98")
@@ -59,18 +63,26 @@ def heat_map_drawing(table: pl.DataFrame, *, height: int = 320) -> Drawing:
     """Draw which outcome each candidate has on each kind of input: candidates down, inputs across.
 
     ``table``: one row a (cluster, kind of input): cluster, first and last (its candidates' places, a row each), place
-    (of the input, from 0), input_index, n_inputs of the same kind, rank (0: the outcome of most programs).
+    (of the input, from 0), input_index, n_inputs of the same kind, rank (0: the outcome of most programs). Where they
+    are known, arguments (of the input, shown up to LONGEST characters) and outcome_text (what the cluster does there).
     """
+    told = tuple(name for name in _TEXTS if name in table.columns)
+    table = table.with_columns(_shortened(table[name]) for name in told)
     shown = table.with_columns(
         outcome=pl.col("rank").clip(0, len(RANKS) - 1).replace_strict(dict(enumerate(RANKS)), return_dtype=pl.String),
         right=pl.col("place") + 1,
     )
     n_rows, n_columns = (max(shown[name].to_list(), default=0) for name in ("last", "right"))
     edges = shown.select("last").unique().filter(pl.col("last") < n_rows)
-    return drawing(_map, {"cells": shown, "edges": edges}, is_fine=n_columns > _MANY, height=height)
+    return drawing(_map, {"cells": shown, "edges": edges}, is_fine=n_columns > _MANY, told=told, height=height)
 
 
-def _map(*, is_fine: bool, height: int) -> Any:
+def _shortened(texts: pl.Series) -> pl.Series:
+    shown = [None if text is None else text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in texts]
+    return pl.Series(texts.name, shown, dtype=pl.String)
+
+
+def _map(*, is_fine: bool, told: tuple[str, ...], height: int) -> Any:
     down, across = alt.Scale(reverse=True, nice=False, padding=0), alt.Scale(nice=False, padding=0)
     cells = (
         alt.Chart(named("cells"))
@@ -90,11 +102,12 @@ def _map(*, is_fine: bool, height: int) -> Any:
                 legend=alt.Legend(title="outcome", orient="bottom", columns=len(RANKS)),
             ),
             tooltip=[
+                *(alt.Tooltip(f"{name}:N", title=_TEXTS[name]) for name in told),
                 alt.Tooltip("cluster:O"),
                 alt.Tooltip("n_candidates:Q", title="programs"),
-                alt.Tooltip("input_index:Q", title="input"),
+                alt.Tooltip("input_index:Q", title="number of the input"),
                 alt.Tooltip("n_inputs:Q", title="inputs with the same split"),
-                alt.Tooltip("outcome:N"),
+                alt.Tooltip("outcome:N", title="how common"),
             ],
         )
     )

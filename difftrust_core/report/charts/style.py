@@ -7,12 +7,27 @@ from typing import Any, Final
 
 import altair as alt
 
+from difftrust_core.report.names import family_of
+
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 """Okabe and Ito's, blue and vermillion first; ochre for their yellow, which white paper swallows."""
+FAMILY_COLOURS: Final = {
+    "Claude": "#C4588E",
+    "DeepSeek": "#000000",
+    "Gemini": "#0072B2",
+    "GPT": "#009E73",
+    "Llama": "#8C6D31",
+    "Mistral": "#7A4FB5",
+}
+"""Family -> colour of its models in every chart; at least 3 : 1 on white and on a dark page, apart from OUTCOMES."""
+OUTCOMES: Final = {"right": "#DCE3EA", "detected": "#E69F00", "undetected": "#B5400A", "undefined": "#BBBBBB"}
+"""What happened on a task -> colour: the model is right; wrong and detected; wrong, all programs agree; unknown."""
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 """Told apart where colours repeat."""
 GREY: Final = "#767676"
 PALE: Final = "#EFEFEF"
+LETTERS: Final = "#444444"
+"""Of axes, legends and titles: 9.7 : 1 on white; a dark page exchanges it."""
 FONT_SIZE: Final = 11
 
 TITLES: Final = {
@@ -22,6 +37,8 @@ TITLES: Final = {
     "error": "error (against the reference)",
     "found": "tasks flagged by incoherence (% of all tasks)",
     "erroneous": "erroneous tasks (% of all tasks)",
+    "found_rank": "rank by tasks flagged by incoherence (1 = fewest)",
+    "erroneous_rank": "rank by erroneous tasks (1 = fewest)",
     "failure": "1 - pass@1",
     "detection_rate": "detection rate (% of erroneous tasks)",
     "detection_rate_all_pairs": "detection rate (% of erroneous tasks)",
@@ -53,6 +70,11 @@ def colour_of(column: str, names: Sequence[str], *, among: Sequence[str] | None 
     return alt.Color(f"{column}:N", scale=alt.Scale(domain=list(names), range=repeated), **options)
 
 
+def family_colour(model: str) -> str:
+    """Return the colour of a model's family, the same in every chart; grey for a model of no known family."""
+    return FAMILY_COLOURS.get(family_of(model), GREY)
+
+
 def shape_of(column: str, names: Sequence[str], **options: Any) -> alt.Shape:
     """Return the shape encoding that goes with ``colour_of``: another one for each further eight names."""
     repeated = [SHAPES[i // len(COLOURS) % len(SHAPES)] for i in range(len(names))]
@@ -60,7 +82,7 @@ def shape_of(column: str, names: Sequence[str], **options: Any) -> alt.Shape:
 
 
 def styled(chart: Any) -> Any:
-    """Return a finished chart in the common look: white ground, letters of 11 pixels, a light grid."""
+    """Return a finished chart in the common look: white ground, dark letters of 11 pixels, a light grid."""
     finished = chart.copy(deep=False)  # each configure_... would copy the whole chart
     finished.config = _look().copy()
     return finished
@@ -71,13 +93,18 @@ def _look() -> alt.Config:
     return alt.Config(
         background="white",
         view=alt.ViewConfig(stroke="#BBBBBB"),
-        axis=alt.AxisConfig(
-            labelFontSize=FONT_SIZE, titleFontSize=FONT_SIZE, titleFontWeight="normal", gridColor=PALE, labelFlush=False
+        axis=alt.AxisConfig(**_letters(), titleFontWeight="normal", gridColor=PALE, labelFlush=False),
+        legend=alt.LegendConfig(**_letters(), labelLimit=0, symbolSize=70),
+        header=alt.HeaderConfig(labelColor=LETTERS, titleColor=LETTERS),
+        title=alt.TitleConfig(
+            fontSize=FONT_SIZE + 1, anchor="start", fontWeight="bold", color=LETTERS, subtitleColor=LETTERS
         ),
-        legend=alt.LegendConfig(labelFontSize=FONT_SIZE, titleFontSize=FONT_SIZE, labelLimit=0, symbolSize=70),
-        title=alt.TitleConfig(fontSize=FONT_SIZE + 1, anchor="start", fontWeight="bold"),
         concat=alt.CompositionConfig(spacing=24),
     )
+
+
+def _letters() -> dict[str, Any]:
+    return {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "labelColor": LETTERS, "titleColor": LETTERS}
 
 
 def side_by_side(panels: list[Any], *, columns: int = 3) -> Any:

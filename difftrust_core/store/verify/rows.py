@@ -17,6 +17,7 @@ from difftrust_core.store.schemas import (
     KEYS,
     KIND_COUNTS,
     MAY_BE_MISSING,
+    MEASURED,
     PARTITIONS,
     REFERENCE,
     SHARES,
@@ -27,6 +28,7 @@ _ROUNDING = 1e-9
 _MAY_BE_NULL = {
     **{table: set(names) for table, names in MAY_BE_MISSING.items()},
     "tasks": {"reference"},
+    "executions": set(MEASURED),
     "estimates": {"detected", *SHARES, *MAY_BE_MISSING["estimates"]},
     "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars", *MAY_BE_MISSING["members"]},
 }
@@ -95,7 +97,7 @@ def _wrong(frames: _Frames, start: int) -> Iterator[tuple[str, str]]:
 
 def _flaw(table: str, frames: _Frames, start: int) -> str:
     frame = frames[table]
-    if sum(frame.drop(MAY_BE_MISSING.get(table, ())).null_count().row(0)):
+    if sum(frame.drop(_MAY_BE_NULL.get(table, ())).null_count().row(0)):
         return "expected a value in every column, found nulls"
     if frame.select(pl.struct(KEYS[table]).is_duplicated().any()).item():
         return f"expected every ({', '.join(KEYS[table][1:])}) once, found one twice"

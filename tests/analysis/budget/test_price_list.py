@@ -20,10 +20,8 @@ from difftrust_core.analysis.budget.price_list import (
     intervals,
     open_market,
     price_list,
-    recommend,
     wide_choice,
 )
-from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals.bounds import clopper_pearson
 from tests.analysis.test_ablation import members, pool_of
 
@@ -112,14 +110,6 @@ def test_every_policy_for_a_model_whose_price_is_a_lower_bound_is_one() -> None:
     assert {line.score.bought_is_lower_bound for line in lines if line.score.policy.own} == {True}
 
 
-def test_a_lower_bound_is_recommended_only_where_no_exact_price_will_do() -> None:
-    bound, exact = made_score(0.6, 0.05, 1.0), made_score(0.6, 0.05, 4.0)
-    bound = replace(bound, usd_is_lower_bound=True, bought_is_lower_bound=True)
-    assert recommend([bound, exact], BOTH, detection=0.5, false_alarms=0.1) is exact
-    weak = made_score(0.3, 0.05, 0.5)
-    assert recommend([bound, weak], BOTH, detection=0.5, false_alarms=0.1) is bound
-
-
 def test_the_price_list_offers_what_is_recorded() -> None:
     offered = [line.score.policy for line in price_list(market())]
     assert [policy.own for policy in offered if not policy.others] == [1, 4, 4, 4, 1, 4]
@@ -155,27 +145,6 @@ def test_fit_takes_the_largest_difference_and_the_first_of_equal_ones() -> None:
     assert fit(scores, BOTH) is scores[1]  # 0.4 and 0.5 and 0.5
     undefined = made_score(math.nan, 0.0, 0.0)
     assert fit([undefined, scores[0]], BOTH) is scores[0]
-
-
-def test_recommended_is_the_cheapest_that_suffices_else_what_detects_most() -> None:
-    scores = [
-        made_score(0.3, 0.01, 1.0),
-        made_score(0.6, 0.05, 4.0),
-        made_score(0.61, 0.05, 8.0),
-        made_score(0.9, 0.3, 2.0),
-        made_score(0.95, 0.0, math.nan),
-    ]
-    assert recommend(scores, BOTH, detection=0.2, false_alarms=0.05) is scores[0]
-    assert recommend(scores, BOTH, detection=0.6, false_alarms=0.05) is scores[1]
-    assert recommend(scores, BOTH, detection=0.605, false_alarms=0.05) is scores[2]
-    assert (
-        recommend(scores, BOTH, detection=0.8, false_alarms=0.05) is scores[1]
-    )  # 0.61 is hardly more, for twice as much
-    assert recommend(scores, BOTH, detection=None, false_alarms=0.05) is scores[1]
-    assert recommend(scores, BOTH, detection=0.8, false_alarms=None) is scores[3]
-    assert recommend(scores, BOTH, detection=0.1, false_alarms=0.001) is None
-    with pytest.raises(WrongUsage, match=r"false alarms lies in \[0, 1\], got 5"):
-        recommend(scores, BOTH, detection=None, false_alarms=5)
 
 
 def test_the_wide_choice_holds_every_choice_of_models_and_thresholds_once() -> None:

@@ -1,0 +1,27 @@
+"""Start Streamlit, and load while it starts what the first page needs: `python dashboard/serve.py run app.py ...`."""
+
+import sys
+import threading
+from pathlib import Path
+
+ROOT = str(Path(__file__).resolve().parents[1])
+
+
+def main() -> None:
+    """Serve until the process is told to end; the arguments are Streamlit's."""
+    sys.path[:1] = [ROOT]  # in place of this folder, whose names are not to be importable alone
+    threading.Thread(target=_load, name="first page", daemon=True).start()
+    from streamlit.web.cli import main as serve
+
+    serve(prog_name="difftrust dashboard")
+
+
+def _load() -> None:
+    """Load the libraries and the first page's code, and read the store; what fails here, the page says."""
+    from dashboard import prefetch
+
+    prefetch.load_first_page()
+
+
+if __name__ == "__main__":
+    main()

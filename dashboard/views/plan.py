@@ -1,0 +1,323 @@
+"""What to buy to find so many of a model's errors: the answer first, then what more money finds."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from dashboard import downloads, frame, prefetch, state, text
+from dashboard.data import Choice, Source, kept
+from difftrust_core.analysis.budget.offers import Offers
+from difftrust_core.analysis.budget.price_list import has_price
+from difftrust_core.report.charts.spending import spending_drawing
+from difftrust_core.report.plan import (
+    CURVE_SCHEMA,
+    Answer,
+    answer,
+    careful_answer,
+    frontier_curve,
+    listed_curve,
+    offers_for,
+)
+from difftrust_core.report.policies import POLICY_SCHEMA, label_of, listed_rows
+from difftrust_core.report.render import in_dollars
+from difftrust_core.store.schemas import rewrite
+
+TITLE = "Plan"
+_ABOUT = (
+    "Check a model's programs without a reference: buy more programs for the same task, run all on the same inputs, "
+    "and raise an alarm where they disagree. How many, of which models, and what does it cost?"
+)
+_SHARES = tuple(step / 100 for step in range(5, 101, 5))
+_ALARMS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+_WISH = (0.8, 0.05)
+_BEST = "cheapest for the wish"
+_RESAMPLES = 1000
+_WIDTH = "The wider the line, the more false alarms. A circle marks the answer above, the dashed line your wish."
+
+
+def draw() -> None:
+    """Draw the page."""
+    chosen = frame.open_page(TITLE, _ABOUT, names_left_out=False)
+    _show(chosen)
+
+
+@st.fragment
+def _show(chosen: Choice) -> None:
+    """Draw what follows the sliders: a change of them draws this part alone."""
+    model, detection, alarms = _choose_wish(chosen)
+    offers = _offers(chosen.counted, model)
+    evidence = offers.market.evidence
+    if not evidence.task_ids:
+        _say_what_is_missing(chosen, model)
+        return
+    if not evidence.wrong.any() or evidence.wrong.all():
+        text.show_sentence(
+            f"All recorded programs of {text.model_name(model)} are {'wrong' if evidence.wrong.any() else 'right'} on "
+            "these tasks, so there is no error to tell from a right program. Choose another model or benchmark."
+        )
+        return
+    found = _answer(chosen.counted, model, detection, alarms)
+    _show_answer(found, offers, chosen, (model, detection, alarms))
+    _show_policies(found, offers, chosen, (model, detection, alarms))
+    _show_models(offers, chosen, (model, detection, alarms))
+    _show_list(chosen, model, offers)
+    _say_what_holds(offers, chosen)
+    others = (name for name in chosen.models if name != model)
+    prefetch.STEPS.expect(partial(_offers, chosen.counted, name) for name in others)
+
+
+def _choose_wish(chosen: Choice) -> tuple[str, float, float]:
+    """Return whose errors are to be found, how many of them, and the most false alarms."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="wish"):
+        detection = state.choose_one(
+            "I want to find", _SHARES, name="find", default=_WISH[0], show=st.select_slider, format_func=_percent,
+            width=200, help="Detection: of the wrong programs, the share with an alarm.",
+        )  # fmt: skip
+        model = state.choose_one(
+            "of the errors of", chosen.models, name="model", default=chosen.usual_model, format_func=text.model_name,
+            width=230, help="The model whose programs you use, and want to check.",
+        )  # fmt: skip
+        alarms = state.choose_one(
+            "with false alarms of at most", _ALARMS, name="alarms", default=_WISH[1], show=st.select_slider,
+            format_func=_percent, width=220, help="False alarms: of the right programs, the share with an alarm.",
+        )  # fmt: skip
+    return model, detection, alarms
+
+
+@kept(most=256, saying="Rating what can be bought …")
+def _offers(chosen: Choice, model: str) -> Offers:
+    return offers_for(chosen.pool, (model, chosen.temperature), m=chosen.m, n=chosen.n)
+
+
+@kept(most=4096)
+def _answer(chosen: Choice, model: str, detection: float, alarms: float) -> Answer | None:
+    return answer(_offers(chosen, model), detection=detection, false_alarms=alarms)
+
+
+@kept(most=1024)
+def _careful(chosen: Choice, model: str, detection: float) -> Answer | None:
+    return careful_answer(_offers(chosen, model), detection=detection)
+
+
+@kept(saying="Making the price list …")
+def _listed(chosen: Choice, model: str) -> pl.DataFrame:
+    rows = listed_rows(_offers(chosen, model).market, resamples=_RESAMPLES, seed=0)
+    return pl.DataFrame(rows, schema=POLICY_SCHEMA)
+
+
+@kept(most=1024)
+def _models_curve(chosen: Choice, by_price: bool, alarms: float) -> pl.DataFrame:
+    """Return what more money finds of each model's errors: points of ``CURVE_SCHEMA``."""
+    found = {name: _offers(chosen, name) for name in chosen.models if _is_priced(chosen, name) == by_price}
+    parts = [frontier_curve(offers, name, false_alarms=alarms) for name, offers in found.items()]
+    return pl.concat([pl.DataFrame(schema=CURVE_SCHEMA), *parts])
+
+
+def _is_priced(chosen: Choice, model: str) -> bool:
+    return has_price(chosen.pool, (model, chosen.temperature))
+
+
+def _show_answer(found: Answer | None, offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
+    model, detection, alarms = wish
+    name = text.model_name(model)
+    goal = f"{_percent(detection)} of the errors of {name} with at most {_percent(alarms)} false alarms"
+    if found is None:
+        st.subheader("No policy has so few false alarms", anchor=False)
+        text.show_sentence(f"None finds {goal}. Allow more false alarms.")
+        _show_careful(chosen, wish)
+        return
+    if found.is_enough:
+        st.subheader("Buy this", anchor=False)
+    else:
+        st.subheader("Nothing recorded reaches this; the nearest", anchor=False)
+        fitted = found.row["fitted_detection"]
+        text.show_sentence(
+            f"No policy finds {goal}. On the tasks used for choosing, the one below finds {_percent(fitted)}, "
+            "about the most with so few false alarms."
+        )
+    text.show_sentence(found.in_words)
+    _show_cards(found, offers, chosen)
+    if not found.is_enough:
+        _show_careful(chosen, wish)
+
+
+def _show_cards(found: Answer, offers: Offers, chosen: Choice) -> None:
+    row, policy = found.row, found.policy
+    hot = policy.temperature if policy.own and policy.temperature is not None else None
+    temperature = f"{chosen.temperature:g}" if hot is None else f"{chosen.temperature:g}, then {hot:g}"
+    with st.container(horizontal=True):
+        for label, rate, about in (
+            ("Errors found", "detection", "Share of the wrong programs with an alarm, and its 95 % interval."),
+            ("False alarms", "false_alarms", "Share of the right programs with an alarm, and its 95 % interval."),
+        ):
+            st.metric(
+                label, _percent(row[rate]), _interval(row, rate), delta_color="off", delta_arrow="off", help=about
+            )
+        if offers.market.by_price:
+            cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
+            st.metric("Per 1,000 tasks", cost, "checked programs included", delta_color="off", delta_arrow="off")
+        st.metric(
+            "Programs (m)", f"{found.m}", f"{row['programs']:.1f} on average", delta_color="off", delta_arrow="off",
+            help="The checked program included. One is bought after the other; once the answer is settled, no more.",
+        )  # fmt: skip
+        st.metric("Temperature", temperature)
+        st.metric("Other models", f"{len(found.models)}")
+
+
+def _show_careful(chosen: Choice, wish: tuple[str, float, float]) -> None:
+    """Say what reaches the detection with more false alarms than were wished."""
+    model, detection, _ = wish
+    other = _careful(chosen.counted, model, detection)
+    if other is None:
+        text.show_sentence(f"No recorded policy finds {_percent(detection)}, whatever its false alarms.")
+        return
+    row, by_price = other.row, _is_priced(chosen, model)
+    cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
+    paid = f"{cost} per 1,000 tasks" if by_price else f"{row['programs']:.1f} programs per task"
+    models = f" ({', '.join(other.models)})" if other.models else ""
+    text.show_sentence(
+        f"To find {_percent(detection)}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
+        f"{models} was chosen at {_percent(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
+        f"{_with_interval(row, 'detection')} at {_with_interval(row, 'false_alarms')} false alarms, for "
+        f"{paid}."
+    )
+
+
+def _show_policies(found: Answer | None, offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
+    model, detection, alarms = wish
+    by_price = offers.market.by_price
+    curves = [
+        frontier_curve(offers, _BEST, false_alarms=alarms),
+        listed_curve(_listed(chosen.counted, model), by_price=by_price),
+    ]
+    table = pl.concat([curve for curve in curves if not curve.is_empty()] or curves)
+    st.subheader(f"Errors found against {'dollars' if by_price else 'programs'}: ways to check", anchor=False)
+    if table.is_empty():
+        st.markdown("No policy can be drawn: the rates are undefined on these tasks.")
+        return
+    text.show_small(f"Programs of {text.model_name(model)}. {_WIDTH}")
+    cost = "usd_per_1000" if by_price else "programs"
+    point = None if found is None else (found.row[cost], found.row["detection"])
+    marked = None if point is None or None in point else point
+    downloads.show_chart(
+        spending_drawing(rewrite(table, ["models"], text.one_line), by_price=by_price, marked=marked, wish=detection),
+        table,
+        name="plan-policies",
+    )
+
+
+def _show_models(offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
+    model, detection, alarms = wish
+    by_price = offers.market.by_price
+    table = _models_curve(chosen.counted, by_price, alarms)
+    if table["series"].n_unique() < 2:
+        return
+    st.subheader("Which model's errors are found for how much", anchor=False)
+    others = [name for name in chosen.models if _is_priced(chosen, name) != by_price]
+    unknown = f" Not drawn, their price is unknown: {', '.join(map(text.model_name, others))}." if others else ""
+    text.show_sentence(
+        f"Each line is one model's own errors, found by the best that can be bought with at most {_percent(alarms)} "
+        f"false alarms on the tasks used for choosing.{unknown if by_price else ''}"
+    )
+    named = rewrite(rewrite(table, ["series"], text.model_name), ["models"], text.one_line)
+    drawing = spending_drawing(named, by_price=by_price, wish=detection, highlighted=text.model_name(model))
+    downloads.show_chart(drawing, table, name="plan-models")
+
+
+def _show_list(chosen: Choice, model: str, offers: Offers) -> None:
+    """Write the price list."""
+    st.subheader("All policies", anchor=False)
+    rows = _listed(chosen.counted, model)
+    shown = pl.DataFrame(
+        {
+            "policy": rows["policy"],
+            "other models": [", ".join(map(text.model_name, (ids or "").split("+"))) for ids in rows["models"]],
+            "found": [_with_interval(row, "detection") for row in rows.iter_rows(named=True)],
+            "false alarms": [_with_interval(row, "false_alarms") for row in rows.iter_rows(named=True)],
+            "programs": rows["programs"],
+            "dollars": rows["usd_per_1000"],
+        }
+    )
+    config = {
+        "policy": st.column_config.TextColumn(pinned=True, width=250),
+        "found": st.column_config.TextColumn(help="Share of the wrong programs with an alarm."),
+        "false alarms": st.column_config.TextColumn(help="Share of the right programs with an alarm."),
+        "programs": st.column_config.NumberColumn(format="%.1f", help="Per task, the checked one included."),
+        "dollars": st.column_config.NumberColumn(
+            format="$%.2f", help="Per 1,000 tasks, the checked programs included."
+        ),
+    }
+    kept_columns = shown if offers.market.by_price else shown.drop("dollars")
+    st.dataframe(kept_columns, hide_index=True, column_config=config, height=38 + 35 * min(shown.height, 12))
+
+
+def _say_what_holds(offers: Offers, chosen: Choice) -> None:
+    """Say what the numbers of the page rest on."""
+    market = offers.market
+    first = int(market.first_half.sum())
+    with st.expander("What these numbers hold for"):
+        st.markdown(
+            f"- Policies are **chosen on {first:,} tasks** and **scored on the other "
+            f"{len(market.first_half) - first:,}**: every number above is from tasks that the choice did not see, so "
+            "it can miss the wish by a little. Tasks are split by a hash of their ids.\n"
+            "- Brackets hold 95 % intervals over tasks (bootstrap). They say what to expect on other tasks of the same "
+            "kind, not on another benchmark: thresholds do not carry over. Measure on tasks like yours.\n"
+            "- A program is wrong if it differs from the reference on some input. It is compared with what is bought "
+            f"on {chosen.n:,} inputs. A program that does not load is an alarm for which nothing is bought.\n"
+            "- Rates are exact expectations over the recorded programs; nothing is drawn at random."
+        )
+        if market.by_price:
+            st.markdown(
+                "- Dollars are list prices for the tokens of the task's text and of the program alone, on the day "
+                "that the price table says."
+            )
+        else:
+            st.markdown(
+                "- The price of these programs is zero or unknown, so programs are counted in place of dollars; other "
+                "models are those whose disagreement says most on the tasks used for choosing."
+            )
+        _name_left_out(market.unpriced if market.by_price else (), "No price is known, so never bought")
+        _name_left_out(
+            market.at_least, "Only a lower bound of the price is known (reasoning was not recorded), never bought"
+        )
+        if market.left_out:
+            st.markdown(f"- Left out: {market.left_out:,} tasks with too few programs of some model.")
+
+
+def _name_left_out(models: Sequence[str], why: str) -> None:
+    if models:
+        text.show_sentence(f"{why}: {', '.join(map(text.model_name, models))}.")
+
+
+def _say_what_is_missing(chosen: Choice, model: str) -> None:
+    if not _has_reference(chosen.source, chosen.benchmark, chosen.equality):
+        st.info(
+            "This page needs to know which programs were wrong, and no task of this benchmark has a reference. "
+            "Import the tasks with references or checkers (`difftrust import --tasks`), or plan on another benchmark."
+        )
+        return
+    text.show_sentence(
+        f"No task has a reference and {chosen.m} programs of {text.model_name(model)} that ran on {chosen.n:,} inputs. "
+        "Choose fewer programs (m) or inputs (n) above."
+    )
+
+
+@kept()
+def _has_reference(source: Source, benchmark: str, equality: str) -> bool:
+    return any(task.reference is not None for task in source.pool(benchmark, equality).tasks)
+
+
+def _percent(share: float | None) -> str:
+    return "undefined" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _interval(row: Mapping[str, Any], rate: str) -> str:
+    low, high = row[f"{rate}_low"], row[f"{rate}_high"]
+    return "" if low is None or high is None else f"[{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def _with_interval(row: Mapping[str, Any], rate: str) -> str:
+    return f"{_percent(row[rate])} {_interval(row, rate)}".strip()

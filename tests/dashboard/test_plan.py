@@ -1,0 +1,97 @@
+"""The page Plan without a browser: the answer, what is missing, and what a moved slider computes."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.views import plan
+from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.dashboard.test_pages import opened, shown
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+
+
+def cards(at: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_the_answer_stands_first() -> None:
+    at = opened("plan", find="0.5", alarms="0.1", model="gpt_4o")
+    words = shown(at)
+    assert "Buy this" in words
+    assert "For each program to check, buy one program" in words
+    found = cards(at)
+    assert list(found) == [
+        "Errors found", "False alarms", "Per 1,000 tasks", "Programs (m)", "Temperature", "Other models",
+    ]  # fmt: skip
+    assert found["Per 1,000 tasks"].startswith("$")
+    assert 35 <= int(found["Errors found"].removesuffix(" %")) <= 80
+    assert "chosen on" in words
+    assert "scored on the other" in words
+    table = at.dataframe[-1].value
+    assert {"policy", "found", "false alarms", "dollars"} <= set(table.columns)
+    assert len(table) > 15
+
+
+def test_what_nothing_reaches_is_said_and_the_nearest_shown() -> None:
+    words = shown(opened("plan", find="0.95", alarms="0.05", model="gpt_4o"))
+    assert "Nothing recorded reaches this; the nearest" in words
+    assert "No policy finds 95 % of the errors of GPT-4o with at most 5 % false alarms." in words
+    assert "To find 95 %, accept more false alarms" in words or "No recorded policy finds 95 %" in words
+    assert "No policy has so few false alarms" in shown(opened("plan", alarms="0", model="claude_sonnet_4"))
+
+
+def test_a_moved_slider_computes_little() -> None:
+    at = opened("plan", model="gpt_4o")
+    slider = next(each for each in at.select_slider if each.label == "I want to find")
+    times = []
+    for wish in (0.7, 0.6, 0.5, 0.4, 0.3):
+        started = time.perf_counter()
+        slider.set_value(wish).run()
+        times.append(time.perf_counter() - started)
+        assert not at.exception
+        assert at.query_params["find"] == f"{wish:g}"
+    assert sorted(times)[2] < 0.5  # of the whole script, in a test; most of it is the frame
+
+
+def test_without_prices_programs_are_counted() -> None:
+    at = opened("plan", store="starter", find="0.7", alarms="0.05", model="simulated/strong")
+    words = shown(at)
+    assert "Buy this" in words
+    assert list(cards(at)) == ["Errors found", "False alarms", "Programs (m)", "Temperature", "Other models"]
+    assert "$" not in words
+    assert "Errors found against programs: ways to check" in words
+    assert "The price of these programs is zero or unknown, so programs are counted in place of dollars" in words
+    assert "dollars" not in at.dataframe[-1].value.columns
+
+
+def without_reference(root: Path) -> Store:
+    store, tasks = Store.create(root), [replace(task, reference=None) for task in TASKS]
+    add_candidates(store, candidates("one", RIGHT, WRONG, OTHER), {"tiny": tasks}, n_jobs=1)
+    execute(store, n=20, say=silent, validity="quorum")
+    refresh_estimates(store)
+    return store
+
+
+def test_without_a_reference_the_page_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIFFTRUST_STORE", str(without_reference(tmp_path / "store").root))
+    at = opened("plan")
+    assert "no task of this benchmark has a reference" in shown(at)
+    assert not at.metric
+    assert not at.dataframe
+
+
+def test_shares_are_spelled() -> None:
+    assert [plan._percent(x) for x in (None, 0.0, 0.005, 0.05, 0.0834, 0.1, 0.8, 1.0)] == [
+        "undefined", "0 %", "0.5 %", "5 %", "8.3 %", "10 %", "80 %", "100 %",
+    ]  # fmt: skip
+    row = {"detection": 0.5, "detection_low": 0.4, "detection_high": 0.625}
+    assert plan._with_interval(row, "detection") == "50 % [40, 62]"
+    assert plan._with_interval({**row, "detection_low": None}, "detection") == "50 %"
+    assert pl.Series(plan._SHARES).is_sorted()

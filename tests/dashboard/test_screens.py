@@ -1,0 +1,135 @@
+"""Every page in a real browser, on a phone, a tablet and a desk: all fits, no labels collide, all can be read."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dashboard.navigation import REGISTERED
+from tests.support.dashboard_server import dashboard
+from tests.support.screens import PATHS, faults, open_screen
+
+CHROMIUM = shutil.which("chromium") or ""
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")
+WIDTHS = {390: 844, 1024: 768, 1440: 900}
+QUICK = ("overview", "task", "tasks")
+"""Opened at every width by the quick tests; the others at one width there, at every width in the slow rest."""
+_CONTROLS = """
+() => [...document.querySelectorAll('[data-testid=stMain] *')]
+  .filter(e => e.matches('button, a[href], input, textarea, [role=slider], [tabindex]'))
+  .filter(e => e.getBoundingClientRect().width > 0 && !e.disabled && getComputedStyle(e).visibility !== 'hidden')
+  .filter(e => !e.closest('[data-testid=stElementToolbar]') && !e.closest('[role=radiogroup]')
+    && !e.closest('svg') && e.tabIndex >= 0)
+  .map((e, i) => {
+    e.dataset.place = i;
+    return e.tagName + ' ' + (e.ariaLabel || e.innerText || e.type || '').slice(0, 40);
+  })
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with dashboard(None, tmp_path_factory.mktemp("dashboard") / "log") as (url, _):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+def opened(browser: Any, width: int, theme: str = "light") -> Any:
+    context = browser.new_context(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=theme)
+    context.set_default_timeout(90_000)
+    return context.new_page()
+
+
+def _marked(name: str, width: int) -> Any:
+    is_quick = name in QUICK or width == 390
+    return pytest.param(name, width, marks=[] if is_quick else [pytest.mark.slow])
+
+
+def test_every_page_is_looked_at() -> None:
+    assert {path.partition("?")[0] or REGISTERED[0] for path in PATHS.values()} == set(REGISTERED)
+
+
+@pytest.mark.parametrize(("name", "width"), [_marked(name, width) for name in PATHS for width in WIDTHS])
+def test_a_page_fits_its_screen(browser: Any, server: str, name: str, width: int) -> None:
+    page = opened(browser, width)
+    said = open_screen(page, f"{server}/{PATHS[name]}")
+    assert page.get_by_text("This page cannot be shown").count() == 0
+    assert [*said, *faults(page)] == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in PATHS])
+def test_all_text_has_enough_contrast(browser: Any, server: str, name: str, theme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = opened(browser, 1440, theme)
+    open_screen(page, f"{server}/{PATHS[name]}")
+    found = axe.Axe().run(page, options={"runOnly": ["color-contrast"]})
+    pale = [
+        (
+            node["html"][:120],
+            check["data"].get("contrastRatio"),
+            check["data"].get("fgColor"),
+            check["data"].get("bgColor"),
+        )
+        for violation in found.response["violations"]
+        for node in violation["nodes"]
+        for check in node["any"]
+    ]
+    assert pale == []
+    assert found.response["passes"], "axe looked at nothing"
+    assert page.evaluate(CHART_CONTRAST) == []
+    page.context.close()
+
+
+# axe does not look into a picture: the letters of a chart against the ground of the page.
+CHART_CONTRAST = """
+() => {
+  const light = c => {
+    const [r, g, b] = c.map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const read = words => (words.match(/[\\d.]+/g) || []).map(Number);
+  const main = read(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor).slice(0, 3);
+  const found = [];
+  for (const text of document.querySelectorAll('[data-testid=stVegaLiteChart] svg text')) {
+    const style = getComputedStyle(text), fill = read(style.fill);
+    if (!text.textContent.trim() || fill.length < 3 || +style.opacity < .05 || style.fill === 'none') continue;
+    if (style.stroke !== 'none' && +style.strokeWidth.replace('px', '') > 1) continue;
+    const alpha = (fill[3] === undefined ? 1 : fill[3]) * +style.fillOpacity * +style.opacity;
+    const seen = fill.slice(0, 3).map((v, i) => v * alpha + main[i] * (1 - alpha));
+    const [a, b] = [light(seen), light(main)].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5)
+      found.push(`${text.textContent}: ${((a + .05) / (b + .05)).toFixed(2)} : 1`);
+  }
+  return found;
+}
+"""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n == "task" else [pytest.mark.slow]) for n in PATHS])
+def test_the_keyboard_reaches_every_control(browser: Any, server: str, name: str) -> None:
+    page = opened(browser, 1440)
+    open_screen(page, f"{server}/{PATHS[name]}")
+    controls = page.evaluate(_CONTROLS)
+    assert controls
+    reached = set()
+    page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
+    for _ in range(3 * len(controls) + 40):
+        page.keyboard.press("Tab")
+        place = page.evaluate("() => document.activeElement && document.activeElement.dataset.place")
+        if place is not None:
+            reached.add(int(place))
+        if len(reached) == len(controls):
+            break
+    assert [words for place, words in enumerate(controls) if place not in reached] == []
+    page.context.close()
