@@ -37,10 +37,10 @@ def test_the_numbers_are_those_of_the_ablation(explorer: Explorer) -> None:
 
 def test_title_and_picture_follow_each_slider(explorer: Explorer) -> None:
     for slider in (explorer.model, explorer.temperature, explorer.m, explorer.n):
-        before = explorer._chart.value
+        before = bytes(explorer._chart.value)
         slider.value = next(value for value in values(slider) if value != slider.value)
-        assert explorer._chart.value != before
-        assert explorer._chart.value.startswith(b"<svg")
+        assert bytes(explorer._chart.value) != before
+        assert bytes(explorer._chart.value).startswith(b"<svg")
     told = explorer._title()
     assert f"m = {explorer.m.value}, n = {explorer.n.value:,}, temperature {explorer.temperature.value:g}" in told
     assert "HumanEval" in told
