@@ -36,7 +36,7 @@ def show_header(here: StreamlitPage) -> None:
     The link to the page that is open changes nothing.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="header"):
-        st.html('<p class="difftrust-name">difftrust</p>')
+        st.html('<p class="difftrust-name">difftrust</p>', width="content")
         for name in REGISTERED:
             page = pages()[name]
             is_here = page.title == here.title
