@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS: Final = 40
 """Rows of a table that are shown; ``frame`` holds all of them."""
+PAGE_WIDTH: Final = 900
+"""Pixels of a notebook's page; a wider picture is shown smaller."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +141,8 @@ def sized(png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a PNG as a notebook takes it, with the size to show it in."""
     from difftrust_core.report.charts.export import PIXELS_PER_POINT
 
-    width, height = (side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24]))
+    sides = [side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24])]
+    width, height = (round(side * min(1.0, PAGE_WIDTH / sides[0])) for side in sides)
     return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
 
 
