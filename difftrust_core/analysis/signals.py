@@ -53,11 +53,11 @@ SIGNALS: Final = (
     ),
     Signal(
         column="cluster_entropy", title="cluster entropy", family="behaviour", sign=1,
-        meaning="how evenly the programs spread over these groups, in bits",
+        meaning="how evenly the programs spread over the behaviour clusters, in bits",
     ),
     Signal(
         column="largest_share", title="largest cluster", family="behaviour",
-        meaning="share of the programs that are in the largest group",
+        meaning="share of the programs that are in the largest behaviour cluster",
     ),
     Signal(
         column="jsd_structural", title="JSD (structural)", family="structure", source=_ENTROPY,
@@ -65,7 +65,7 @@ SIGNALS: Final = (
     ),
     Signal(
         column="jsd", title="JSD", family="structure", source=_ENTROPY,
-        meaning="the same with names and values",
+        meaning="JSD (structural) with names and values",
     ),
     Signal(
         column="sce_structural", title="SCE (structural)", family="structure", source=_ENTROPY,
@@ -73,7 +73,7 @@ SIGNALS: Final = (
     ),
     Signal(
         column="sce", title="SCE", family="structure", source=_ENTROPY,
-        meaning="the same with names and values",
+        meaning="SCE (structural) with names and values",
     ),
     Signal(
         column="gibbs_structural", title="SCE, Gibbs (structural)", family="structure", source=_ENTROPY,

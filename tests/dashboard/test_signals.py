@@ -51,7 +51,7 @@ def test_every_signal_is_explained_where_it_is_used() -> None:
     (said,) = [e.proto.body for e in at.get("html") if "<b>incoherence</b>" in e.proto.body]
     for title in table["title"]:
         assert said.count(f"<b>{title}</b>: ") == 1
-    assert "<b>JSD</b>: the same with names and values. Low: an error is likely." in said
+    assert "<b>JSD</b>: JSD (structural) with names and values. Low: an error is likely." in said
     assert "Valentin et al." in said.partition("</p>")[0]
 
 

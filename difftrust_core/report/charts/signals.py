@@ -77,11 +77,16 @@ def _auroc(*, names: tuple[str, ...], lowest: float, families: tuple[str, ...], 
     scale = alt.Scale(domain=[lowest, 1.0], zero=False, nice=False)
     y = alt.Y("title:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=_LABELS))
     shown = alt.Scale(domain=list(families), range=[_COLOUR_OF[name] for name in families])
-    legend = alt.Legend(title=None, orient="top", columns=4, symbolType="circle")
+    legend = alt.Legend(title=None, orient="top", columns=2, symbolType="circle")
     colour = alt.Color("family:N", scale=shown, legend=legend)
     base = alt.Chart(named("signals")).encode(y=y, color=colour)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("auroc:Q", title="AUROC (bars: 95 % intervals over tasks; 0.5 is chance)", scale=scale),
+        x=alt.X(
+            "auroc:Q",
+            title="AUROC (bars: 95 % intervals over tasks; 0.5 is chance)",
+            scale=scale,
+            axis=alt.Axis(format=".1f", tickCount=6),
+        ),
         tooltip=[
             alt.Tooltip("title:N", title="signal"),
             *([alt.Tooltip("meaning:N")] if has_meaning else []),
