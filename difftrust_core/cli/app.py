@@ -24,6 +24,7 @@ from difftrust_core.cli.commands import (
     import_,
     plan,
     reproduce,
+    smallest,
     sql,
     structure,
     table,
@@ -50,7 +51,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 for _module in (
     demo, fetch, check, generate, import_, execute, structure, compare, table, sql, figure, dashboard, plan, export,
-    reproduce, verify, compact, doctor,
+    smallest, reproduce, verify, compact, doctor,
 ):  # fmt: skip
     app.add_typer(_module.commands)
 
