@@ -51,7 +51,7 @@ def false_trust_figure(frame: pl.DataFrame, models: str | Sequence[str], *, temp
     varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
     drawn: dict[str, Any] = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
     named = ", ".join(map(display_name, (models,) if isinstance(models, str) else models)) or "all models"
-    at = [f"{name} = {frame[name].max():,}" for name in ("m", "n") if name != varied]
+    at = [f"{name} = {frame[name].sort()[-1]:,}" for name in ("m", "n") if name != varied]
     chart = titled(
         draw_false_trust(frame, **drawn),
         f"Wrong although all programs agree, {named}: {', '.join(at)}, temperature {temperature:g}",

@@ -53,8 +53,8 @@ def stacked(*charts: Any) -> Any:
 def sizes_of(frame: pl.DataFrame) -> list[str]:
     """Return in words the m, n and temperature that rows rest on, as far as they have such columns."""
     said = []
-    if "m" in frame.columns and frame["m"].drop_nulls().len():
-        said.append(f"m = {frame['m'].max()}")
+    if "m" in frame.columns and frame["m"].count():
+        said.append(f"m = {frame['m'].sort()[-1]}")
     for name, written in (("n", "n = {}"), ("temperature", "temperature {}")):
         if name in frame.columns:
             values = frame[name].drop_nulls().unique().sort().to_list()
