@@ -58,12 +58,21 @@ class ReadInput:
 
 
 def read_inputs(task: TaskView, kind: str) -> list[ReadInput]:
-    """Return the inputs of one list: inside the domain first, then the smallest found, then the shortest."""
+    """Return the inputs of one list: inside the domain first, then the smallest found.
+
+    Of these the inputs that concern most programs come first, then the shortest.
+    """
     measured = _measured_wrong(task) if kind == WRONG else _measured_disagreeing(task)
     shrunken = _shrunken(task, kind)
     known = {one.arguments for one in shrunken}
     found = [*shrunken, *(one for one in measured if one.arguments not in known)]
-    return sorted(found, key=lambda one: (_PLACES.index(one.place), one.is_smallest is None, len(one.arguments)))
+    sizes = task.clustering.counts
+
+    def order(one: ReadInput) -> tuple[int, bool, int, int]:
+        concerned = int(sizes[one.first - 1]) + (int(sizes[one.second - 1]) if one.second else 0)
+        return _PLACES.index(one.place), one.is_smallest is None, -concerned, len(one.arguments)
+
+    return sorted(found, key=order)
 
 
 def count_inputs(task: TaskView, kind: str) -> int:
