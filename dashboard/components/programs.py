@@ -38,7 +38,7 @@ def show_description(chosen: Choice, task: TaskView) -> None:
     if allowed:
         text.show_small("Domain: the inputs that the task allows")
         with st.container(height=110 if allowed.count("\n") > 2 else "content", border=False):
-            text.show_code(allowed)
+            text.show_code(allowed, language=None)
 
 
 def show_how_to_get_texts(chosen: Choice, what: str, *, table: str) -> None:
@@ -46,7 +46,7 @@ def show_how_to_get_texts(chosen: Choice, what: str, *, table: str) -> None:
     commands = commands_for_texts(chosen.benchmark)
     if commands:
         text.show_small(f"{what} is not part of this store. To see it here, run:")
-        text.show_code("\n".join(commands), language="bash")
+        text.show_code("\n".join(commands), language=None)
     else:
         text.show_small(f"{what} is missing in this store; {REMEDIES[table].replace('`', '')}.")
 

@@ -13,6 +13,10 @@ MOST_PIECES: Final = 400
 
 _ALIKE: Final = 0.55
 """Share of pieces that two lines have in common, from which on one is read as a change of the other."""
+_MOST_ALIKE: Final = 120
+"""Pieces of a line beyond which it is not compared: a text of many such lines would take minutes."""
+_MOST_PARSED: Final = 100_000
+"""Characters of a program that is parsed."""
 Marked = list[tuple[str, bool]]
 """Pieces of a text, in order, and whether each is missing in the other text; empty where that has more."""
 
@@ -73,6 +77,8 @@ def _paired(left: str | None, right: str | None) -> LinePair:
 
 def _resemble(left: str, right: str) -> bool:
     pieces = (_PIECE.findall(left.strip()), _PIECE.findall(right.strip()))
+    if max(map(len, pieces)) > _MOST_ALIKE:
+        return False
     return difflib.SequenceMatcher(None, *pieces, autojunk=False).ratio() >= _ALIKE
 
 
@@ -81,6 +87,8 @@ def without_docstrings(code: str) -> str:
 
     A body that is a docstring only keeps it.
     """
+    if len(code) > _MOST_PARSED:
+        return code
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
