@@ -25,6 +25,7 @@ from difftrust_core.cli.commands import (
     plan,
     report,
     reproduce,
+    smallest,
     sql,
     structure,
     table,
@@ -51,7 +52,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 for _module in (
     demo, fetch, check, generate, import_, execute, structure, compare, table, sql, figure, report, dashboard, plan,
-    export, reproduce, verify, compact, doctor,
+    export, smallest, reproduce, verify, compact, doctor,
 ):  # fmt: skip
     app.add_typer(_module.commands)
 

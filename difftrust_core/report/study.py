@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -279,11 +279,11 @@ class Study:
         return Table(query_sql(self.store, query, list(parameters), equality=equality))
 
     def explore(self, *, benchmark: str | None = None) -> "Explorer":
-        """Return sliders for m, n, temperature and models, with charts that follow (for a notebook)."""
+        """Return sliders for m, n, temperature and model, with charts that follow (for a notebook)."""
         from difftrust_core.report.explorer import Explorer
 
-        name = benchmark or self.benchmarks[0]
-        return Explorer(self.pool(name), partial(self.ablation, benchmark=name))
+        name = known("benchmark", benchmark, self.benchmarks) if benchmark else self.benchmarks[0]
+        return Explorer(self.pool(name), self._counted)
 
     def signals(
         self, *, temperature: float = PAPER_SETTING.temperature, m: int | None = 10, n: int | None = 1000

@@ -18,8 +18,9 @@ from difftrust_core.report.charts.export import chart_bytes, packed_png, save_ch
 from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
 from difftrust_core.report.charts.models import models_drawing
 from difftrust_core.report.charts.ranking import Frame, place_labels, ranking_drawing
-from difftrust_core.report.charts.series import DASHES, family_colour
+from difftrust_core.report.charts.series import DASHES
 from difftrust_core.report.charts.signals import auroc_drawing, correlations_drawing, roc_drawing
+from difftrust_core.report.charts.style import family_colour
 from difftrust_core.report.charts.template import Drawing
 from difftrust_core.report.charts.workflow import draw_workflow
 

@@ -162,6 +162,8 @@ def test_one_task_alone() -> None:
     assert not read.scripts
     assert "10 programs: all behave alike; they differ from the reference on 51 % of 1,000 inputs." in read.words
     assert "All programs agree here." in read.words
+    assert "in the domain" in read.words
+    assert "The smallest input found." in read.words
     everybody = Read(make_page(study, task_id="Mbpp/2", m=5, n=100).html)
     assert len(everybody.named("article")) > 10
     assert "Benchmark: MBPP" in everybody.words

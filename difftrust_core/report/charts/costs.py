@@ -9,7 +9,7 @@ import polars as pl
 
 from difftrust_core.report.charts.ablation import COST, domains_of, share_axis, with_cost
 from difftrust_core.report.charts.series import Look, encodings, lines_of, look_of, shape_encoding
-from difftrust_core.report.charts.style import SHARE, styled, title_of
+from difftrust_core.report.charts.style import LETTERS, SHARE, styled, title_of
 from difftrust_core.report.charts.template import Drawing, drawing, named
 from difftrust_core.report.names import display_name, with_display_names
 
@@ -21,7 +21,6 @@ _LETTER, _LINE = 6.6, 12.0
 """Pixels of a digit and of a line of numbers, 11 pixels high."""
 _ABOVE, _BELOW = -12, 14
 _POINT: Final = 5.0
-INK: Final = "#444444"
 
 
 def costs_drawing(
@@ -134,7 +133,7 @@ def _shape(*, measured: tuple[str, tuple[float, float], bool], look: Look, has_c
         layers.append(marked.encode(y=up, **colour))
     for shift in (_ABOVE, _BELOW):
         texts = alt.Chart(named("labels")).transform_filter(f"datum.shift == {shift}")
-        layers.append(texts.mark_text(dy=shift, fontSize=11, color=INK).encode(y=up, text=alt.Text("m:Q")))
+        layers.append(texts.mark_text(dy=shift, fontSize=11, color=LETTERS).encode(y=up, text=alt.Text("m:Q")))
     x = alt.X(
         "cost_usd:Q",
         title="cost of all programs of all tasks (US dollars)",

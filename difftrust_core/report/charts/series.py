@@ -6,13 +6,11 @@ from typing import Any, Final
 
 import altair as alt
 
-from difftrust_core.report.charts.style import COLOURS
-from difftrust_core.report.names import FAMILIES
+from difftrust_core.report.charts.style import COLOURS, SHAPES, family_colour
 
-MIXTURE: Final = "#444444"
-"""The colour of several models together, which are of no family."""
+MIXTURE: Final = "#D55E00"
+"""The colour of several models together, which no family has."""
 DASHES: Final = ((1, 0), (7, 4), (2, 3), (10, 3, 2, 3))
-SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +48,6 @@ def lines_of(names: Sequence[str], *, of_models: bool = True) -> dict[str, Line]
 
 def _colour_of_models(name: str) -> str:
     return MIXTURE if "+" in name else family_colour(name)
-
-
-def family_colour(model: str) -> str:
-    """Return the colour of a model's family."""
-    return COLOURS[next((i for i, family in enumerate(FAMILIES.values()) if model in family), 6) % len(COLOURS)]
 
 
 Look = tuple[tuple[str, str, int], ...]

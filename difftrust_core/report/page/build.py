@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from difftrust_core.base.text import visible
 from difftrust_core.exceptions import DifftrustError, WrongUsage
@@ -13,10 +13,7 @@ from difftrust_core.report.page.charts import DARK, Chart, digest, library, rank
 from difftrust_core.report.page.numbers import headlines, model_table
 from difftrust_core.report.page.pane import PLACES, Pane, make_pane, refused
 from difftrust_core.report.page.reading import Worth, worth_reading
-from difftrust_core.report.page.subject import Subject, make_subject
-
-if TYPE_CHECKING:
-    from difftrust_core.report.study import Study
+from difftrust_core.report.page.subject import Results, Subject, make_subject
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,7 +45,7 @@ def check_name(path: Path) -> Path:
 
 
 def report_html(
-    study: "Study",
+    study: Results,
     *,
     benchmark: str | None,
     temperature: float | None,
@@ -65,7 +62,7 @@ def report_html(
 
 
 def make_page(
-    study: "Study",
+    study: Results,
     *,
     benchmark: str | None = None,
     temperature: float | None = None,
@@ -89,7 +86,7 @@ def make_page(
     return _rendered(subject, f"{panes[0].task_id}: what the programs do", panes, whole=False)
 
 
-def _holding(study: "Study", task_id: str) -> str | None:
+def _holding(study: Results, task_id: str) -> str | None:
     """Return the benchmark that has a task. Raises WrongUsage if none has it."""
     for name in study.benchmarks:
         if any(task.task_id == task_id for task in study.pool(name).tasks):

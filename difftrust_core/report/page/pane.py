@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from difftrust_core.analysis.clusters import Cluster
+from difftrust_core.analysis.smallest import DISAGREEING, WRONG, SmallestInput, read_smallest, smallest_of
 from difftrust_core.base.text import cut, marked_difference, visible
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.report.names import display_name
@@ -22,6 +23,7 @@ _OUTCOMES: Final = 5
 _LINE: Final = 300
 PLACES: Final = {"domain": "in the domain", "types": "outside the declared types", "outside": "outside the domain"}
 """Where an input lies -> words."""
+_ORDER: Final = ("domain", None, "types", "outside")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +79,11 @@ def make_pane(subject: Subject, worth: Worth) -> Pane:
     """Return the pane of a task. Raises WrongUsage or TooFewCandidates where there is nothing to show."""
     coder = (worth.model, subject.temperature)
     view = view_task(subject.store, subject.pool, worth.task_id, [coder], m=subject.m, n=subject.n)
-    wrong = _wrong_inputs(view)
+    rows = read_smallest(subject.store, subject.benchmark, worth.task_id, equality=subject.equality)
+    smallest = smallest_of(view.clustering, rows, subject.pool)
+    known = _wrong_inputs(view)
+    wrong = _smallest_inputs(view, smallest, WRONG) or tuple(known.values())
+    disagreeing = _smallest_inputs(view, smallest, DISAGREEING) or _disagreeing_inputs(view, known)
     described = view.description
     signature = "" if described is None or described.language != "python" else f"def {described.entry_point}"
     return Pane(
@@ -89,8 +95,8 @@ def make_pane(subject: Subject, worth: Worth) -> Pane:
         signature=_safe(f"{signature}{described.signature}:") if described and signature else "",
         description=_safe(described.text.strip(), lines=40) if described else "",
         clusters=tuple(_cluster_row(view, cluster) for cluster in view.clustering.clusters[:_CLUSTERS]),
-        wrong=tuple(wrong.values()),
-        disagreeing=_disagreeing_inputs(view, wrong),
+        wrong=wrong,
+        disagreeing=disagreeing,
         codes=_codes(view),
         missing=_missing(view),
     )
@@ -157,6 +163,36 @@ def _spelled(kind: str | None, text: str | None) -> str:
         return said
     words = kind.replace("_", " ")
     return f"{words}: {said}" if said else words
+
+
+def _smallest_inputs(view: TaskView, found: Sequence[SmallestInput], kind: str) -> tuple[Input, ...]:
+    """Return the shrunken inputs of one kind, those in the domain first."""
+    clusters = view.clustering.clusters
+    agree = ["All programs agree here."] if len(clusters) == 1 and clusters[0].loads else []
+    own = sorted((one for one in found if one.kind == kind), key=lambda one: _ORDER.index(one.place))
+    return tuple(
+        Input(
+            arguments=_arguments(view, one.arguments),
+            mark=PLACES.get(one.place or "", ""),
+            note=" ".join([*agree, *(["The smallest input found."] if one.is_smallest else [])]),
+            outcomes=(
+                Outcome(who=_who(view, one.first), text=_spelled(one.first_kind, one.first_text), is_right=False),
+                Outcome(
+                    who=_who(view, one.second),
+                    text=_spelled(one.second_kind, one.second_text),
+                    is_right=one.second is None,
+                ),
+            ),
+        )
+        for one in own[:INPUTS]
+    )
+
+
+def _who(view: TaskView, number: int | None) -> str:
+    """Return the name of a cluster, or of the reference."""
+    if number is None:
+        return "the checker accepts" if view.has_checker else "reference"
+    return f"{_programs(view.clustering.clusters[number - 1].n_candidates)}, {_letter(number)}"
 
 
 def _wrong_inputs(view: TaskView) -> dict[int, Input]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import polars as pl
 
@@ -19,9 +19,6 @@ from difftrust_core.report.sentences import compare
 from difftrust_core.report.tables import is_shipped
 from difftrust_core.store.store import Store, partition_of
 
-if TYPE_CHECKING:
-    from difftrust_core.report.study import Study
-
 _FILTERS = {
     Validity.REFERENCE: "those that the reference accepts",
     Validity.DOMAIN: "those inside the task's domain",
@@ -32,11 +29,29 @@ _FILTERS = {
 _COMPARISONS = {"paper": "tolerant (numbers within 0.1 % agree)", "strict": "strict"}
 
 
+class Results(Protocol):
+    """What a page needs of a ``Study``."""
+
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        ...
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Return the benchmarks that the store holds results of."""
+        ...
+
+    def pool(self, benchmark: str, *, equality: str = "paper") -> Pool:
+        """Return the behaviours of one benchmark."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """One benchmark of a store at one setting."""
 
-    study: "Study"
+    study: Results
     benchmark: str
     temperature: float
     m: int
@@ -122,7 +137,7 @@ class Subject:
 
 
 def make_subject(
-    study: "Study",
+    study: Results,
     *,
     benchmark: str | None,
     temperature: float | None,
