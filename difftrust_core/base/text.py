@@ -3,6 +3,8 @@
 import difflib
 import re
 import unicodedata
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
@@ -33,6 +35,41 @@ def _between_ends(text: str, other: str) -> Marked:
     end = next((i for i in range(most - start) if text[-1 - i] != other[-1 - i]), most - start)
     parts = [(text[:start], False), (text[start : len(text) - end], text != other), (text[len(text) - end :], False)]
     return [part for part in parts if part[0] or part[1]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinePair:
+    """A line of one text beside the line of another that stands for it; None where the other has no such line."""
+
+    left: Marked | None
+    right: Marked | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Tell whether both are the same line."""
+        return self.left == self.right
+
+
+def aligned_lines(left: str, right: str) -> list[LinePair]:
+    """Return the lines of two texts side by side, each in pieces of which those that the other lacks are marked.
+
+    A line without a partner is one piece, marked.
+    """
+    own, others = left.splitlines(), right.splitlines()
+    rows: list[LinePair] = []
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
+        if tag == "equal":
+            rows += [LinePair(left=[(line, False)], right=[(line, False)]) for line in own[i:j]]
+        else:
+            rows += [_paired(a, b) for a, b in zip_longest(own[i:j], others[k:m])]
+    return rows
+
+
+def _paired(left: str | None, right: str | None) -> LinePair:
+    if left is None or right is None:
+        alone = [None if line is None else [(line, True)] for line in (left, right)]
+        return LinePair(left=alone[0], right=alone[1])
+    return LinePair(left=marked_difference(left, right), right=marked_difference(right, left))
 
 
 def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:
