@@ -32,6 +32,7 @@ _TITLES = {
     "undecided": ":material/help: Undecided",
 }
 _OPTION = re.compile(r"--(example|assume) (\"[^\"]*\"|'[^']*'|\S+)")
+_SIZE = re.compile(r" \(-[mn] (\d+)\)")
 _FIELDS = {"example": "the example", "assume": "the assumption"}
 
 
@@ -156,9 +157,14 @@ def _show_suggestion(line: str, label: str, field: str, key: str) -> None:
 
 def _show_advice(report: Report, n: int) -> None:
     next_step, *notes = closing(report)
-    text.show_sentence(_OPTION.sub(lambda found: f"{_FIELDS[found[1]]} {found[2]}", next_step))
+    text.show_sentence(_for_page(next_step))
     more = next((step for step in INPUTS if step > n), None)
     if more is not None and "more inputs (-n" in next_step:
         st.button(f"Check on {more:,} inputs", key="more-inputs", on_click=ask_for, args=(more,))
     for note in notes:
         text.show_small(note)
+
+
+def _for_page(advice: str) -> str:
+    """Return advice that names options of the command line as the page names them."""
+    return _SIZE.sub(r" (\1)", _OPTION.sub(lambda found: f"{_FIELDS[found[1]]} {found[2]}", advice))

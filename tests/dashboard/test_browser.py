@@ -114,7 +114,7 @@ def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> Non
     watched.settle()
     assert page.url == before
     assert sorted(words_of(page)) == sorted(shown)  # Vega writes a moved chart's axis labels in another order
-    page.get_by_role("link", name="Next task").click()
+    page.get_by_role("button", name="Next task").click()
     page.wait_for_url(lambda url: url != before)
     assert "m=5" in page.url
     page.go_back()
