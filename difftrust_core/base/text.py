@@ -1,8 +1,9 @@
-"""Texts for people: the pieces in which two differ, diffs of programs, control characters escaped."""
+"""Texts for people: the pieces in which two differ, diffs of programs, what hides or steers made visible, cuts."""
 
 import ast
 import difflib
 import re
+import unicodedata
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
@@ -115,3 +116,23 @@ def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:
 def printable(text: str) -> str:
     """Return ``text`` with every character escaped that could steer a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Control, format (right-to-left marks, zero-width), surrogate, private, unassigned; line and paragraph separators."""
+_KEPT: Final = "\n\t"
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with every control or invisible character spelled as ⟨U+202E⟩, lines and tabs kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(f"⟨U+{ord(c):04X}⟩" if unicodedata.category(c) in _HIDDEN and c not in _KEPT else c for c in text)
+
+
+def cut(text: str, *, line: int, lines: int) -> str:
+    """Return ``text`` with long lines and what follows the last shown line cut, saying by how much."""
+    kept = text.replace("\r\n", "\n").split("\n", lines)
+    rest = kept.pop().count("\n") + 1 if len(kept) > lines else 0
+    shown = [each if len(each) <= line else f"{each[:line]}… ({len(each) - line:,} more characters)" for each in kept]
+    return "\n".join([*shown, *([f"… ({rest:,} more lines)"] if rest else [])])
