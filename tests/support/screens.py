@@ -23,7 +23,9 @@ PATHS = {
     "plan, simulated": "plan?store=starter&find=0.7&model=simulated/strong",
     "ablation": "ablation?model=claude_opus_4&model=gpt_4o",
     "ablation, simulated": "ablation?store=starter",
+    "ablation without the reference": "ablation?blind=yes",
     "signals": "signals",
+    "signals without the reference": "signals?blind=yes",
     "check": "check",
     "measures": "measures",
 }
