@@ -112,16 +112,14 @@ def show_form() -> Form:
     )
     options = _choose_options()
     files, words = _programs(source, stub, options)
-    known = {key: st.session_state.get(key, "") for key in (EXAMPLES, ASSUMPTIONS)}
-    with st.expander("Examples and assumptions", expanded=any(known.values())):
-        examples = _known(
-            EXAMPLES, "Examples: what is right, one a line", "middle([1, 2]) == 1.5",
-            "A call and its result, or f([]) raises ValueError, or a call alone as a further input.",
-        )  # fmt: skip
-        assumptions = _known(
-            ASSUMPTIONS, "Assumptions: what the arguments obey, one a line", "len(numbers) > 0",
-            "Conditions in Python over the arguments. Inputs that break one are left out.",
-        )  # fmt: skip
+    examples = _known(
+        EXAMPLES, "Examples: what is right, one a line", "middle([1, 2]) == 1.5",
+        "A call and its result, or f([]) raises ValueError, or a call alone as a further input.",
+    )  # fmt: skip
+    assumptions = _known(
+        ASSUMPTIONS, "Assumptions: what the arguments obey, one a line", "len(numbers) > 0",
+        "Conditions in Python over the arguments. Inputs that break one are left out.",
+    )  # fmt: skip
     return Form(
         stub=stub, files=files, words=words, examples=_lines(examples), assumptions=_lines(assumptions), options=options
     )

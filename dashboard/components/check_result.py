@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import text
 from dashboard.components.check_form import ASSUMPTIONS, EXAMPLES, INPUTS, add_line, ask_for, say_right
-from difftrust_core.base.text import marked_difference
+from dashboard.side_by_side import Side, show_side_by_side
 from difftrust_core.checks.spelling import spelled_method
 from difftrust_core.report.check_text import (
     Report,
@@ -32,6 +32,7 @@ _TITLES = {
     "undecided": ":material/help: Undecided",
 }
 _OPTION = re.compile(r"--(example|assume) (\"[^\"]*\"|'[^']*'|\S+)")
+_SIZE = re.compile(r" \(-[mn] (\d+)\)")
 _FIELDS = {"example": "the example", "assume": "the assumption"}
 
 
@@ -95,17 +96,14 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(_where(found, report))
         text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
-        codes = [text.plain(side["code"]) for side in sides]
-        marked = [marked_difference(*pair) for pair in (codes, codes[::-1])]
-        outcomes = outcomes_shown(found, report)
-        text.show_cards(
-            text.Card(
-                title=f"Cluster {side['number']}: {text.one_line(outcome)}",
-                about=f" · {text.one_line(_members(side), most=60)}",
-                pieces=pieces,
+        shown = [
+            Side(
+                title=f"Cluster {side['number']} · {text.one_line(_members(side), most=60)}: {text.one_line(outcome)}",
+                code=side["code"],
             )
-            for side, outcome, pieces in zip(sides, outcomes, marked, strict=True)
-        )
+            for side, outcome in zip(sides, outcomes_shown(found, report), strict=True)
+        ]
+        show_side_by_side(*shown)
         if effects := effects_alone(found, report):
             text.show_small(effects)
         pins = [(side, pin) for side, pin in zip(sides, pins_of(found, report), strict=True) if pin is not None]
@@ -156,9 +154,14 @@ def _show_suggestion(line: str, label: str, field: str, key: str) -> None:
 
 def _show_advice(report: Report, n: int) -> None:
     next_step, *notes = closing(report)
-    text.show_sentence(_OPTION.sub(lambda found: f"{_FIELDS[found[1]]} {found[2]}", next_step))
+    text.show_sentence(_for_page(next_step))
     more = next((step for step in INPUTS if step > n), None)
     if more is not None and "more inputs (-n" in next_step:
         st.button(f"Check on {more:,} inputs", key="more-inputs", on_click=ask_for, args=(more,))
     for note in notes:
         text.show_small(note)
+
+
+def _for_page(advice: str) -> str:
+    """Return advice that names options of the command line as the page names them."""
+    return _SIZE.sub(r" (\1)", _OPTION.sub(lambda found: f"{_FIELDS[found[1]]} {found[2]}", advice))

@@ -1,13 +1,23 @@
-"""Texts for people: the pieces in which two differ, diffs of programs, control characters escaped."""
+"""Texts for people: the pieces in which two differ, diffs of programs, what hides or steers made visible, cuts."""
 
+import ast
 import difflib
 import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
 MOST_PIECES: Final = 400
 """Beyond, only what both begin and end with is found: comparing pieces takes the square of their number."""
 
+_ALIKE: Final = 0.55
+"""Share of pieces that two lines have in common, from which on one is read as a change of the other."""
+_MOST_ALIKE: Final = 120
+"""Pieces of a line beyond which it is not compared: a text of many such lines would take minutes."""
+_MOST_PARSED: Final = 100_000
+"""Characters of a program that is parsed."""
 Marked = list[tuple[str, bool]]
 """Pieces of a text, in order, and whether each is missing in the other text; empty where that has more."""
 
@@ -34,6 +44,69 @@ def _between_ends(text: str, other: str) -> Marked:
     return [part for part in parts if part[0] or part[1]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class LinePair:
+    """A line of one text beside the line of another that stands for it; None where the other has no such line."""
+
+    left: Marked | None
+    right: Marked | None
+    is_equal: bool
+
+
+def aligned_lines(left: str, right: str) -> list[LinePair]:
+    """Return the lines of two texts side by side; in lines that resemble each other, what the other lacks is marked.
+
+    A line without a partner, or with one of another kind, has no marks: all of it differs.
+    """
+    own, others = left.splitlines(), right.splitlines()
+    rows: list[LinePair] = []
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
+        if tag == "equal":
+            rows += [LinePair(left=[(line, False)], right=[(line, False)], is_equal=True) for line in own[i:j]]
+        else:
+            rows += [_paired(a, b) for a, b in zip_longest(own[i:j], others[k:m])]
+    return rows
+
+
+def _paired(left: str | None, right: str | None) -> LinePair:
+    is_alike = left is not None and right is not None and _resemble(left, right)
+    if left is None or right is None or not is_alike:
+        whole = [None if line is None else [(line, False)] for line in (left, right)]
+        return LinePair(left=whole[0], right=whole[1], is_equal=False)
+    return LinePair(left=marked_difference(left, right), right=marked_difference(right, left), is_equal=False)
+
+
+def _resemble(left: str, right: str) -> bool:
+    pieces = (_PIECE.findall(left.strip()), _PIECE.findall(right.strip()))
+    if max(map(len, pieces)) > _MOST_ALIKE:
+        return False
+    return difflib.SequenceMatcher(None, *pieces, autojunk=False).ratio() >= _ALIKE
+
+
+def without_docstrings(code: str) -> str:
+    """Return a Python program without the docstrings of its functions and classes; as it is where it is not Python.
+
+    A body that is a docstring only keeps it.
+    """
+    if len(code) > _MOST_PARSED:
+        return code
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    lines = code.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and len(node.body) > 1:
+            first, then = node.body[0], node.body[1]
+            end = first.end_lineno or first.lineno
+            if ast.get_docstring(node) is not None and node.lineno < first.lineno and end < then.lineno:
+                lines[first.lineno - 1 : end] = [_GONE] * (end - first.lineno + 1)
+    return "\n".join(line for line in lines if line is not _GONE)
+
+
+_GONE: Final = "\0"
+
+
 def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:
     """Return the diff of two program texts."""
     lines = difflib.unified_diff(first.splitlines(), second.splitlines(), *names, lineterm="", n=2)
@@ -43,3 +116,23 @@ def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:
 def printable(text: str) -> str:
     """Return ``text`` with every character escaped that could steer a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Control, format (right-to-left marks, zero-width), surrogate, private, unassigned; line and paragraph separators."""
+_KEPT: Final = "\n\t"
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with every control or invisible character spelled as ⟨U+202E⟩, lines and tabs kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(f"⟨U+{ord(c):04X}⟩" if unicodedata.category(c) in _HIDDEN and c not in _KEPT else c for c in text)
+
+
+def cut(text: str, *, line: int, lines: int) -> str:
+    """Return ``text`` with long lines and what follows the last shown line cut, saying by how much."""
+    kept = text.replace("\r\n", "\n").split("\n", lines)
+    rest = kept.pop().count("\n") + 1 if len(kept) > lines else 0
+    shown = [each if len(each) <= line else f"{each[:line]}… ({len(each) - line:,} more characters)" for each in kept]
+    return "\n".join([*shown, *([f"… ({rest:,} more lines)"] if rest else [])])

@@ -14,7 +14,7 @@ from difftrust_core.analysis.pools import load_pool
 from difftrust_core.analysis.smallest import DISAGREEING, WRONG, read_smallest, smallest_of
 from difftrust_core.analysis.smallest_inputs import Request, find_smallest
 from difftrust_core.cli import main
-from difftrust_core.datasets.published import find_starter_results
+from difftrust_core.datasets.published import find_results, find_starter_results
 from difftrust_core.datasets.recorded.selection import selection_of
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
@@ -159,6 +159,7 @@ def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixt
 def shipped() -> Iterator[Store]:
     """Yield the shipped stores."""
     yield Store.open(find_starter_results())
+    yield Store.open(find_results())
 
 
 def test_the_shipped_stores_hold_small_inputs_inside_the_domains() -> None:
