@@ -39,6 +39,7 @@ def open_page(
     with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         chosen = _show_settings(opened, can_hide_reference, settings)
         sharing.show_copy_link()
+        sharing.show_save_report(chosen)
     text.show_small(source(chosen))
     left_out = chosen.left_out() if names_left_out else []
     if left_out:

@@ -2,7 +2,7 @@
 
 import importlib
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -72,9 +72,28 @@ def show_link(name: str, label: str, **changes: Any) -> None:
     st.page_link(pages()[name], label=label, query_params=state.shared(**changes))
 
 
-def go(name: str, **changes: Any) -> None:
-    """Open a page as its link would."""
-    st.switch_page(pages()[name], query_params=state.shared(**changes))
+def go(name: str, **changes: Any) -> NoReturn:
+    """Open a page as its link would: the link is drawn unseen and followed by the browser.
+
+    Not ``st.switch_page``: it writes the next page's parameters into the history of the one that is left, so that Back
+    would lead to a page that nobody saw.
+    """
+    with st.container(key="go"):
+        show_link(name, name.capitalize(), **changes)
+        _follow(key="follow")
+    st.stop()
+
+
+_FOLLOW_JS = """
+export default function () {
+  const follow = () => {
+    const link = document.querySelector('.st-key-go a');
+    if (link) link.click(); else requestAnimationFrame(follow);
+  };
+  follow();
+}
+"""
+_follow = st.components.v2.component("follow", html="<span></span>", js=_FOLLOW_JS)
 
 
 def show_outside_links() -> None:

@@ -1,6 +1,11 @@
 """Buttons that pass on what is on the screen: its link, and a report in one file."""
 
+from functools import partial
+
 import streamlit as st
+
+from dashboard import data, state
+from dashboard.data import Choice
 
 _COPY_HTML = '<button type="button"><span aria-live="polite">Copy link</span></button>'
 _COPY_CSS = """
@@ -30,3 +35,37 @@ _copy_link = st.components.v2.component("copy_link", html=_COPY_HTML, css=_COPY_
 def show_copy_link() -> None:
     """Write a button that copies the address of the page, which holds all that is chosen."""
     _copy_link(key="copy_link", width="content", height="content")
+
+
+def show_save_report(chosen: Choice) -> None:
+    """Write a button that makes and downloads the report of what is chosen; not while the reference is hidden.
+
+    On the page of a task it is the report of that task.
+    """
+    if chosen.blind:
+        return
+    st.download_button(
+        "Save report",
+        partial(_report, chosen, state.read_text("task"), tuple(st.query_params.get_all("model"))),
+        "difftrust-report.html",
+        "text/html",
+        on_click="ignore",
+        help="One HTML file that opens without a network. It takes some seconds to make.",
+    )
+
+
+def _report(chosen: Choice, task_id: str, models: tuple[str, ...]) -> bytes:
+    from difftrust_core.report.page import report_html
+    from difftrust_core.report.study import Study
+
+    known = task_id in data.task_names(chosen)
+    return report_html(
+        Study(store=chosen.store, is_published=chosen.source.is_shipped),
+        benchmark=chosen.benchmark,
+        temperature=chosen.temperature,
+        m=chosen.m,
+        n=chosen.n,
+        equality=chosen.equality,
+        task_id=task_id if known else None,
+        models=tuple(model for model in models if model in chosen.models) if known else (),
+    )

@@ -16,7 +16,7 @@ from tests.support.screens import open_screen
 PAGES = {
     "overview": "overview?inputs=domain",
     "tasks": "tasks?inputs=domain",
-    "task": "task?store=starter&inputs=domain&task=starter/clamp&model=simulated/medium",
+    "task": "task?store=starter&inputs=domain&task=starter/split_bill&model=simulated/medium",
     "plan": "plan?inputs=domain",
     "ablation": "ablation?inputs=domain&model=claude_opus_4&model=gpt_4o",
     "signals": "signals?inputs=domain",

@@ -20,7 +20,7 @@ PATHS = {
     "tasks, a type of arguments": "tasks?args=strings&only=undetected",
     "task": "task?task=HumanEval/122&model=gpt_4o",
     "task of all models": "task?task=HumanEval/1",
-    "task, simulated": "task?store=starter&task=starter/clamp",
+    "task, simulated": "task?store=starter&task=starter/split_bill",
     "plan": "plan?model=gpt_4o",
     "plan that is reached": "plan?model=gpt_4o&find=0.5&alarms=0.1",
     "plan, simulated": "plan?store=starter&find=0.7&model=simulated/strong",
