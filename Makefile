@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
 .PHONY: help demo test test-all test-rest test-hostile test-recovery check lint types bench bench-sandbox bench-check bench-dashboard \
-	bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
+	pictures bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -71,6 +71,9 @@ agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain t
 docs: $(READY)  ## Write the tables and figures that README.md and docs/ quote of the shipped results anew; 3 minutes
 	$(BIN)/python -m tests.support.documents
 	$(BIN)/python -m tests.support.agreement --inputs reference domain tests
+
+pictures: $(READY)  ## The pictures of the dashboard in docs/: each page light, dark and on a phone
+	$(BIN)/python -m tests.bench.pictures docs
 
 bench-dashboard: $(READY)  ## What the dashboard takes, on the shipped results or STORE=DIR
 	$(BIN)/python -m tests.bench.dashboard $(if $(STORE),--store $(STORE))

@@ -5,36 +5,24 @@ than anybody reads is cut, saying by how much.
 """
 
 import html
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
+from difftrust_core.base.text import cut as cut_text
+from difftrust_core.base.text import visible as visible
 from difftrust_core.report.names import display_name
 
 LINE = 400
 """Characters of a line that are shown."""
 LINES = 400
 """Lines that are shown."""
-_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Control, format (right-to-left marks, zero-width), surrogate, private, unassigned; line and paragraph separators."""
-_KEPT = "\n\t"
-
-
-def visible(text: str) -> str:
-    """Return ``text`` with every control or invisible character spelled as ⟨U+202E⟩, lines and tabs kept."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(f"⟨U+{ord(c):04X}⟩" if unicodedata.category(c) in _HIDDEN and c not in _KEPT else c for c in text)
 
 
 def cut(text: str, *, line: int = LINE, lines: int = LINES) -> str:
     """Return ``text`` with long lines and what follows the last shown line cut, saying by how much."""
-    kept = text.replace("\r\n", "\n").split("\n", lines)
-    rest = kept.pop().count("\n") + 1 if len(kept) > lines else 0
-    shown = [each if len(each) <= line else f"{each[:line]}… ({len(each) - line:,} more characters)" for each in kept]
-    return "\n".join([*shown, *([f"… ({rest:,} more lines)"] if rest else [])])
+    return cut_text(text, line=line, lines=lines)
 
 
 def plain(text: str, *, line: int = LINE, lines: int = LINES) -> str:

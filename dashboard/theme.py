@@ -27,8 +27,9 @@ _LETTERS = "#FAFAFA"
 _STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 0.6rem clamp(0.8rem, 2.5vw, 2.5rem) 3rem; }
-[data-testid="stHeader"] { background: transparent; height: 2.4rem; pointer-events: none; }
-[data-testid="stHeader"] button { pointer-events: auto; }
+[data-testid="stHeader"] { background: transparent; height: 2.4rem; }
+[data-testid="stHeader"], [data-testid="stHeader"] * { pointer-events: none; }
+[data-testid="stHeader"] :is(button, button *) { pointer-events: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 h1 { font-size: 1.55rem !important; padding: 0.2rem 0 !important; }
 h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }

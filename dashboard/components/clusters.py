@@ -6,36 +6,60 @@ import streamlit as st
 from dashboard import downloads, text
 from difftrust_core.analysis.clusters import Cluster, cells
 from difftrust_core.report.charts.behaviours import clusters_drawing, heat_map_drawing
+from difftrust_core.report.names import display_name
+from difftrust_core.report.task_sentences import count_of, models_in_words
 from difftrust_core.report.task_view import TaskView
 from difftrust_core.store.schemas import rewrite
 
 _SHOWN = 20
 _ACROSS = 60
+_ROWS = 4
+"""Clusters that are seen at once in the pane."""
 
 
 def show_clusters(task: TaskView, *, blind: bool) -> None:
-    """Write the clusters as bars and as a table."""
+    """Write the clusters as a small table: number, size, models, and on which share of inputs they are wrong."""
+    clusters, n = task.clustering.clusters, task.clustering.n
+    rows = [
+        {
+            "cluster": cluster.number,
+            "programs": cluster.n_candidates,
+            "wrong inputs": None if cluster.n_wrong is None else cluster.n_wrong / n,
+            "models": text.one_line(_models(cluster)),
+        }
+        for cluster in clusters
+    ]
+    schema = {"cluster": pl.Int64, "programs": pl.Int64, "wrong inputs": pl.Float64, "models": pl.String}
+    table = pl.DataFrame(rows, schema=schema)
+    if blind or task.clustering.reference_labels is None:
+        table = table.drop("wrong inputs")
+    height = 38 + 35 * min(len(clusters), _ROWS)
+    st.dataframe(table, hide_index=True, column_config=_COLUMNS, height=height, key="clusters")
+
+
+def _models(cluster: Cluster) -> str:
+    names = [display_name(model) for model, _ in cluster.members]
+    return models_in_words(names) if cluster.loads else f"does not load: {models_in_words(names)}"
+
+
+def show_bars(task: TaskView, *, blind: bool) -> None:
+    """Draw the clusters as bars by size and model, and list their samples."""
     clusters = task.clustering.clusters
-    st.subheader("Behaviours", anchor=False)
-    alike = "they agree on every input" if clusters[0].loads else "none of them loads"
-    many = f"one behaviour: {alike}" if len(clusters) == 1 else f"{len(clusters)} behaviours"
-    st.markdown(
-        f"The {int(task.clustering.counts.sum())} programs show {many}. "
-        "All programs of a cluster have the same outcome on every input."
-    )
-    if not blind and task.clustering.reference_labels is not None:
+    st.subheader("Clusters by size and model", anchor=False)
+    st.markdown("All programs of a cluster have the same outcome on every input.")
+    with_reference = not blind and task.clustering.reference_labels is not None
+    if with_reference:
         _say_reference(clusters, has_checker=task.has_checker)
     bars = _bars(clusters[:_SHOWN])
-    names = rewrite(bars, ["model"], text.one_line)
-    with_reference = not blind and task.clustering.reference_labels is not None
     downloads.show_chart(
-        clusters_drawing(names, with_reference=with_reference, has_checker=task.has_checker),
+        clusters_drawing(
+            rewrite(bars, ["model"], text.one_line), with_reference=with_reference, has_checker=task.has_checker
+        ),
         bars.drop("is_reference") if blind else bars,
         name="clusters",
     )
-    table = pl.DataFrame([_row(cluster, task.clustering.n) for cluster in clusters])
-    hidden = ["as reference", "wrong inputs"] if not with_reference else []
-    st.dataframe(table.drop(hidden), hide_index=True, column_config=_COLUMNS, height=38 + 35 * min(len(clusters), 8))
+    table = pl.DataFrame([_row(cluster) for cluster in clusters])
+    st.dataframe(table, hide_index=True, column_config=_COLUMNS, height=38 + 35 * min(len(clusters), 8), key="samples")
     if len(clusters) > _SHOWN:
         text.show_small(f"The bars show the {_SHOWN} largest clusters; the table lists all {len(clusters)}.")
 
@@ -60,24 +84,22 @@ def _bars(clusters: tuple[Cluster, ...]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["cluster", "model", "n_candidates", "is_reference"], orient="row")
 
 
-def _row(cluster: Cluster, n: int) -> dict[str, object]:
+def _row(cluster: Cluster) -> dict[str, object]:
     members = "; ".join(
         f"{text.model_name(model)}: {', '.join(map(str, indices))}" for (model, _), indices in cluster.members.items()
     )
     return {
         "cluster": cluster.number,
         "programs": cluster.n_candidates,
-        "models": len(cluster.members),
-        "as reference": cluster.is_reference,
-        "wrong inputs": None if cluster.n_wrong is None else cluster.n_wrong / n,
         "model and samples": text.one_line(members, most=600),
     }
 
 
 _COLUMNS = {
-    "as reference": st.column_config.CheckboxColumn(help="Same outcome as the reference on every input."),
+    "cluster": st.column_config.NumberColumn(width=60, help="Programs with the same outcome on every input."),
+    "programs": st.column_config.NumberColumn(width=70, help="How many programs behave so."),
     "wrong inputs": st.column_config.NumberColumn(
-        format="percent", help="Share of inputs with another outcome than the reference's."
+        format="percent", width=90, help="Share of inputs with another outcome than the reference's."
     ),
     "model and samples": st.column_config.TextColumn(help="Sample numbers of its programs, by model.", width="large"),
 }
@@ -90,12 +112,29 @@ def show_heat_map(task: TaskView) -> None:
     st.subheader("Outcomes by cluster and input", anchor=False)
     shown = task.splits[:_ACROSS]
     rest = len(task.splits) - len(shown)
-    more = f" {rest:,} more groups of inputs are not shown." if rest else ""
+    more = f" {count_of(rest, 'more group')} of inputs {'is' if rest == 1 else 'are'} not shown." if rest else ""
     st.markdown(
         "Each row is a program, each column a group of inputs on which the programs divide in the same way. Pale: the "
         "most common outcome on these inputs." + more
     )
-    table = cells(task.clustering, shown)
+    table = _with_texts(task, cells(task.clustering, shown))
     n_programs = int(task.clustering.counts.sum())
     drawing = heat_map_drawing(table, height=max(120, min(420, 12 * n_programs)))
     downloads.show_chart(drawing, table, name="heat-map")
+
+
+def _with_texts(task: TaskView, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells with the input that stands for the group, one whose text is known, and the outcomes there."""
+    index_of = {one.split.inputs[0]: one.index for one in task.telling}
+    said = {(cluster, index): (kind, what) for cluster, index, kind, what in task.answers.iter_rows()}
+    places = [index_of.get(index, index) for index in table["input_index"].to_list()]
+    arguments = [task.arguments.get(index) for index in places]
+    outcomes = []
+    for cluster, index in zip(table["cluster"].to_list(), places, strict=True):
+        kind, what = said.get((cluster, index), (None, ""))
+        outcomes.append(None if kind is None else what if kind == "value" else f"{kind.replace('_', ' ')} {what}")
+    return table.with_columns(
+        pl.Series("input_index", places, dtype=pl.Int64),
+        pl.Series("arguments", [each and text.one_line(each) for each in arguments], dtype=pl.String),
+        pl.Series("outcome_text", [each and text.one_line(each) for each in outcomes], dtype=pl.String),
+    )

@@ -1,155 +1,186 @@
-"""Part of a task's page: the inputs on which its programs disagree, and the outcome of each cluster there."""
+"""Part of a task's page: one input, what each cluster does on it, and the two programs that differ there."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import polars as pl
 import streamlit as st
 
 from dashboard import state, text
-from difftrust_core.analysis.task_details import TellingInput
-from difftrust_core.base.literals import BadText, read_literal, write_literal
+from dashboard.components.outcomes import answer_in_words, spelled_database, spelled_text
+from dashboard.components.programs import show_pair
+from dashboard.data import Choice
 from difftrust_core.base.text import marked_difference
+from difftrust_core.report.task_inputs import DISAGREEING, WRONG, Answer, ReadInput, as_test, count_inputs, read_inputs
+from difftrust_core.report.task_sentences import PLACES, UNKNOWN_PLACE, count_of, verdict
 from difftrust_core.report.task_view import REFERENCE_CLUSTER, TaskView
 from difftrust_core.store.schemas import REMEDIES
 
-_ROWS = 200
+_LISTED = 200
 _GROUPS = 12
+_HIGH = 175
+"""Pixels of the box that many outcomes scroll in."""
 _TEXT = 2_000
+_LINE = 90
+"""Characters of an input in the list."""
+_BESIDE = ("input", "left", "right")
+"""Parameters that belong to one input."""
 
 
-def show_inputs(task: TaskView, *, blind: bool) -> None:
-    """Write the table of inputs, and side by side the outcomes of the clusters on the chosen one."""
-    st.subheader("Disagreeing inputs", anchor=False)
-    if not task.splits:
-        st.markdown("There are none: all programs agree on every input.")
-        return
-    n_inputs = sum(len(split.inputs) for split in task.splits)
-    ways = "always in the same way" if len(task.splits) == 1 else f"in {len(task.splits):,} different ways"
-    st.markdown(
-        f"The programs disagree on {n_inputs:,} of {task.clustering.n:,} inputs, {ways}. "
-        "One example of each way is listed: the most different outcomes first, then the shortest input."
+@st.fragment
+def show_inputs(chosen: Choice, task: TaskView) -> None:
+    """Write one input of a list, its outcomes by cluster and the programs; what is chosen here reruns only this."""
+    kind = _choose_list(task, blind=chosen.blind)
+    found = read_inputs(task, kind)[:_LISTED]
+    if any(one.place for one in found) and state.choose_switch(
+        "only inside the domain", name="inside", help="Leave out inputs that the task does not allow, or may not."
+    ):
+        found = [one for one in found if one.place == "domain"]
+    one = _choose_input(task, found) if found else None
+    if one is None:
+        _say_nothing(task, kind)
+    else:
+        _show_input(task, one.arguments)
+        _say_marks(one, has_checker=task.has_checker)
+        _show_answers(task, one, blind=chosen.blind)
+    show_pair(chosen, task, one, blind=chosen.blind)
+    if one is not None and not chosen.blind:
+        _offer_test(task, one)
+
+
+def forget_input() -> None:
+    """Take the choice of an input and of two programs out of the URL: another task has others."""
+    for name in _BESIDE:
+        state.put(name, None)
+
+
+def _choose_list(task: TaskView, *, blind: bool) -> str:
+    has_reference = not blind and task.clustering.reference_labels is not None
+    kinds = [WRONG, DISAGREEING] if has_reference else [DISAGREEING]
+    usual = next((kind for kind in kinds if count_inputs(task, kind)), kinds[0])
+    words = {WRONG: "wrong", DISAGREEING: "disagreeing"}
+    return state.choose_one(
+        "Inputs",
+        kinds,
+        name="list",
+        default=usual,
+        show=st.radio,
+        horizontal=True,
+        label_visibility="collapsed",
+        format_func=lambda kind: f"{words[kind]}: {count_inputs(task, kind):,} of {task.clustering.n:,} inputs",
     )
-    _say_what_is_missing(task)
-    if not task.telling:
-        return
-    chosen = _choose(task)
-    _show_answers(task, chosen, blind=blind)
 
 
-def _say_what_is_missing(task: TaskView) -> None:
-    if len(task.telling) < len(task.splits):
-        text.show_small(
-            f"This store holds the arguments of {len(task.telling):,} of these examples; for all of them run"
-            f"{REMEDIES['inputs'].removeprefix('make them with')}".replace("`", "")
+def _say_nothing(task: TaskView, kind: str) -> None:
+    n_inputs = count_inputs(task, kind)
+    if not n_inputs and kind == DISAGREEING:
+        n_loading = sum(cluster.n_candidates for cluster in task.clustering.clusters if cluster.loads)
+        one = "No program loads." if not n_loading else "There is one program: it takes two to disagree."
+        st.markdown("There are none: all programs agree on every input." if n_loading > 1 else one)
+    elif not n_inputs:
+        st.markdown("There are none: no program differs from what is right on any input.")
+    else:
+        st.markdown("No such input is listed here.")
+        text.show_small(f"The inputs of this task are missing; {REMEDIES['inputs'].replace('`', '')}.")
+
+
+def _choose_input(task: TaskView, found: Sequence[ReadInput]) -> ReadInput:
+    """Return the input that is shown; keys and buttons step through the list."""
+    keys = [one.key for one in found]
+    of_key = dict(zip(keys, found, strict=True))
+    here = keys.index(state.read_one("input", keys, keys[0]))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        key = state.choose_one(
+            "Input",
+            keys,
+            name="input",
+            format_func=lambda key: f"{keys.index(key) + 1} of {len(keys)}: {_in_a_line(task, of_key[key])}",
+            label_visibility="collapsed",
+            width="stretch",
         )
+        for label, name, shortcut, step in (("Previous", "previous", "k", -1), ("Next", "next", "j", 1)):
+            there = here + step
+            st.button(
+                label,
+                key=f"input:{name}",
+                help=f"{label} input",
+                shortcut=shortcut,
+                disabled=not 0 <= there < len(keys),
+                on_click=_step,
+                args=(keys[there % len(keys)], keys[0]),
+            )
+    return of_key[key]
 
 
-def _choose(task: TaskView) -> TellingInput:
-    telling, spelled = task.telling, spelled_text if task.language == "stdin" else str
-    indices = [one.index for one in telling[:_ROWS]]
-    place = {one.index: i for i, one in enumerate(telling[:_ROWS])}
-    rows = pl.DataFrame(
-        {
-            "input": indices,
-            "arguments": [text.one_line(spelled(one.arguments), most=300) for one in telling[:_ROWS]],
-            "outcomes": [len(one.split.groups) for one in telling[:_ROWS]],
-            "inputs": [len(one.split.inputs) for one in telling[:_ROWS]],
-        }
-    )
-    columns: dict[str, Any] = {
-        "arguments": st.column_config.TextColumn("arguments", width="large"),
-        "outcomes": st.column_config.NumberColumn("outcomes", help="Different outcomes among the programs."),
-        "inputs": st.column_config.NumberColumn("inputs", help="Inputs on which the programs divide in this way."),
-    }
-    st.dataframe(rows, hide_index=True, column_config=columns, height=38 + 35 * min(rows.height, 6))
-    index = state.choose_one(
-        "Show the outcomes on",
-        indices,
-        name="input",
-        format_func=lambda i: text.one_line(f"input {i}: {spelled(telling[place[i]].arguments)}"),
-    )
-    return telling[place[index]]
+def _step(key: str, first: str) -> None:
+    forget_input()
+    state.put("input", key, first)
 
 
-def _show_answers(task: TaskView, chosen: TellingInput, *, blind: bool) -> None:
-    _show_input(task, chosen.arguments)
-    said = _outcomes(task, chosen)
-    shown = chosen.split.groups[:_GROUPS]
-    groups = [(group, next((said[number] for number in group if number in said), "not recorded")) for group in shown]
-    if len(groups) > 1:
-        text.show_small("Marked: what the first outcome lacks. A thin bar: something of the first outcome is missing.")
-    right = None if blind else chosen.split.reference_group
-    text.show_cards(
-        _card(task, numbers, marked_difference(answer, groups[0][1]), is_right=place == right)
-        for place, (numbers, answer) in enumerate(groups)
-    )
-    if len(chosen.split.groups) > _GROUPS:
-        text.show_small(f"and {len(chosen.split.groups) - _GROUPS} more outcomes, each of fewer programs")
-    if not blind and chosen.split.reference_group is None and REFERENCE_CLUSTER in said:
-        if task.has_checker:
-            st.markdown("The checker accepts none of these outcomes.")
-            return
-        st.markdown("No program returns the outcome of the reference:")
-        text.show_code(said[REFERENCE_CLUSTER], language=None)
+def _in_a_line(task: TaskView, one: ReadInput) -> str:
+    spelled = spelled_text(one.arguments) if task.language == "stdin" else one.arguments
+    return text.one_line(spelled, most=_LINE)
+
+
+def _say_marks(one: ReadInput, *, has_checker: bool) -> None:
+    """Write where the input lies, whether it is the smallest, how many are like it, and what it shows."""
+    marks = [PLACES.get(one.place or "", UNKNOWN_PLACE)]
+    if one.is_smallest is not None:
+        marks.append("smallest found" if one.is_smallest else "shortened, a smaller one may exist")
+    if one.n_inputs is not None and one.n_inputs > 1:
+        marks.append(f"stands for {count_of(one.n_inputs, 'input')}")
+    text.show_small(f"{' · '.join(marks)}. {verdict(one.kind, one.place, has_checker=has_checker)}")
+
+
+def _show_answers(task: TaskView, one: ReadInput, *, blind: bool) -> None:
+    """Write the outcomes by cluster, and the reference's where no cluster has it."""
+    shown = [each for each in one.answers if not blind or REFERENCE_CLUSTER not in each.clusters][:_GROUPS]
+    if not shown:
+        return
+    rest = len(one.answers) - len(shown)
+    base = _spelled(task, shown[0])
+    with st.container(height=_HIGH if len(shown) > 3 else "content", border=False):
+        text.show_cards(
+            _card(task, each, marked_difference(_spelled(task, each), base), is_right=each.is_right and not blind)
+            for each in shown
+        )
+        if rest > 0 and len(shown) == _GROUPS:
+            text.show_small(f"and {count_of(rest, 'more outcome')}, each of fewer programs")
+    if task.has_checker and not blind and not any(each.is_right for each in one.answers):
+        st.markdown("The checker accepts none of these outcomes.")
+
+
+def _offer_test(task: TaskView, one: ReadInput) -> None:
+    if task.language != "python" or task.has_checker:
+        return
+    written = as_test(task.description.entry_point if task.description else "candidate", one)
+    if written is not None:
+        with st.expander("Copy as test"):
+            text.show_code(written)
 
 
 def _show_input(task: TaskView, arguments: str) -> None:
     if task.language == "sql":
-        text.show_code(spelled_database(arguments), language=None)
+        with st.container(height=_HIGH):
+            text.show_code(spelled_database(arguments), language=None)
         return
     if task.language == "stdin":
         text.show_code(spelled_text(arguments), language=None)
         return
+    if len(arguments) <= _LINE:
+        return  # the list shows it whole
     name = task.description.entry_point if task.description else "f"
     text.show_code(f"{name}{arguments}" if arguments.startswith("(") else arguments)
 
 
-def spelled_database(arguments: str) -> str:
-    """Return an input of a text-to-SQL task, ``({'book': [(1, 'Joe')]},)``, a line a row; else what it is."""
-    try:
-        (database,) = read_literal(arguments)
-        return "\n".join(
-            line
-            for name, rows in database.items()
-            for line in (
-                f"{name}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}",
-                *(f"    {write_literal(row)}" for row in rows),
-            )
-        )
-    except (BadText, AttributeError, TypeError, ValueError):  # cut, or of another task
-        return arguments
-
-
-def spelled_text(literal: str) -> str:
-    """Return the text that a script reads (a tuple of one literal) or writes (a literal); else what is there."""
-    try:
-        value = read_literal(literal)
-    except BadText:  # cut
-        return literal
-    (found,) = value if isinstance(value, tuple) and len(value) == 1 else (value,)
-    return found or "(empty)" if isinstance(found, str) else literal
-
-
-def _card(task: TaskView, numbers: tuple[int, ...], pieces: Sequence[tuple[str, bool]], *, is_right: bool) -> text.Card:
-    n_programs = sum(task.clustering.clusters[number - 1].n_candidates for number in numbers)
-    shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
-    noun = "program" if n_programs == 1 else "programs"
+def _card(task: TaskView, answer: Answer, pieces: Sequence[tuple[str, bool]], *, is_right: bool) -> text.Card:
+    if answer.clusters == (REFERENCE_CLUSTER,):
+        return text.Card(title="Reference", about="", pieces=pieces, note="")
+    n_programs = sum(task.clustering.clusters[number - 1].n_candidates for number in answer.clusters)
+    shown = ", ".join(map(str, answer.clusters[:8])) + (", …" if len(answer.clusters) > 8 else "")
     note = "" if not is_right else "✓ accepted by the checker" if task.has_checker else "✓ same as the reference"
-    return text.Card(title=f"{n_programs} {noun}", about=f", cluster {shown}", pieces=pieces, note=note)
+    return text.Card(title=count_of(n_programs), about=f", cluster {shown}", pieces=pieces, note=note)
 
 
-def _outcomes(task: TaskView, chosen: TellingInput) -> dict[int, str]:
-    of_input = task.answers.filter(input_index=chosen.index).drop("input_index")
-    is_text = task.language == "stdin"
-    return {
-        cluster: _spelled(kind, spelled_text(what) if is_text and kind == "value" else what)
-        for cluster, kind, what in of_input.iter_rows()
-    }
-
-
-def _spelled(kind: str, what: str) -> str:
-    if kind == "value":
-        return text.cut(what, line=_TEXT)
-    words = kind.replace("_", " ")
-    return f"{words}: {text.cut(what, line=_TEXT)}" if what else words
+def _spelled(task: TaskView, answer: Answer) -> str:
+    if answer.kind is None:
+        return "not recorded"
+    return text.cut(answer_in_words(answer.kind, answer.text, language=task.language), line=_TEXT)

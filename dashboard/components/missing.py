@@ -3,7 +3,10 @@
 import os
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
@@ -12,7 +15,8 @@ from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status, model_choice
 from dashboard.data import Choice
 from difftrust_core.datasets.benchmarks import not_executable
-from difftrust_core.exceptions import DifftrustError
+from difftrust_core.datasets.published import find_results, find_starter_results
+from difftrust_core.exceptions import DifftrustError, NoBenchmark
 from difftrust_core.generation.generate import Estimate, estimate_generation
 from difftrust_core.generation.plan import GenerationOptions
 from difftrust_core.store.tasks import tasks_of
@@ -83,8 +87,9 @@ def _choose(chosen: Choice, models: Sequence[str]) -> Setting:
     temperatures = sorted({*(i / 10 for i in range(0, 21)), chosen.temperature})
     with middle:
         temperature = state.choose_one(
-            "Sampling temperature", temperatures, name="ask_t", default=chosen.temperature, format_func=state.spell
-        )
+            "Sampling temperature", temperatures, name="ask_t", default=chosen.temperature, format_func=state.spell,
+            show=st.select_slider,
+        )  # fmt: skip
     with right:
         m = state.choose_one(
             "Programs per task", _upwards(chosen.m, (1, 2, 5, 10, 20, 50, 100)), name="ask_m", default=chosen.m
@@ -107,13 +112,26 @@ def _upwards(own: int, steps: Sequence[int]) -> list[int]:
 
 
 def _can_write(chosen: Choice) -> bool:
-    """Tell whether this is a store to run into: one that holds programs, in a folder that may be written."""
+    """Tell whether this is a store to run into: the user's own, with programs, in a folder that may be written."""
+    if any(chosen.store.root.resolve() == folder.resolve() for folder in _shipped()):
+        return False
     return chosen.store.holds("programs") and os.access(chosen.store.root, os.W_OK)
+
+
+@cache
+def _shipped() -> list[Path]:
+    """Return the stores that come with difftrust: others read them, and an update replaces them."""
+    found = []
+    for find in (find_results, find_starter_results):
+        with suppress(NoBenchmark):
+            found.append(find())
+    return found
 
 
 def _say_how(setting: Setting) -> None:
     st.markdown(
-        "Nothing can be added to this store: it holds results only, or its folder is read-only. Use one of your own:"
+        "Nothing can be added to this store: it comes with difftrust, holds results only, or its folder is read-only. "
+        "Use one of your own:"
     )
     commands = [setting.generate("DIR"), setting.execute("DIR"), ("dashboard", "--store=DIR")]
     text.show_code("\n".join(shlex.join(["difftrust", *words]) for words in commands), language="bash")

@@ -7,23 +7,24 @@ from functools import partial
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, prefetch, state, text
+from dashboard import downloads, frame, prefetch, state, text, theme
 from dashboard.components import missing
 from dashboard.data import Choice, Source, kept
-from difftrust_core.analysis.ablation.grid import recorded, settings_frame, whole_rows
+from difftrust_core.analysis.ablation.grid import recorded, settings_frame
 from difftrust_core.analysis.ablation.measures import shares
 from difftrust_core.base.records import Coder
 from difftrust_core.metrics.detection import Detection
-from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statistic_of
-from difftrust_core.report.charts.ablation import ablation_drawing, costs_drawing
+from difftrust_core.report.charts.ablation import ablation_drawing, domains_of
+from difftrust_core.report.charts.costs import costs_drawing
+from difftrust_core.report.charts.series import lines_of
 from difftrust_core.report.render import in_dollars
 from difftrust_core.report.sentences import LOWER_BOUND
 from difftrust_core.store.schemas import rewrite
 
 TITLE = "Ablation"
 _ABOUT = (
-    "How the results change with the number of programs and inputs, the temperature and the model. Move the sliders in "
-    "the sidebar. Several models form a **mixture**: the m programs are drawn from them evenly."
+    "How the results change with the number of programs and inputs, the temperature and the model. Several models form "
+    "a **mixture**: the m programs are drawn from them evenly."
 )
 _MS = (2, 3, 5, 10, 20, 50, 100)
 _NS = (1, 10, 100, 1_000, 10_000, 100_000)
@@ -34,49 +35,68 @@ _RULES = {
     "pairs": (Detection.ALL_PAIRS, "_all_pairs", "any two programs disagree on any input"),
 }
 """Rule -> detection, the end of the names of its measures, words."""
-_MEASURES = ("mean_error", "mean_incoherence")
+_WITHOUT_REFERENCE = "mean_incoherence"
 _CARDS = {
     "Detection rate": "detection_rate",
     "Mean error": "mean_error",
     "Mean incoherence": "mean_incoherence",
     "Error of undetected tasks": "undetected_mean_error",
 }
+_BY_RULE = ("detection_rate", "undetected_mean_error")
+"""Measures that depend on the rule."""
 _AGAINST = {"m": "By number of programs", "n": "By number of inputs", "temperature": "By temperature"}
 _RESAMPLES = 500
+_HIDDEN = (
+    "The reference is hidden, so errors, detection rates and what they cost are not shown. Incoherence needs no "
+    "reference."
+)
+_BORDERS = ("solid", "dashed", "dotted", "double")
+"""What the lines of one colour look like in the legend."""
 
 
 def draw() -> None:
     """Draw the page."""
-    chosen = frame.open_page(TITLE, _ABOUT, names_left_out=False)
-    models = _choose_models(chosen)
-    rule = state.choose_one(
-        "A task is detected if", tuple(_RULES), name="rule", show=st.radio, horizontal=True,
-        format_func=lambda name: _RULES[name][2],
-    )  # fmt: skip
-    rate = f"detection_rate{_RULES[rule][1]}"
+    chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True, names_left_out=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        models = _choose_models(chosen)
+        rule = "published" if chosen.blind else _choose_rule()
     _show_point(chosen, models, rule)
     lines = [(model,) for model in models[:_ALONE]] if len(models) in range(2, _ALONE + 1) else []
     series = [tuple(models), *lines]
-    against_m = _curves(chosen, series, "m")
-    _show_curves(chosen, series, "m", rate, against_m)
-    _show_curves(chosen, series, "n", rate, _curves(chosen, series, "n"))
-    if len(chosen.held.temperatures) > 1 and state.choose_switch("Show by temperature", name="temperatures"):
-        _show_curves(chosen, series, "temperature", rate, _curves(chosen, series, "temperature"))
-    _show_costs(chosen, series, rate, against_m)
+    tables = {vary: _curves(chosen, series, vary) for vary in _varied(chosen)}
+    _show_all(chosen, series, rule, tables)
+    if not chosen.blind:
+        _show_costs(chosen, series, _of_rule("detection_rate", rule), tables["m"])
     missing.show_missing(chosen, models)
-    prefetch.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series, rule))
+    prefetch.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series))
 
 
-def _steps(chosen: Choice, series: Sequence[tuple[str, ...]], rule: str) -> list[Callable[[], object]]:
+def _varied(chosen: Choice) -> list[str]:
+    """Return what the curves vary: the temperature only where there are several."""
+    return [vary for vary in _AGAINST if vary != "temperature" or len(chosen.held.temperatures) > 1]
+
+
+def _steps(chosen: Choice, series: Sequence[tuple[str, ...]]) -> list[Callable[[], object]]:
     """Return the steps that compute all numbers of the page for this choice."""
-    curves = [partial(_curve, chosen, models, vary) for vary in ("m", "n") for models in series]
-    return [partial(_measured, chosen.counted, tuple(series[0]), rule), *curves]
+    return [partial(_curve, chosen, models, vary) for vary in _varied(chosen) for models in series]
 
 
 def _choose_models(chosen: Choice) -> list[str]:
     usual = [chosen.usual_model]
     found = state.choose_several("Models", chosen.models, name="model", default=usual, format_func=text.model_name)
     return found or usual
+
+
+def _choose_rule() -> str:
+    return state.choose_one(
+        "A task is detected if", tuple(_RULES), name="rule", show=st.radio, horizontal=True,
+        format_func=lambda name: _RULES[name][2],
+    )  # fmt: skip
+
+
+def _of_rule(measure: str, rule: str) -> str:
+    """Return the column of a measure by this rule."""
+    return f"{measure}{_RULES[rule][1]}" if measure in _BY_RULE else measure
 
 
 def _coders(models: Sequence[str], temperature: float) -> tuple[Coder, ...]:
@@ -88,8 +108,8 @@ def _setting(source: Source, where: tuple[str, str], coders: tuple[Coder, ...], 
     """Return one setting as a row, or no row where it is not recorded. ``where``: benchmark, equality."""
     pool = source.pool(*where)
     if any(coder not in pool.members for coder in coders):
-        return settings_frame(pool, coders[:1], [])
-    return settings_frame(pool, coders, [point])
+        return settings_frame(pool, coders[:1], [], resamples=_RESAMPLES)
+    return settings_frame(pool, coders, [point], resamples=_RESAMPLES)
 
 
 def _settings(
@@ -102,23 +122,26 @@ def _settings(
 
 def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
     """Write the measures of the chosen setting, or why there are none."""
-    found = _measured(chosen.counted, tuple(models), rule)
-    if found is None:
+    found = _settings(chosen, models, [(chosen.m, chosen.n)])
+    if found.is_empty():
         text.show_sentence(_why_not(chosen, models))
         return
-    point = _settings(chosen, models, [(chosen.m, chosen.n)]).row(0, named=True)
+    point = found.row(0, named=True)
     cost = in_dollars(point["cost_usd"], point["cost_usd_is_lower_bound"])
+    cards = {label: _of_rule(name, rule) for label, name in _CARDS.items()}
     with st.container(horizontal=True):  # the range is the card's own second line: half as many elements on the page
-        cards = [
-            (label, _spelled(value), f"95 %: {_spelled(low)} to {_spelled(high)}") for label, value, low, high in found
-        ]
-        for card in [*cards, ("Cost", cost, f"{point['n_tasks']:,} tasks × {chosen.m}")]:
-            st.metric(*card, delta_color="off", delta_arrow="off")
-    rate, undetected = (point[f"{name}{_RULES[rule][1]}"] for name in ("detection_rate", "undetected_mean_error"))
+        for label, name in cards.items():
+            if not chosen.blind or name == _WITHOUT_REFERENCE:
+                value, low, high = (_spelled(point[key]) for key in (name, f"{name}_low", f"{name}_high"))
+                _show_card(label, value, f"95 %: {low} to {high}")
+        _show_card("Cost", cost, f"{point['n_tasks']:,} tasks × {chosen.m}")
     said = ["Below each measure: its 95 % interval over tasks."]
     if point["cost_usd_is_lower_bound"]:
         said.append(f"{LOWER_BOUND}.")
-    if rate is not None and undetected is not None:
+    rate, undetected = (point[_of_rule(name, rule)] for name in _BY_RULE)
+    if chosen.blind:
+        said.insert(0, _HIDDEN)
+    elif rate is not None and undetected is not None:
         said.insert(
             0,
             f"With {chosen.m} programs per task on {chosen.n:,} inputs, disagreement detects **{rate:.0%}** of the "
@@ -127,21 +150,12 @@ def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
     st.markdown(" ".join(said))
 
 
-@kept(most=256)
-def _measured(chosen: Choice, models: tuple[str, ...], rule: str) -> list[tuple[str, float, float, float]] | None:
-    """Return (label, value, low, high) of each measure, None where the setting is not recorded whole."""
-    rows = whole_rows(chosen.pool, _coders(models, chosen.temperature), m=chosen.m, n=chosen.n)
-    if rows is None:
-        return None
-    made = []
-    for label, measure in _CARDS.items():
-        interval = bootstrap_tasks(rows, statistic_of(measure, detection=_RULES[rule][0]), resamples=_RESAMPLES)
-        made.append((label, interval.estimate, interval.low, interval.high))
-    return made
+def _show_card(label: str, value: str, below: str) -> None:
+    st.metric(label, value, below, delta_color="off", delta_arrow="off")
 
 
-def _spelled(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.1%}"
+def _spelled(value: float | None) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:.1%}"
 
 
 def _why_not(chosen: Choice, models: Sequence[str]) -> str:
@@ -167,27 +181,74 @@ def _curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str) -> pl.
     return rewrite(pl.concat([_curve(chosen, models, vary) for models in series]), ["model"], text.one_line)
 
 
-def _show_curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str, rate: str, table: pl.DataFrame) -> None:
-    """Draw the measures against m, n or the temperature, a line a model or mixture."""
+def _show_all(chosen: Choice, series: Sequence[tuple[str, ...]], rule: str, tables: dict[str, pl.DataFrame]) -> None:
+    """Draw each measure against m, n and the temperature: one axis a row, one legend for all."""
+    measures = [_WITHOUT_REFERENCE]
+    if not chosen.blind:
+        measures = [_of_rule("detection_rate", rule), "mean_error", _WITHOUT_REFERENCE]
+    st.subheader("Each measure by programs, inputs and temperature", anchor=False)
+    _show_legend(series)
+    domains = domains_of(list(tables.values()), measures)
+    for place, (vary, table) in zip(st.columns(len(tables)), tables.items(), strict=True):
+        with place:
+            _show_curves(chosen, series, vary, (measures, domains), table)
+
+
+def _show_legend(series: Sequence[tuple[str, ...]]) -> None:
+    """Write which line is which, once for all charts."""
+    shown = lines_of(_names(series))
+    pieces = []
+    for name, line in shown.items():
+        colour = theme.for_page({"colour": line.colour}, is_dark=theme.is_dark())["colour"]
+        border = f"border-top:3px {_BORDERS[line.turn % len(_BORDERS)]} {colour}"
+        pieces.append(f'<span style="{_STROKE};{border}"></span>{text.escaped(text.model_name(name))}')
+    pieces += ["shaded: 95 % interval over tasks", "dashed and ringed: the chosen setting"]
+    items = "".join(f'<span style="white-space:normal">{piece}</span>' for piece in pieces)
+    st.html(f'<p dir="ltr" style="margin:0;display:flex;flex-wrap:wrap;gap:0.2rem 1.4rem">{items}</p>')
+
+
+_STROKE = "display:inline-block;width:1.8rem;margin-right:0.4rem;vertical-align:middle"
+
+
+def _show_curves(
+    chosen: Choice,
+    series: Sequence[tuple[str, ...]],
+    vary: str,
+    shown: tuple[list[str], dict[str, tuple[float, float]]],
+    table: pl.DataFrame,
+) -> None:
+    """Draw the measures against m, n or the temperature, a line a model or mixture, one below the other."""
+    measures, domains = shown
     table = table.rename({"model": "coder"})
-    st.subheader(_AGAINST[vary], anchor=False)
+    st.markdown(f"**{_AGAINST[vary]}**")
     if table.is_empty():
         st.markdown("No point of these curves is recorded.")
         return
     marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
     ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
     draw = partial(
-        ablation_drawing, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks, height=220
-    )
-    measures = (rate, *_MEASURES)
-    for place, measure in zip(st.columns(3), measures, strict=True):
-        with place:
-            if table[measure].is_null().all():
-                st.markdown("This needs a reference.")
-            else:
-                downloads.show_chart(draw(measures=(measure,)), None, name=f"{measure}-against-{vary}")
+        ablation_drawing, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks,
+        domains=domains,
+    )  # fmt: skip
+    for measure in measures:
+        if table[measure].is_null().all():
+            st.markdown("This needs a reference.")
+        else:
+            one = draw(measures=(measure,), has_legend=False, height=_HEIGHT)
+            downloads.show_chart(one, None, name=f"{measure}-against-{vary}")
     about = "These charts in one file, and their data."
-    downloads.show_downloads(partial(draw, measures=measures), table, name=f"against-{vary}", about=about)
+    downloads.show_downloads(
+        partial(draw, measures=measures), _for_file(chosen, table), name=f"against-{vary}", about=about
+    )
+
+
+_HEIGHT = 165
+
+
+def _for_file(chosen: Choice, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the numbers of a chart, without those that need the reference where it is hidden."""
+    needing = [name for name in table.columns if any(part in name for part in ("error", "detection"))]
+    return table.drop(needing) if chosen.blind else table
 
 
 def _names(series: Sequence[tuple[str, ...]]) -> list[str]:
@@ -230,6 +291,8 @@ def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, ta
     if not bounded.is_empty():
         names = ", ".join(map(text.model_name, bounded))
         text.show_line(f"Drawn at a lower bound of their cost, for reasoning was not recorded: {names}")
-    st.markdown("The number at each point is m, the programs per task.")
-    drawing = costs_drawing(table, measure=rate, among=_names(series), chosen=chosen.m)
+    st.markdown(
+        "The numbers at the points are m, the programs per task; lines and shades are those of the charts above."
+    )
+    drawing = costs_drawing(table, measure=rate, among=_names(series), chosen=chosen.m, has_legend=False)
     downloads.show_chart(drawing, table, name="detection-against-dollars")

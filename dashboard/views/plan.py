@@ -12,6 +12,7 @@ from dashboard.data import Choice, Source, kept
 from difftrust_core.analysis.budget.offers import Offers
 from difftrust_core.analysis.budget.price_list import has_price
 from difftrust_core.report.charts.spending import spending_drawing
+from difftrust_core.report.charts.style import family_colour
 from difftrust_core.report.plan import (
     CURVE_SCHEMA,
     Answer,
@@ -223,7 +224,10 @@ def _show_models(offers: Offers, chosen: Choice, wish: tuple[str, float, float])
         f"false alarms on the tasks used for choosing.{unknown if by_price else ''}"
     )
     named = rewrite(rewrite(table, ["series"], text.model_name), ["models"], text.one_line)
-    drawing = spending_drawing(named, by_price=by_price, wish=detection, highlighted=text.model_name(model))
+    colours = [(text.model_name(name), family_colour(name)) for name in chosen.models]
+    drawing = spending_drawing(
+        named, by_price=by_price, colours=colours, wish=detection, highlighted=text.model_name(model)
+    )
     downloads.show_chart(drawing, table, name="plan-models")
 
 

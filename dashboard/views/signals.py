@@ -1,18 +1,22 @@
 """Signals that may find errors without a reference, and how well each does."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, state, text
+from dashboard import downloads, frame, prefetch, state, text
 from dashboard.data import Choice, kept
 from difftrust_core.analysis.signals import (
     SIGNALS,
+    Signal,
     added_table,
     auroc_table,
     behaviour_signals,
+    by_title,
     correlation_table,
+    measured,
     roc_table,
     signals,
 )
@@ -24,13 +28,17 @@ _ABOUT = (
     "Which signal finds the tasks that a model gets wrong, without a reference? Each signal ranks all pairs of model "
     "and task. **AUROC**: how often a pair with an error ranks above one without; 0.5 is chance, 1 is perfect."
 )
+_HIDDEN = (
+    "The reference is hidden. AUROC and ROC curves compare each signal with the error, which needs the reference, so "
+    "only the signals' correlation with one another is shown."
+)
 _RESAMPLES = 500
 _FROM = {"behaviour": "behaviour of programs", "structure": "syntax trees", "text": "text", "length": "length"}
 
 
 def draw() -> None:
     """Draw the page."""
-    chosen = frame.open_page(TITLE, _ABOUT)
+    chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
     everything = _signals(chosen)
     models = state.choose_several(
         "Models",
@@ -39,8 +47,19 @@ def draw() -> None:
         placeholder="All models",
         format_func=text.model_name,
     )
-    asked = (chosen, tuple(models))
-    rows = _rows(*asked)
+    asked = (chosen.counted, tuple(models))
+    if chosen.blind:
+        st.info(_HIDDEN)
+    else:
+        _show_compared(*asked)
+    _show_correlations(chosen, _among_signals(*asked) if chosen.blind else _correlations(*asked))
+    shown = _among_signals if chosen.blind else _compared
+    prefetch.STEPS.expect(partial(shown, each.counted, tuple(models)) for each in chosen.one_step_away())
+
+
+def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
+    """Write how well each signal finds errors."""
+    rows = _rows(chosen, models)
     if not rows["error"].count():
         st.info("Signals are compared with the error, which is known only where a task has a reference.")
         return
@@ -48,25 +67,53 @@ def draw() -> None:
     if not erroneous or erroneous == rows["error"].count():
         st.info("Signals are compared where some tasks are right and some are wrong; choose more models.")
         return
-    found, curves, correlations = _compared(*asked)
+    found, curves = _compared(chosen, models)
     _say(rows, found, erroneous)
-    left, right = st.columns(2)
+    st.subheader("AUROC by signal", anchor=False)
+    downloads.show_chart(auroc_drawing(found), found, name="auroc")
+    _show_table(found)
+    st.subheader("What each signal measures", anchor=False)
+    _show_meanings([by_title()[title] for title in found["title"]])
+    left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("AUROC by signal", anchor=False)
-        downloads.show_chart(auroc_drawing(found), found, name="auroc")
-    with right:
         st.subheader("ROC curves", anchor=False)
         _show_roc(curves, found)
-    _show_table(found)
-    _show_added(*asked)
+    with right:
+        st.subheader("What each signal adds to incoherence", anchor=False)
+        _show_added(chosen, models)
+
+
+def _show_meanings(shown: Sequence[Signal]) -> None:
+    """Write a line on each signal: our own words, in the order of the chart."""
+    lines = []
+    for signal in shown:
+        likely = "High" if signal.sign > 0 else "Low"
+        source = f' <span style="opacity:0.75">{signal.source}.</span>' if signal.source else ""
+        lines.append(
+            f'<p style="margin:0;break-inside:avoid"><b>{signal.title}</b>: {signal.meaning}. {likely}: an error is '
+            f"likely.{source}</p>"
+        )
+    st.html(
+        '<div style="display:grid;gap:0.4rem 2rem;'
+        f'grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr))">{"".join(lines)}</div>'
+    )
+
+
+def _show_correlations(chosen: Choice, correlations: pl.DataFrame) -> None:
     st.subheader("Correlation between signals", anchor=False)
-    st.markdown("Pearson's correlation over all pairs of model and task.")
+    if correlations.is_empty():
+        st.markdown("No signal is measured for these models.")
+        return
+    st.markdown(
+        "Pearson's correlation over all pairs of model and task. Signals near 1 or -1 say the same"
+        + ("." if chosen.blind else "; the first row is the error itself.")
+    )
     downloads.show_chart(correlations_drawing(correlations), correlations, name="correlations")
 
 
 def _signals(chosen: Choice) -> pl.DataFrame:
     """Return one row per (model, task); say which structural signals are missing, and how to get them."""
-    rows, remedy = _all_rows(chosen)
+    rows, remedy = _all_rows(chosen.counted)
     if remedy:
         text.show_small(f"Without structural signals: {remedy.replace('`', '')}")
     return rows
@@ -76,8 +123,7 @@ def _signals(chosen: Choice) -> pl.DataFrame:
 def _all_rows(chosen: Choice) -> tuple[pl.DataFrame, str]:
     temperature, m, n, equality = chosen.temperature, chosen.m, chosen.n, chosen.equality
     try:
-        found = signals(chosen.store, temperature=temperature, m=m, n=n, equality=equality)
-        found = found.filter(benchmark=chosen.benchmark)
+        found = signals(chosen.store, temperature=temperature, m=m, n=n, equality=equality, benchmark=chosen.benchmark)
         if not found.is_empty():
             return found, ""
         remedy = f"none for {chosen.benchmark} at this temperature and m."
@@ -94,11 +140,24 @@ def _rows(chosen: Choice, models: tuple[str, ...]) -> pl.DataFrame:
 
 
 @kept(saying="Comparing signals …")
-def _compared(chosen: Choice, models: tuple[str, ...]) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return AUROC, best first; ROC curves; correlations."""
+def _compared(chosen: Choice, models: tuple[str, ...]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return AUROC, best first, and ROC curves."""
     rows = _rows(chosen, models)
-    found = auroc_table(rows, resamples=_RESAMPLES)
-    return found.sort("auroc", descending=True, maintain_order=True), roc_table(rows), correlation_table(rows)
+    found = auroc_table(rows, resamples=_RESAMPLES).sort("auroc", descending=True, maintain_order=True)
+    meanings = [by_title()[title].meaning for title in found["title"]]
+    return found.with_columns(meaning=pl.Series(meanings, dtype=pl.String)), roc_table(rows)
+
+
+@kept()
+def _correlations(chosen: Choice, models: tuple[str, ...]) -> pl.DataFrame:
+    return correlation_table(_rows(chosen, models))
+
+
+@kept()
+def _among_signals(chosen: Choice, models: tuple[str, ...]) -> pl.DataFrame:
+    """Return the correlations without the error: nothing that needs the reference."""
+    rows = _rows(chosen, models)
+    return correlation_table(rows, [signal.column for signal in measured(rows)])
 
 
 @kept(saying="Combining signals …")
@@ -134,7 +193,7 @@ def _show_table(found: pl.DataFrame) -> None:
 
 
 def _show_added(chosen: Choice, models: tuple[str, ...]) -> None:
-    if not state.choose_switch("Show what each signal adds to incoherence", name="added"):
+    if not state.choose_switch("Show", name="added", help="Takes some seconds the first time."):
         return
     table = _added(chosen, models).sort("gain", descending=True)
     st.markdown(

@@ -1,4 +1,4 @@
-"""One task: how its programs behave, where they disagree, and what this shows."""
+"""One task in one pane: how its programs behave, and on one input why they disagree or are wrong."""
 
 from functools import partial
 
@@ -6,70 +6,94 @@ import polars as pl
 import streamlit as st
 
 from dashboard import frame, navigation, prefetch, state, text
-from dashboard.components.clusters import show_clusters, show_heat_map
-from dashboard.components.inputs import show_inputs
-from dashboard.components.programs import show_description, show_programs
+from dashboard.components.clusters import show_bars, show_clusters, show_heat_map
+from dashboard.components.inputs import forget_input, show_inputs
+from dashboard.components.programs import show_all_programs, show_description
 from dashboard.data import Choice, passed_tests, read_task, task_names
 from difftrust_core.analysis.clusters import Cluster
 from difftrust_core.analysis.passed_tests import ALL
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
+from difftrust_core.report.task_sentences import headline
+from difftrust_core.report.task_view import TaskView
 
 TITLE = "Task"
-_ABOUT = "How the programs for one task behave, and on which inputs they disagree."
 
 
 def draw() -> None:
-    """Draw the page."""
-    chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
+    """Draw the page: one pane with the task and one input, below it all that the pane leaves out."""
+    chosen = frame.open_page(TITLE, "", can_hide_reference=True, settings="folded")
     names = task_names(chosen)
     task_id, models = _choose(chosen, names)
-    _show_neighbours(names, task_id)
     try:
         task = read_task(chosen, task_id, models)
     except (WrongUsage, TooFewCandidates) as e:
         st.info("There is nothing to show for these choices.")
         text.show_sentence(str(e))
         return
-    show_description(task, blind=chosen.blind)
-    st.subheader("What this shows", anchor=False)
-    for sentence in task.statements:
-        text.show_sentence(sentence)
-    text.show_small("This holds for inputs that the task allows; a fuzzed input may lie outside.")
-    if chosen.validity == "domain" and task.description is not None and not task.description.has_domain:
-        kept = "its reference returns a value or, without one, half of the programs do"
-        text.show_small(f"Nobody has said what this task allows: its inputs are those on which {kept}.")
-    if not chosen.blind:
-        _say_error(task.clustering.clusters, task.clustering.n, by="checker" if task.has_checker else "reference")
-        _say_tests(passed_tests(chosen).filter(pl.col("model").is_in(models), task_id=task_id))
-    show_clusters(task, blind=chosen.blind)
-    show_inputs(task, blind=chosen.blind)
+    st.subheader(headline(task.clustering, blind=chosen.blind, has_checker=task.has_checker), anchor=False)
+    left, right = st.columns((1, 2), gap="medium")
+    with left, st.container(gap="xsmall"):
+        show_description(chosen, task)
+        show_clusters(task, blind=chosen.blind)
+    with right, st.container(gap="xsmall"):
+        show_inputs(chosen, task)
+    _show_statements(chosen, task, models)
+    show_bars(task, blind=chosen.blind)
     show_heat_map(task)
-    show_programs(task, blind=chosen.blind)
+    show_all_programs(task)
     here = names.index(task_id)
     beside = [*names[here + 1 : here + 2], *names[max(here - 1, 0) : here]]
     prefetch.STEPS.expect([partial(read_task, chosen, name, models) for name in beside])
 
 
 def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:
-    left, right = st.columns((2, 3))
-    with left:
-        task_id = state.choose_one("Task", names, name="task", format_func=text.one_line)
-    with right:
-        models = state.choose_several(
-            "Models", chosen.models, name="model", format_func=text.model_name, placeholder="all models"
+    with st.container(horizontal=True, vertical_alignment="bottom", key="choose-task"):
+        task_id = state.choose_one(
+            "Task", names, name="task", format_func=text.one_line, width=230, label_visibility="collapsed"
         )
+        _show_neighbours(names, task_id)
+        models = state.choose_several(
+            "Models",
+            chosen.models,
+            name="model",
+            format_func=text.model_name,
+            placeholder="all models",
+            width=330,
+            label_visibility="collapsed",
+        )
+        navigation.show_link("tasks", "All tasks", model=models or None)
     return task_id, tuple(models) or chosen.models
 
 
 def _show_neighbours(names: list[str], task_id: str) -> None:
     here = names.index(task_id)
-    models = st.query_params.get_all("model") or None
-    with st.container(horizontal=True):
-        if here:
-            navigation.show_link("task", "Previous task", task=names[here - 1], model=models)
-        if here + 1 < len(names):
-            navigation.show_link("task", "Next task", task=names[here + 1], model=models)
-        navigation.show_link("tasks", "All tasks", model=models)
+    for label, shortcut, step in (("Previous task", "p", -1), ("Next task", "n", 1)):
+        there = here + step
+        st.button(
+            label,
+            key=f"task:{step}",
+            shortcut=shortcut,
+            disabled=not 0 <= there < len(names),
+            on_click=_open_task,
+            args=(names[there % len(names)],),
+        )
+
+
+def _open_task(task_id: str) -> None:
+    forget_input()
+    state.put("task", task_id)
+
+
+def _show_statements(chosen: Choice, task: TaskView, models: tuple[str, ...]) -> None:
+    st.subheader("What this shows", anchor=False)
+    for sentence in task.statements:
+        text.show_sentence(sentence)
+    if chosen.validity == "domain" and task.domain is None:
+        kept = "its reference returns a value or, without one, half of the programs do"
+        text.show_small(f"Nobody has said what this task allows: its inputs are those on which {kept}.")
+    if not chosen.blind:
+        _say_error(task.clustering.clusters, task.clustering.n, by="checker" if task.has_checker else "reference")
+        _say_tests(passed_tests(chosen).filter(pl.col("model").is_in(models), task_id=task.task_id))
 
 
 def _say_error(clusters: tuple[Cluster, ...], n: int, *, by: str) -> None:

@@ -1,4 +1,4 @@
-"""Every task of a benchmark as a point, to find those to look at."""
+"""Every task and model of a benchmark as a cell, to find the tasks to look at and the model for a kind of task."""
 
 from functools import partial
 from typing import Any
@@ -6,157 +6,240 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, navigation, state, text
+from dashboard import data, downloads, frame, navigation, state, text
+from dashboard.components import task_filters
+from dashboard.components.task_filters import Filters
 from dashboard.data import Choice
-from difftrust_core.analysis.ablation.measures import KIND_COLUMNS
+from difftrust_core.analysis.matrix import KEY, RANKED, count_cells, rank_models
 from difftrust_core.report.charts.error_incoherence import Scale, Selection, error_incoherence_drawing
+from difftrust_core.report.charts.matrix import SAID, SAID_BLIND, matrix_drawing
 from difftrust_core.report.charts.template import Drawing
-from difftrust_core.report.sentences import tasks_in_words
 from difftrust_core.store.schemas import rewrite
 
 TITLE = "Tasks"
 _ABOUT = (
-    "Each point is one task, solved by one model. Further right, its programs disagree more often; further up, they "
-    "are wrong more often. Points at the left edge but above the bottom are wrong despite agreement. Click points or "
-    "draw a box to list tasks in the table below; select a row there to open its task, with the keyboard too."
+    "Each cell is one task, solved by one model. Its colour says what happened with the model's programs. "
+    "Click a cell to open its task."
 )
 _MOST_PICKED = 60
-_MOST_LINKS = 8
-_KINDS = {name.removeprefix("n_").replace("_", " "): name for name in KIND_COLUMNS}
-_PICKED = "picked"
-_SELECTIONS = {"click": Selection(name=_PICKED, fields=("task_id", "model")), "box": Selection(name=_PICKED)}
-_NEEDS_REFERENCE = ("error", "functional_error", "p_erroneous")
+_CELL, _PICKED, _GO = "cell", "picked", "tasks:go"
+_SELECTIONS = {"box": Selection(name=_PICKED), "click": Selection(name=_PICKED, fields=("task_id", "model"))}
 
 
 def draw() -> None:
     """Draw the page."""
     chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
-    tasks = _filtered(chosen)
+    if not chosen.models:
+        st.info("No model was sampled at this temperature; choose another one.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key="scope"):
+        names = data.benchmarks(chosen.source)
+        everything = len(names) > 1 and state.choose_one(
+            "Show", ("one", "all"), name="tasks", format_func=partial(_scope, chosen, len(names)), width=220,
+            help="The tasks of the chosen benchmark, or of every benchmark of the store.",
+        ) == "all"  # fmt: skip
+        model = state.choose_one(
+            "Model", chosen.models, name="model", default=chosen.usual_model, format_func=text.model_name, width=220,
+            help="The model of the chart and the table below, and of the order by its numbers.",
+        )  # fmt: skip
+    _show(chosen, everything, model)
+
+
+def _scope(chosen: Choice, n_benchmarks: int, option: str) -> str:
+    if option == "one":
+        return text.one_line(chosen.benchmark, most=40)
+    return "both benchmarks" if n_benchmarks == 2 else f"all {n_benchmarks} benchmarks"
+
+
+@st.fragment
+def _show(chosen: Choice, everything: bool, model: str) -> None:
+    """Draw what the filters change: they run this part again and leave the rest of the page as it is."""
+    if cell := st.session_state.pop(_GO, None):
+        navigation.go("task", **cell)
+    filters = task_filters.choose(chosen)
+    tasks = task_filters.find(chosen, everything, model, filters)
     if tasks.is_empty():
-        st.info("No task matches; change the search or choose fewer inputs.")
+        st.info("No task matches; change the search or the filters.")
         return
-    text.show_sentence(tasks_in_words(tasks, with_reference=not chosen.blind))
-    _show_chart(tasks, chosen)
-    _show_table(tasks, chosen)
-
-
-def _filtered(chosen: Choice) -> pl.DataFrame:
-    usual = [chosen.usual_model]
-    left, middle, right = st.columns((2, 1, 1))
+    picked = state.read_several(_PICKED, tasks["task_id"].to_list(), [])
+    seen = tasks.filter(pl.col("task_id").is_in(picked)) if picked else tasks
+    cells = task_filters.cells(chosen.counted, everything).join(
+        seen.select(KEY), on=KEY, how="semi", maintain_order="left"
+    )
+    text.show_sentence(_in_words(cells, seen, chosen))
+    if picked:
+        st.button("Clear selection", on_click=partial(state.put, _PICKED, None), icon=":material/close:")
+    _show_matrix(cells, seen, chosen, filters)
+    left, right = st.columns((1, 1), gap="medium")
     with left:
-        models = state.choose_several("Models", chosen.models, name="model", default=usual, format_func=text.model_name)
-    with middle:
-        words = state.type_text("Search task names", name="search")
+        _show_cloud(tasks, chosen, everything, model)
     with right:
-        kinds = state.choose_several("Has outcomes of kind", list(_KINDS), name="kind", placeholder="any kind")
-    tasks = chosen.estimates(models or usual)
-    if words:
-        tasks = tasks.filter(pl.col("task_id").str.to_lowercase().str.contains(words.lower(), literal=True))
-    if kinds:
-        tasks = tasks.filter(pl.any_horizontal(pl.col(_KINDS[kind]) > 0 for kind in kinds))
-    return tasks
+        _show_ranking(chosen, cells, len(seen))
+    _show_table(seen, cells, chosen, model)
 
 
-def _show_chart(tasks: pl.DataFrame, chosen: Choice) -> None:
-    scales: tuple[Scale, ...] = ("log", "linear")
-    layouts = ("overlaid", "one panel per model")
-    left, middle, right = st.columns(3)
-    with left:
-        scale = state.choose_one("Scale", scales, name="scale", show=st.radio, horizontal=True)
-    with middle:
-        layout = state.choose_one("Models", layouts, name="layout", show=st.radio, horizontal=True)
-    with right:
-        how = state.choose_one("Select by", tuple(_SELECTIONS), name="select", show=st.radio, horizontal=True)
-    with_error = not chosen.blind and tasks["error"].null_count() < tasks.height
-    drawn = tasks.drop_nulls(["incoherence", "error"] if with_error else "incoherence")
-    if drawn.is_empty():
-        return
-    faceted = layout == layouts[1] and drawn["model"].n_unique() > 1
-    shown = rewrite(drawn, ["task_id", "model", "benchmark"], text.one_line)
-    drawing = error_incoherence_drawing(
+def _of(tasks: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    return cells.join(tasks.select(KEY), on=KEY, how="semi", maintain_order="left")
+
+
+def _in_words(cells: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> str:
+    column, words = ("agreement", SAID_BLIND) if chosen.blind else ("happened", SAID)
+    counted = count_cells(cells, column)
+    first = ("disagree", "agree") if chosen.blind else ("undetected", "detected", "right")
+    said = [f"{counted.get(name, 0):,} {_COUNTED.get(name, words[name])}" for name in first]
+    said += [f"{counted['undefined']:,} undefined"] if "undefined" in counted else []
+    n_models = cells["model"].n_unique()
+    return f"{tasks.height:,} tasks x {n_models} models: of {cells.height:,} cells {', '.join(said)}."
+
+
+_COUNTED = {"undetected": "wrong though all agree", "detected": "wrong and detected"}
+
+
+def _show_matrix(cells: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice, filters: Filters) -> None:
+    means = cells.group_by("model").agg(pl.col("incoherence" if chosen.blind else "error").mean().alias("mean"))
+    models = means.sort("mean", "model", nulls_last=True)["model"].to_list()
+    shown = rewrite(cells, ["task_id", "benchmark"], text.one_line)
+    drawing = matrix_drawing(
         shown,
-        scale=scale,
-        panels="model" if faceted else "benchmark",
-        with_error=with_error,
-        selection=_SELECTIONS[how],
-        width=200 if faceted else 700,
-        height=190 if faceted else 420,
+        tasks=rewrite(tasks.select(KEY), ["task_id", "benchmark"], text.one_line),
+        models=models,
+        with_reference=not chosen.blind,
+        selection=_CELL,
+        order=filters.order_in_words,
     )
-    if left_out := tasks.height - drawn.height:
-        text.show_small(f"{left_out:,} points are not drawn, for their error is unknown; the table has them.")
-    data = tasks.select(pl.exclude(_NEEDS_REFERENCE)) if chosen.blind else tasks
-    name = f"tasks-{how}-{layout.split()[0]}"
+    names = dict(zip(shown.select(KEY).rows(), cells.select(KEY).rows(), strict=True))
+    table = cells.drop("happened", "error") if chosen.blind else cells
+    downloads.show_chart(drawing, table, name="matrix", selection=_CELL, on_select=partial(_open_cell, names))
+
+
+def _open_cell(names: dict[tuple[str, ...], tuple[str, ...]], picked: Any) -> None:
+    """Remember the task of the clicked cell: only what is drawn next may open another page."""
+    for point in picked or []:
+        key = names.get((point.get("benchmark", ""), point.get("task_id", "")))
+        if key is not None:
+            st.session_state[_GO] = {"benchmark": key[0], "task": key[1], "model": point.get("id")}
+
+
+def _show_cloud(tasks: pl.DataFrame, chosen: Choice, everything: bool, model: str) -> None:
+    st.subheader("Error and incoherence" if not chosen.blind else "Incoherence", anchor=False)
+    points = _of(tasks, task_filters.cells(chosen.counted, everything).filter(model=model))
+    with_error = not chosen.blind and points["error"].null_count() < points.height
+    drawn = points.drop_nulls(["incoherence", "error"] if with_error else "incoherence")
+    if drawn.is_empty():
+        text.show_line(f"{text.model_name(model)} has no measured task among these.")
+        return
+    scales: tuple[Scale, ...] = ("log", "linear")
+    with st.container(horizontal=True, key="cloud"):
+        scale = state.choose_one("Scale", scales, name="scale", show=st.radio, horizontal=True)
+        how = state.choose_one("Select by", tuple(_SELECTIONS), name="select", show=st.radio, horizontal=True)
+    shown = rewrite(drawn, ["task_id", "benchmark"], text.one_line)
+    title = f"{text.model_name(model)}: {drawn.height:,} tasks"
+    drawing = error_incoherence_drawing(
+        shown.with_columns(panel=pl.lit(title)), scale=scale, panels="panel", with_error=with_error,
+        selection=_SELECTIONS[how], width=480, height=330,
+    )  # fmt: skip
+    names = dict(zip(shown["task_id"], drawn["task_id"], strict=True))
+    table = drawn.drop("happened", "error") if chosen.blind else drawn
     downloads.show_chart(
-        drawing, data, name=name, stretch=False, selection=_PICKED, on_select=partial(_pick, drawing, shown, tasks)
+        drawing, table, name=f"tasks-{how}", selection=_PICKED, on_select=partial(_pick, drawing, names)
     )
+    text.show_small(
+        "Draw a box to see only its tasks in the matrix and the table."
+        if how == "box"
+        else "Click points (more with Shift) to see only their tasks in the matrix and the table."
+    )
+    if left_out := points.height - drawn.height:
+        text.show_small(f"{left_out:,} tasks are not drawn, for a measure is unknown.")
 
 
-def _pick(drawing: Drawing, shown: pl.DataFrame, tasks: pl.DataFrame, picked: Any) -> None:
+def _pick(drawing: Drawing, names: dict[str, str], picked: Any) -> None:
     """Write the tasks of the selected points into the URL.
 
-    An empty selection changes nothing, because a chart that is drawn again reports one; the button below clears.
+    An empty selection changes nothing, because a chart that is drawn again reports one; a button clears it.
     """
-    names = dict(zip(shown["task_id"], tasks["task_id"], strict=True))
     if isinstance(picked, dict):
         within = [pl.col(field).is_between(*ends) for field, ends in picked.items() if field in ("at_x", "at_y")]
         points = pl.concat([rows for part, rows in drawing.data.items() if part.startswith("points")])
         found = points.filter(within)["task_id"].to_list() if within else []
     else:
         found = [point["task_id"] for point in picked or []]
-    chosen = sorted({names[name] for name in found if name in names})
-    if chosen:
-        state.put("picked", chosen[:_MOST_PICKED])
+    if selected := sorted({names[name] for name in found if name in names}):
+        state.put(_PICKED, selected[:_MOST_PICKED])
 
 
-def _show_table(tasks: pl.DataFrame, chosen: Choice) -> None:
-    picked = state.read_several("picked", sorted(set(tasks["task_id"])), [])
-    if picked:
-        tasks = tasks.filter(pl.col("task_id").is_in(picked))
-        left, right = st.columns((4, 1), vertical_alignment="bottom")
-        left.subheader("Selected tasks", anchor=False)
-        right.button("Clear selection", on_click=partial(state.put, "picked", None))
-        _show_links(picked)
-    else:
-        st.subheader("All tasks", anchor=False)
-    rows = tasks.sort(["incoherence", "task_id", "model"], descending=[True, False, False])
-    hidden = _NEEDS_REFERENCE if chosen.blind else ()
+def _show_ranking(chosen: Choice, cells: pl.DataFrame, n_tasks: int) -> None:
+    st.subheader(f"Models on {'this task' if n_tasks == 1 else f'these {n_tasks:,} tasks'}", anchor=False)
+    table = rank_models(cells, resamples=_RESAMPLES)
+    names = ["incoherence"] if chosen.blind else list(RANKED)
+    if chosen.blind:
+        table = table.sort("incoherence", "model", nulls_last=True)
+    spelled = [[_spelled(row, name) for row in table.iter_rows(named=True)] for name in names]
+    shown = table.select("model").with_columns(pl.Series(n, v) for n, v in zip(names, spelled, strict=True))
+    st.dataframe(
+        rewrite(shown, ["model"], text.model_name),
+        hide_index=True,
+        height=38 + 35 * min(table.height, 12),
+        column_config={
+            "model": st.column_config.TextColumn("model", pinned=True, width=140),
+            "right": st.column_config.TextColumn("tasks right", help="Share of tasks with all programs right."),
+            "error": st.column_config.TextColumn("error", help="Mean over the tasks."),
+            "incoherence": st.column_config.TextColumn("incoherence", help="Mean over the tasks."),
+        },
+    )
+    first = "Least incoherent" if chosen.blind else "Best"
+    text.show_small(f"{first} model first; in brackets 95 % confidence intervals over tasks.")
+
+
+_RESAMPLES = 400
+
+
+def _spelled(row: dict[str, Any], name: str) -> str:
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if value is None:
+        return "unknown"
+    ends = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{100 * value:.1f} %{ends}"
+
+
+def _show_table(tasks: pl.DataFrame, cells: pl.DataFrame, chosen: Choice, model: str) -> None:
+    st.subheader("Selected tasks" if state.read_text(_PICKED) else "Tasks", anchor=False)
+    own = cells.filter(model=model).select(*KEY, "happened", "agreement", "error", "incoherence", "n_classes")
+    rows = tasks.join(own, on=KEY, how="left", maintain_order="left").with_columns(
+        happened=pl.col("happened").replace_strict(SAID, default=None, return_dtype=pl.String),
+        agreement=pl.col("agreement").replace_strict(SAID_BLIND, default=None, return_dtype=pl.String),
+    )
+    hidden = {"happened", "error", "wrong"} if chosen.blind else {"agreement"}
+    if tasks["benchmark"].n_unique() == 1:
+        hidden.add("benchmark")
     names = [name for name in _COLUMNS if name not in hidden]
-    shown = rewrite(rewrite(rows.select(names), ["task_id"], text.one_line), ["model"], text.model_name)
     event: Any = st.dataframe(
-        shown,
+        rewrite(rows.select(names), [n for n in ("task_id", "benchmark") if n in names], text.one_line),
         hide_index=True,
         column_config={name: _COLUMNS[name] for name in names},
         on_select="rerun",
         selection_mode="single-row",
-        key=f"rows:{','.join(picked)}",
+        key=f"rows:{hash((model, tuple(tasks['task_id'])))}",
+    )
+    text.show_small(
+        f"What happened, error, incoherence and clusters: {text.model_name(model)}. Select a row to open it."
     )
     if event["selection"]["rows"]:
         row = rows.row(event["selection"]["rows"][0], named=True)
-        navigation.go("task", task=row["task_id"], model=row["model"])
-
-
-def _show_links(picked: list[str]) -> None:
-    for name in picked[:_MOST_LINKS]:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            navigation.show_link("task", "Open", task=name, model=st.query_params.get_all("model") or None)
-            text.show_line(name)
-    if len(picked) > _MOST_LINKS:
-        text.show_small(f"and {len(picked) - _MOST_LINKS} more in the table")
+        navigation.go("task", benchmark=row["benchmark"], task=row["task_id"], model=model)
 
 
 _COLUMNS: dict[str, Any] = {
     "task_id": st.column_config.TextColumn("task", pinned=True),
-    "model": st.column_config.TextColumn("model"),
-    "incoherence": st.column_config.ProgressColumn("incoherence", format="percent", min_value=0, max_value=1),
+    "benchmark": st.column_config.TextColumn("benchmark"),
+    "arguments": st.column_config.TextColumn("arguments", help="Kinds of the arguments, by their types."),
+    "happened": st.column_config.TextColumn("what happened"),
+    "agreement": st.column_config.TextColumn("programs"),
     "error": st.column_config.ProgressColumn("error", format="percent", min_value=0, max_value=1),
-    "functional_error": st.column_config.NumberColumn(
-        "wrong programs", format="percent", help="Share of programs that are wrong on some input."
-    ),
+    "incoherence": st.column_config.ProgressColumn("incoherence", format="percent", min_value=0, max_value=1),
     "n_classes": st.column_config.NumberColumn(
-        "behaviours", help="Clusters: programs with the same outcome on every input."
+        "clusters", help="Clusters: programs with the same outcome on every input."
     ),
-    "n_exceptions": st.column_config.NumberColumn("exceptions", format="localized"),
-    "n_timeouts": st.column_config.NumberColumn("timeouts", format="localized"),
-    "m": st.column_config.NumberColumn("m"),
-    "n": st.column_config.NumberColumn("n", format="localized"),
+    "wrong": st.column_config.ProgressColumn(
+        "models wrong", format="percent", min_value=0, max_value=1, help="Share of the models that are wrong on it."
+    ),
 }

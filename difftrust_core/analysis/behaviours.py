@@ -162,7 +162,7 @@ def disagreement_rows(
         outcomes = _outcomes(store, partition, task.task_id, indices)
         for rank, index in enumerate(indices, 1):
             shown = {"equality": equality, "task_id": task.task_id, "rank": rank, "input_index": index}
-            shown["arguments"] = _cut(texts[index])
+            shown["arguments"] = cut(texts[index])
             column = labels[:, task.pattern_of_input[index]]
             for label in np.unique(column).tolist():
                 members = np.flatnonzero(column == label)
@@ -175,7 +175,7 @@ def disagreement_rows(
                         "reference": task.reference in members,
                         "n_candidates": int(votes[members].sum()),
                         "kind": kind,
-                        "text": _cut(text),
+                        "text": cut(text),
                     }
                 )
     return rows
@@ -198,7 +198,8 @@ def _outcomes(
     return {(index, outcome): (kind, text) for index, outcome, kind, text in wanted.iter_rows()}
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """Return a text as results show it: its first characters."""
     return text if len(text) <= CUT else f"{text[: CUT - 1]}…"
 
 

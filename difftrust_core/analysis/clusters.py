@@ -22,7 +22,8 @@ class Cluster:
     """Candidates with equal outcomes on all n inputs."""
 
     number: int
-    """1, 2, ...: the largest first, of equally large ones the one with the smaller row; those that do not load last."""
+    """1, 2, ...: the largest first, of equally large ones the one of the first coder and sample; those that do not load
+    last. Nothing in this order depends on the reference."""
     row: int
     """Row of one of its behaviours within the task, the one of most candidates."""
     members: Mapping[Coder, tuple[int, ...]]
@@ -75,7 +76,7 @@ class Split:
     inputs: tuple[int, ...]
     """Their indices, ascending."""
     groups: tuple[tuple[int, ...], ...]
-    """Numbers of the clusters that agree here, the group of most candidates first."""
+    """Numbers of the clusters that agree here, the group of most candidates first, then that of the first cluster."""
     labels: tuple[int, ...]
     """The outcome class of each group."""
     reference_group: int | None
@@ -127,7 +128,7 @@ def _clustering(
         rows_of.setdefault(labels[row].tobytes(), []).append(row)
     merged = [(rows, _joined([members[row] for row in rows])) for rows in rows_of.values()]
     loads = task.kinds[:, 0] != Kind.LOAD_ERROR
-    merged.sort(key=lambda pair: (not loads[pair[0][0]], -_size(pair[1]), pair[0][0]))
+    merged.sort(key=lambda pair: (not loads[pair[0][0]], -_size(pair[1]), sorted(pair[1].items())))
     truth = None if task.reference is None else labels[task.reference]
     wrong = [None if truth is None else int(weights[labels[rows[0]] != truth].sum()) for rows, _ in merged]
     leaders = [rows[0] for rows, _ in merged]
@@ -173,7 +174,8 @@ def splits(clustering: Clustering) -> list[Split]:
 
 def _split(clustering: Clustering, pattern: int) -> Split:
     column, counts = clustering.labels[:, pattern], clustering.counts
-    labels = sorted(set(column.tolist()), key=lambda label: (-int(counts[column == label].sum()), label))
+    labels = list(dict.fromkeys(column.tolist()))  # by the first cluster: a label's number may tell the reference's
+    labels.sort(key=lambda label: -int(counts[column == label].sum()))
     truth = None if clustering.reference_labels is None else int(clustering.reference_labels[pattern])
     return Split(
         pattern=pattern,

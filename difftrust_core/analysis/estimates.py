@@ -1,6 +1,7 @@
 """Compute a store's estimates from its compact matrices: one row a coder and task."""
 
 import hashlib
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -131,6 +132,7 @@ def _refresh(store: Store, n_jobs: int) -> None:
 
 def _write_compact(store: Store, benchmark: str, frames: dict[str, pl.DataFrame]) -> None:
     where = {"benchmark": benchmark, "validity": store.settings().validity}
+    shutil.rmtree(store.folder("smallest", where), ignore_errors=True)  # it speaks of rows that get other numbers
     for table in ("draws", "patterns", "classes", "members"):
         store.write(table, frames[table], where, table)
     for (equality,), part in frames["disagreements"].group_by("equality", maintain_order=True):

@@ -28,7 +28,7 @@ _SQL_TYPES = {
     pl.Boolean: "BOOLEAN",
 }
 _BASE_TABLES = ("tasks", "candidates", "inputs", "outcomes", "behaviours", "executions")
-_RESULTS = ("draws", "patterns", "classes", "members", "disagreements", "stability", "witnesses")
+_RESULTS = ("draws", "patterns", "classes", "members", "disagreements", "smallest", "stability", "witnesses")
 VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_estimates", "audits")
 MACROS = ("ablation", "ablation_summary")
 _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all

@@ -32,24 +32,74 @@ class Signal:
     """``behaviour`` (programs executed), ``structure`` (programs parsed), ``text``, or ``length``."""
     sign: int = -1
     """1 where more of it means an error is more likely, -1 where less does."""
+    meaning: str
+    """What it measures, in one line."""
+    source: str = ""
+    """The publication that it comes from; empty: a count that needs none."""
 
 
+_INCOHERENCE: Final = "Valentin et al., Incoherence as Oracle-less Measure of Error in LLM-Based Code Generation"
+_ENTROPY: Final = "Song et al., Measuring LLM Code Generation Stability via Structural Entropy"
+_EDITS: Final = "Song et al., Revisiting Code Similarity Evaluation with Abstract Syntax Tree Edit Distance"
+_BLEU: Final = "Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation"
 SIGNALS: Final = (
-    Signal(column="incoherence", title="incoherence", family="behaviour", sign=1),
-    Signal(column="n_clusters", title="behaviour clusters", family="behaviour", sign=1),
-    Signal(column="cluster_entropy", title="cluster entropy", family="behaviour", sign=1),
-    Signal(column="largest_share", title="largest cluster", family="behaviour"),
-    Signal(column="jsd_structural", title="JSD (structural)", family="structure"),
-    Signal(column="jsd", title="JSD", family="structure"),
-    Signal(column="sce_structural", title="SCE (structural)", family="structure"),
-    Signal(column="sce", title="SCE", family="structure"),
-    Signal(column="gibbs_structural", title="SCE, Gibbs (structural)", family="structure"),
-    Signal(column="gibbs", title="SCE, Gibbs", family="structure"),
-    Signal(column="tsed", title="TSED", family="structure"),
-    Signal(column="bleu", title="BLEU", family="text"),
-    Signal(column="exact_match", title="exact match", family="text"),
-    Signal(column="mean_length", title="mean program length", family="length", sign=1),
-)
+    Signal(
+        column="incoherence", title="incoherence", family="behaviour", sign=1, source=_INCOHERENCE,
+        meaning="how often two of the programs differ on an input",
+    ),
+    Signal(
+        column="n_clusters", title="behaviour clusters", family="behaviour", sign=1,
+        meaning="number of groups of programs that have the same outcome on every input",
+    ),
+    Signal(
+        column="cluster_entropy", title="cluster entropy", family="behaviour", sign=1,
+        meaning="how evenly the programs spread over the behaviour clusters, in bits",
+    ),
+    Signal(
+        column="largest_share", title="largest cluster", family="behaviour",
+        meaning="share of the programs that are in the largest behaviour cluster",
+    ),
+    Signal(
+        column="jsd_structural", title="JSD (structural)", family="structure", source=_ENTROPY,
+        meaning="how alike two programs' syntax trees are without names and values: 1 - Jensen-Shannon divergence",
+    ),
+    Signal(
+        column="jsd", title="JSD", family="structure", source=_ENTROPY,
+        meaning="JSD (structural) with names and values",
+    ),
+    Signal(
+        column="sce_structural", title="SCE (structural)", family="structure", source=_ENTROPY,
+        meaning="how well one syntax tree predicts another, without names and values: structural cross-entropy",
+    ),
+    Signal(
+        column="sce", title="SCE", family="structure", source=_ENTROPY,
+        meaning="SCE (structural) with names and values",
+    ),
+    Signal(
+        column="gibbs_structural", title="SCE, Gibbs (structural)", family="structure", source=_ENTROPY,
+        meaning="SCE (structural) in a form that lies between 0 and 1, and is 1 only for equal trees",
+    ),
+    Signal(
+        column="gibbs", title="SCE, Gibbs", family="structure", source=_ENTROPY,
+        meaning="SCE in a form that lies between 0 and 1, and is 1 only for equal trees",
+    ),
+    Signal(
+        column="tsed", title="TSED", family="structure", source=_EDITS,
+        meaning="how few edits turn one program's syntax tree into another's, 1 for none",
+    ),
+    Signal(
+        column="bleu", title="BLEU", family="text", source=_BLEU,
+        meaning="share of short word sequences that two programs' texts have in common",
+    ),
+    Signal(
+        column="exact_match", title="exact match", family="text",
+        meaning="share of pairs of programs with the same text",
+    ),
+    Signal(
+        column="mean_length", title="mean program length", family="length", sign=1,
+        meaning="characters of a program, on average: the control, for it compares nothing",
+    ),
+)  # fmt: skip
 """Every signal, the ones of behaviour first."""
 KEY: Final = ("benchmark", "task_id", "model", "temperature")
 _BEHAVIOUR: Final[dict[str, Any]] = {
@@ -74,11 +124,13 @@ def signals(
     n: int | None = 1000,
     equality: str = Equality.PAPER,
     options: str = "default",
+    benchmark: str | None = None,
 ) -> pl.DataFrame:
     """Return a row for each (benchmark, task, model, temperature) that was both executed and compared.
 
     Columns: KEY; m, n; error; the columns of SIGNALS, as measured (similarities and all); pass_at_1, pass_at_5. The
-    first ``m`` candidates on the first ``n`` inputs, None: all; ``options``: of `difftrust structure`, as its label.
+    first ``m`` candidates on the first ``n`` inputs, None: all; ``options``: of `difftrust structure`, as its label;
+    ``benchmark``: of this one only.
     Raises NoStore if the store holds no such comparison, saying which command makes it.
     """
     stability = _stability(store, m=m, options=options).filter(pl.col("temperature") == temperature)
@@ -91,7 +143,9 @@ def signals(
     found = [
         behaviour_signals(load_pool(store, name, equality=equality), temperature=temperature, m=m, n=n)
         for name in pool_names(store)
+        if benchmark in (None, name)
     ]
+    found.append(pl.DataFrame(schema={**_KEY_SCHEMA, **_BEHAVIOUR}))
     joined = pl.concat(found).join(stability, on=list(KEY), how="inner")
     return joined.select(*KEY, *_BEHAVIOUR, *_STABILITY).sort(KEY)
 
@@ -171,6 +225,11 @@ def score_of(rows: pl.DataFrame, signal: Signal) -> Floats:
 def measured(rows: pl.DataFrame) -> list[Signal]:
     """Return the signals that have a value on some row."""
     return [s for s in SIGNALS if not np.isnan(score_of(rows, s)).all()]
+
+
+def by_title() -> dict[str, Signal]:
+    """Return every signal by its title."""
+    return {signal.title: signal for signal in SIGNALS}
 
 
 def auroc_table(rows: pl.DataFrame, **options: Any) -> pl.DataFrame:

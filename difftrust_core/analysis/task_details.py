@@ -1,6 +1,7 @@
 """Read one task from a store: its description, inputs, outcomes and programs.
 
-A results store holds the most telling inputs only (``disagreements``), no description and no program.
+A results store holds the most telling inputs only (``disagreements``), no description and no program: these are looked
+for among the benchmarks and recorded candidates of this machine (``datasets.texts``).
 """
 
 import json
@@ -15,7 +16,9 @@ import polars as pl
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.clusters import Clustering, Split
 from difftrust_core.base.records import Coder
-from difftrust_core.base.task import Relation, Task
+from difftrust_core.base.task import Domain, Relation, Task
+from difftrust_core.datasets.domains import domain_of
+from difftrust_core.datasets.texts import find_programs, find_task
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.store import MERGED, PARTITIONS, REFERENCE, SCHEMAS, Store, conform, file_name, partition_of
 
@@ -38,6 +41,8 @@ class Description:
     """When two outcomes are both right; None: as the reader chooses."""
     has_domain: bool = True
     """Somebody has said what its arguments may be."""
+    domain: Domain | None = None
+    """What its arguments may be, where somebody has said it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +85,11 @@ class Programs:
 
 
 def read_description(store: Store, benchmark: str, task_id: str) -> Description | None:
-    """Return what was asked for; None where the store does not hold it."""
+    """Return what was asked for; None where neither the store nor this machine holds it."""
     rows = _read(store, "tasks", {"benchmark": benchmark}, task_id)
     if rows.is_empty():
-        return None
+        found = None if store.holds("tasks") else find_task(benchmark, task_id)
+        return None if found is None else _described(found)
     row = rows.row(0, named=True)
     return Description(
         entry_point=row["entry_point"],
@@ -94,15 +100,34 @@ def read_description(store: Store, benchmark: str, task_id: str) -> Description 
         preamble=row["preamble"],
         relation=Relation(**json.loads(row["relation"])) if row["relation"] else None,
         has_domain=bool(row["domain"]),
+        domain=Domain(**json.loads(row["domain"])) if row["domain"] else None,
     )
 
 
+def _described(task: Task) -> Description:
+    return Description(
+        entry_point=task.entry_point,
+        signature=task.signature,
+        text=task.description,
+        reference=task.reference,
+        language=task.language,
+        preamble=task.preamble,
+        relation=task.relation,
+        has_domain=task.domain is not None,
+        domain=task.domain,
+    )
+
+
+def read_domain(benchmark: str, task_id: str, described: Description | None) -> Domain | None:
+    """Return what a task's arguments may be: as described, else as this project has written for the benchmark."""
+    return described.domain if described is not None and described.domain else domain_of(benchmark, task_id)
+
+
 def read_programs(store: Store, benchmark: str, task_id: str, coders: Sequence[Coder]) -> Programs:
-    """Return the programs of these coders; none where the store holds no program texts."""
+    """Return the programs of these coders; none where neither the store nor this machine holds their texts."""
     columns = ["model", "temperature", "sample_index", "program_id"]
     if not store.holds("candidates") or not store.holds("programs"):
-        empty = {**PARTITIONS["candidates"], **SCHEMAS["candidates"], **SCHEMAS["programs"]}
-        return Programs(frame=pl.DataFrame(schema={name: empty[name] for name in (*columns, "tree_id", "code")}))
+        return Programs(frame=find_programs(benchmark, task_id, coders))
     files = store.files("candidates", {"benchmark": benchmark})
     values = [partition_of(path, "candidates") for path in files]
     of_coders = [f for f, v in zip(files, values, strict=True) if (v["model"], v["temperature"]) in set(coders)]

@@ -23,7 +23,9 @@ from difftrust_core.cli.commands import (
     generate,
     import_,
     plan,
+    report,
     reproduce,
+    smallest,
     sql,
     structure,
     table,
@@ -49,8 +51,8 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 for _module in (
-    demo, fetch, check, generate, import_, execute, structure, compare, table, sql, figure, dashboard, plan, export,
-    reproduce, verify, compact, doctor,
+    demo, fetch, check, generate, import_, execute, structure, compare, table, sql, figure, report, dashboard, plan,
+    export, smallest, reproduce, verify, compact, doctor,
 ):  # fmt: skip
     app.add_typer(_module.commands)
 

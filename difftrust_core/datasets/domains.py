@@ -22,6 +22,13 @@ def with_domains(benchmark: str, tasks: Sequence[Task]) -> list[Task]:
     return [replace(task, domain=domains.get(task.task_id, task.domain)) for task in tasks]
 
 
+def domain_of(benchmark: str, task_id: str) -> Domain | None:
+    """Return the domain that this project has written for a task, if it has."""
+    paths = {path.stem: path for path in (find_shipped("data") / "domains").glob("*.toml")}
+    path = paths.get(benchmark.lower())
+    return None if path is None else load_domains(path).get(task_id)
+
+
 @cache
 def load_domains(path: Path) -> Mapping[str, Domain]:
     """Return task id -> domain. Raises BadBenchmark naming file and task."""

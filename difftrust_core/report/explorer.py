@@ -1,83 +1,148 @@
-"""Sliders in a notebook: m, n, temperature and models; the ranking and its table follow."""
+"""Sliders in a notebook: m, n, temperature and model; two charts and a table follow."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import ipywidgets as widgets
 import polars as pl
 
+from difftrust_core.analysis.ablation.grid import Filter, keep_all, recorded, whole_rows
+from difftrust_core.analysis.ablation.measures import summary
 from difftrust_core.analysis.ablation.pool import Pool
-from difftrust_core.report.charts.ranking import ranking_drawing
+from difftrust_core.datasets.published import PAPER_SETTING
+from difftrust_core.report.charts.compiled import Compiled
+from difftrust_core.report.charts.explorer import explorer_drawing
+from difftrust_core.report.charts.export import png_of_vega
 from difftrust_core.report.names import display_name
-from difftrust_core.report.shown import Table, picture
+from difftrust_core.report.render import in_percent
+from difftrust_core.report.shown import Table, sized
 
-SHOWN = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error", "pass_at_1")
+SHOWN: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error", "pass_at_1")
+_SCHEMA: Final = {
+    "benchmark": pl.String,
+    "model": pl.String,
+    "temperature": pl.Float64,
+    "m": pl.Int64,
+    "n": pl.Int64,
+    "n_tasks": pl.Int64,
+    **dict.fromkeys(SHOWN, pl.Float64),
+}
+_SIZES: Final = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
+"""Values of m at which the curve of the model has points."""
+_WHAT_TO_SEE: Final = (
+    "Left, a point a model: higher means more errors, further right more disagreement, which needs no reference. "
+    "Right: what more programs of the model bring; the dashed line is m."
+)
 
 
 class Explorer:
-    """Widgets over the pool of one benchmark; ``frame`` holds what is shown at the moment.
+    """Widgets over the pool of one benchmark; ``frame`` holds what is shown at the moment, a row a model.
 
-    ``measure`` is ``Study.ablation`` for the benchmark.
+    ``tasks`` takes the rows of the tasks that count. What was computed once is kept, so that only new settings cost.
     """
 
-    def __init__(self, pool: Pool, measure: Callable[..., Table]):
-        self._measure = measure
+    def __init__(self, pool: Pool, tasks: Filter = keep_all):
+        self._pool, self._tasks = pool, tasks
+        self._rows: dict[tuple[str, float, int, int], dict[str, Any] | None] = {}
+        self._compiled = Compiled()
         coders = sorted(pool.members)
-        most_m = max(int(members.sample_index.max()) + 1 for members in pool.members.values())
+        self._most_m = max(2, *(recorded(pool, coder) for coder in coders))
         most_n = max(pool.reach(coder) for coder in coders)
         temperatures = sorted({temperature for _, temperature in coders})
-        models = sorted({model for model, _ in coders})
-        wide = {"style": {"description_width": "90px"}, "continuous_update": False}
-        self.m = widgets.IntSlider(value=min(10, most_m), min=2, max=most_m, description="programs m", **wide)
-        self.n = widgets.SelectionSlider(
-            options=_steps(most_n), value=max(n for n in _steps(most_n) if n <= 1000), description="inputs n", **wide
+        models = sorted({model for model, _ in coders}, key=display_name)
+        wide: dict[str, Any] = {
+            "style": {"description_width": "110px"},
+            "layout": widgets.Layout(width="420px"),
+            "continuous_update": True,
+        }
+        self.model = widgets.SelectionSlider(
+            options=[(display_name(model), model) for model in models],
+            value=PAPER_SETTING.model if PAPER_SETTING.model in models else models[0],
+            description="model",
+            **wide,
         )
         self.temperature = widgets.SelectionSlider(
             options=temperatures,
-            value=0.6 if 0.6 in temperatures else temperatures[0],
+            value=PAPER_SETTING.temperature if PAPER_SETTING.temperature in temperatures else temperatures[0],
             description="temperature",
             **wide,
         )
-        self.models = widgets.SelectMultiple(
-            options=[(display_name(model), model) for model in models],
-            value=tuple(models),
-            rows=min(8, len(models)),
-            description="models",
-            style={"description_width": "90px"},
+        self.m = widgets.IntSlider(
+            value=min(10, self._most_m), min=2, max=self._most_m, description="programs m", **wide
         )
-        self._chart, self._table = widgets.Image(format="png"), widgets.HTML()
-        for control in (self.m, self.n, self.temperature, self.models):
+        self.n = widgets.SelectionSlider(
+            options=[(f"{stop:,}", stop) for stop in _steps(most_n)],
+            value=max(stop for stop in _steps(most_n) if stop <= PAPER_SETTING.n),
+            description="inputs n",
+            **wide,
+        )
+        self._chart, self._table = widgets.Image(format="svg+xml"), widgets.HTML()
+        for control in (self.model, self.temperature, self.m, self.n):
             control.observe(self._follow, names="value")
         self._follow()
 
     def _follow(self, _: object = None) -> None:
         """Compute the setting that the sliders name and show it."""
-        found = self._measure(
-            self.models.value,
+        at = {"temperature": self.temperature.value, "m": self.m.value, "n": self.n.value}
+        models = [model for _, model in self.model.options]
+        found = {model: self._row(model, **at) for model in models}
+        self.frame = pl.DataFrame([row for row in found.values() if row], schema=_SCHEMA).fill_nan(None).sort("model")
+        left_out = [display_name(model) for model, row in found.items() if row is None]
+        self.notes: tuple[str, ...] = (f"not recorded at this setting: {', '.join(left_out)}",) if left_out else ()
+        sizes = [m for m in _SIZES if m <= self._most_m]
+        curve = [self._row(self.model.value, **{**at, "m": m}) for m in sizes]
+        self._drawing = explorer_drawing(
+            self.frame,
+            pl.DataFrame([row for row in curve if row], schema=_SCHEMA).fill_nan(None),
+            model=self.model.value,
             m=self.m.value,
-            n=self.n.value,
-            temperature=self.temperature.value,
+            most_m=self._most_m,
         )
-        self.notes = found.notes
-        self.frame = found.frame.select("benchmark", "model", "m", "n", *SHOWN) if len(found) else pl.DataFrame()
-        self.chart = ranking_drawing(self.frame).chart() if len(found) else None
-        if self.chart is None:
-            self._chart.value, self._table.value = b"", "No model is recorded at this setting: move a slider back."
-            return
-        png, size = picture(self.chart)
-        self._chart.value = png["image/png"]
-        self._chart.width, self._chart.height = (str(size["image/png"][side]) for side in ("width", "height"))
-        self._table.value = Table(self.frame)._repr_html_()
+        self._words = (self._title(), self._says(), _WHAT_TO_SEE)
+        self._chart.value = self._compiled.svg(self._drawing, *self._words)
+        self._table.value = self._shown._repr_html_()
+
+    def _row(self, model: str, *, temperature: float, m: int, n: int) -> dict[str, Any] | None:
+        """Return the measures of one setting, None where it is not recorded whole; computed once."""
+        key = (model, temperature, m, n)
+        if key not in self._rows:
+            tasks = whole_rows(self._pool, [(model, temperature)], m=m, n=n, tasks=self._tasks)
+            setting = {"benchmark": self._pool.benchmark, "model": model, "temperature": temperature, "m": m, "n": n}
+            self._rows[key] = None if tasks is None else setting | {
+                name: value for name, value in summary(tasks).items() if name in _SCHEMA
+            }  # fmt: skip
+        return self._rows[key]
+
+    def _title(self) -> str:
+        return (
+            f"{display_name(self.model.value)} among {self.frame.height} models on {self._pool.benchmark}: "
+            f"m = {self.m.value}, n = {self.n.value:,}, temperature {self.temperature.value:g}"
+        )
+
+    def _says(self) -> str:
+        """Return the numbers of the chosen model in a sentence."""
+        name, own = display_name(self.model.value), self.frame.filter(model=self.model.value)
+        if own.is_empty():
+            return f"{name} is not recorded at this setting: move a slider back."
+        row = own.row(0, named=True)
+        return (
+            f"{name} (ring): error {in_percent(row['mean_error'])}, incoherence {in_percent(row['mean_incoherence'])}; "
+            f"{in_percent(row['detection_rate'])} of its erroneous tasks show as a disagreement."
+        )
+
+    @property
+    def _shown(self) -> Table:
+        rows = self.frame.sort("mean_error", "mean_incoherence", "model", nulls_last=True)
+        return Table(rows.select("model", *SHOWN, "n_tasks"), notes=self.notes)
 
     def __repr__(self) -> str:
         """Return the numbers of the moment as text."""
-        return repr(Table(self.frame, notes=self.notes))
+        return f"{self._title()}\n{self._shown!r}"
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the widgets, and beside them a picture for readers that run nothing."""
-        controls = widgets.VBox([widgets.HBox([self.m, self.n]), widgets.HBox([self.temperature, self.models])])
-        box = widgets.VBox([controls, self._chart, self._table])
-        data, metadata = picture(self.chart) if self.chart is not None else ({}, {})
+        sliders = [widgets.HBox([self.model, self.temperature]), widgets.HBox([self.m, self.n])]
+        box = widgets.VBox([*sliders, self._chart, self._table])
+        data, metadata = sized(png_of_vega(self._compiled.vega(self._drawing, *self._words)))
         return {**data, **box._repr_mimebundle_(), "text/plain": repr(self)}, metadata
 
 

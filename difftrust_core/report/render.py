@@ -69,6 +69,11 @@ def in_brackets(x: float | None, low: float | None, high: float | None) -> str:
     return f"{x:.3f}{ends}"
 
 
+def in_percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as people compare it: 7.2 %; what is undefined is called so."""
+    return "undefined" if share is None or math.isnan(share) else f"{100 * share:.{digits}f} %"
+
+
 def _three(name: str) -> list[str]:
     return [name, f"{name}_low", f"{name}_high"]
 

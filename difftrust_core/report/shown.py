@@ -124,9 +124,15 @@ class Figure:
 
 def picture(chart: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a chart as a notebook takes a picture: its PNG, and the size to show it in."""
-    from difftrust_core.report.charts.export import PIXELS_PER_POINT, chart_bytes
+    from difftrust_core.report.charts.export import chart_bytes
 
-    png = chart_bytes(chart, ".png")
+    return sized(chart_bytes(chart, ".png"))
+
+
+def sized(png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a PNG as a notebook takes it, with the size to show it in."""
+    from difftrust_core.report.charts.export import PIXELS_PER_POINT
+
     width, height = (side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24]))
     return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
 

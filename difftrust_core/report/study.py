@@ -3,14 +3,13 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from difftrust_core.analysis.ablation.measures import ablation, summary
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.pools import load_pool, pool_names
 from difftrust_core.base.records import Coder, Load, Reading, References
@@ -19,6 +18,7 @@ from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.detection import Detection
 from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
+from difftrust_core.report.ablations import ablation_table
 from difftrust_core.report.arguments import each, known
 from difftrust_core.report.charts.mixtures import draw_false_trust
 from difftrust_core.report.every_table import make_table
@@ -32,6 +32,7 @@ from difftrust_core.store.store import Store
 
 if TYPE_CHECKING:
     from difftrust_core.report.explorer import Explorer
+    from difftrust_core.report.page import Page
     from difftrust_core.report.signals import Signals
     from difftrust_core.report.task_view import TaskView
 
@@ -235,28 +236,10 @@ class Study:
         """
         names = self.benchmarks if benchmark is None else [known("benchmark", benchmark, self.benchmarks)]
         chosen = (models,) if isinstance(models, str) else models or self.models
-        rows, left_out = [], []
-        for name, model, t, size, inputs in product(names, chosen, each(temperature), each(m), each(n)):
-            coders = [(known("model", one, self.models), t) for one in model.split("+")]
-            found = self._setting(self.pool(name, equality=equality), coders, size, inputs)
-            setting = {"benchmark": name, "model": model, "temperature": t, "m": size, "n": inputs}
-            if found is None:
-                left_out.append(", ".join(f"{key} = {value}" for key, value in setting.items()))
-            elif by_task:
-                rows.append(found)
-            else:
-                rows.append(pl.DataFrame([setting | summary(found) | {"n_tasks": found.height}]))
-        frame = pl.concat(rows, how="vertical_relaxed").fill_nan(None) if rows else pl.DataFrame()
-        return Table(frame, notes=tuple(f"left out, not recorded or not executed: {one}" for one in left_out))
-
-    def _setting(self, pool: Pool, coders: Sequence[Coder], m: int, n: int) -> pl.DataFrame | None:
-        """Return the tasks of one setting, None where some are not recorded or executed."""
-        if any(coder not in pool.members for coder in coders):
-            return None
-        found = self._counted(ablation(pool, coders, m=m, n=n, subsets=False))
-        expected = {task_id for coder in coders for task_id in pool.tasks_of(coder, m=m // len(coders))}
-        wanted = self._counted(pl.DataFrame({"benchmark": pool.benchmark, "task_id": sorted(expected)}))
-        return found if found.height and found["m"].max() == m and found.height >= wanted.height else None
+        pools = {name: self.pool(name, equality=equality) for name in names}
+        coders = {model: [known("model", one, self.models) for one in model.split("+")] for model in chosen}
+        sizes = list(product(each(temperature), each(m), each(n)))
+        return ablation_table(pools, coders, sizes, tasks=self._counted, by_task=by_task)
 
     def task(
         self,
@@ -296,11 +279,11 @@ class Study:
         return Table(query_sql(self.store, query, list(parameters), equality=equality))
 
     def explore(self, *, benchmark: str | None = None) -> "Explorer":
-        """Return sliders for m, n, temperature and models, with charts that follow (for a notebook)."""
+        """Return sliders for m, n, temperature and model, with charts that follow (for a notebook)."""
         from difftrust_core.report.explorer import Explorer
 
-        name = benchmark or self.benchmarks[0]
-        return Explorer(self.pool(name), partial(self.ablation, benchmark=name))
+        name = known("benchmark", benchmark, self.benchmarks) if benchmark else self.benchmarks[0]
+        return Explorer(self.pool(name), self._counted)
 
     def signals(
         self, *, temperature: float = PAPER_SETTING.temperature, m: int | None = 10, n: int | None = 1000
@@ -387,6 +370,19 @@ class Study:
         request = replace(self._request, model=known("model", model, self.models), temperature=temperature)
         asked = policy_request(request, benchmark=benchmark)
         return recommended(asked, detection=detection, false_alarms=false_alarms)
+
+    def report(
+        self, *, benchmark: str | None = None, temperature: float | None = None, m: int | None = None,
+        n: int | None = None, equality: str = "paper", task_id: str | None = None, models: Sequence[str] = (),
+    ) -> "Page":  # fmt: skip
+        """Return one benchmark as one HTML file that opens offline: numbers, chart, table, tasks worth reading.
+
+        With ``task_id`` that task alone, for each of ``models``. ``.save("report.html")`` writes it.
+        """
+        from difftrust_core.report.page import make_page
+
+        setting = {"benchmark": benchmark, "temperature": temperature, "m": m, "n": n, "equality": equality}
+        return make_page(self, **setting, task_id=task_id, models=models)  # type: ignore[arg-type]
 
     @property
     def _counted(self) -> Callable[[pl.DataFrame], pl.DataFrame]:

@@ -18,15 +18,14 @@ from difftrust_core.analysis.task_details import (
     read_answers,
     read_arguments,
     read_description,
+    read_domain,
     read_programs,
     telling_inputs,
 )
-from difftrust_core.base.records import Coder
-from difftrust_core.base.task import Relation
-from difftrust_core.checks.report import input_interval, of_the_coder, statement
-from difftrust_core.metrics.estimators import disagreement_per_input
-from difftrust_core.report.relations import relation_in_words
+from difftrust_core.base.records import Coder, Validity
+from difftrust_core.base.task import Domain
 from difftrust_core.report.shown import Figure, Table
+from difftrust_core.report.task_sentences import headline, statements_of
 from difftrust_core.store.store import Store
 
 REFERENCE_CLUSTER = 0
@@ -75,7 +74,16 @@ class TaskView:
     answers: pl.DataFrame
     """What each cluster does on these inputs: cluster (0: the reference), input_index, kind, text."""
     texts: Programs
-    """The candidates' texts; none where the store holds no programs."""
+    """The candidates' texts; none where neither the store nor this machine holds them."""
+    domain: Domain | None = None
+    """What the task's arguments may be; None where nobody has said it."""
+    is_inside: bool = False
+    """All inputs that were counted lie inside the domain, or are the benchmark's own tests."""
+
+    @property
+    def headline(self) -> str:
+        """Return in one sentence how the programs behave and how right they are."""
+        return headline(self.clustering, has_checker=self.has_checker)
 
     @property
     def has_checker(self) -> bool:
@@ -141,14 +149,15 @@ class TaskView:
     def __repr__(self) -> str:
         """Return the parts as text."""
         parts = [f"{title}\n{table!r}" for title, table in self._parts.items() if len(table)]
-        return "\n\n".join((self.task_id, *self.statements, *parts))
+        return "\n\n".join((f"{self.task_id}: {self.headline}", *self.statements, *parts))
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self.statements)
         parts = [
             f"<h4>{html.escape(title)}</h4>{table._repr_html_()}" for title, table in self._parts.items() if len(table)
         ]
-        return f"<h3>{html.escape(self.task_id)}</h3>{said}{''.join(parts)}"
+        title = f"<h3>{html.escape(self.task_id)}</h3><p><b>{html.escape(self.headline)}</b></p>"
+        return f"{title}{said}{''.join(parts)}"
 
     def _disagreeing(self) -> pl.DataFrame:
         clustering, outcomes = self.clustering, self._outcomes
@@ -226,10 +235,13 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
     texts = read_programs(store, pool.benchmark, task_id, coders)
     description = read_description(store, pool.benchmark, task_id)
     arguments = read_arguments(store, pool.benchmark, task_id, equality=pool.equality)
+    domain = read_domain(pool.benchmark, task_id, description)
+    validity = store.settings().validity
+    is_inside = validity == Validity.TESTS or (validity == Validity.DOMAIN and domain is not None)
     found = splits(clustering)
     return TaskView(
         task_id=task_id,
-        statements=statements_of(clustering, description.relation if description else None),
+        statements=statements_of(clustering, description.relation if description else None, is_inside=is_inside),
         description=description,
         clustering=clustering,
         splits=found,
@@ -237,25 +249,9 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
         arguments=arguments,
         answers=read_answers(store, pool, clustering, texts),
         texts=texts,
+        domain=domain,
+        is_inside=is_inside,
     )
-
-
-def statements_of(clustering: Clustering, relation: Relation | None = None) -> tuple[str, ...]:
-    """Return what the inputs show about these programs, and what that says of others by the same models.
-
-    ``relation``: the task's own, by which its outcomes were compared; the last sentence says it.
-    """
-    m = int(clustering.counts.sum())
-    if m < 2:
-        return ("It takes two programs to disagree; choose more of them, or more models.",)
-    disagreement = disagreement_per_input(clustering.on_inputs, clustering.counts)
-    subject = f"these {m} programs"
-    of_models = of_the_coder(clustering.on_inputs, clustering.counts, subject)
-    own = statement(disagreement, input_interval(disagreement, m), subject)
-    failed = sum(cluster.n_candidates for cluster in clustering.clusters if not cluster.loads)
-    said = (f"{failed} of {subject} do not load: a failure that is seen without a reference.",) if failed else ()
-    compared = relation_in_words(relation)
-    return *said, own, of_models[:1].upper() + of_models[1:], *([compared] if compared else [])
 
 
 def _clusters(clustering: Clustering) -> pl.DataFrame:

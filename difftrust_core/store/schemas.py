@@ -1,8 +1,9 @@
 """The tables of a store: their columns, partitions and keys, and reading files as these say.
 
 Results are small, without program texts, without inputs: ``patterns`` and ``classes`` are the compact matrices of
-``ablation``, ``members`` says which candidate has which behaviour, ``disagreements`` shows where behaviours part. A
-store that was executed holds them beside what they were made from; a results store holds only them and the estimates.
+``ablation``, ``members`` says which candidate has which behaviour, ``disagreements`` shows where behaviours part,
+``smallest`` the smallest inputs on which they do. A store that was executed holds them beside what they were made from;
+a results store holds only them and the estimates.
 ``witnesses`` stands apart: the distinct outcomes on each input that was sought to show a disagreement, and which
 programs (``trees``) ended so. No result is made of it.
 """
@@ -135,6 +136,16 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "kind": pl.String,
         "text": pl.String,
     },
+    "smallest": {
+        "task_id": pl.String,
+        "kind": pl.String,
+        "first": pl.UInt16,
+        "second": pl.UInt16,
+        "equality": pl.String,
+        "input_index": pl.UInt32,
+        **dict.fromkeys(("arguments", "first_kind", "first_text", "second_kind", "second_text", "place"), pl.String),
+        "is_smallest": pl.Boolean,
+    },
     "tokens": {"program_id": pl.String, "n_tokens": pl.UInt32},
     "witnesses": {
         "task_id": pl.String,
@@ -175,6 +186,7 @@ PARTITIONS: dict[str, dict[str, Any]] = {
     "classes": _WHERE,
     "members": _WHERE,
     "disagreements": {**_WHERE, "equality": pl.String},
+    "smallest": _WHERE,
     "tokens": {"benchmark": pl.String},
     "witnesses": _WHERE,
     "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
@@ -205,12 +217,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "classes": ("task_id", "row"),
     "members": ("model", "temperature", "task_id", "sample_index"),
     "disagreements": ("task_id", "rank", "label"),
+    "smallest": ("task_id", "kind", "first", "second", "equality"),
     "tokens": ("program_id",),
     "witnesses": ("task_id", "witness_index", "outcome_id"),
     "stability": ("model", "temperature", "task_id"),
 }
 """Columns that are together unique within a partition."""
-RESULT_TABLES = ("draws", "patterns", "classes", "members", "disagreements", "estimates", "stability")
+RESULT_TABLES = ("draws", "patterns", "classes", "members", "disagreements", "estimates", "stability", "smallest")
 """What a results store holds."""
 
 REMEDIES = {
@@ -226,6 +239,7 @@ REMEDIES = {
         "make it with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR --witnesses 100`, "
         "DIR a new folder"
     ),
+    "smallest": "make it with `difftrust smallest --store DIR`, DIR a store that holds the programs",
     "stability": "make it with `difftrust structure --store DIR`, DIR a store that holds the programs",
 }
 """Table that a results store does not hold -> which commands make a store that does."""

@@ -1,4 +1,4 @@
-"""The pictures of the dashboard under docs/: `python -m tests.bench.pictures docs`, each page in both themes."""
+"""The pictures of the dashboard under docs/: `make pictures`, each page light, dark and on a phone."""
 
 import io
 import shutil
@@ -10,51 +10,58 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.bench.dashboard import STILL
 from tests.support.dashboard_server import dashboard
+from tests.support.screens import open_screen
 
 PAGES = {
-    "overview": ("", "95 % confidence intervals"),
-    "tasks": ("tasks", "All tasks"),
-    "task": ("task?task=HumanEval/1", "Outcomes by cluster and input"),
-    "ablation": ("ablation?model=claude_opus_4&model=gpt_4o", "Detection rate by cost"),
-    "signals": ("signals", "Correlation between signals"),
+    "overview": "overview?inputs=domain",
+    "tasks": "tasks?inputs=domain",
+    "task": "task?store=starter&inputs=domain&task=starter/clamp&model=simulated/medium",
+    "plan": "plan?inputs=domain",
+    "ablation": "ablation?inputs=domain&model=claude_opus_4&model=gpt_4o",
+    "signals": "signals?inputs=domain",
+    "check": "check",
 }
-"""Name -> path, and words that stand there once it is drawn. The page Check shows nothing that a link could ask for."""
-WIDTH, HIGHEST = 1280, 2200
-_COLOURS = 200
-_DRAWN = 3_000
-"""Milliseconds after the last word in which charts are drawn, and the page takes its height."""
+"""Name -> path. The page Measures is a text."""
+KINDS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+"""Name -> what the browser is told. A picture shows what stands there without scrolling."""
+_COLOURS = 128
 
 
 def main(folder: Path) -> None:
-    """Write dashboard-<page>-<theme>.png into the folder."""
+    """Write dashboard-<page>-<kind>.png into the folder."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         chromium = shutil.which("chromium") or "/usr/bin/chromium"
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        # Read-only, it names the store without its folders: alike on every machine.
-        with dashboard(None, Path(name) / "log", DIFFTRUST_READONLY="1") as (url, _):
-            for theme in ("light", "dark"):
-                _draw(browser, url, theme, folder)
+        # On this machine alone it would offer to execute; the page Check shows nothing else.
+        with dashboard(None, Path(name) / "log") as (url, _):
+            for kind, told in KINDS.items():
+                _draw(browser, url, kind, told, folder)
         browser.close()
 
 
-def _draw(browser: Browser, url: str, theme: Any, folder: Path) -> None:
-    page = browser.new_page(viewport={"width": WIDTH, "height": HIGHEST}, color_scheme=theme)
+def _draw(browser: Browser, url: str, kind: str, told: dict[str, Any], folder: Path) -> None:
+    page = browser.new_page(**told)
     page.set_default_timeout(120_000)
-    for name, (path, shows) in PAGES.items():
-        page.goto(f"{url}/{path}")
-        page.get_by_text(shows).first.wait_for()
-        page.wait_for_function(STILL)
-        page.wait_for_timeout(_DRAWN)
-        height = page.evaluate(
-            "() => document.querySelector('[data-testid=stMainBlockContainer]').getBoundingClientRect().height"
-        )
-        clip = {"x": 0, "y": 0, "width": WIDTH, "height": min(HIGHEST, round(height))}
-        picture = Image.open(io.BytesIO(page.screenshot(clip=clip)))  # type: ignore[arg-type]
+    for name, path in PAGES.items():
+        open_screen(page, f"{url}/{path}")
+        if name == "check":
+            _run_the_example(page)
+        picture = Image.open(io.BytesIO(page.screenshot()))
         small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
-        small.save(folder / f"dashboard-{name}-{theme}.png", optimize=True)
+        small.save(folder / f"dashboard-{name}-{kind}.png", optimize=True)
     page.context.close()
+
+
+def _run_the_example(page: Any) -> None:
+    """Check the example of the page Check, so that there is something to see."""
+    page.get_by_role("button", name="Run the example").click()
+    page.get_by_text("programs disagree").first.wait_for()
+    page.wait_for_timeout(1_000)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """The page Ablation: its numbers, its sliders, and the run of a new setting, to its end and cancelled."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,7 +18,9 @@ from difftrust_core.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.published import find_results
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.report.charts.ablation import costs_drawing
+from difftrust_core.metrics.detection import Detection
+from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statistic_of
+from difftrust_core.report.charts.costs import costs_drawing
 from difftrust_core.store.store import Store
 from tests.dashboard.test_pages import opened, shown
 
@@ -114,6 +118,79 @@ def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
     assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
 
 
+def test_the_shipped_starter_store_is_never_written_though_it_holds_programs() -> None:
+    at = opened("ablation", store="starter")
+    assert "it comes with difftrust" in shown(at)
+    assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
+
+
+def test_the_temperature_of_a_new_setting_is_a_slider() -> None:
+    at = opened("ablation", ask_t="1.3")
+    assert at.select_slider(key="url:ask_t").value == 1.3
+
+
+def test_the_intervals_of_the_cards_are_those_of_a_plain_bootstrap_over_tasks() -> None:
+    at = opened("ablation", rule="pairs")
+    rows = whole_rows(load_pool(Store.open(find_results()), "HumanEval"), [GPT], m=10, n=1_000)
+    assert rows is not None
+    rate = statistic_of("detection_rate", detection=Detection.ALL_PAIRS)
+    interval = bootstrap_tasks(rows, rate, resamples=500)
+    (card,) = [metric for metric in at.metric if metric.label == "Detection rate"]
+    assert (card.value, card.delta) == (
+        f"{interval.estimate:.1%}",
+        f"95 %: {interval.low:.1%} to {interval.high:.1%}",
+    )
+
+
+def charts(at: AppTest) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the Vega-Lite of each chart of the page by what its titles say."""
+    found = {}
+    for element in at.get("vega_lite_chart"):
+        spec = json.loads(element.proto.spec)
+        found[(spec["title"]["text"], spec["encoding"]["x"]["title"])] = spec
+    return found
+
+
+def axis_of(spec: dict[str, Any]) -> list[float]:
+    ups = [layer["encoding"]["y"] for layer in spec["layer"] if "y" in layer.get("encoding", {})]
+    return list(ups[0]["scale"]["domain"])
+
+
+def test_small_multiples_share_their_axes_and_none_has_a_legend_of_its_own() -> None:
+    found = charts(opened("ablation", model=["gpt_4o", "claude_opus_4"]))
+    temperatures = [measure for measure, x in found if x == "sampling temperature"]
+    assert len(temperatures) == 3  # drawn without asking
+    heights: dict[str, set[tuple[float, ...]]] = {}
+    for (measure, _), spec in found.items():
+        heights.setdefault(measure.partition(" (")[0], set()).add(tuple(axis_of(spec)))
+        assert '"legend": {' not in json.dumps(spec["layer"])
+    assert {len(ends) for ends in heights.values()} == {1}
+    assert heights["mean error"] == heights["mean incoherence"]
+    assert heights["detection rate"] == {(0, 1)}
+
+
+def test_one_legend_names_each_line_once() -> None:
+    at = opened("ablation", model=["gpt_4o", "claude_opus_4"])
+    (legend,) = [e.proto.body for e in at.get("html") if "95 % interval over tasks" in e.proto.body]
+    for name in ("GPT-4o<", "Claude Opus 4<", "Claude Opus 4 + GPT-4o<"):
+        assert legend.count(f">{name}") == 1
+
+
+def test_where_the_reference_is_hidden_nothing_that_needs_it_is_on_the_page() -> None:
+    at = opened("ablation", blind="yes", model=["gpt_4o", "claude_opus_4"])
+    assert list(metrics(at)) == ["Mean incoherence", "Cost"]
+    specs = [element.proto for element in at.get("vega_lite_chart")]
+    assert len(specs) == 3
+    for proto in specs:
+        assert not {"error", "detection"} & set(re.findall(r"error|detection", proto.spec))
+        for data in proto.datasets:
+            columns = pl.read_ipc_stream(data.data.data).columns
+            assert not [name for name in columns if "error" in name or "detection" in name]
+    words = shown(at)
+    assert "The reference is hidden" in words
+    assert "Detection rate by cost" not in words
+
+
 def test_where_it_only_reads_there_is_no_run(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
     monkeypatch.setenv("DIFFTRUST_READONLY", "1")
     at = opened("ablation", benchmark="starter")
@@ -186,5 +263,7 @@ def test_a_job_that_fails_says_why() -> None:
 
 def test_costs_are_drawn_where_they_are_known() -> None:
     rows = {"model": ["a", "a", "b"], "m": [2, 5, 2], "cost_usd": [1.0, 2.5, float("nan")], "detection_rate": [0.5] * 3}
-    data = costs_drawing(pl.DataFrame(rows), chosen=5).chart().to_dict()["datasets"]
-    assert [[row["m"] for row in rows] for rows in data.values()] == [[2, 5], [5]]
+    data = costs_drawing(pl.DataFrame(rows), chosen=5).data
+    assert {name: sorted(table["m"].to_list()) for name, table in data.items()} == {
+        "rows": [2, 5], "chosen": [5], "labels": [2, 5],
+    }  # fmt: skip

@@ -3,13 +3,15 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.background import JOBS, Job
+from dashboard.components.check_numbers import renumbered, with_names
 from dashboard.components.model_choice import OTHER
-from dashboard.views.check import candidate_files, functions_of, simulated_files
+from dashboard.components.pasted import candidate_files, functions_of, simulated_files, with_example
 from difftrust_core.exceptions import BadStub
 from difftrust_core.report.check_text import excluded_of
 from tests.dashboard.test_pages import opened, shown
@@ -52,10 +54,12 @@ def test_two_readings_of_a_docstring_are_told_apart_and_hostile_text_is_text() -
     assert at.text_area(key="check:box:0").value == SORTED
     words = shown(at)
     assert "The programs disagree" in words
-    assert "1 and 2 differ on" in words
-    assert "2 candidates, 2 distinct programs; 100 inputs" in words or "2 candidates, 2 distinct" in words
-    codes = [str(code.value) for code in at.code]
-    assert any("<script>alert(1)</script>" in code for code in codes)
+    assert "**Clusters 1 and 2 differ** on" in words
+    assert "cluster 1: program 1; cluster 2: program 2." in words
+    assert "2 candidates, 2 distinct" in words
+    (cards,) = [element.proto.body for element in at.get("html") if "Cluster 1: " in element.proto.body]
+    assert "Cluster 2: &#x27;&lt;script&gt;alert(1)&lt;/script&gt;&#x27;" in cards
+    assert "<mark>" in cards
     raw = [element.proto.body for element in at.get("html")] + [str(m.value) for m in at.markdown]
     assert not any("<script" in body or "<img" in body for body in raw)
     folder = Path(job.steps[0].words[1].partition("::")[0]).parent
@@ -70,7 +74,7 @@ def test_what_a_model_s_conditions_leave_out_is_shown_as_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("dashboard.views.check._STORE", tmp_path / "store")
+    monkeypatch.setattr("dashboard.components.check_form.STORE", tmp_path / "store")
 
     def reply(serial: int) -> str:
         if serial == 2:  # the question for calls and conditions
@@ -143,3 +147,111 @@ def test_a_simulated_coder_breaks_the_pasted_function() -> None:
     made = simulated_files(SORTED, "simulated/weak", m=5, temperature=1.0, seed=0)
     assert len(made) == 5
     assert simulated_files("x = 1", "simulated/weak", m=5, temperature=1.0, seed=0) == {}
+
+
+def ended(at: AppTest) -> AppTest:
+    """Return the page once the check that it started has ended."""
+    wait(job_of(at))
+    at.run()
+    assert not at.exception
+    return at
+
+
+def job_of(at: AppTest) -> Job:
+    name = at.query_params["check"]
+    job = JOBS.find(f"check:{name if isinstance(name, str) else name[0]}")
+    assert job is not None
+    return job
+
+
+def click(at: AppTest, label: str) -> None:
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception
+
+
+def test_the_example_runs_at_one_click_and_what_is_right_is_settled_by_another() -> None:
+    at = opened("check", check_n="100")
+    click(at, "Run the example")
+    at = ended(at)
+    assert "def middle" in at.text_area(key="check:stub").value
+    assert "The programs disagree" in shown(at)
+    assert "cluster 1: program 1; cluster 2: program 2." in shown(at)
+    click(at, "Cluster 2 is right")
+    at = ended(at)
+    pinned = at.text_area(key="check:stub").value
+    assert pinned.count(">>> middle(") == 2  # the example's own, and the pinned one
+    words = shown(at)
+    assert "**An example says what is right**, and programs contradict it" in words
+    (said,) = [str(code.value) for code in at.code if "expected: " in str(code.value)]
+    assert said.splitlines()[2].startswith("program 1: ")
+
+
+def test_the_condition_that_a_check_advises_is_added_at_one_click() -> None:
+    stub = 'def part(values: list[int], size: int) -> list[int]:\n    """Return the first size values."""\n'
+    cut = "    return values[:size]\n"
+    raising = f"def part(values, size):\n    if size < 0:\n        raise ValueError(size)\n{cut}"
+    at = ended(checked(stub, raising, f"def part(values, size):\n{cut}")[0])
+    assert "say what is right there: the example &quot;part([], -1) raises ValueError&quot;" in shown(at)
+    click(at, "Leave such inputs out: check again")
+    at = ended(at)
+    assert at.text_area(key="check:assumptions").value == "size >= 0"
+    assert "--assume=size >= 0" in job_of(at).steps[0].words
+    assert "The programs agree" in shown(at)
+    at.text_area(key="check:assumptions").set_value("")
+    click(at, "Check")
+    at = ended(at)
+    click(at, "An exception is right there: check again")
+    assert at.text_area(key="check:examples").value == "part([], -1) raises ValueError"
+    assert "**An example says what is right**, and programs contradict it" in shown(ended(at))
+
+
+def test_examples_and_assumptions_are_handed_to_the_check_and_kept_with_it() -> None:
+    at = opened("check", check_n="10")
+    at.text_area(key="check:stub").set_value(STUB)
+    for number in range(2):
+        at.text_area(key=f"check:box:{number}").set_value(SORTED)
+    at.text_area(key="check:examples").set_value("middle([5]) == 5\n\n")
+    at.text_area(key="check:assumptions").set_value("len(numbers) > 0\nlen(numbers) < 50")
+    click(at, "Check")
+    at = ended(at)
+    given = [word for word in job_of(at).steps[0].words if word.startswith(("--example", "--assume"))]
+    assert given == ["--example=middle([5]) == 5", "--assume=len(numbers) > 0", "--assume=len(numbers) < 50"]
+    again = opened("check", check=at.query_params["check"])
+    assert again.text_area(key="check:assumptions").value == "len(numbers) > 0\nlen(numbers) < 50"
+    assert "All 2 programs behave alike on" in shown(again)
+
+
+def report_of(*clusters: tuple[int, list[str]]) -> dict[str, Any]:
+    made = [{"number": number, "candidates": names, "code": names[0]} for number, names in clusters]
+    found = {"first": 1, "second": 2, "outcomes": [["value", "1"], ["value", "2"]], "arguments": "('1-pasted.py',)"}
+    return {"clusters": made, "disagreements": [found], "statement": "Wrong: 3-pasted.py.", "consensus": "1-pasted.py"}
+
+
+def test_clusters_are_numbered_as_the_programs_are() -> None:
+    by_size = report_of((1, ["02-pasted.py", "03-pasted.py"]), (2, ["01-pasted.py"]), (3, ["10-x.py"]))
+    found = renumbered(by_size)
+    assert [(c["number"], c["candidates"][0]) for c in found["clusters"]] == [
+        (1, "01-pasted.py"),
+        (2, "02-pasted.py"),
+        (3, "10-x.py"),
+    ]
+    (turned,) = found["disagreements"]
+    assert (turned["first"], turned["second"], turned["outcomes"][0]) == (1, 2, ["value", "2"])
+    sampled = renumbered(report_of((1, ["gpt-4o 1"]), (2, ["gpt-4o 0"]), (3, ["other"])))
+    assert [c["candidates"][0] for c in sampled["clusters"]] == ["gpt-4o 0", "gpt-4o 1", "other"]
+
+
+def test_pasted_programs_are_named_by_number_and_no_input_or_code_is_changed() -> None:
+    found = with_names(report_of((1, ["02-pasted.py", "a.py"]), (2, ["1-pasted.py"])))
+    assert [c["candidates"] for c in found["clusters"]] == [["program 2", "a.py"], ["program 1"]]
+    assert found["statement"] == "Wrong: program 3."
+    assert found["consensus"] == "1-pasted.py"
+    assert found["clusters"][1]["code"] == "1-pasted.py"
+    assert found["disagreements"][0]["arguments"] == "('1-pasted.py',)"
+
+
+def test_what_is_right_is_written_into_the_docstring_without_executing() -> None:
+    stub = 'raise SystemExit\ndef f(x: int) -> int:\n    """Return x."""\n'
+    assert ">>> f(1)\n    2\n" in with_example(stub, "f(1) == 2")
+    with pytest.raises(BadStub):
+        with_example("def f(x): return x", "f(1) == 2")

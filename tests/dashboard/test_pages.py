@@ -82,8 +82,8 @@ def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
             assert needs not in words, (page, needs)
     tables = [set(table.value.columns) for table in opened("overview", blind="yes").dataframe]
     assert tables == [{"model", "tasks", "mean_incoherence", "cost_usd", "completion_tokens"}]
-    (table,) = opened("tasks", blind="yes").dataframe
-    assert not {"error", "functional_error"} & set(table.value.columns)
+    for table in opened("tasks", blind="yes").dataframe:
+        assert not {"error", "happened", "wrong", "right"} & set(table.value.columns)
 
 
 def test_the_overview_has_the_numbers_of_table_4() -> None:
@@ -127,22 +127,21 @@ def test_the_published_numbers_stand_beside() -> None:
 
 
 def test_tasks_are_searched_and_filtered() -> None:
-    (table,) = opened("tasks", search="humaneval/12").dataframe
+    table = opened("tasks", search="humaneval/12").dataframe[1]
     names = set(table.value["task_id"])
     assert names == {"HumanEval/12", *(f"HumanEval/12{i}" for i in range(10))}
-    (table,) = opened("tasks", kind="timeouts").dataframe
-    assert (table.value["n_timeouts"] > 0).all()
     assert "No task matches" in shown(opened("tasks", search="%' or 1=1 --"))
 
 
 def test_a_task_says_what_it_shows_and_shows_its_clusters() -> None:
     at = opened("task", task="HumanEval/0", model="gpt_4o")
     words = shown(at)
-    assert "A disagreement proves an error" in words or "No disagreement in 1000 inputs" in words
+    assert "10 programs show 2 behaviours and disagree on" in words or "10 programs behave alike" in words
+    assert "proves an error" not in words  # these inputs may lie outside the domain
     assert "of 10 programs are right on every input" in words
     assert at.dataframe[0].value["programs"].sum() == 10
-    assert "This store holds no program texts" in words
-    assert "difftrust import difftrust --store DIR" in words
+    assert "The programs themselves are not part of this store" in words
+    assert "difftrust fetch humaneval" in words
 
 
 def test_more_inputs_than_were_executed_are_refused_with_what_to_do() -> None:

@@ -1,6 +1,11 @@
 """The page Signals: AUROC of what the store holds, structural signals where it has them."""
 
+import json
+from typing import Any
+
+import polars as pl
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.dashboard.test_pages import opened, shown
 
@@ -27,3 +32,53 @@ def test_one_model_in_the_url_is_the_only_one() -> None:
 def test_what_each_adds_is_there_on_request() -> None:
     at = opened("signals", added="yes")
     assert {"added", "gain", "low", "high"} <= set(at.dataframe[1].value.columns)
+
+
+def drawn(at: AppTest) -> list[tuple[dict[str, Any], list[pl.DataFrame]]]:
+    """Return the Vega-Lite of each chart, and its data."""
+    return [
+        (json.loads(e.proto.spec), [pl.read_ipc_stream(each.data.data) for each in e.proto.datasets])
+        for e in at.get("vega_lite_chart")
+    ]
+
+
+def test_every_signal_is_explained_where_it_is_used() -> None:
+    at = opened("signals")
+    (auroc, data), *_ = drawn(at)
+    (table,) = [each for each in data if "title" in each.columns]
+    assert auroc["layer"][0]["data"]["name"] == "chance"
+    assert table["meaning"].null_count() == 0
+    (said,) = [e.proto.body for e in at.get("html") if "<b>incoherence</b>" in e.proto.body]
+    for title in table["title"]:
+        assert said.count(f"<b>{title}</b>: ") == 1
+    assert "<b>JSD</b>: JSD (structural) with names and values. Low: an error is likely." in said
+    assert "Valentin et al." in said.partition("</p>")[0]
+
+
+def test_a_family_has_one_colour_in_both_charts_and_a_signal_of_it_a_dash_of_its_own() -> None:
+    at = opened("signals", signal=["incoherence", "cluster entropy", "BLEU"])
+    (auroc, _), (roc, _), _ = drawn(at)
+    scale = auroc["layer"][1]["encoding"]["color"]["scale"]
+    colour_of = dict(zip(scale["domain"], scale["range"], strict=True))
+    encoding = roc["layer"][1]["encoding"]
+    titles = encoding["color"]["scale"]["domain"]
+    colours = dict(zip(titles, encoding["color"]["scale"]["range"], strict=True))
+    dashes = dict(zip(titles, map(tuple, encoding["strokeDash"]["scale"]["range"]), strict=True))
+    assert colours == {
+        "incoherence": colour_of["behaviour"], "cluster entropy": colour_of["behaviour"], "BLEU": colour_of["text"],
+    }  # fmt: skip
+    assert dashes["incoherence"] != dashes["cluster entropy"]
+    assert dashes["incoherence"] == dashes["BLEU"]
+
+
+def test_where_the_reference_is_hidden_only_the_signals_are_compared_with_one_another() -> None:
+    at = opened("signals", blind="yes")
+    assert "The reference is hidden" in shown(at)
+    ((_, data),) = drawn(at)
+    names = set(data[0]["a"]) | set(data[0]["b"])
+    assert "incoherence" in names
+    assert not names & {"error", "pass@1", "pass@5"}
+    words = shown(at)
+    assert "AUROC by signal" not in words
+    assert "have an error" not in words
+    assert list(at.dataframe) == []

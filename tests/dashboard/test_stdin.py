@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dashboard.components.inputs import spelled_text
+from dashboard.components.outcomes import spelled_text
 from difftrust_core.analysis.queries import query_sql
 from difftrust_core.base.literals import read_literal
 from difftrust_core.cli import main

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 TASKS = ("HumanEval/97", "HumanEval/121", "Mbpp/75")
 """Drawn at random from tasks with 5 to 12 behaviours, without a timeout: seconds, and the same on every machine."""
-TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stability")
+TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stability", "smallest")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,7 @@ def test_a_fresh_run_says_what_the_shipped_results_say(fresh: Store) -> None:
         ("classes", "reach", pl.col("reach") - 1),
         ("disagreements", "text", pl.lit("another")),
         ("stability", "jsd", pl.col("jsd") + 1e-9),
+        ("smallest", "arguments", pl.lit("(1,)")),
     ],
 )
 def test_one_changed_number_is_seen(fresh: Store, tmp_path: Path, table: str, column: str, changed: pl.Expr) -> None:

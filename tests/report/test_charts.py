@@ -10,14 +10,17 @@ import pytest
 from PIL import Image
 
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.report.charts.ablation import ablation_drawing, costs_drawing
+from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.behaviours import clusters_drawing, heat_map_drawing
+from difftrust_core.report.charts.costs import costs_drawing
 from difftrust_core.report.charts.error_incoherence import Selection, error_incoherence_drawing
 from difftrust_core.report.charts.export import chart_bytes, packed_png, save_chart
 from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
 from difftrust_core.report.charts.models import models_drawing
 from difftrust_core.report.charts.ranking import Frame, place_labels, ranking_drawing
+from difftrust_core.report.charts.series import DASHES
 from difftrust_core.report.charts.signals import auroc_drawing, correlations_drawing, roc_drawing
+from difftrust_core.report.charts.style import family_colour
 from difftrust_core.report.charts.template import Drawing
 from difftrust_core.report.charts.workflow import draw_workflow
 
@@ -154,7 +157,7 @@ def test_curves_show_each_value_and_mark_the_chosen_one() -> None:
     spec = ablation_drawing(curves, x="m", measures=["detection_rate"], chosen=10).chart().to_dict()
     marked = [layer for layer in spec["layer"] if layer["mark"].get("size") == 190]
     assert [row["m"] for row in spec["datasets"][marked[0]["data"]["name"]]] == [10]
-    assert spec["title"]["text"] == "diamonds: published values"
+    assert spec["title"]["subtitle"] == "diamonds: published values"
 
 
 def curves(*ms: int, chosen: int) -> Drawing:
@@ -180,13 +183,18 @@ def test_a_shape_names_all_its_tables_and_no_other() -> None:
     assert [r["m"] for r in rows_of(drawing.chart()) if "coder" in r] == [10, 10, 2, 10, 2, 10]
 
 
-def test_a_model_has_one_colour_in_all_charts_of_the_same_models() -> None:
-    table = pl.DataFrame({"model": ["b"], "m": [2], "cost_usd": [1.0], "detection_rate": [0.5]})
-    spec = costs_drawing(table, among=["a", "b"]).chart().to_dict()
-    assert spec["encoding"]["color"]["scale"] == {"domain": ["b"], "range": ["#D55E00"]}
+def test_a_model_has_one_line_in_all_charts_of_the_same_models() -> None:
+    table = pl.DataFrame({"model": ["gpt_4o"], "m": [2], "cost_usd": [1.0], "detection_rate": [0.5]})
     renamed = table.rename({"model": "coder"})
-    spec = ablation_drawing(renamed, measures=["detection_rate"], series="coder", among=["a", "b"]).chart().to_dict()
-    assert spec["layer"][0]["encoding"]["color"]["scale"] == {"domain": ["b"], "range": ["#D55E00"]}
+    of_both = ["gpt_4", "gpt_4o", "gpt_4+gpt_4o"]
+    drawn = [
+        costs_drawing(table, among=of_both),
+        ablation_drawing(renamed, series="coder", measures=["detection_rate"], among=of_both),
+    ]
+    found = [each.chart().to_dict()["layer"][0]["encoding"] for each in drawn]
+    for encoding in found:
+        assert encoding["color"]["scale"] == {"domain": ["GPT-4o"], "range": [family_colour("gpt_4o")]}
+        assert encoding["strokeDash"]["scale"]["range"] == [list(DASHES[1])]  # the second of its family
 
 
 def test_the_workflow_has_a_box_a_stage_and_arrows_between_those_there() -> None:

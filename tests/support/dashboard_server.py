@@ -7,8 +7,9 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 
@@ -19,17 +20,20 @@ def _free_port() -> int:
 
 
 @contextmanager
-def dashboard(store: Path | None, log: Path, **environment: str) -> Iterator[tuple[str, int]]:
-    """Run `difftrust dashboard` until the block ends; yield its address and process id."""
+def dashboard(
+    store: Path | None, log: Path, *, words: Sequence[str] = (), **environment: str
+) -> Iterator[tuple[str, int]]:
+    """Run `difftrust dashboard` with ``words`` until the block ends; yield its address and process id."""
     port = _free_port()
-    words = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", "--port", str(port)]
-    words += [] if store is None else ["--store", str(store)]
+    command = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", f"--port={port}"]
+    command += [*words, *([] if store is None else ["--store", str(store)])]
+    below = next((f"/{path.strip('/')}" for word, path in pairwise(words) if word == "--base-path"), "")
     own = {name: value for name, value in os.environ.items() if not name.startswith(("DIFFTRUST_", "STREAMLIT_"))}
     with log.open("wb") as handle:
-        process = subprocess.Popen(words, stdout=handle, stderr=handle, env=own | environment, cwd=log.parent)
+        process = subprocess.Popen(command, stdout=handle, stderr=handle, env=own | environment, cwd=log.parent)
         try:
-            _wait(f"http://127.0.0.1:{port}", process, log)
-            yield f"http://127.0.0.1:{port}", process.pid
+            _wait(f"http://127.0.0.1:{port}{below}", process, log)
+            yield f"http://127.0.0.1:{port}{below}", process.pid
         finally:
             process.terminate()
             try:

@@ -12,7 +12,7 @@ from difftrust_core.base.records import Coder
 from difftrust_core.datasets.published import PAPER_SETTING
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.detection import Detection
-from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statistic_of
+from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, ratio_limits, statistic_of
 
 Filter = Callable[[pl.DataFrame], pl.DataFrame]
 """Takes the rows of the tasks that count, by their benchmark and task_id."""
@@ -33,6 +33,15 @@ SETTING_SCHEMA: Final = {
     "cost_usd_is_lower_bound": pl.Boolean,
 }
 """Columns of ``settings_frame``."""
+WITH_LIMITS: Final = {
+    "mean_error": ("mean_error", Detection.AS_PUBLISHED),
+    "mean_incoherence": ("mean_incoherence", Detection.AS_PUBLISHED),
+    "detection_rate": ("detection_rate", Detection.AS_PUBLISHED),
+    "detection_rate_all_pairs": ("detection_rate", Detection.ALL_PAIRS),
+    "undetected_mean_error": ("undetected_mean_error", Detection.AS_PUBLISHED),
+    "undetected_mean_error_all_pairs": ("undetected_mean_error", Detection.ALL_PAIRS),
+}
+"""Columns that have a <column>_low and <column>_high -> measure and detection."""
 
 
 def whole_rows(
@@ -67,15 +76,28 @@ def recorded(pool: Pool, coder: Coder) -> int:
     return 0 if members is None else int(members.sample_index.max(initial=-1)) + 1
 
 
-def settings_frame(pool: Pool, coders: Sequence[Coder], points: Sequence[tuple[int, int]]) -> pl.DataFrame:
-    """Return one row for each (m, n) that is recorded whole: the columns of SETTING_SCHEMA, null where undefined."""
-    made = []
+def settings_frame(
+    pool: Pool, coders: Sequence[Coder], points: Sequence[tuple[int, int]], *, resamples: int = 0
+) -> pl.DataFrame:
+    """Return one row for each (m, n) that is recorded whole: the columns of SETTING_SCHEMA, null where undefined.
+
+    ``resamples`` > 0: and <column>_low and <column>_high for those of WITH_LIMITS, 95 % over tasks.
+    """
+    made, schema = [], dict(SETTING_SCHEMA)
+    if resamples:
+        schema |= {f"{name}_{end}": pl.Float64 for name in WITH_LIMITS for end in ("low", "high")}
     for m, n in points:
         found = whole_rows(pool, coders, m=m, n=n) if m > 1 else None
         if found is not None:
-            made.append({**_coder_columns(coders), "m": m, "n": n, **summary(found)})
-    rows = [{name: row[name] for name in SETTING_SCHEMA} for row in made]
-    return pl.DataFrame(rows, schema=SETTING_SCHEMA).fill_nan(None)
+            made.append({**_coder_columns(coders), "m": m, "n": n, **summary(found), **_limits(found, resamples)})
+    rows = [{name: row[name] for name in schema} for row in made]
+    return pl.DataFrame(rows, schema=schema).fill_nan(None)
+
+
+def _limits(found: pl.DataFrame, resamples: int) -> dict[str, float]:
+    """Return the limits of WITH_LIMITS by the names of their columns; none without resamples."""
+    limits = ratio_limits(found, WITH_LIMITS, resamples=resamples) if resamples else {}
+    return {f"{name}_{end}": x for name, pair in limits.items() for end, x in zip(("low", "high"), pair, strict=True)}
 
 
 def _coder_columns(coders: Sequence[Coder]) -> dict[str, object]:

@@ -45,6 +45,6 @@ def _base_path(path: str) -> str:
     """Return the path without slashes around it. Raises WrongUsage for what no path of a URL looks like."""
     from difftrust_core.exceptions import WrongUsage
 
-    if not re.fullmatch(r"/?[\w.~-]+(/[\w.~-]+)*/?", path, re.ASCII):
+    if not re.fullmatch(r"/?\w[\w.~-]*(/\w[\w.~-]*)*/?", path, re.ASCII):
         raise WrongUsage(f"--base-path is a path such as /difftrust, got {path!r}; use letters, digits, - and /")
     return path.strip("/")

@@ -8,14 +8,18 @@ import typer
 commands = typer.Typer()
 
 
-@commands.command(epilog="Example: difftrust fetch humaneval")
+@commands.command(epilog="Example: difftrust fetch humaneval mbpp")
 def fetch(
-    name: Annotated[
-        str, typer.Argument(help="humaneval, mbpp, bigcodebench, spider or difftrust (the published candidates).")
+    names: Annotated[
+        list[str], typer.Argument(help="humaneval, mbpp, bigcodebench, spider or difftrust (the published candidates).")
     ],
     source: Annotated[Path | None, typer.Option("--from", help="A local copy to take instead.", metavar="PATH")] = None,
 ) -> None:
-    """Bring a benchmark or the recorded candidates to this machine, checked against a pinned sha256."""
+    """Bring benchmarks or the recorded candidates to this machine, checked against a pinned sha256.
+
+    humaneval, mbpp and difftrust are the texts that the shipped results lack: the page Task shows them then.
+    """
     from difftrust_core.datasets.download import fetch as fetch_file
 
-    typer.echo(f"ready: {fetch_file(name, source=source)}")
+    for name in names:
+        typer.echo(f"ready: {fetch_file(name, source=source)}")

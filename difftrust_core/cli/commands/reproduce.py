@@ -124,6 +124,8 @@ def run_all(
     refresh_estimates(opened, n_jobs=n_jobs)
     compared = selection_of(temperatures=[PAPER_SETTING.temperature], m=M)
     if _holds(opened, compared):
+        for place, validity in ((opened, "reference"), (Store.open(domains), "domain")):
+            _find_smallest(place, validity, compared, n_jobs=n_jobs, allow_weak=allow_weak, say=say)
         found = compare_store(opened, StabilityRequest(selection=compared, with_tsed=True, n_jobs=n_jobs))
         say(f"compared the programs of {found.n_rows:,} (coder, task) pairs, {found.n_at_hand:,} were there before")
     made = export_results(opened, to, n_jobs=n_jobs, beside=Store.open(domains))
@@ -148,6 +150,7 @@ def run_starter(
     Raises DifftrustError if a task failed, before packing.
     """
     from difftrust_core.analysis.packing import pack_store
+    from difftrust_core.datasets.recorded.selection import Selection
     from difftrust_core.execution.execute import execute
     from difftrust_core.generation.simulated import SIMULATED
     from difftrust_core.report.steps import generate
@@ -160,9 +163,28 @@ def run_starter(
         done = execute(opened, n=n, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say)
         _refuse_failures(done)
         say(f"executed {done.n_executions:,} program-input pairs in {done.seconds:.0f} s, inputs: {validity}")
+    for validity in ("domain", "reference"):
+        _find_smallest(opened, validity, Selection(m=m), n_jobs=n_jobs, allow_weak=allow_weak, say=say)
     made = pack_store(opened, to, replaceable=SIMULATED, n_jobs=n_jobs)
     say(f"results in {to}: {_megabytes(to):.1f} MB")
     return made
+
+
+def _find_smallest(
+    store: "Store", validity: str, selection: "Selection", *, n_jobs: int, allow_weak: bool, say: Callable[[str], None]
+) -> None:
+    """Find the smallest inputs on which these candidates differ. Raises DifftrustError if a task failed."""
+    from difftrust_core.analysis.estimates import refresh_estimates
+    from difftrust_core.analysis.smallest_inputs import Request, find_smallest
+    from difftrust_core.base.records import Reading
+
+    place = store.read_as(Reading(inputs=validity))
+    refresh_estimates(place, n_jobs=n_jobs)
+    found = find_smallest(place, Request(selection=selection, n_jobs=n_jobs, allow_weak=allow_weak))
+    if found.failures:
+        task_id, why = found.failures[0]
+        raise DifftrustError(f"{len(found.failures)} tasks failed, the first {task_id}: {why}; run the command again")
+    say(f"found the smallest inputs of {found.n_found:,} pairs of behaviours, inputs: {validity}")
 
 
 def _megabytes(folder: Path) -> float:

@@ -5,7 +5,7 @@ n_tasks), row sums n_tasks. The measures are those of ``aggregate``; on weights 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -54,6 +54,43 @@ def bootstrap_tasks(
     n_tasks = estimates.height
     weights = task_weights(n_tasks, resamples=resamples, seed=seed)
     return _interval(lambda w: statistic(estimates, w), weights, confidence=confidence, n_tasks=n_tasks)
+
+
+def ratio_limits(
+    estimates: pl.DataFrame,
+    measures: Mapping[str, tuple[str, Detection]],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> dict[str, Limits]:
+    """Return the limits that ``bootstrap_tasks`` gives several of ``aggregate.RATIOS``, each resample drawn once.
+
+    ``measures``: name -> (measure, detection). Names stay; NaN where a statistic is undefined. Raises WrongUsage for
+    another measure or confidence.
+    """
+    terms = [ratio_terms(estimates, measure, detection=detection) for measure, detection in measures.values()]
+    n_tasks, confidence = estimates.height, checked_confidence(confidence)
+    if n_tasks < 2:
+        return dict.fromkeys(measures, (math.nan, math.nan))
+    value, weight = (np.column_stack(side) for side in zip(*terms, strict=True))
+    kept = ~np.isnan(value) & ~np.isnan(weight)
+    below = np.where(kept, weight, 0.0)
+    above = np.where(kept, value, 0.0) * below
+    weights = task_weights(n_tasks, resamples=resamples, seed=seed)
+    totals, of_totals = above.sum(axis=0), below.sum(axis=0)
+    points, resampled = _divided(totals, of_totals), _divided(weights @ above, weights @ below)
+    left_out = _divided(totals - above, of_totals - below)
+    return {
+        name: bca_limits(float(points[i]), resampled[:, i], left_out[:, i], confidence=confidence)
+        for i, name in enumerate(measures)
+    }
+
+
+def _divided(above: Floats, below: Floats) -> Floats:
+    """Return the ratios, NaN where nothing is left below but rounding."""
+    ratios: Floats = np.divide(above, below, out=np.full(above.shape, math.nan), where=below > _TIE)
+    return ratios
 
 
 def paired_difference(

@@ -1,20 +1,44 @@
 """Measures against m, n or temperature, the chosen point marked (Table 3), and against dollars."""
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import altair as alt
 import polars as pl
 
-from difftrust_core.report.charts.style import GREY, SHARE, SHARES, colour_of, side_by_side, styled, title_of
+from difftrust_core.report.charts.series import Look, encodings, lines_of, look_of, shape_encoding
+from difftrust_core.report.charts.style import GREY, SHARE, SHARES, side_by_side, styled, title_of
 from difftrust_core.report.charts.template import Drawing, drawing, named
 from difftrust_core.report.names import display_name, with_display_names
 from difftrust_core.report.render import in_dollars
 
+Domains = Mapping[str, tuple[float, float]]
+"""Measure -> the ends of its axis."""
 _CURVES = ("detection_rate", "mean_error", "mean_incoherence")
+_ALIKE = ("mean_error", "mean_incoherence")
+"""Measures whose axes are one, so that their heights can be compared."""
 _LOGARITHMIC = ("m", "n")
 _POINT = "chosen"
-_COST = "cost"
+COST = "cost"
+_MODELS = ("model", "coder")
+"""Columns that name models; others name benchmarks."""
+_BAND = 0.14
+_STEP = 0.05
+
+
+def domains_of(tables: Sequence[pl.DataFrame], measures: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return the ends of each measure's axis over all tables: rates to 1, error and incoherence to the same end."""
+    most = {measure: max((_most(table, measure) for table in tables), default=0.0) for measure in measures}
+    alike = max((most[measure] for measure in measures if measure in _ALIKE), default=0.0)
+    ends = {measure: alike if measure in _ALIKE else 1.0 for measure in measures}
+    return {measure: (0.0, min(1.0, math.ceil(max(end, _STEP) / _STEP) * _STEP)) for measure, end in ends.items()}
+
+
+def _most(table: pl.DataFrame, measure: str) -> float:
+    names = [name for name in (measure, f"{measure}_high", f"published_{measure}") if name in table.columns]
+    found = [table[name].cast(pl.Float64).fill_nan(None).max() for name in names]
+    return max((float(x) for x in found if isinstance(x, float)), default=0.0)
 
 
 def ablation_drawing(
@@ -26,31 +50,37 @@ def ablation_drawing(
     among: Sequence[str] | None = None,
     chosen: float | None = None,
     ticks: Sequence[float] | None = None,
+    domains: Domains | None = None,
+    has_legend: bool = True,
     height: int = 240,
 ) -> Drawing:
     """Draw each measure against the column ``x`` (m, n or temperature): a panel a measure, a line a ``series``.
 
     ``table``: one row a (series, x), e.g. ``ablation.curves``. Columns <measure>_low and <measure>_high become a band,
-    published_<measure> diamonds. ``among``: all names that have colours of their own, those of ``series`` unless given.
+    published_<measure> diamonds. ``among``: all names that have lines of their own, those of ``series`` unless given.
     ``chosen``: the value of x that is marked. ``ticks``: where the axis has numbers, at the values of x unless given.
+    ``domains``: of charts beside this one, that share their axes (``domains_of``).
     """
     names = table[series].unique().sort().to_list()
     data = {} if chosen is None else {_POINT: pl.DataFrame({x: [float(chosen)]})}
     shown = [measure for measure in measures if table[measure].is_not_null().any()]
-    table = _with_cost(table)
+    table = with_cost(table)
     for measure in shown:
-        rows = table.select(*_told(x, measure, table.columns), series, f"^{measure}_(low|high)$")
+        rows = table.select(*_told(x, measure, table.columns), series)
         data[measure] = rows = with_display_names(rows.drop_nulls(measure), series)
         if chosen is not None:
             data[f"{_POINT}_{measure}"] = rows.filter(pl.col(x) == chosen)
+    lines = lines_of(among or names, of_models=series in _MODELS)
+    ends = {**domains_of([table], shown), **(domains or {})}
     return drawing(
         _shape,
         data,
         x=x,
-        measures=tuple(shown),
+        measures=tuple((measure, ends[measure]) for measure in shown),
         columns=tuple(table.columns),
-        series=(series, tuple(map(display_name, names)), tuple(map(display_name, among or names))),
+        series=(series, look_of(lines, names, [display_name(name) for name in names])),
         has_chosen=chosen is not None,
+        has_legend=has_legend,
         ticks=tuple(_apart(sorted(set(table[x].to_list() if ticks is None else ticks)), x)),
         height=height,
     )
@@ -59,82 +89,96 @@ def ablation_drawing(
 def _shape(
     *,
     x: str,
-    measures: tuple[str, ...],
+    measures: tuple[tuple[str, tuple[float, float]], ...],
     columns: tuple[str, ...],
-    series: tuple[str, tuple[str, ...], tuple[str, ...]],
+    series: tuple[str, Look],
     has_chosen: bool,
+    has_legend: bool,
     ticks: tuple[float, ...],
     height: int,
 ) -> Any:
     scale = alt.Scale(type="log", nice=False) if x in _LOGARITHMIC else alt.Scale(zero=False, padding=12)
     across = alt.X(f"{x}:Q", title=title_of(x), scale=scale, axis=alt.Axis(values=list(ticks), format=",~g"))
+    legend = _legend(series[1]) if has_legend else None
     panels = []
-    for measure in measures:
+    for measure, ends in measures:
         numbers = [_tooltip(name, measure) for name in _told(x, measure, columns)]
         tooltip = [alt.Tooltip(f"{series[0]}:N"), *numbers]
-        panel = _panel(measure, across, (_colour(*series), tooltip), columns, has_chosen)
+        panel = _panel((measure, ends), across, (series, legend, tooltip), columns, has_chosen)
         panel.width, panel.height = 260, height
         panels.append(panel)
     return styled(side_by_side(panels))
 
 
 def _panel(
-    measure: str, across: alt.X, said: tuple[alt.Color, list[alt.Tooltip]], columns: tuple[str, ...], has_chosen: bool
+    measured: tuple[str, tuple[float, float]],
+    across: alt.X,
+    said: tuple[tuple[str, Look], alt.Legend | None, list[alt.Tooltip]],
+    columns: tuple[str, ...],
+    has_chosen: bool,
 ) -> Any:
-    colour, tooltip = said
-    up = _up(measure)
+    (measure, ends), (series, legend, tooltip) = measured, said
+    up, lines = share_axis(measure, ends), encodings(*series, legend=legend)
+    colour, shape = {"color": lines["color"]}, shape_encoding(*series)
     base = alt.Chart(named(measure))
     layers: list[Any] = []
     if f"{measure}_low" in columns:
-        low, high = alt.Y(f"{measure}_low:Q", title=title_of(measure)), alt.Y2(f"{measure}_high:Q")
-        layers.append(base.mark_area(opacity=0.15, line=False).encode(y=low, y2=high, color=colour))
+        band = base.transform_filter(f"isValid(datum.{measure}_low)").mark_area(opacity=_BAND, line=False)
+        layers.append(band.encode(y=share_axis(f"{measure}_low", ends), y2=alt.Y2(f"{measure}_high:Q"), **colour))
     if has_chosen:
         layers.append(alt.Chart(named(_POINT)).mark_rule(color=GREY, strokeDash=[4, 4]))
         marked = alt.Chart(named(f"{_POINT}_{measure}")).mark_point(size=190, strokeWidth=2, filled=False)
-        layers.append(marked.encode(y=up, color=colour))
-    layers.append(base.mark_line(strokeWidth=2).encode(y=up, color=colour))
-    layers.append(base.mark_point(filled=True, size=55, opacity=1).encode(y=up, color=colour, tooltip=tooltip))
+        layers.append(marked.encode(y=up, **colour))
+    layers.append(base.mark_line(strokeWidth=2).encode(y=up, **lines))
+    layers.append(base.mark_point(filled=True, size=55, opacity=1).encode(y=up, tooltip=tooltip, **colour, **shape))
     if f"published_{measure}" in columns:
         published = base.mark_point(shape="diamond", size=80, filled=False, strokeWidth=1.5, opacity=1)
-        beside = alt.Y(f"published_{measure}:Q", title=title_of(measure))
-        layers.append(published.encode(y=beside, color=colour, tooltip=tooltip))
+        layers.append(published.encode(y=share_axis(f"published_{measure}", ends), tooltip=tooltip, **colour))
     made = alt.LayerChart(layer=layers, encoding=alt.Encoding(x=across))
-    if f"published_{measure}" in columns:
-        made.title = alt.Title("diamonds: published values", fontWeight="normal")
+    about: dict[str, Any] = {"subtitle": "diamonds: published values"} if f"published_{measure}" in columns else {}
+    made.title = alt.Title(title_of(measure), fontWeight="normal", **about)
     return made
 
 
-def _up(measure: str) -> alt.Y:
-    scale = alt.Scale(zero=True, nice=True)
-    return alt.Y(f"{measure}:Q", title=title_of(measure), scale=scale, axis=alt.Axis(format=SHARES))
+def share_axis(measure: str, ends: tuple[float, float]) -> alt.Y:
+    """Return the axis of a share; its title stands above the panel, where it can be read and is never cut."""
+    scale = alt.Scale(domain=list(ends), nice=False)
+    return alt.Y(f"{measure}:Q", title=None, scale=scale, axis=alt.Axis(format=SHARES, tickCount=5))
 
 
 def _told(x: str, measure: str, columns: Sequence[str]) -> list[str]:
     """Return the columns whose numbers a point tells."""
-    return [name for name in (x, measure, f"published_{measure}", _COST) if name in columns]
+    return [name for name in (x, *_numbers_of(measure), COST) if name in columns]
+
+
+def _numbers_of(measure: str) -> tuple[str, ...]:
+    return (measure, f"{measure}_low", f"{measure}_high", f"published_{measure}")
+
+
+_ENDS: Final = {"_low": "95 % interval, from", "_high": "to"}
 
 
 def _tooltip(name: str, measure: str) -> alt.Tooltip:
     """Return how a point tells a column: the measure as a share, others with thousands apart, the cost in words."""
-    if name == _COST:
-        return alt.Tooltip(f"{_COST}:N")
-    return alt.Tooltip(f"{name}:Q", format=SHARE if name.endswith(measure) else ",~g")
+    if name == COST:
+        return alt.Tooltip(f"{COST}:N")
+    title = _ENDS.get(name.removeprefix(measure), name.replace("_", " "))
+    return alt.Tooltip(f"{name}:Q", title=title, format=SHARE if name in _numbers_of(measure) else ",~g")
 
 
-def _with_cost(table: pl.DataFrame) -> pl.DataFrame:
+def with_cost(table: pl.DataFrame) -> pl.DataFrame:
     """Return ``table`` with the column ``cost``: its dollars as text, where it has any."""
     if "cost_usd" not in table.columns:
         return table
     pairs = table.select("cost_usd", "^cost_usd_is_lower_bound$").iter_rows()
-    return table.with_columns(pl.Series(_COST, [in_dollars(*pair) for pair in pairs], dtype=pl.String))
+    return table.with_columns(pl.Series(COST, [in_dollars(*pair) for pair in pairs], dtype=pl.String))
 
 
-def _colour(column: str, names: tuple[str, ...], among: tuple[str, ...]) -> alt.Color:
-    across = 1 if len(names) > 1 and sum(map(len, names)) > 32 else 4  # a panel is narrow
-    legend = alt.Legend(
-        title=None, orient="bottom", columns=across, symbolType="circle", symbolOpacity=1, symbolStrokeWidth=0
+def _legend(look: Look) -> alt.Legend:
+    across = 1 if len(look) > 1 and sum(len(name) for name, _, _ in look) > 32 else 4  # a panel is narrow
+    return alt.Legend(
+        title=None, orient="bottom", columns=across, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=3
     )
-    return colour_of(column, names, among=among, legend=legend)
 
 
 def _apart(ticks: list[float], x: str) -> list[float]:
@@ -144,61 +188,3 @@ def _apart(ticks: list[float], x: str) -> list[float]:
         if x not in _LOGARITHMIC or not kept or tick >= 1.6 * kept[-1]:
             kept.append(tick)
     return kept
-
-
-def costs_drawing(
-    table: pl.DataFrame,
-    *,
-    measure: str = "detection_rate",
-    among: Sequence[str] | None = None,
-    chosen: int | None = None,
-) -> Drawing:
-    """Draw a measure against what all programs cost, a line a model along m; each point tells its m.
-
-    ``table``: one row a (model, m) with model, m, cost_usd and the measure, e.g. ``ablation.settings_frame``; rows of
-    unknown or no cost are left out. ``among``: all models that have colours of their own, those drawn unless given.
-    ``chosen``: the m that is marked.
-    """
-    rows = _with_cost(table).select("model", "m", "cost_usd", _COST, measure)
-    rows = rows.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_null())
-    names = rows["model"].unique().sort().to_list()
-    data = {"rows": with_display_names(rows.sort("model", "m"))}
-    if chosen is not None:
-        data["chosen"] = data["rows"].filter(pl.col("m") == chosen)
-    return drawing(
-        _cost_shape,
-        data,
-        measure=measure,
-        names=tuple(map(display_name, names)),
-        among=tuple(map(display_name, among or names)),
-        has_chosen=chosen is not None,
-    )
-
-
-def _cost_shape(*, measure: str, names: tuple[str, ...], among: tuple[str, ...], has_chosen: bool) -> Any:
-    legend = alt.Legend(title=None, orient="bottom", columns=1, symbolOpacity=1)
-    base = alt.Chart(named("rows"))
-    shared = alt.Encoding(
-        x=alt.X(
-            "cost_usd:Q",
-            title="cost of all programs of all tasks (US dollars)",
-            scale=alt.Scale(type="log", nice=False, padding=14),
-            axis=alt.Axis(format="$~g", tickCount=5),
-        ),
-        y=_up(measure),
-        color=colour_of("model", names, among=among, legend=legend),
-    )
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("m:Q"),
-        alt.Tooltip(f"{_COST}:N"),
-        alt.Tooltip(f"{measure}:Q", format=SHARE),
-    ]
-    layers: list[Any] = [
-        base.mark_line(strokeWidth=2).encode(order=alt.Order("m:Q")),
-        base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tooltip),
-        base.mark_text(dy=-11, fontSize=10).encode(text=alt.Text("m:Q")),
-    ]
-    if has_chosen:
-        layers.append(alt.Chart(named("chosen")).mark_point(size=190, strokeWidth=2, filled=False))
-    return styled(alt.LayerChart(layer=layers, encoding=shared, width=560, height=280))

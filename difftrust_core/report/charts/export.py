@@ -43,6 +43,13 @@ def chart_bytes(chart: Any, suffix: str) -> bytes:
     return str(vl_convert.vegalite_to_html(spec, bundle=True)).encode()
 
 
+def png_of_vega(spec: dict[str, Any]) -> bytes:
+    """Return the picture of a specification in Vega."""
+    import vl_convert
+
+    return packed_png(vl_convert.vega_to_png(spec, ppi=_PIXELS_PER_INCH))
+
+
 def _numbered(svg: str) -> str:
     """Return the SVG with its clips and gradients numbered from 0: the renderer counts through all that it draws."""
     order: dict[str, int] = {}

@@ -30,6 +30,7 @@ _MAY_BE_NULL = {
     "tasks": {"reference"},
     "executions": set(MEASURED),
     "estimates": {"detected", *SHARES, *MAY_BE_MISSING["estimates"]},
+    "smallest": {"second", "second_kind", "second_text", "place"},
     "members": {"prompt_tokens", "completion_tokens", "cost_nanodollars", *MAY_BE_MISSING["members"]},
 }
 _TASK = ["benchmark", "task_id"]
@@ -292,6 +293,15 @@ def _estimates(read: _Read) -> _Flaws:
     yield from _some(too_far, where, "expected n to be at most the inputs in `patterns`, found otherwise for")
 
 
+def _smallest(read: _Read) -> _Flaws:
+    smallest, rows = read("smallest"), read("classes").select(*_WHERE, "row")
+    for name in ("first", "second"):
+        orphans = smallest.drop_nulls(name).join(rows.rename({"row": name}), on=[*_WHERE, name], how="anti")
+        yield from _some(orphans, [*_WHERE, name], "expected a row of `classes` for each behaviour, found none for")
+    wrong = smallest.filter((pl.col("kind") == "wrong") != pl.col("second").is_null())
+    yield from _some(wrong, [*_WHERE, "kind"], "expected a second behaviour where two disagree only, found otherwise")
+
+
 def _witnesses(read: _Read) -> _Flaws:
     where = [*_WHERE, "witness_index"]
     witnesses = read("witnesses")
@@ -317,6 +327,7 @@ _CHECKS: dict[str, tuple[Callable[[_Read], _Flaws], ...]] = {
     "classes": (_classes,),
     "members": (_members,),
     "disagreements": (_disagreements,),
+    "smallest": (_smallest,),
     "estimates": (_estimates,),
     "tokens": (),
     "witnesses": (_witnesses,),

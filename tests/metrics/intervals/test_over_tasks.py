@@ -14,6 +14,7 @@ from difftrust_core.metrics.intervals.over_tasks import (
     bca_limits,
     bootstrap_tasks,
     paired_difference,
+    ratio_limits,
     statistic_of,
     task_weights,
 )
@@ -101,6 +102,16 @@ def test_what_is_undefined_is_nan():
     assert math.isnan(bootstrap_tasks(right, statistic_of("detection_rate")).high)
     assert math.isnan(bootstrap_tasks(tasks()[:1], statistic_of("mean_error")).low)
     assert math.isnan(bootstrap_tasks(tasks()[:0], statistic_of("spearman")).estimate)
+
+
+def test_several_measures_at_once_have_the_limits_of_each_alone():
+    ratios = {f"{name} {rule}": (name, rule) for name, rule in CASES if name != "spearman"}
+    gaps = tasks().with_columns(p_detected=pl.when(pl.int_range(N_TASKS) == 5).then(None).otherwise("p_detected"))
+    for frame in (tasks(), gaps, tasks().with_columns(p_erroneous=0.0), tasks()[:1]):
+        found = ratio_limits(frame, ratios, resamples=300, seed=2)
+        for name, (measure, rule) in ratios.items():
+            alone = bootstrap_tasks(frame, statistic_of(measure, detection=rule), resamples=300, seed=2)
+            assert found[name] == pytest.approx((alone.low, alone.high), nan_ok=True, rel=1e-9), name
 
 
 def test_a_difference_that_is_the_same_on_every_task_is_certain():

@@ -1,0 +1,43 @@
+"""`difftrust fetch` brings several texts at once, after which the results that lack them show them."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.cli import main
+from difftrust_core.datasets.texts import commands_for_texts
+
+
+def candidates(path: Path) -> None:
+    row = {"benchmark": "MBPP", "task_id": "Mbpp/2", "model": "m", "temperature": 0.6, "sample_index": 0, "code": "x"}
+    path.parent.mkdir(parents=True)
+    pl.DataFrame([row]).write_parquet(path)
+
+
+def test_the_commands_that_are_named_bring_the_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DIFFTRUST_DATA", raising=False)
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    candidates(tmp_path / "clone/candidates.parquet")
+    before = commands_for_texts("MBPP")
+    assert before == ("difftrust fetch mbpp", "difftrust fetch difftrust --from CLONE")
+    with pytest.raises(SystemExit) as ended:
+        main(before[1].replace("CLONE", str(tmp_path / "clone")).split()[1:])
+    assert ended.value.code == 0
+    assert commands_for_texts("MBPP") == before[:1]
+    assert "ready: " in capsys.readouterr().out
+
+
+def test_several_names_are_brought_in_their_order_up_to_one_that_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    candidates(tmp_path / "clone/candidates.parquet")
+    with pytest.raises(SystemExit) as ended:
+        main(["fetch", "difftrust", "nonsense", "--from", str(tmp_path / "clone")])
+    assert ended.value.code == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("ready: ")
+    assert "nothing to fetch is called 'nonsense'" in err
