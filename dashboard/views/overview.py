@@ -248,4 +248,9 @@ def _show_intervals(table: pl.DataFrame) -> None:
         "cover other programs or other inputs."
     )
     intervals = long_intervals(table)
-    downloads.show_chart(models_drawing(intervals), intervals, name="models")
+    with st.container(horizontal=True, key="intervals"):  # as many beside one another as the screen has room for
+        for measure in intervals["measure"].unique(maintain_order=True):
+            with st.container(width=330):
+                own = intervals.filter(measure=measure)
+                downloads.show_chart(models_drawing(own), None, name=f"models-{measure}")
+    downloads.show_downloads(lambda: models_drawing(intervals), intervals, name="models")

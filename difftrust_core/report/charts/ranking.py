@@ -129,7 +129,7 @@ def _shape(
     panels = []
     for place, name in enumerate(names):
         panel = alt.layer(*_layers(place, axes, colour, columns, is_fluid))
-        panels.append(panel.properties(title=alt.Undefined if is_fluid else name, width=width, height=height))
+        panels.append((panel if is_fluid else panel.properties(title=name)).properties(width=width, height=height))
     return styled(side_by_side(panels))
 
 
