@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import text
 from dashboard.components.check_form import ASSUMPTIONS, EXAMPLES, INPUTS, add_line, ask_for, say_right
-from difftrust_core.base.text import marked_difference
+from dashboard.side_by_side import Side, show_side_by_side
 from difftrust_core.checks.spelling import spelled_method
 from difftrust_core.report.check_text import (
     Report,
@@ -96,17 +96,14 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(_where(found, report))
         text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
-        codes = [text.plain(side["code"]) for side in sides]
-        marked = [marked_difference(*pair) for pair in (codes, codes[::-1])]
-        outcomes = outcomes_shown(found, report)
-        text.show_cards(
-            text.Card(
-                title=f"Cluster {side['number']}: {text.one_line(outcome)}",
-                about=f" · {text.one_line(_members(side), most=60)}",
-                pieces=pieces,
+        shown = [
+            Side(
+                title=f"Cluster {side['number']} · {text.one_line(_members(side), most=60)}: {text.one_line(outcome)}",
+                code=side["code"],
             )
-            for side, outcome, pieces in zip(sides, outcomes, marked, strict=True)
-        )
+            for side, outcome in zip(sides, outcomes_shown(found, report), strict=True)
+        ]
+        show_side_by_side(*shown)
         if effects := effects_alone(found, report):
             text.show_small(effects)
         pins = [(side, pin) for side, pin in zip(sides, pins_of(found, report), strict=True) if pin is not None]

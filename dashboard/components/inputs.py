@@ -19,6 +19,7 @@ _GROUPS = 12
 _HIGH = 175
 """Pixels of the box that many outcomes scroll in."""
 _TEXT = 2_000
+_SHORT = 50
 _LINE = 90
 """Characters of an input in the list."""
 _BESIDE = ("input", "left", "right")
@@ -28,13 +29,14 @@ _BESIDE = ("input", "left", "right")
 @st.fragment
 def show_inputs(chosen: Choice, task: TaskView) -> None:
     """Write one input of a list, its outcomes by cluster and the programs; what is chosen here reruns only this."""
-    kind = _choose_list(task, blind=chosen.blind)
-    found = read_inputs(task, kind)[:_LISTED]
-    if any(one.place for one in found) and state.choose_switch(
-        "only inside the domain", name="inside", help="Leave out inputs that the task does not allow, or may not."
-    ):
-        found = [one for one in found if one.place == "domain"]
-    one = _choose_input(task, found) if found else None
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        kind = _choose_list(task, blind=chosen.blind)
+        found = read_inputs(task, kind)[:_LISTED]
+        if any(one.place for one in found) and state.choose_switch(
+            "only inside the domain", name="inside", help="Leave out inputs that the task does not allow, or may not."
+        ):
+            found = [one for one in found if one.place == "domain"]
+    one = _choose_input(task, found, blind=chosen.blind) if found else None
     if one is None:
         _say_nothing(task, kind)
     else:
@@ -42,8 +44,6 @@ def show_inputs(chosen: Choice, task: TaskView) -> None:
         _say_marks(one, has_checker=task.has_checker)
         _show_answers(task, one, blind=chosen.blind)
     show_pair(chosen, task, one, blind=chosen.blind)
-    if one is not None and not chosen.blind:
-        _offer_test(task, one)
 
 
 def forget_input() -> None:
@@ -56,7 +56,8 @@ def _choose_list(task: TaskView, *, blind: bool) -> str:
     has_reference = not blind and task.clustering.reference_labels is not None
     kinds = [WRONG, DISAGREEING] if has_reference else [DISAGREEING]
     usual = next((kind for kind in kinds if count_inputs(task, kind)), kinds[0])
-    words = {WRONG: "wrong", DISAGREEING: "disagreeing"}
+    is_unseen = not count_inputs(task, DISAGREEING) and int(task.clustering.counts.sum()) > 1
+    words = {WRONG: "wrong, all agree" if is_unseen else "wrong", DISAGREEING: "disagreeing"}
     return state.choose_one(
         "Inputs",
         kinds,
@@ -82,7 +83,7 @@ def _say_nothing(task: TaskView, kind: str) -> None:
         text.show_small(f"The inputs of this task are missing; {REMEDIES['inputs'].replace('`', '')}.")
 
 
-def _choose_input(task: TaskView, found: Sequence[ReadInput]) -> ReadInput:
+def _choose_input(task: TaskView, found: Sequence[ReadInput], *, blind: bool) -> ReadInput:
     """Return the input that is shown; keys and buttons step through the list."""
     keys = [one.key for one in found]
     of_key = dict(zip(keys, found, strict=True))
@@ -107,6 +108,8 @@ def _choose_input(task: TaskView, found: Sequence[ReadInput]) -> ReadInput:
                 on_click=_step,
                 args=(keys[there % len(keys)], keys[0]),
             )
+        if not blind:
+            _offer_test(task, of_key[key])
     return of_key[key]
 
 
@@ -127,13 +130,14 @@ def _say_marks(one: ReadInput, *, has_checker: bool) -> None:
         marks.append("smallest found" if one.is_smallest else "shortened, a smaller one may exist")
     if one.n_inputs is not None and one.n_inputs > 1:
         marks.append(f"stands for {count_of(one.n_inputs, 'input')}")
-    text.show_small(f"{' · '.join(marks)}. {verdict(one.kind, one.place, has_checker=has_checker)}")
+    said = " · ".join(marks)
+    text.show_small(f"{said[:1].upper()}{said[1:]}. {verdict(one.kind, one.place, has_checker=has_checker)}")
 
 
 def _show_answers(task: TaskView, one: ReadInput, *, blind: bool) -> None:
     """Write the outcomes by cluster, and the reference's where no cluster has it."""
     shown = [each for each in one.answers if not blind or REFERENCE_CLUSTER not in each.clusters][:_GROUPS]
-    if not shown:
+    if not shown or _are_said_above_the_programs(task, shown):
         return
     rest = len(one.answers) - len(shown)
     base = _spelled(task, shown[0])
@@ -148,12 +152,19 @@ def _show_answers(task: TaskView, one: ReadInput, *, blind: bool) -> None:
         st.markdown("The checker accepts none of these outcomes.")
 
 
+def _are_said_above_the_programs(task: TaskView, shown: Sequence[Answer]) -> bool:
+    """Tell whether both answers are short and stand above the two programs anyway: these come into view then."""
+    is_usual = not {"left", "right"} & set(st.query_params)
+    is_short = all(len(_spelled(task, each)) <= _SHORT for each in shown)
+    return len(shown) == 2 and is_usual and is_short and not task.texts.frame.is_empty() and not task.has_checker
+
+
 def _offer_test(task: TaskView, one: ReadInput) -> None:
     if task.language != "python" or task.has_checker:
         return
     written = as_test(task.description.entry_point if task.description else "candidate", one)
     if written is not None:
-        with st.expander("Copy as test"):
+        with st.popover("Copy as test"):
             text.show_code(written)
 
 

@@ -7,6 +7,7 @@ from dashboard import side_by_side, state, text
 from dashboard.components.outcomes import answer_in_words
 from dashboard.data import Choice
 from difftrust_core.analysis.clusters import Cluster
+from difftrust_core.base.text import without_docstrings
 from difftrust_core.datasets.texts import commands_for_texts
 from difftrust_core.report.names import display_name
 from difftrust_core.report.task_inputs import ReadInput
@@ -37,7 +38,7 @@ def show_description(chosen: Choice, task: TaskView) -> None:
     if allowed:
         text.show_small("Domain: the inputs that the task allows")
         with st.container(height=110 if allowed.count("\n") > 2 else "content", border=False):
-            text.show_code(allowed)
+            text.show_code(allowed, language=None)
 
 
 def show_how_to_get_texts(chosen: Choice, what: str, *, table: str) -> None:
@@ -45,7 +46,7 @@ def show_how_to_get_texts(chosen: Choice, what: str, *, table: str) -> None:
     commands = commands_for_texts(chosen.benchmark)
     if commands:
         text.show_small(f"{what} is not part of this store. To see it here, run:")
-        text.show_code("\n".join(commands), language="bash")
+        text.show_code("\n".join(commands), language=None)
     else:
         text.show_small(f"{what} is missing in this store; {REMEDIES[table].replace('`', '')}.")
 
@@ -74,10 +75,12 @@ def show_pair(chosen: Choice, task: TaskView, one: ReadInput | None, *, blind: b
                 label_visibility="collapsed",
                 width="stretch",
             )
-            sides.append(side_by_side.Side(title=_title(task, number, one), code=_text(task, number)))
+            sides.append(side_by_side.Side(title=_title(task, number, one), code=_shown(task, number)))
     side_by_side.show_side_by_side(*sides)
     if sides[0].code == sides[1].code:
         text.show_small("The two programs are identical.")
+    elif task.language == "python":
+        text.show_small("Docstrings are left out; the programs are listed whole below.")
 
 
 def _title(task: TaskView, number: int, one: ReadInput | None) -> str:
@@ -101,6 +104,11 @@ def _named(task: TaskView, number: int) -> str:
     found = _smallest(task, task.clustering.clusters[number - 1])
     whose = f": {text.one_line(display_name(found[0][0]), most=40)} {found[1]}" if found else ""
     return f"cluster {number}{whose}"
+
+
+def _shown(task: TaskView, number: int) -> str:
+    code = _text(task, number)
+    return without_docstrings(code) if task.language == "python" else code
 
 
 def _text(task: TaskView, number: int) -> str:

@@ -1,7 +1,8 @@
 """How the results change with programs, inputs, temperature and models, and what each setting costs."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import polars as pl
@@ -17,6 +18,7 @@ from difftrust_core.metrics.detection import Detection
 from difftrust_core.report.charts.ablation import ablation_drawing, domains_of
 from difftrust_core.report.charts.costs import costs_drawing
 from difftrust_core.report.charts.series import lines_of
+from difftrust_core.report.charts.template import Drawing
 from difftrust_core.report.render import in_dollars
 from difftrust_core.report.sentences import LOWER_BOUND
 from difftrust_core.store.schemas import rewrite
@@ -52,6 +54,19 @@ _HIDDEN = (
 )
 _BORDERS = ("solid", "dashed", "dotted", "double")
 """What the lines of one colour look like in the legend."""
+Series = tuple[tuple[str, ...], ...]
+"""The models of each line: several are a mixture."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panels:
+    """The charts against one thing that varies."""
+
+    table: pl.DataFrame
+    charts: Mapping[str, Drawing]
+    """Measure -> chart; none where it needs a reference that is not there."""
+    whole: Callable[[], Drawing]
+    """Makes them as one chart, for a file."""
 
 
 def draw() -> None:
@@ -62,13 +77,13 @@ def draw() -> None:
         rule = "published" if chosen.blind else _choose_rule()
     _show_point(chosen, models, rule)
     lines = [(model,) for model in models[:_ALONE]] if len(models) in range(2, _ALONE + 1) else []
-    series = [tuple(models), *lines]
-    tables = {vary: _curves(chosen, series, vary) for vary in _varied(chosen)}
-    _show_all(chosen, series, rule, tables)
+    series = (tuple(models), *lines)
+    measures = _measures(chosen, rule)
+    _show_all(chosen, series, measures)
     if not chosen.blind:
-        _show_costs(chosen, series, _of_rule("detection_rate", rule), tables["m"])
+        _show_costs(chosen, series, _of_rule("detection_rate", rule), _curves(chosen, series, "m"))
     missing.show_missing(chosen, models)
-    prefetch.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series))
+    prefetch.STEPS.expect(step for each in chosen.one_step_away() for step in _steps(each, series, measures))
 
 
 def _varied(chosen: Choice) -> list[str]:
@@ -76,9 +91,10 @@ def _varied(chosen: Choice) -> list[str]:
     return [vary for vary in _AGAINST if vary != "temperature" or len(chosen.held.temperatures) > 1]
 
 
-def _steps(chosen: Choice, series: Sequence[tuple[str, ...]]) -> list[Callable[[], object]]:
+def _steps(chosen: Choice, series: Series, measures: tuple[str, ...]) -> list[Callable[[], object]]:
     """Return the steps that compute all numbers of the page for this choice."""
-    return [partial(_curve, chosen, models, vary) for vary in _varied(chosen) for models in series]
+    curves = [partial(_curve, chosen, models, vary) for vary in _varied(chosen) for models in series]
+    return [*curves, partial(_drawn, chosen.counted, series, measures)]
 
 
 def _choose_models(chosen: Choice) -> list[str]:
@@ -181,17 +197,40 @@ def _curves(chosen: Choice, series: Sequence[tuple[str, ...]], vary: str) -> pl.
     return rewrite(pl.concat([_curve(chosen, models, vary) for models in series]), ["model"], text.one_line)
 
 
-def _show_all(chosen: Choice, series: Sequence[tuple[str, ...]], rule: str, tables: dict[str, pl.DataFrame]) -> None:
+def _measures(chosen: Choice, rule: str) -> tuple[str, ...]:
+    """Return the columns that are drawn against what varies."""
+    if chosen.blind:
+        return (_WITHOUT_REFERENCE,)
+    return (_of_rule("detection_rate", rule), "mean_error", _WITHOUT_REFERENCE)
+
+
+@kept(most=256)
+def _drawn(chosen: Choice, series: Series, measures: tuple[str, ...]) -> dict[str, Panels]:
+    """Return the charts of each thing that varies, below one another, on axes that all of them share."""
+    tables = {vary: _curves(chosen, series, vary).rename({"model": "coder"}) for vary in _varied(chosen)}
+    domains = domains_of(list(tables.values()), measures)
+    made = {}
+    for vary, table in tables.items():
+        marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
+        ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
+        draw = partial(
+            ablation_drawing, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks,
+            domains=domains,
+        )  # fmt: skip
+        known = [measure for measure in measures if not table[measure].is_null().all()]
+        charts = {name: draw(measures=(name,), has_legend=False, height=_HEIGHT) for name in known}
+        made[vary] = Panels(table=table, charts=charts, whole=partial(draw, measures=measures))
+    return made
+
+
+def _show_all(chosen: Choice, series: Series, measures: tuple[str, ...]) -> None:
     """Draw each measure against m, n and the temperature: one axis a row, one legend for all."""
-    measures = [_WITHOUT_REFERENCE]
-    if not chosen.blind:
-        measures = [_of_rule("detection_rate", rule), "mean_error", _WITHOUT_REFERENCE]
     st.subheader("Each measure by programs, inputs and temperature", anchor=False)
     _show_legend(series)
-    domains = domains_of(list(tables.values()), measures)
-    for place, (vary, table) in zip(st.columns(len(tables)), tables.items(), strict=True):
+    panels = _drawn(chosen.counted, series, measures)
+    for place, (vary, shown) in zip(st.columns(len(panels)), panels.items(), strict=True):
         with place:
-            _show_curves(chosen, series, vary, (measures, domains), table)
+            _show_curves(chosen, vary, measures, shown)
 
 
 def _show_legend(series: Sequence[tuple[str, ...]]) -> None:
@@ -210,36 +249,19 @@ def _show_legend(series: Sequence[tuple[str, ...]]) -> None:
 _STROKE = "display:inline-block;width:1.8rem;margin-right:0.4rem;vertical-align:middle"
 
 
-def _show_curves(
-    chosen: Choice,
-    series: Sequence[tuple[str, ...]],
-    vary: str,
-    shown: tuple[list[str], dict[str, tuple[float, float]]],
-    table: pl.DataFrame,
-) -> None:
+def _show_curves(chosen: Choice, vary: str, measures: tuple[str, ...], shown: Panels) -> None:
     """Draw the measures against m, n or the temperature, a line a model or mixture, one below the other."""
-    measures, domains = shown
-    table = table.rename({"model": "coder"})
     st.markdown(f"**{_AGAINST[vary]}**")
-    if table.is_empty():
+    if shown.table.is_empty():
         st.markdown("No point of these curves is recorded.")
         return
-    marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
-    ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
-    draw = partial(
-        ablation_drawing, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks,
-        domains=domains,
-    )  # fmt: skip
     for measure in measures:
-        if table[measure].is_null().all():
-            st.markdown("This needs a reference.")
+        if measure in shown.charts:
+            downloads.show_chart(shown.charts[measure], None, name=f"{measure}-against-{vary}")
         else:
-            one = draw(measures=(measure,), has_legend=False, height=_HEIGHT)
-            downloads.show_chart(one, None, name=f"{measure}-against-{vary}")
+            st.markdown("This needs a reference.")
     about = "These charts in one file, and their data."
-    downloads.show_downloads(
-        partial(draw, measures=measures), _for_file(chosen, table), name=f"against-{vary}", about=about
-    )
+    downloads.show_downloads(shown.whole, _for_file(chosen, shown.table), name=f"against-{vary}", about=about)
 
 
 _HEIGHT = 165

@@ -1,5 +1,6 @@
 """Texts for people: the pieces in which two differ, diffs of programs, what hides or steers made visible, cuts."""
 
+import ast
 import difflib
 import re
 import unicodedata
@@ -11,6 +12,12 @@ _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
 MOST_PIECES: Final = 400
 """Beyond, only what both begin and end with is found: comparing pieces takes the square of their number."""
 
+_ALIKE: Final = 0.55
+"""Share of pieces that two lines have in common, from which on one is read as a change of the other."""
+_MOST_ALIKE: Final = 120
+"""Pieces of a line beyond which it is not compared: a text of many such lines would take minutes."""
+_MOST_PARSED: Final = 100_000
+"""Characters of a program that is parsed."""
 Marked = list[tuple[str, bool]]
 """Pieces of a text, in order, and whether each is missing in the other text; empty where that has more."""
 
@@ -43,33 +50,61 @@ class LinePair:
 
     left: Marked | None
     right: Marked | None
-
-    @property
-    def is_equal(self) -> bool:
-        """Tell whether both are the same line."""
-        return self.left == self.right
+    is_equal: bool
 
 
 def aligned_lines(left: str, right: str) -> list[LinePair]:
-    """Return the lines of two texts side by side, each in pieces of which those that the other lacks are marked.
+    """Return the lines of two texts side by side; in lines that resemble each other, what the other lacks is marked.
 
-    A line without a partner is one piece, marked.
+    A line without a partner, or with one of another kind, has no marks: all of it differs.
     """
     own, others = left.splitlines(), right.splitlines()
     rows: list[LinePair] = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
         if tag == "equal":
-            rows += [LinePair(left=[(line, False)], right=[(line, False)]) for line in own[i:j]]
+            rows += [LinePair(left=[(line, False)], right=[(line, False)], is_equal=True) for line in own[i:j]]
         else:
             rows += [_paired(a, b) for a, b in zip_longest(own[i:j], others[k:m])]
     return rows
 
 
 def _paired(left: str | None, right: str | None) -> LinePair:
-    if left is None or right is None:
-        alone = [None if line is None else [(line, True)] for line in (left, right)]
-        return LinePair(left=alone[0], right=alone[1])
-    return LinePair(left=marked_difference(left, right), right=marked_difference(right, left))
+    is_alike = left is not None and right is not None and _resemble(left, right)
+    if left is None or right is None or not is_alike:
+        whole = [None if line is None else [(line, False)] for line in (left, right)]
+        return LinePair(left=whole[0], right=whole[1], is_equal=False)
+    return LinePair(left=marked_difference(left, right), right=marked_difference(right, left), is_equal=False)
+
+
+def _resemble(left: str, right: str) -> bool:
+    pieces = (_PIECE.findall(left.strip()), _PIECE.findall(right.strip()))
+    if max(map(len, pieces)) > _MOST_ALIKE:
+        return False
+    return difflib.SequenceMatcher(None, *pieces, autojunk=False).ratio() >= _ALIKE
+
+
+def without_docstrings(code: str) -> str:
+    """Return a Python program without the docstrings of its functions and classes; as it is where it is not Python.
+
+    A body that is a docstring only keeps it.
+    """
+    if len(code) > _MOST_PARSED:
+        return code
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    lines = code.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and len(node.body) > 1:
+            first, then = node.body[0], node.body[1]
+            end = first.end_lineno or first.lineno
+            if ast.get_docstring(node) is not None and node.lineno < first.lineno and end < then.lineno:
+                lines[first.lineno - 1 : end] = [_GONE] * (end - first.lineno + 1)
+    return "\n".join(line for line in lines if line is not _GONE)
+
+
+_GONE: Final = "\0"
 
 
 def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:

@@ -10,6 +10,7 @@ from difftrust_core.analysis.ablation.grid import PARTS, curves
 from difftrust_core.analysis.ablation.mixtures import mixture_summary, mixtures
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import open_pools
+from difftrust_core.base.records import References, Validity
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.aggregate import coder_measures
@@ -21,6 +22,7 @@ from difftrust_core.report.charts.mixtures import draw_mixtures
 from difftrust_core.report.charts.policies import draw_policies
 from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.risk_coverage import draw_risk_coverage
+from difftrust_core.report.charts.titles import WIDTH, sizes_of, stacked, titled
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.policies import make_policies
@@ -35,6 +37,19 @@ _OF_MIXTURES: Final = {
     "check_alarms": "alarms, among tasks that the model checked solves",
 }
 """What the lines of the mixtures are called."""
+_PANEL: Final = (370, 330)
+"""Width and height of one of two panels beside each other."""
+_INPUTS: Final[dict[str, str]] = {
+    Validity.REFERENCE: "inputs that the reference accepts",
+    Validity.DOMAIN: "inputs in the domain",
+}
+_VARIED: Final = {"m": "number of programs", "n": "number of inputs", "temperature": "temperature"}
+_SEEN: Final = {
+    "m": "More programs find more errors; error and incoherence stay as they are.",
+    "n": "More inputs find few errors more.",
+    "temperature": "Higher temperatures find more errors; the error itself hardly moves.",
+}
+"""What varies -> what to see."""
 _PART_OF = {"m": "3a", "temperature": "3b", "n": "3c"}
 
 
@@ -101,9 +116,38 @@ def _figure_1(request: FigureRequest) -> Figure:
         + ("" if row["rho_found_p"] is None else f", p = {row['rho_found_p']:.1g}")
         for row in rhos.iter_rows(named=True)
     )
-    return Figure(
-        chart=ranking_drawing(measures, x="found", y="erroneous").chart(), frame=measures, notes=(*notes, *said)
+    ranked = _with_ranks(measures)
+    ranks, shares = (
+        ranking_drawing(ranked, x=f"found{kind}", y=f"erroneous{kind}", width=_PANEL[0], height=_PANEL[1]).chart()
+        for kind in ("_rank", "")
     )
+    rho = ", ".join(f"{row['rho_found']:.2f} on {row['benchmark']}" for row in rhos.iter_rows(named=True))
+    chart = titled(
+        stacked(ranks, shares),
+        f"Models ranked without and with a reference: {setting_of(estimates, request)}",
+        f"Above, the ranks: near the dashed line both rankings agree (Spearman's rho {rho}).",
+        "Below, the shares they rank: higher means wrong on more tasks, further right programs disagree on more tasks.",
+    )
+    return Figure(chart=chart, frame=ranked, notes=(*notes, *said))
+
+
+def _with_ranks(measures: pl.DataFrame) -> pl.DataFrame:
+    """Add found_rank and erroneous_rank, a benchmark at a time: 1 has the fewest tasks; equal shares, the mean rank."""
+    return measures.with_columns(
+        pl.col(name).fill_nan(None).rank().over("benchmark").alias(f"{name}_rank") for name in ("found", "erroneous")
+    )
+
+
+def setting_of(frame: pl.DataFrame, request: FigureRequest) -> str:
+    """Return in words what numbers rest on: m = 10, n = 1,000, temperature 0.6, inputs that the reference accepts."""
+    return ", ".join([*sizes_of(frame), inputs_of(request)])
+
+
+def inputs_of(request: FigureRequest) -> str:
+    """Return in words which inputs are counted, and which tasks."""
+    inputs = _INPUTS.get(str(request.open().settings().validity), "its own inputs")
+    audited = request.reading.references == References.AUDITED
+    return inputs + (", without faulty references" if audited else "")
 
 
 def _ranking(request: FigureRequest) -> Figure:
@@ -114,22 +158,52 @@ def _ranking(request: FigureRequest) -> Figure:
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if "temperature" in frame.columns:
         frame = _one_temperature(frame)
-    return Figure(chart=ranking_drawing(frame).chart(), frame=frame, notes=made.notes)
+    drawn = ranking_drawing(frame, width=_PANEL[0], height=_PANEL[1]).chart()
+    sizes = _one_temperature(estimates_for(request)[0])
+    chart = titled(
+        drawn,
+        f"Models by error and incoherence: {setting_of(sizes, request)}",
+        "Further right, programs disagree more, which needs no reference; higher, they err more. Crosses: 95 % "
+        "intervals over tasks. What lies above the dashed line E = I / 2 is error that programs share.",
+    )
+    return Figure(chart=chart, frame=frame, notes=made.notes)
 
 
 def _figure_2(request: FigureRequest) -> Figure:
     estimates, notes = _estimates(request)
     own = estimates.filter(model=_models(request, set(estimates["model"]))[0])
-    stages = workflow_stages(own.filter(pl.col("benchmark") == own["benchmark"].min()))
-    return Figure(chart=draw_workflow(stages), frame=stages, notes=notes)
+    shown = own.filter(pl.col("benchmark") == own["benchmark"].min())
+    name = shown["benchmark"][0]
+    stages = workflow_stages(shown)
+    chart = titled(
+        draw_workflow(stages),
+        f"{_named(own)} on {name}: {setting_of(shown, request)}",
+        "From tasks to errors that are found; only the boxes below use a reference.",
+    )
+    return Figure(chart=chart, frame=stages, notes=notes)
 
 
 def _figure_3(request: FigureRequest) -> Figure:
     estimates, notes = _estimates(request)
     own = estimates.filter(pl.col("model").is_in(_models(request, set(estimates["model"]))))
-    width, height = (430, 380) if request.panels == "benchmark" else (300, 280)
+    n_panels = own[request.panels].n_unique()
+    width, height = (360, 340) if n_panels < 3 else (240, 240)
     chart = error_incoherence_drawing(own, panels=request.panels, width=width, height=height).chart()
+    where = f"{own['benchmark'][0]}, " if own["benchmark"].n_unique() == 1 else ""
+    chart = titled(
+        chart,
+        f"{_named(own)}, task by task: {where}{setting_of(own, request)}",
+        "A point is a task. None lies below the dashed line. In the grey strip at the left stand errors that no "
+        "disagreement shows: all programs are wrong in the same way.",
+        width=WIDTH if n_panels > 1 else width + 60,
+    )
     return Figure(chart=chart, frame=own, notes=notes)
+
+
+def _named(rows: pl.DataFrame) -> str:
+    """Return the names of the models of some rows."""
+    names = [display_name(model) for model in rows["model"].unique(maintain_order=True)]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _pools(request: FigureRequest) -> dict[str, Pool]:
@@ -165,8 +239,14 @@ def _ablation(request: FigureRequest) -> Figure:
         raise NoStore(f"the store {request.store} holds no two programs a task of {model}; sample more with -m")
     if request.as_in_paper and model == PAPER_SETTING.model:
         frame = frame.join(_published_rates(request.vary), on=["benchmark", request.vary], how="left")
-    chart = ablation_drawing(frame, x=request.vary, chosen=fixed[request.vary]).chart()
     spelled = ", ".join(f"{name} = {value:g}" for name, value in fixed.items() if name != request.vary)
+    published = any(name.startswith("published_") for name in frame.columns)
+    chart = titled(
+        ablation_drawing(frame, x=request.vary, chosen=fixed[request.vary]).chart(),
+        f"{display_name(model)} by {_VARIED[request.vary]}: {spelled}, {inputs_of(request)}",
+        f"{_SEEN[request.vary]} Bands: 95 % intervals over tasks; dashed: the paper's setting"
+        f"{'; diamonds: published values' if published else ''}.",
+    )
     notes = (f"{display_name(model)}; {spelled}; bands: 95 % intervals over tasks",)
     return Figure(chart=chart, frame=frame, notes=notes)
 
@@ -196,7 +276,13 @@ def _risk_coverage(request: FigureRequest) -> Figure:
         rows = _one_temperature(rows)
     frame = curve_table(rows, signal=request.signal)
     said = f"each line from where all programs agree to where every task is answered, by {request.signal}"
-    return Figure(chart=draw_risk_coverage(frame), frame=frame, notes=(said, *notes))
+    chart = titled(
+        draw_risk_coverage(frame),
+        f"What agreement is worth, by model: {setting_of(rows, request)}",
+        "From left to right more tasks are answered, those first on which programs agree most. A line that rises means "
+        "that agreement tells right answers from wrong ones; its mark is where all programs agree.",
+    )
+    return Figure(chart=chart, frame=frame, notes=(said, *notes))
 
 
 def _mixtures(request: FigureRequest) -> Figure:
@@ -219,7 +305,13 @@ def _mixtures(request: FigureRequest) -> Figure:
         f"m = {m} programs a task, n = {n}; means over every choice of models and of their first {m} programs",
         "finding the mixture's own errors rewards adding bad coders, whose errors are easily found",
     )
-    return Figure(chart=draw_mixtures(frame), frame=frame, notes=notes)
+    chart = titled(
+        draw_mixtures(frame),
+        f"Programs of one model or of several: m = {m}, n = {n:,}, temperature {fixed['temperature']:g}, "
+        f"{inputs_of(request)}",
+        "More models find more errors with as many programs, and raise more alarms in vain.",
+    )
+    return Figure(chart=chart, frame=frame, notes=notes)
 
 
 def _policies(request: FigureRequest) -> Figure:
@@ -229,7 +321,25 @@ def _policies(request: FigureRequest) -> Figure:
     frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
     if frame.drop_nulls(["detection", "false_alarms"]).is_empty():
         raise NoStore(f"there is nothing to draw: all programs of {model} are right, or all wrong; execute more tasks")
-    return Figure(chart=draw_policies(frame), frame=frame, notes=made.notes)
+    chart = titled(
+        draw_policies(frame),
+        f"Ways to check a program of {display_name(model)}, with $ per 1,000 tasks: {inputs_of(request)}",
+        "Higher finds more of the wrong programs, further left alarms less often in vain. Points of one line buy more "
+        "programs, or ask for fewer of them to differ.",
+    )
+    return Figure(chart=chart, frame=frame, notes=made.notes)
+
+
+def _readings(request: FigureRequest) -> Figure:
+    """Return how often tasks are wrong although all programs agree, in three readings."""
+    made = draw_readings(request)
+    chart = titled(
+        made.chart,
+        "Wrong although all programs agree, by model and reading: m = 10, n = 1,000, temperature 0.6",
+        "A point is a model, its bar the 95 % interval over tasks. Inputs outside the domain and faulty references "
+        "account for most of what the first reading calls wrong.",
+    )
+    return replace(made, chart=chart)
 
 
 FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
@@ -239,7 +349,7 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "ranking": _ranking,
     "ablation": _ablation,
     "mixtures": _mixtures,
-    "readings": draw_readings,
+    "readings": _readings,
     "risk-coverage": _risk_coverage,
     "policies": _policies,
 }

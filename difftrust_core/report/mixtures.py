@@ -1,6 +1,7 @@
-"""Programs of several models as tables: with the same number of programs, and for the same money."""
+"""Programs of several models: with the same number of programs, for the same money, and where all of them agree."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -9,7 +10,10 @@ from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.base.records import Coder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import list_price
-from difftrust_core.report.shown import Table
+from difftrust_core.report.charts.mixtures import draw_false_trust
+from difftrust_core.report.charts.titles import titled
+from difftrust_core.report.names import display_name
+from difftrust_core.report.shown import Figure, Table
 
 Tasks = Callable[[pl.DataFrame], pl.DataFrame]
 """Which rows count, by their task."""
@@ -40,3 +44,18 @@ def same_price_table(
             raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {model} out")
         prices[model, checked[1]] = price
     return Table(pl.concat(same_price(pool, checked, prices, m=m, tasks=tasks) for pool in pools))
+
+
+def false_trust_figure(frame: pl.DataFrame, models: str | Sequence[str], *, temperature: float) -> Figure:
+    """Return how often tasks are wrong although all programs agree, by what varies in ``frame``: n, m or the model."""
+    varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
+    drawn: dict[str, Any] = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
+    named = ", ".join(map(display_name, (models,) if isinstance(models, str) else models)) or "all models"
+    at = [f"{name} = {frame[name].sort()[-1]:,}" for name in ("m", "n") if name != varied]
+    chart = titled(
+        draw_false_trust(frame, **drawn),
+        f"Wrong although all programs agree, {named}: {', '.join(at)}, temperature {temperature:g}",
+        "A point further left: agreement is worth more. Bars: 95 % intervals over tasks.",
+    )
+    notes = ("share of the tasks on which all programs agree that are wrong; 95 % Clopper-Pearson, over tasks",)
+    return Figure(chart=chart, frame=frame, notes=notes)

@@ -13,6 +13,7 @@ import polars as pl
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.report.names import display_name
+from difftrust_core.report.page_table import page_table
 from difftrust_core.report.render import for_reading, render
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS: Final = 40
 """Rows of a table that are shown; ``frame`` holds all of them."""
+PAGE_WIDTH: Final = 900
+"""Pixels of a notebook's page; a wider picture is shown smaller."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +30,7 @@ class Table:
     """A table: ``frame`` holds it exactly, model ids and undefined values included; ``notes`` what has to be said.
 
     Shown, x, x_low and x_high are one column ``0.123 [0.101, 0.145]``, models have the names their makers give them,
-    and of a long table the first 40 rows are printed.
+    and of a long table the first 40 rows are printed. In a notebook shares are percent and headings are words.
     """
 
     frame: pl.DataFrame
@@ -56,11 +59,16 @@ class Table:
         return "\n".join((render(self._shown, "table"), *self._left_out, *self.notes))
 
     def _repr_html_(self) -> str:
-        return render(self._shown, "html") + "".join(f"\n<p>{html.escape(line)}</p>" for line in self._left_out)
+        made = page_table(self._named(self.frame.head(MAX_ROWS)))
+        return made + "".join(f"\n<p>{html.escape(line)}</p>" for line in self._left_out)
 
     @cached_property
     def _shown(self) -> pl.DataFrame:
-        shown = for_reading(self.frame.head(MAX_ROWS))
+        return self._named(for_reading(self.frame.head(MAX_ROWS)))
+
+    @staticmethod
+    def _named(shown: pl.DataFrame) -> pl.DataFrame:
+        """Return ``shown`` with the names that makers give their models."""
         for column in (name for name in ("model", "models") if shown.schema.get(name) == pl.String):
             names = {ids: " + ".join(map(display_name, ids.split("+"))) for ids in shown[column].unique() if ids}
             shown = shown.with_columns(pl.col(column).replace(names))
@@ -133,7 +141,8 @@ def sized(png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a PNG as a notebook takes it, with the size to show it in."""
     from difftrust_core.report.charts.export import PIXELS_PER_POINT
 
-    width, height = (side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24]))
+    sides = [side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24])]
+    width, height = (round(side * min(1.0, PAGE_WIDTH / sides[0])) for side in sides)
     return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
 
 

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 from difftrust_core.analysis.signals import SIGNALS, added_table, auroc_table, correlation_table, roc_table
 from difftrust_core.report.charts.signals import auroc_drawing, correlations_drawing, roc_drawing
+from difftrust_core.report.charts.titles import sizes_of, titled
+from difftrust_core.report.names import display_name
 from difftrust_core.report.shown import Figure, Table
+
+_NARROW: Final = 520
+"""Pixels of a title over a chart that is not as wide as the page."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -17,19 +23,35 @@ class Signals(Table):
     def auroc(self, signals: Sequence[str] = ()) -> Figure:
         """Return the AUROC for error > 0 of these signals, or of all, with 95 % intervals over tasks."""
         table = _of(auroc_table(self.frame), signals)
-        return Figure(
-            chart=auroc_drawing(table).chart(), frame=table.rename({"low": "auroc_low", "high": "auroc_high"})
+        chart = titled(
+            auroc_drawing(table).chart(),
+            f"Which signal tells erroneous tasks from right ones? {self._setting}",
+            "A point further right tells them apart better; the dashed line at 0.5 is chance.",
+            width=_NARROW,
         )
+        return Figure(chart=chart, frame=table.rename({"low": "auroc_low", "high": "auroc_high"}))
 
     def roc(self, signals: Sequence[str] = ()) -> Figure:
         """Return ROC curves: of these signals, or of all."""
         curves = _of(roc_table(self.frame), signals)
-        return Figure(chart=roc_drawing(curves).chart(), frame=curves)
+        chart = titled(
+            roc_drawing(curves).chart(),
+            f"Errors found against false alarms, by signal: {self._setting}",
+            "The higher a line runs, the better; the thin diagonal is chance.",
+            width=_NARROW,
+        )
+        return Figure(chart=chart, frame=curves)
 
     def correlations(self, columns: Sequence[str] | None = None) -> Figure:
         """Return Pearson's r between every two signals and error, or between these columns."""
         table = correlation_table(self.frame, columns)
-        return Figure(chart=correlations_drawing(table).chart(), frame=table)
+        chart = titled(
+            correlations_drawing(table).chart(),
+            f"Correlation of every two measures (Pearson's r): {self._setting}",
+            "Orange: they rise together; blue: one falls as the other rises; pale: neither.",
+            width=_NARROW,
+        )
+        return Figure(chart=chart, frame=table)
 
     def added(self, base: Sequence[str], others: Sequence[str]) -> Table:
         """Return what each of ``others`` adds to the AUROC of the signals of ``base``, cross-validated over tasks."""
@@ -40,6 +62,13 @@ class Signals(Table):
         """Return the means of these columns: a row for each benchmark and model; undefined values are left out."""
         averaged = self.frame.group_by("benchmark", "model").agg(pl.col(columns).mean())
         return Signals(averaged.sort("benchmark", "model"))
+
+    @property
+    def _setting(self) -> str:
+        models = sorted(map(display_name, self.frame["model"].unique()))
+        benchmarks = self.frame["benchmark"].unique().sort().to_list()
+        whose = models[0] if len(models) == 1 else f"{len(models)} models"
+        return ", ".join([f"{whose} on {' and '.join(benchmarks)}", *sizes_of(self.frame)])
 
     @property
     def families(self) -> dict[str, str]:

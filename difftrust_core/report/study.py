@@ -20,10 +20,9 @@ from difftrust_core.metrics.intervals.over_tasks import false_trust
 from difftrust_core.metrics.intervals.tables import ranking_intervals
 from difftrust_core.report.ablations import ablation_table
 from difftrust_core.report.arguments import each, known
-from difftrust_core.report.charts.mixtures import draw_false_trust
 from difftrust_core.report.every_table import make_table
 from difftrust_core.report.figures import FigureRequest, make_figure
-from difftrust_core.report.mixtures import mixture_table, same_price_table
+from difftrust_core.report.mixtures import false_trust_figure, mixture_table, same_price_table
 from difftrust_core.report.policies import policy_request, recommended
 from difftrust_core.report.shown import Figure, Table
 from difftrust_core.report.tables import estimates_for
@@ -325,10 +324,7 @@ class Study:
                 found = false_trust(seen, judged=truth)
                 parts.append(found.with_columns(m=pl.lit(size), n=pl.lit(inputs)))
         frame = pl.concat(parts)
-        varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
-        drawn = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
-        notes = ("share of the tasks on which all programs agree that are wrong; 95 % Clopper-Pearson, over tasks",)
-        return Figure(chart=draw_false_trust(frame, **drawn), frame=frame, notes=notes)  # type: ignore[arg-type]
+        return false_trust_figure(frame, models, temperature=temperature)
 
     def mixtures(
         self, n_models: Sequence[int] = (1, 2, 5, 10), *, m: int = 10, temperature: float = PAPER_SETTING.temperature

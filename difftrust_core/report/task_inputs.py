@@ -2,13 +2,14 @@
 
 import ast
 import builtins
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from difftrust_core.analysis.clusters import Cluster
+from difftrust_core.analysis.smallest import SmallestInput
 from difftrust_core.report.task_view import REFERENCE_CLUSTER, TaskView
 
 WRONG: Final = "wrong"
@@ -57,9 +58,21 @@ class ReadInput:
 
 
 def read_inputs(task: TaskView, kind: str) -> list[ReadInput]:
-    """Return the inputs of one list: inside the domain first, then the smallest found, then the shortest."""
-    found = _measured_wrong(task) if kind == WRONG else _measured_disagreeing(task)
-    return sorted(found, key=lambda one: (_PLACES.index(one.place), one.is_smallest is None, len(one.arguments)))
+    """Return the inputs of one list: inside the domain first, then the smallest found.
+
+    Of these the inputs that concern most programs come first, then the shortest.
+    """
+    measured = _measured_wrong(task) if kind == WRONG else _measured_disagreeing(task)
+    shrunken = _shrunken(task, kind)
+    known = {one.arguments for one in shrunken}
+    found = [*shrunken, *(one for one in measured if one.arguments not in known)]
+    sizes = task.clustering.counts
+
+    def order(one: ReadInput) -> tuple[int, bool, int, int]:
+        concerned = int(sizes[one.first - 1]) + (int(sizes[one.second - 1]) if one.second else 0)
+        return _PLACES.index(one.place), one.is_smallest is None, -concerned, len(one.arguments)
+
+    return sorted(found, key=order)
 
 
 def count_inputs(task: TaskView, kind: str) -> int:
@@ -71,6 +84,45 @@ def count_inputs(task: TaskView, kind: str) -> int:
         expected = loading[:0] if truth is None else truth[clustering.pattern_of_input]
         return 0 if truth is None else int((loading != expected).any(axis=0).sum())
     return int((loading != loading[:1]).any(axis=0).sum()) if len(loading) else 0
+
+
+def _shrunken(task: TaskView, kind: str) -> list[ReadInput]:
+    """Return the smallest inputs found, each once, with the outcomes of the clusters that were run on it."""
+    groups: dict[str, list[SmallestInput]] = {}
+    for one in task.smallest:
+        if one.kind == kind and task.clustering.clusters[one.first - 1].loads:
+            groups.setdefault(one.arguments, []).append(one)
+    return [_joined(task, group) for group in groups.values()]
+
+
+def _joined(task: TaskView, group: Sequence[SmallestInput]) -> ReadInput:
+    first = group[0]
+    said: dict[tuple[bool, str, str], list[int]] = {}
+    for one in group:
+        sides = [(one.first, one.first_kind, one.first_text)]
+        if one.second_kind is not None:
+            sides.append((one.second or REFERENCE_CLUSTER, one.second_kind, one.second_text or ""))
+        for number, kind, text in sides:
+            numbers = said.setdefault((number == REFERENCE_CLUSTER, kind, text), [])  # texts may be cut
+            numbers += [] if number in numbers else [number]
+    answers = [
+        Answer(clusters=tuple(sorted(numbers)), kind=kind, text=text, is_right=is_right)
+        for (is_right, kind, text), numbers in said.items()
+    ]
+    sizes = task.clustering.counts
+    return ReadInput(
+        key=f"{first.input_index}.{first.first}.{first.second or REFERENCE_CLUSTER}",
+        kind=first.kind,
+        arguments=first.arguments,
+        first=first.first,
+        second=first.second or REFERENCE_CLUSTER,
+        answers=tuple(
+            sorted(answers, key=lambda each: -sum(int(sizes[number - 1]) for number in each.clusters if number))
+        ),
+        place=first.place,
+        is_smallest=first.is_smallest,
+        n_inputs=None,
+    )
 
 
 def _measured_disagreeing(task: TaskView) -> list[ReadInput]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.clusters import Clustering, Split, cluster_candidates, splits
+from difftrust_core.analysis.smallest import SmallestInput, read_smallest, smallest_of
 from difftrust_core.analysis.task_details import (
     Description,
     Programs,
@@ -77,6 +78,8 @@ class TaskView:
     """The candidates' texts; none where neither the store nor this machine holds them."""
     domain: Domain | None = None
     """What the task's arguments may be; None where nobody has said it."""
+    smallest: Sequence[SmallestInput] = ()
+    """The smallest inputs found on which a cluster differs from the reference, or from another; as the store has."""
     is_inside: bool = False
     """All inputs that were counted lie inside the domain, or are the benchmark's own tests."""
 
@@ -250,6 +253,7 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
         answers=read_answers(store, pool, clustering, texts),
         texts=texts,
         domain=domain,
+        smallest=smallest_of(clustering, read_smallest(store, pool.benchmark, task_id, equality=pool.equality), pool),
         is_inside=is_inside,
     )
 

@@ -33,10 +33,12 @@ def test_every_file_is_in_the_readme_with_its_sha256() -> None:
 def test_they_are_small_and_hold_no_text_of_programs_or_benchmarks(store: Store) -> None:
     assert sum(path.stat().st_size for path in store.root.rglob("*") if path.is_file()) < 25e6
     assert {path.name for path in store.root.iterdir() if path.is_dir()} == {
-        "classes", "disagreements", "draws", "estimates", "members", "patterns", "stability",
+        "classes", "disagreements", "draws", "estimates", "members", "patterns", "smallest", "stability",
     }  # fmt: skip
     longest = query_sql(store, "select max(length(arguments)) a, max(length(text)) b from disagreements")
     assert max(longest.row(0)) <= 201  # 200 characters and the sign that more was there
+    texts = [f"max(length({name}))" for name in ("arguments", "first_text", "second_text")]
+    assert max(query_sql(store, f"select {', '.join(texts)} from smallest").row(0)) <= 201
 
 
 def test_they_hold_all_that_was_recorded(store: Store) -> None:

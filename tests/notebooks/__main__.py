@@ -6,7 +6,9 @@ Kept are outputs and the order of execution; left out what tells of the machine:
 """
 
 import base64
+import html
 import os
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from difftrust_core.report.charts.export import packed_png
+from difftrust_core.report.measures import MEASURES, explained
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 CELL_SECONDS = 120
@@ -28,6 +31,8 @@ def _refuse(self, address, *rest):
 _connect, socket.socket.connect = socket.socket.connect, _refuse
 del socket
 """
+_MEASURES = "measures"
+"""Tag of the cell that explains the measures."""
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -54,6 +59,7 @@ def execute(path: Path, *, environment: dict[str, str] | None = None) -> Any:
 
 def tidy(notebook: Any) -> Any:
     """Return the notebook without what differs from run to run, its pictures packed."""
+    explain(notebook)
     notebook.metadata = nbformat.from_dict(_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for number, cell in enumerate(notebook.cells):
@@ -66,6 +72,20 @@ def tidy(notebook: Any) -> Any:
                 packed = packed_png(base64.b64decode(data["image/png"]))
                 data["image/png"] = base64.b64encode(packed).decode()
     return notebook
+
+
+def explain(notebook: Any) -> None:
+    """Write what the measures of the tables mean into the cell after the first, as the code says it."""
+    notebook.cells = [cell for cell in notebook.cells if _MEASURES not in cell.metadata.get("tags", [])]
+    shown = [
+        output.get("data", {}).get("text/html", "") for cell in notebook.cells for output in cell.get("outputs", [])
+    ]
+    heads = [html.unescape(head) for text in shown for head in re.findall(r"<th[^>]*>([^<]*)</th>", text)]
+    column_of = {measure.heading: column for column, measure in reversed(MEASURES.items())}
+    if said := explained(column_of[head] for head in heads if head in column_of):
+        cell = nbformat.v4.new_markdown_cell(said)
+        cell.metadata = nbformat.from_dict({"tags": [_MEASURES]})
+        notebook.cells.insert(1, cell)
 
 
 def main(stems: list[str]) -> None:

@@ -71,7 +71,7 @@ def ablation_drawing(
         if chosen is not None:
             data[f"{_POINT}_{measure}"] = rows.filter(pl.col(x) == chosen)
     lines = lines_of(among or names, of_models=series in _MODELS)
-    ends = {**domains_of([table], shown), **(domains or {})}
+    ends = domains or domains_of([table], shown)
     return drawing(
         _shape,
         data,

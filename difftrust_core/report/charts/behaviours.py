@@ -99,7 +99,7 @@ def _map(*, is_fine: bool, told: tuple[str, ...], height: int) -> Any:
             color=alt.Color(
                 "outcome:N",
                 scale=alt.Scale(domain=list(RANKS), range=list(_RANK_COLOURS)),
-                legend=alt.Legend(title="outcome", orient="bottom", columns=len(RANKS)),
+                legend=alt.Legend(title="outcome", orient="bottom", columns=4),
             ),
             tooltip=[
                 *(alt.Tooltip(f"{name}:N", title=_TEXTS[name]) for name in told),

@@ -80,7 +80,7 @@ def _shape(*, models: tuple[str, ...], with_reference: bool, selection: str | No
             y=alt.Y(
                 "model:N",
                 title=None,
-                scale=alt.Scale(domain=list(models), paddingInner=0.12),
+                scale=alt.Scale(domain=list(models), paddingInner=0.05),
                 axis=alt.Axis(grid=False, ticks=False, domain=False, labelLimit=130, labelPadding=4),
             ),
             color=alt.Color(

@@ -4,6 +4,7 @@ import textwrap
 from typing import Any, Final
 
 import altair as alt
+import polars as pl
 
 from difftrust_core.report.charts.style import FONT_SIZE
 
@@ -36,3 +37,27 @@ def titled(chart: Any, title: str, *lines: str, width: int = WIDTH) -> Any:
 def folded(text: str, size: int, width: int) -> list[str]:
     """Return a text in lines that fit ``width`` pixels in letters of ``size``."""
     return textwrap.wrap(text, max(20, int(width / (size * _LETTER)))) or [""]
+
+
+def stacked(*charts: Any) -> Any:
+    """Return finished charts one below the other, in the look of the first."""
+    parts = [chart.copy(deep=False) for chart in charts]
+    look = parts[0].config
+    for part in parts:
+        part.config = alt.Undefined
+    made = alt.vconcat(*parts, spacing=26).resolve_scale(color="independent", shape="independent")
+    made.config = look
+    return made
+
+
+def sizes_of(frame: pl.DataFrame) -> list[str]:
+    """Return in words the m, n and temperature that rows rest on, as far as they have such columns."""
+    said = []
+    if "m" in frame.columns and frame["m"].count():
+        said.append(f"m = {frame['m'].sort()[-1]}")
+    for name, written in (("n", "n = {}"), ("temperature", "temperature {}")):
+        if name in frame.columns:
+            values = frame[name].drop_nulls().unique().sort().to_list()
+            ends = list(dict.fromkeys([f"{value:,g}" for value in (*values[:1], *values[-1:])]))
+            said += [written.format(" to ".join(ends))] if ends else []
+    return said
