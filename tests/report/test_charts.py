@@ -106,6 +106,13 @@ def test_ranks_have_whole_numbers_and_nothing_impossible() -> None:
     assert not any(layer["mark"]["type"] == "area" for layer in spec["layer"])
 
 
+def test_shares_stay_numbers_and_are_said_in_the_tooltip() -> None:
+    shares = table().with_columns(found=pl.Series([0.5, 0.6, 0.55]), erroneous=pl.Series([0.6, 0.747, 0.67]))
+    points = ranking_drawing(shares, x="found", y="erroneous").data["points_0"]
+    assert points["erroneous"].to_list() == [0.6, 0.747]
+    assert points["said_erroneous"].to_list() == ["60.0 %", "74.7 %"]
+
+
 def test_a_model_has_the_colour_of_its_family() -> None:
     known = table().with_columns(model=pl.Series(["gpt_4o", "gpt_4", "mean"]))
     spec = ranking_drawing(known).chart().to_dict()

@@ -37,6 +37,8 @@ _IN_TOOLTIP = {
     "erroneous": "erroneous",
 }
 """Measure -> what a tooltip calls it."""
+_SAID = "said_"
+"""How columns begin that hold the text of a measure."""
 _MARGIN = 6.0
 PICKED = "picked"
 """The selection of a chart whose points can be clicked."""
@@ -100,11 +102,11 @@ def _placed(points: pl.DataFrame, frame: Frame, axes: tuple[str, str], is_fluid:
 def _with_tooltips(coders: pl.DataFrame) -> pl.DataFrame:
     """Add what a tooltip says of each measure, as text: 7.2 % [5.1, 10.3]."""
     said = {}
-    for name, title in _IN_TOOLTIP.items():
+    for name in _IN_TOOLTIP:
         if name in coders.columns:
             ends = [end for end in (f"{name}_low", f"{name}_high") if end in coders.columns]
-            said[title] = [in_percent(*row) for row in coders.select(name, *ends).iter_rows()]
-    return coders.with_columns(pl.Series(title, texts, dtype=pl.String) for title, texts in said.items())
+            said[_SAID + name] = [in_percent(*row) for row in coders.select(name, *ends).iter_rows()]
+    return coders.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in said.items())
 
 
 def _domain(points: pl.DataFrame, measure: str) -> tuple[float, float]:
@@ -140,7 +142,7 @@ def _layers(
     across, up = (_axis(channel, name) for channel, name in ((alt.X, x), (alt.Y, y)))
     points, placed = named(f"points_{place}"), named(f"placed_{place}")
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("benchmark", "model") if name in columns]
-    tooltip += [alt.Tooltip(f"{title}:N") for title in _IN_TOOLTIP.values() if title in columns]
+    tooltip += [alt.Tooltip(f"{_SAID}{name}:N", title=title) for name, title in _IN_TOOLTIP.items() if name in columns]
     dots = alt.Chart(points).mark_point(filled=True, size=70, opacity=1, cursor="pointer" if is_fluid else "default")
     if is_fluid:
         dots = dots.add_params(alt.selection_point(name=PICKED, fields=["id"]))
@@ -197,7 +199,7 @@ def _bound_data(frame: Frame, axes: tuple[str, str]) -> dict[str, pl.DataFrame]:
     return {
         "bound": pl.DataFrame(line, schema=[x, y], orient="row"),
         "below": pl.DataFrame([*line, (frame.x[1], end * slope)], schema=[x, y], orient="row"),
-        "words": pl.DataFrame({"words": [words]}),
+        "words": pl.DataFrame({x: [frame.x[1]], y: [0.0], "words": [words]}),
     }
 
 
@@ -213,13 +215,13 @@ def _bound(place: int, axes: tuple[str, str]) -> list[Any]:
         baseline="bottom",
         color=LETTERS,
         fontSize=LABEL_SIZE,
-        x=alt.expr(f"width - {_MARGIN}"),
-        y=alt.expr(f"height - {_MARGIN}"),
+        dx=-_MARGIN,
+        dy=-_MARGIN,
     )
     return [
         *([] if shade is None else [shade.encode(x=alt.X(x), y=alt.Y(y))]),
         line.encode(x=alt.X(x), y=alt.Y(y)),
-        words.encode(text=alt.Text("words:N")),
+        words.encode(x=alt.X(x), y=alt.Y(y), text=alt.Text("words:N")),
     ]
 
 
