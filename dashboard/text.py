@@ -91,6 +91,20 @@ def _spelled_card(card: Card) -> str:
     )
 
 
+def show_numbers(numbers: Iterable[tuple[str, str, str]]) -> None:
+    """Write numbers that are read first, beside one another where they fit: (number, what it is, whose)."""
+    spelled = "".join(
+        '<div style="min-width:0;padding:0.55rem 0.9rem;border:1px solid #80808059;border-radius:0.5rem">'
+        f'<div style="font-size:1.35rem;font-weight:650">{escaped(number)}</div><div>{escaped(words)}</div>'
+        f'<div style="font-size:0.85rem;opacity:0.8;overflow-wrap:anywhere">{escaped(detail)}</div></div>'
+        for number, words, detail in numbers
+    )
+    st.html(
+        '<div dir="ltr" style="display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));'
+        f'gap:0.8rem">{spelled}</div>'
+    )
+
+
 def show_small(text: str) -> None:
     """Write a line in small letters."""
     _show_paragraph(html.escape(one_line(text, most=LINE)), style="font-size:0.85rem;opacity:0.75;")

@@ -8,21 +8,24 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, prefetch, state, text
+from dashboard import downloads, frame, navigation, prefetch, state, text
 from dashboard.data import Choice, kept, passed_tests
 from difftrust_core.analysis.passed_tests import ALL
 from difftrust_core.base.records import References, Validity
 from difftrust_core.datasets.published import in_published_set, load_published
 from difftrust_core.metrics.aggregate import MEAN
-from difftrust_core.metrics.intervals.tables import HIGH, LOW
 from difftrust_core.report.charts.models import models_drawing
-from difftrust_core.report.charts.ranking import ranking_drawing
+from difftrust_core.report.charts.ranking import PICKED, ranking_drawing
+from difftrust_core.report.charts.template import Drawing
+from difftrust_core.report.headlines import Headline, headlines
 from difftrust_core.report.render import in_dollars
 from difftrust_core.report.sentences import (
     LOWER_BOUND,
     NEEDS_REFERENCE,
+    SILENT,
     against_published,
     compare,
+    in_percent,
     in_words,
     long_intervals,
 )
@@ -30,42 +33,63 @@ from difftrust_core.store.schemas import rewrite
 
 TITLE = "Overview"
 _ABOUT = (
-    "Each model wrote several programs for each task. All of them ran on the same inputs. **Error**: how often a "
-    "program's result differs from the reference's. **Incoherence**: how often two programs of one model disagree; "
-    "it needs no reference, and error is never below half of it."
+    "Where do programs written by LLMs go wrong, and how much of it can one see without a reference? Each model wrote "
+    "several programs for each task; all of them ran on the same inputs."
 )
 _COLUMNS = {
     "model": ("model", None),
     "tasks": ("tasks", "Tasks measured."),
-    "mean_error": ("error", "How often a program's result differs from the reference's, on average over tasks."),
-    "mean_incoherence": ("incoherence", "How often two programs of the model disagree, on average over tasks."),
+    "mean_error": (
+        "error [95 %]",
+        "How often a program's result differs from the reference's, on average over tasks, with the 95 % interval over "
+        "tasks.",
+    ),
+    "mean_incoherence": (
+        "incoherence",
+        "How often two programs of the model disagree, on average over tasks. Needs no reference.",
+    ),
     "detection_rate": ("detected", "Of the tasks on which the model errs, the share detected by disagreement."),
-    "undetected_mean_error": ("undetected", "Mean error of the tasks that disagreement does not detect."),
+    SILENT: (
+        "wrong, all agree",
+        "Share of the tasks that are wrong although all programs of the model agree: no comparison of its own programs "
+        "can find these errors.",
+    ),
     "pass_at_1": ("pass@1", "Share of programs that are right on every input, on average over tasks."),
     "passed_tests": (
         "pass@1, tests",
         "Share of programs that pass all tests of their task, on average over tasks; the other columns are measured on "
         "other inputs. No bound links it with incoherence there.",
     ),
-    "cost_usd": ("cost", "US dollars for all these programs at list prices; ≥ where reasoning was not recorded."),
-    "completion_tokens": ("tokens", "Tokens of all these programs."),
+    "cost_per_1000_tasks": (
+        "$ per 1,000 tasks",
+        "US dollars for m programs of each of 1,000 tasks, at list prices; ≥ where reasoning was not recorded.",
+    ),
 }
-_BARS = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error", "pass_at_1", "passed_tests")
+_BARS = ("mean_incoherence", "detection_rate", SILENT, "pass_at_1", "passed_tests")
+_HIDDEN = {*NEEDS_REFERENCE, "passed_tests"}
+_PICKED = "overview:picked"
+"""Of the session: the model of the point that was clicked; its page opens before this one is drawn."""
 
 
 def draw() -> None:
     """Draw the page."""
+    if picked := st.session_state.pop(_PICKED, None):
+        navigation.go("tasks", model=picked)
     chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
     tasks = chosen.estimates()
     if tasks.is_empty():
-        st.info("No model was executed on that many inputs; choose fewer in the sidebar.")
+        st.info("No model was executed on that many inputs; choose fewer above.")
         return
     table, sentences = _compare(chosen)
+    table = _without_reference(table) if chosen.blind else table
+    known = not chosen.blind and not table["mean_error"].is_null().all()
+    _show_numbers(headlines(table, with_reference=known))
+    if known:
+        _show_ranking(tasks, table, chosen)
+    _show_table(table)
     for sentence in sentences:
         text.show_sentence(sentence)
-    _show_table(table, chosen)
-    _show_ranking(tasks, table, chosen)
-    _show_intervals(table, chosen)
+    _show_intervals(table)
     prefetch.STEPS.expect(
         step for each in chain(chosen.one_step_away(), chosen.in_other_benchmarks()) for step in steps(each)
     )
@@ -73,7 +97,16 @@ def draw() -> None:
 
 def steps(chosen: Choice) -> list[Callable[[], object]]:
     """Return the steps that compute all numbers of the page for this choice."""
-    return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen)]
+    return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen), partial(_chart, chosen)]
+
+
+def _without_reference(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table without what needs the reference, and in an order that does not tell of it."""
+    return table.select(pl.exclude([f"^{name}.*$" for name in sorted(_HIDDEN)])).sort("mean_incoherence", "model")
+
+
+def _show_numbers(numbers: list[Headline]) -> None:
+    text.show_numbers([(number.value, number.words, number.detail) for number in numbers])
 
 
 @kept()
@@ -90,59 +123,94 @@ def _with_tests(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.
     return table.join(means, on="model", how="left", maintain_order="left")
 
 
-def _show_table(table: pl.DataFrame, chosen: Choice) -> None:
-    hidden = {*NEEDS_REFERENCE, "passed_tests"} if chosen.blind else set()
-    names = [name for name in _COLUMNS if name not in hidden and table[name].null_count() < table.height]
+def _show_table(table: pl.DataFrame) -> None:
+    same = table["tasks"].n_unique() == 1
+    names = [name for name in _COLUMNS if name in table.columns and table[name].null_count() < table.height]
+    names = [name for name in names if name != "tasks" or not same]
     shown = rewrite(table.select(names), ["model"], text.model_name)
     config = {name: _column(name, shown) for name in names}
-    styled = _with_costs(shown, table["cost_usd_is_lower_bound"])
-    height = 38 + 35 * min(shown.height, 17)
-    st.dataframe(styled, hide_index=True, column_config=config, placeholder="unknown", height=height)
+    event: Any = st.dataframe(
+        _spelled(shown, table),
+        hide_index=True,
+        column_config=config,
+        placeholder="unknown",
+        height=38 + 35 * min(shown.height, 17),
+        on_select="rerun",
+        selection_mode="single-cell",
+        key="models",
+    )
+    if cells := event["selection"]["cells"]:
+        navigation.go("tasks", model=table["model"][cells[0][0]])
+    counted = f"All numbers are over the same {table['tasks'][0]:,} tasks. " if same else ""
     bounds = f" {LOWER_BOUND}." if table["cost_usd_is_lower_bound"].any() else ""
-    text.show_small(f"Click a column header to sort. The last chart of this page shows 95 % intervals.{bounds}")
+    text.show_small(f"{counted}Click a model to see its tasks, a column header to sort.{bounds}")
 
 
-def _with_costs(shown: pl.DataFrame, is_lower_bound: pl.Series) -> Any:
-    """Return the table with its costs spelled out, lower bounds as such; they are still sorted as numbers."""
-    if "cost_usd" not in shown.columns:
-        return shown
-    spelled = dict(enumerate(map(in_dollars, shown["cost_usd"], is_lower_bound)))
+def _spelled(shown: pl.DataFrame, table: pl.DataFrame) -> Any:
+    """Return the table with error and its interval in one cell, and costs spelled out; both are sorted as numbers."""
     styler = shown.to_pandas().style
-    for row, said in spelled.items():
-        styler.format(lambda _, said=said: said, subset=([row], ["cost_usd"]), na_rep="unknown")
+    said: dict[str, list[str]] = {}
+    if "mean_error" in shown.columns:
+        ends = ("mean_error", "mean_error_low", "mean_error_high")
+        said["mean_error"] = [in_percent(*row) for row in table.select(ends).iter_rows()]
+    if "cost_per_1000_tasks" in shown.columns:
+        said["cost_per_1000_tasks"] = list(
+            map(in_dollars, table["cost_per_1000_tasks"], table["cost_usd_is_lower_bound"])
+        )
+    for name, words in said.items():
+        for row, spelled in enumerate(words):
+            styler.format(lambda _, spelled=spelled: spelled, subset=([row], [name]), na_rep="unknown")
     return styler
 
 
 def _column(name: str, shown: pl.DataFrame) -> Any:
     title, about = _COLUMNS[name]
-    if name in _BARS:
-        highest = shown[name].max()
-        top = max(float(highest), 0.01) if isinstance(highest, int | float) else 1.0
+    if name in _BARS:  # all are shares: one scale
         return st.column_config.ProgressColumn(
-            title, help=about, format="percent", min_value=0.0, max_value=top, width=92
+            title, help=about, format="percent", min_value=0.0, max_value=1.0, width=110
         )
-    if name == "cost_usd":
-        return st.column_config.NumberColumn(title, help=about, width=78)
-    if name in ("tasks", "completion_tokens"):
-        return st.column_config.NumberColumn(title, help=about, format="localized", width=55 if name == "tasks" else 78)
+    if name in ("mean_error", "cost_per_1000_tasks"):
+        return st.column_config.NumberColumn(title, help=about, width=135)
+    if name == "tasks":
+        return st.column_config.NumberColumn(title, help=about, format="localized", width=55)
     return st.column_config.TextColumn(title, help=about, pinned=True, width=145)
 
 
+@kept()
+def _chart(chosen: Choice) -> tuple[Drawing, pl.DataFrame]:
+    """Return the chart of models and its data; placing the names takes longest."""
+    table, _ = _compare(chosen.counted)
+    shown = rewrite(table.with_columns(id="model"), ["model"], text.model_name)
+    return ranking_drawing(shown, width=700, height=380, is_fluid=True), table
+
+
 def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> None:
-    if chosen.blind or table["mean_error"].is_null().all():
-        return
     st.subheader("Models by error and incoherence", anchor=False)
+    drawing, data = _chart(chosen.counted)
+    downloads.show_chart(drawing, data, name="ranking", selection=PICKED, on_select=_pick)
+    st.caption(
+        "A point is a model, its cross the 95 % interval over tasks, its colour the maker's family. Further down: "
+        "fewer errors. Further left: its programs agree more, which nobody needs a reference to see. The grey region "
+        "is impossible: error is never below half the incoherence. Click a point to see the model's tasks; where a "
+        "name has no room, hover over the point."
+    )
     published = load_published("table_4").filter(benchmark=chosen.benchmark)
     as_published = chosen.validity == Validity.REFERENCE and chosen.source.reading.references == References.PUBLISHED
     has_published = as_published and not published.join(tasks, on="model", how="semi").is_empty()
-    beside = has_published and state.choose_switch("Compare with the paper", name="published")
-    if not beside:
-        points = table.select(pl.exclude(f"^.*({LOW}|{HIGH})$"))
-        downloads.show_chart(ranking_drawing(points, width=700, height=400), points, name="ranking", stretch=False)
-        return
+    if has_published and state.choose_switch("Compare with the paper", name="published"):
+        _show_published(tasks, published, chosen)
+
+
+def _pick(picked: Any) -> None:
+    """Remember the model that was clicked; a page cannot be opened from here."""
+    if picked and picked[0].get("id"):
+        st.session_state[_PICKED] = picked[0]["id"]
+
+
+def _show_published(tasks: pl.DataFrame, published: pl.DataFrame, chosen: Choice) -> None:
     joined, differences = against_published(in_published_set(tasks), published.drop("model_in_paper"))
     both = _stacked(joined, chosen.benchmark)
-    downloads.show_chart(ranking_drawing(both, width=330, height=330), both, name="ranking-published")
+    downloads.show_chart(ranking_drawing(both, width=270, height=330), both, name="ranking-published")
     spelled = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in differences.items())
     st.markdown(
         "The paper used m = 10, n = 1,000 and temperature 0.6. Only the published tasks are counted here. "
@@ -173,13 +241,16 @@ def _stacked(joined: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     return pl.concat([here, theirs.drop_nulls()])
 
 
-def _show_intervals(table: pl.DataFrame, chosen: Choice) -> None:
+def _show_intervals(table: pl.DataFrame) -> None:
     st.subheader("95 % confidence intervals", anchor=False)
     st.markdown(
         "Each bar is a 95 % interval over tasks: the range to expect on other tasks of the same kind. It does not "
         "cover other programs or other inputs."
     )
     intervals = long_intervals(table)
-    if chosen.blind:
-        intervals = intervals.filter(~pl.col("measure").is_in(NEEDS_REFERENCE))
-    downloads.show_chart(models_drawing(intervals), intervals, name="models")
+    with st.container(horizontal=True, key="intervals"):  # as many beside one another as the screen has room for
+        for measure in intervals["measure"].unique(maintain_order=True):
+            with st.container(width=330):
+                own = intervals.filter(measure=measure)
+                downloads.show_chart(models_drawing(own), None, name=f"models-{measure}")
+    downloads.show_downloads(lambda: models_drawing(intervals), intervals, name="models")

@@ -22,6 +22,7 @@ _ABOUT = (
     "Click a cell to open its task."
 )
 _MOST_PICKED = 60
+_MOST_LINKS = 8
 _CELL, _PICKED, _GO = "cell", "picked", "tasks:go"
 _SELECTIONS = {"box": Selection(name=_PICKED), "click": Selection(name=_PICKED, fields=("task_id", "model"))}
 
@@ -69,6 +70,7 @@ def _show(chosen: Choice, everything: bool, model: str) -> None:
     text.show_sentence(_in_words(cells, seen, chosen))
     if picked:
         st.button("Clear selection", on_click=partial(state.put, _PICKED, None), icon=":material/close:")
+        _show_links(seen, model)
     _show_matrix(cells, seen, chosen, filters)
     left, right = st.columns((1, 1), gap="medium")
     with left:
@@ -76,6 +78,13 @@ def _show(chosen: Choice, everything: bool, model: str) -> None:
     with right:
         _show_ranking(chosen, cells, len(seen))
     _show_table(seen, cells, chosen, model)
+
+
+def _show_links(tasks: pl.DataFrame, model: str) -> None:
+    for benchmark, name in tasks.select(KEY).head(_MOST_LINKS).rows():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            navigation.show_link("task", "Open", benchmark=benchmark, task=name, model=model)
+            text.show_line(name)
 
 
 def _of(tasks: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:

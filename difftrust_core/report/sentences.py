@@ -16,11 +16,14 @@ from difftrust_core.metrics.aggregate import (
     spearman,
     table_4,
 )
+from difftrust_core.metrics.intervals.bounds import clopper_pearson
 from difftrust_core.metrics.intervals.tables import HIGH, LOW, with_intervals
 from difftrust_core.report.names import with_display_names
 
 WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
-NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1")
+SILENT: Final = "silent_rate"
+"""Share of the tasks that are wrong although all programs agree: E > 0, and nothing detected."""
+NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1", SILENT)
 """Columns that are null without a reference, and hidden where the user hides what needs one."""
 
 LOWER_BOUND: Final = "≥: a lower bound, for tokens of reasoning are billed too and were not recorded"
@@ -29,23 +32,36 @@ WHERE_ALLOWED: Final = "at least one of them is wrong if the task allows the inp
 
 
 def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.DataFrame:
-    """Return a row a model: tasks, WITH_INTERVALS with their 95 % intervals over tasks, pass_at_1, cost_usd, tokens.
+    """Return a row a model: tasks, WITH_INTERVALS and SILENT with 95 % intervals over tasks, pass_at_1, costs, tokens.
 
     ``tasks``: ``ablation`` of several models of one benchmark at one temperature. ``cost_usd`` and
     ``completion_tokens`` are sums over all candidates, null where one is not known; ``cost_usd_is_lower_bound``: so is
-    that of a task. Sorted by error, then incoherence.
+    that of a task; ``cost_per_1000_tasks``: in dollars, of m candidates each. Sorted by error, then incoherence.
     """
     table = compare_means(tasks, measures=WITH_INTERVALS)
     table = with_intervals(table, tasks, resamples=resamples, seed=seed)
-    rows = []
+    rows, silent = [], []
     for (model,), own in tasks.group_by("model", maintain_order=True):
         tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()
         cost = None if own["cost_usd"].has_nulls() else math.fsum(own["cost_usd"])
-        rows.append((model, pass_at_1(own), cost, own["cost_usd_is_lower_bound"].any(), tokens))
-    schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64}
+        per_1000 = None if cost is None else 1000 * cost / own.height
+        rows.append((model, pass_at_1(own), cost, per_1000, own["cost_usd_is_lower_bound"].any(), tokens))
+        silent.append(_silent(own))
+    schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64, "cost_per_1000_tasks": pl.Float64}
     schema |= {"cost_usd_is_lower_bound": pl.Boolean, "completion_tokens": pl.Int64}
     more = pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("pass_at_1").fill_nan(None))
-    return table.join(more, on="model").sort("mean_error", "mean_incoherence", "model")
+    shares = dict.fromkeys((SILENT, f"{SILENT}{LOW}", f"{SILENT}{HIGH}"), pl.Float64)
+    ends = pl.DataFrame(silent, schema=shares, orient="row")
+    return table.join(more.hstack(ends), on="model").sort("mean_error", "mean_incoherence", "model")
+
+
+def _silent(own: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
+    """Return the share of a model's tasks that are wrong although all programs agree, with its exact interval."""
+    known = own.drop_nulls(["error", "detected"]).drop_nans("error")
+    if known.is_empty():
+        return None, None, None
+    wrong = known.filter(~pl.col("detected"), pl.col("error") > 0).height
+    return wrong / known.height, *clopper_pearson(wrong, known.height, alpha=0.025)
 
 
 def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
@@ -53,6 +69,7 @@ def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
     parts = [
         table.select("model", pl.lit(name).alias("measure"), value=name, low=f"{name}{LOW}", high=f"{name}{HIGH}")
         for name in WITH_INTERVALS
+        if name in table.columns
     ]
     return pl.concat(parts).drop_nulls("value")
 
@@ -161,6 +178,16 @@ def _found(table: pl.DataFrame) -> list[str]:
         f"Disagreement alone detects {_percent(mean)} of the tasks on which a model errs, on average{spread}; the "
         "others are wrong despite agreement."
     ]
+
+
+def in_percent(share: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Return a share and its 95 % interval as people read it: 7.2 % [5.1, 10.3]; undefined where there is none."""
+    if share is None or math.isnan(share):
+        return "undefined"
+    said = f"{100 * share:.1f} %"
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return said
+    return f"{said} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _percent(share: float) -> str:

@@ -81,7 +81,7 @@ def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
         ):
             assert needs not in words, (page, needs)
     tables = [set(table.value.columns) for table in opened("overview", blind="yes").dataframe]
-    assert tables == [{"model", "tasks", "mean_incoherence", "cost_usd", "completion_tokens"}]
+    assert tables == [{"model", "mean_incoherence", "cost_per_1000_tasks"}]
     for table in opened("tasks", blind="yes").dataframe:
         assert not {"error", "happened", "wrong", "right"} & set(table.value.columns)
 
@@ -108,20 +108,20 @@ def test_the_overview_has_the_cost_of_every_model_and_marks_lower_bounds() -> No
     at = opened()
     (shown_table,) = at.dataframe[:1]
     table = shown_table.value
-    assert not table["cost_usd"].isna().any()
+    assert not table["cost_per_1000_tasks"].isna().any()
     said = pl.read_ipc_stream(shown_table.proto.arrow_data.styler.display_values)
-    costs = dict(zip(table["model"], said["cost_usd"], strict=True))
+    costs = dict(zip(table["model"], said["cost_per_1000_tasks"], strict=True))
     assert len(costs) == 16
     assert {model for model, cost in costs.items() if cost.startswith("≥ $")} == {
         "DeepSeek R1", "Gemini 2.5 Flash", "Gemini 2.5 Pro", "o4-mini",
     }  # fmt: skip
-    assert (costs["GPT-4o"], costs["o4-mini"]) == ("$4.43", "≥ $1.73")
+    assert (costs["GPT-4o"], costs["o4-mini"]) == ("$29.56", "≥ $11.56")
     assert "≥: a lower bound" in shown(at)
 
 
 def test_the_published_numbers_stand_beside() -> None:
     at = opened(published="yes")
-    table = at.dataframe[1].value
+    table = at.dataframe[0].value
     assert table[table["model"] == "GPT-4o"].iloc[0]["published_detection_rate"] == pytest.approx(0.70, abs=0.03)
     assert "Mean absolute difference: mean error 0.011" in shown(at)
 
@@ -288,7 +288,8 @@ def test_a_kept_chart_has_the_colours_of_the_page() -> None:
     for is_dark in (False, True, False):
         spec = downloads._shape(drawing.shape, drawing.options, is_dark)
         colours[is_dark] = [layer["mark"]["color"] for layer in spec["layer"] if "color" in layer["mark"]]
-    assert colours == {False: ["#767676"] * 3, True: ["#A0A0A0"] * 3}
+    assert colours[False] == ["#EFEFEF", "#767676", "#444444", "#767676", "#444444"]
+    assert colours[True] == ["#262A34", "#A0A0A0", "#C8C8C8", "#A0A0A0", "#C8C8C8"]
 
 
 def contrast(one: str, other: str) -> float:

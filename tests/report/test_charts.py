@@ -17,7 +17,7 @@ from difftrust_core.report.charts.error_incoherence import Selection, error_inco
 from difftrust_core.report.charts.export import chart_bytes, packed_png, save_chart
 from difftrust_core.report.charts.mixtures import draw_false_trust, draw_mixtures
 from difftrust_core.report.charts.models import models_drawing
-from difftrust_core.report.charts.ranking import Frame, place_labels, ranking_drawing
+from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.series import DASHES
 from difftrust_core.report.charts.signals import auroc_drawing, correlations_drawing, roc_drawing
 from difftrust_core.report.charts.style import family_colour
@@ -78,9 +78,7 @@ def test_charts_show_the_names_of_models() -> None:
 
 
 def test_the_bound_of_the_ranking_is_half_the_incoherence() -> None:
-    (start, end) = [
-        row for row in rows_of(ranking_drawing(table()).chart()) if set(row) == {"mean_incoherence", "mean_error"}
-    ]
+    start, end = ranking_drawing(table()).data["bound_0"].to_dicts()
     assert start == {"mean_incoherence": 0.0, "mean_error": 0.0}
     assert end == {"mean_incoherence": pytest.approx(0.212), "mean_error": pytest.approx(0.106)}
 
@@ -92,24 +90,41 @@ def test_the_ranking_has_bars_where_the_table_has_intervals() -> None:
     assert any(layer["encoding"].get("y2", {}).get("field") == "mean_error_high" for layer in spec["layer"])
 
 
-def test_names_cover_neither_each_other_nor_points() -> None:
-    frame = Frame(width=400, height=300, x=(0, 1), y=(0, 1))
-    crowd = [(0.30 + 0.03 * (i % 4), 0.50 + 0.04 * (i // 4), f"a_long_name_{i}") for i in range(16)]
-    placed = place_labels(pl.DataFrame(crowd, schema=["x", "y", "model"], orient="row"), frame, x="x", y="y")
-    boxes = []
-    for x, y, name in placed.select("label_x", "label_y", "model").iter_rows():
-        left, middle = frame.pixels(x, y)
-        boxes.append((left, middle - 5.5, left + len(name) * 5.6, middle + 5.5))
-        assert left >= 0
-        assert boxes[-1][2] <= 400
-    boxes += [(a - 3, d - 3, a + 3, d + 3) for a, d in (frame.pixels(x, y) for x, y, _ in crowd)]
-    overlaps = [
-        (i, j)
-        for i, a in enumerate(boxes)
-        for j, b in enumerate(boxes[:i])
-        if min(a[2], b[2]) - max(a[0], b[0]) > 0.1 and min(a[3], b[3]) - max(a[1], b[1]) > 0.1 and j < 16
-    ]
-    assert overlaps == []
+def test_below_the_bound_it_is_shaded_and_said_to_be_impossible() -> None:
+    data = ranking_drawing(table()).data
+    assert data["words_0"]["words"].to_list() == ["impossible: E < I / 2"]
+    corners = data["below_0"].rows()
+    assert all(y == pytest.approx(min(x / 2, 0.106)) for x, y in corners)
+    assert any(layer["mark"]["type"] == "area" for layer in ranking_drawing(table()).chart().to_dict()["layer"])
+
+
+def test_ranks_have_whole_numbers_and_nothing_impossible() -> None:
+    ranks = table().with_columns(found_rank=pl.Series([1.0, 2.0, 1.5]), erroneous_rank=pl.Series([1.0, 2.0, 1.5]))
+    spec = ranking_drawing(ranks, x="found_rank", y="erroneous_rank").chart().to_dict()
+    axes = [layer["encoding"]["x"]["axis"] for layer in spec["layer"] if "axis" in layer["encoding"].get("x", {})]
+    assert axes == [{"format": "d", "tickMinStep": 1}]
+    assert not any(layer["mark"]["type"] == "area" for layer in spec["layer"])
+
+
+def test_shares_stay_numbers_and_are_said_in_the_tooltip() -> None:
+    shares = table().with_columns(found=pl.Series([0.5, 0.6, 0.55]), erroneous=pl.Series([0.6, 0.747, 0.67]))
+    points = ranking_drawing(shares, x="found", y="erroneous").data["points_0"]
+    assert points["erroneous"].to_list() == [0.6, 0.747]
+    assert points["said_erroneous"].to_list() == ["60.0 %", "74.7 %"]
+
+
+def test_a_model_has_the_colour_of_its_family() -> None:
+    known = table().with_columns(model=pl.Series(["gpt_4o", "gpt_4", "mean"]))
+    spec = ranking_drawing(known).chart().to_dict()
+    assert spec["layer"][-1]["encoding"]["color"]["scale"] == {"domain": ["GPT"], "range": [family_colour("gpt_4")]}
+
+
+def test_a_click_on_a_fluid_chart_says_the_id_of_the_model() -> None:
+    known = table().with_columns(id=pl.Series(["gpt_4o", "gpt_4", "mean"]))
+    drawing = ranking_drawing(known, is_fluid=True)
+    (parameter,) = drawing.chart().to_dict()["params"]
+    assert (parameter["name"], parameter["select"]["fields"]) == ("picked", ["id"])
+    assert drawing.data["points_0"].select("id", "model").rows() == [("gpt_4o", "a"), ("gpt_4", "b")]
 
 
 def test_zeros_have_a_place_and_a_tick_of_their_own() -> None:
