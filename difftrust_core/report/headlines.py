@@ -43,12 +43,12 @@ def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headl
         Headline(
             value=_value(best, "detection_rate"),
             words="of the errors of the best model show as disagreement among its programs",
-            detail=f"{_name(best)}{_beside(best, worst, 'detection_rate', 'worst model: ')}",
+            detail=f"{_name(best)}{_beside(best, worst, 'detection_rate', 'highest error: ')}",
         ),
         Headline(
             value=_value(best, SILENT),
             words="of the tasks are wrong although all its programs agree",
-            detail=f"{_name(best)}{_beside(best, worst, SILENT, 'worst model: ')}",
+            detail=f"{_name(best)}{_beside(best, worst, SILENT, 'highest error: ')}",
         ),
     ]
 

@@ -100,7 +100,8 @@ def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> Non
     points.first.wait_for()
     name = re.search(r"task_id: (HumanEval/\d+)", points.nth(5).get_attribute("aria-label"))
     assert name is not None
-    points.nth(5).click()
+    watched.settle()
+    points.nth(5).click(force=True)
     page.wait_for_url("**picked=**")
     page.get_by_role("link", name="Open", exact=True).click()
     page.wait_for_url("**/task?**")
@@ -127,7 +128,7 @@ def test_a_box_picks_the_points_within(watched: Watched, server: str) -> None:
     page.goto(f"{server}/tasks?select=box&scale=linear")
     page.locator("svg.marks .mark-symbol path").first.wait_for()
     watched.settle()
-    box = page.locator("svg.marks").bounding_box()
+    box = page.locator("svg.marks").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.12)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.98, box["y"] + box["height"] * 0.6, steps=4)

@@ -77,7 +77,7 @@ def test_which_model_for_string_tasks(visitor: Visitor) -> None:
     visitor.page.wait_for_url("**/tasks**")
     choose(visitor, "Type of arguments", "strings")
     visitor.page.wait_for_url("**args=strings**")
-    visitor.page.get_by_text("Models on these 49 tasks").wait_for()
+    visitor.page.get_by_text("Models on these 59 tasks").wait_for()
     visitor.answered()
 
 

@@ -60,7 +60,7 @@ def test_back_goes_where_one_came_from(page: Any, server: str) -> None:
         page.wait_for_url(url)
         settle(page)
         title = url.partition("?")[0].rpartition("/")[2].capitalize()
-        assert page.get_by_role("heading", level=1).inner_text() == title
+        page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
         assert "m = 5 programs" in page.get_by_test_id("stMain").inner_text()
 
 

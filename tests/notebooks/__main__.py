@@ -33,6 +33,8 @@ del socket
 """
 _MEASURES = "measures"
 """Tag of the cell that explains the measures."""
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "DIFFTRUST_DATA"}
+"""Without the benchmarks' and candidates' texts: none of them belongs into an output."""
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -53,7 +55,7 @@ def execute(path: Path, *, environment: dict[str, str] | None = None) -> Any:
         )
         kernel = client.create_kernel_manager()
         kernel.transport, kernel.ip = "ipc", f"{sockets}/kernel"  # no port is open
-        client.execute(env={**os.environ, **(environment or {})})
+        client.execute(env=_ENVIRONMENT | (environment or {}))
     return tidy(notebook)
 
 
