@@ -59,7 +59,7 @@ def test_two_readings_of_a_docstring_are_told_apart_and_hostile_text_is_text() -
     assert "2 candidates, 2 distinct" in words
     (cards,) = [element.proto.body for element in at.get("html") if "Cluster 1 · program 1: " in element.proto.body]
     assert "Cluster 2 · program 2: &#x27;&lt;script&gt;alert(1)&lt;/script&gt;&#x27;" in cards
-    assert "<mark>" in cards
+    assert '<pre class="differs">' in cards
     raw = [element.proto.body for element in at.get("html")] + [str(m.value) for m in at.markdown]
     assert not any("<script" in body or "<img" in body for body in raw)
     folder = Path(job.steps[0].words[1].partition("::")[0]).parent
