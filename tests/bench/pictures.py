@@ -34,21 +34,22 @@ _COLOURS = 128
 
 def main(folder: Path) -> None:
     """Write dashboard-<page>-<kind>.png into the folder."""
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
         chromium = shutil.which("chromium") or "/usr/bin/chromium"
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        # On this machine alone it would offer to execute; the page Check shows nothing else.
-        with dashboard(None, Path(name) / "log") as (url, _):
-            for kind, told in KINDS.items():
-                _draw(browser, url, kind, told, folder)
+        # Read-only, it names the store without its folders: alike on every machine. But then it checks nothing.
+        for names, words in (([name for name in PAGES if name != "check"], ("--read-only",)), (["check"], ())):
+            with dashboard(None, Path(place) / "log", words=words) as (url, _):
+                for kind, told in KINDS.items():
+                    _draw(browser, url, kind, told, names, folder)
         browser.close()
 
 
-def _draw(browser: Browser, url: str, kind: str, told: dict[str, Any], folder: Path) -> None:
+def _draw(browser: Browser, url: str, kind: str, told: dict[str, Any], names: list[str], folder: Path) -> None:
     page = browser.new_page(**told)
     page.set_default_timeout(120_000)
-    for name, path in PAGES.items():
-        open_screen(page, f"{url}/{path}")
+    for name in names:
+        open_screen(page, f"{url}/{PAGES[name]}")
         if name == "check":
             _run_the_example(page)
         picture = Image.open(io.BytesIO(page.screenshot()))

@@ -128,6 +128,7 @@ def test_a_box_picks_the_points_within(watched: Watched, server: str) -> None:
     page.goto(f"{server}/tasks?select=box&scale=linear")
     page.locator("svg.marks .mark-symbol path").first.wait_for()
     watched.settle()
+    page.locator("svg.marks").first.scroll_into_view_if_needed()
     box = page.locator("svg.marks").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.12)
     page.mouse.down()
