@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -120,9 +121,9 @@ def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *
     ``reading``: which of its tasks count, and which programs load. Raises WrongUsage if that is not known.
     """
     left_out = tasks_left_out(benchmark, reading.references)
-    classes = {key[0]: part for key, part in frames["classes"].group_by("task_id", maintain_order=True)}
+    classes = _Classes.of(frames["classes"])
     tasks = [
-        _task(str(task_id), np.array(patterns, dtype=np.uint16), classes[task_id])
+        classes.task(str(task_id), np.array(patterns, dtype=np.uint16))
         for task_id, patterns in frames["patterns"].select("task_id", "pattern_of_input").iter_rows()
         if task_id not in left_out
     ]
@@ -140,22 +141,52 @@ def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *
     return strictly_loaded(pool) if reading.load == Load.STRICT else pool
 
 
-def _task(task_id: str, pattern_of_input: NDArray[np.uint16], rows: pl.DataFrame) -> CompactTask:
-    rows = rows.sort("row")
-    width = int(pattern_of_input.max()) + 1
+@dataclass(frozen=True, kw_only=True)
+class _Classes:
+    """The table ``classes`` as arrays, the rows of each task below one another: hundreds of tasks are cut from it."""
 
-    def matrix(name: str) -> NDArray[np.uint16]:
-        return rows[name].explode().to_numpy().reshape(len(rows), width)
+    rows: Mapping[str, tuple[int, int]]
+    """Task -> its first row and the row after its last."""
+    cells: NDArray[np.int64]
+    """Row -> where its cells begin in ``flat``; one more, the end of all."""
+    flat: Mapping[str, NDArray[Any]]
+    """Column of lists -> the cells of all rows."""
+    reference: NDArray[np.bool_]
+    number: NDArray[np.int64]
+    """Row -> its number in its task."""
+    reach: NDArray[np.int64]
 
-    references = rows.filter("reference")["row"].to_list()
-    return CompactTask(
-        task_id=task_id,
-        pattern_of_input=pattern_of_input,
-        labels={equality: matrix(equality) for equality in EQUALITIES},
-        kinds=matrix("kinds").astype(np.uint8),
-        reach=rows["reach"].to_numpy().astype(np.int64),
-        reference=references[0] if references else None,
-    )
+    @classmethod
+    def of(cls, classes: pl.DataFrame) -> "_Classes":
+        rows = classes.sort("task_id", "row")
+        sizes = rows.group_by("task_id", maintain_order=True).len()
+        ends = sizes["len"].cum_sum().to_list()
+        widths = rows[EQUALITIES[0]].list.len().to_numpy().astype(np.int64)
+        return cls(
+            rows=dict(zip(sizes["task_id"], zip([0, *ends[:-1]], ends, strict=True), strict=True)),
+            cells=np.concatenate([[0], np.cumsum(widths)]),
+            flat={name: rows[name].explode().to_numpy() for name in (*EQUALITIES, "kinds")},
+            reference=rows["reference"].to_numpy(),
+            number=rows["row"].to_numpy().astype(np.int64),
+            reach=rows["reach"].to_numpy().astype(np.int64),
+        )
+
+    def task(self, task_id: str, pattern_of_input: NDArray[np.uint16]) -> CompactTask:
+        first, end = self.rows[task_id]
+        width = int(pattern_of_input.max()) + 1
+
+        def matrix(name: str) -> NDArray[np.uint16]:
+            return self.flat[name][self.cells[first] : self.cells[end]].reshape(end - first, width)
+
+        references = self.number[first:end][self.reference[first:end]].tolist()
+        return CompactTask(
+            task_id=task_id,
+            pattern_of_input=pattern_of_input,
+            labels={equality: matrix(equality) for equality in EQUALITIES},
+            kinds=matrix("kinds").astype(np.uint8),
+            reach=self.reach[first:end],
+            reference=references[0] if references else None,
+        )
 
 
 def _members(rows: pl.DataFrame, price: Price | None) -> Members:

@@ -149,9 +149,10 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     _move(bench, page, rounds, "overview: move m")
     for i in range(rounds):
         word = ("strict", "tolerant (0.1 %)")[i % 2]
-        shown = ("equality strict", "equality paper")[i % 2]
-        label = page.get_by_test_id("stSidebar").get_by_text(word, exact=True)
-        bench.time("overview: equality", page, label.click, shown)
+        page.get_by_role("button", name="More").click()
+        label = page.get_by_test_id("stPopoverBody").get_by_text(word, exact=True)
+        bench.time("overview: outcome comparison", page, label.click, f"comparison: {word}")
+        page.keyboard.press("Escape")
     words = page.inner_text("body").split(" inputs ·")[0].rsplit("n = ", 1)[1]
     fewer = [str(n) for n in reversed(INPUTS) if n < int(words.replace(",", ""))][:3]
     there_and_back = [(n, "ArrowLeft") for n in fewer] + [(n, "ArrowRight") for n in (*fewer[1::-1], words)]
@@ -164,7 +165,7 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     page.wait_for_function(STILL)
     for i in range(rounds):
         name = ("MBPP", "HumanEval")[i % 2]
-        page.get_by_test_id("stSidebar").get_by_role("combobox").first.click()
+        page.get_by_role("combobox", name="Benchmark").click()
         option = page.get_by_role("option", name=name, exact=True)
         bench.time("overview: another benchmark", page, option.click, f"· {name} ·")
     page.goto(f"{bench.url}/?benchmark=MBPP")
@@ -174,28 +175,32 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
     slider = page.get_by_role("slider", name="Programs per task (m)")
     for m in range(15, 15 + 3 * rounds, 3):
         bench.time("overview of MBPP: jump to another m", page, partial(_jump, page, slider, m), f"m = {m} programs")
-    page.goto(f"{bench.url}/tasks?model=gpt_4o&model=gpt_4")
-    page.locator("svg.marks").first.wait_for()
+    page.goto(f"{bench.url}/tasks")
+    page.get_by_text("Models on these").wait_for()
     page.wait_for_function(STILL)
     for i in range(rounds):
-        word = ("linear", "log")[i % 2]
-        label = page.get_by_test_id("stMain").get_by_text(word, exact=True)
-        bench.time("tasks: scale", page, label.click, "All tasks")
-    points = page.locator("svg.marks .mark-symbol path[aria-label*=task_id]")
-    for i in range(rounds):
-        point = points.nth(3 + 2 * i)
-        bench.time("tasks: click a point", page, lambda point=point: point.click(force=True), "Selected tasks")
+        kind = ("strings", "lists")[i % 2]
+        page.get_by_role("combobox", name="Type of arguments").click()
+        option = page.get_by_role("option", name=kind, exact=True)
+        bench.time("tasks: another type of arguments", page, option.click, "Models on these")
     page.goto(f"{bench.url}/task?task=HumanEval/20")
     page.wait_for_function(STILL)
+    for i in range(rounds):
+        act = partial(page.keyboard.press, "j")
+        bench.time("task: next input", page, act, f"{i + 2} of ")
+    for name, button in (("next task (new)", "Next task"), ("previous task (seen)", "Previous task")):
+        for _ in range(rounds):
+            link = page.get_by_role("button", name=button)
+            bench.time(f"task: {name}", page, lambda link=link: _follow(page, link), "What this shows")
+    page.goto(f"{bench.url}/plan?model=gpt_4o")
+    page.get_by_text("Per 1,000 tasks").first.wait_for()
+    page.wait_for_function(STILL)
     for _ in range(rounds):
-        link = page.get_by_role("link", name="Next task")
-        bench.time("task: next task (new)", page, lambda link=link: _follow(page, link), "What this shows")
-    for _ in range(rounds):
-        link = page.get_by_role("link", name="Previous task")
-        bench.time("task: previous task (seen)", page, lambda link=link: _follow(page, link), "What this shows")
+        page.get_by_role("slider", name="I want to find").focus()
+        bench.time("plan: another wish", page, partial(page.keyboard.press, "ArrowLeft"), "Per 1,000 tasks")
 
     page.goto(f"{bench.url}/ablation")
-    page.get_by_text("Detection rate by cost").wait_for()
+    page.get_by_text("Each measure by programs").wait_for()
     page.wait_for_function(STILL)
     slider = page.get_by_role("slider", name="Programs per task (m)")
     for name, key, sign in (("new", "ArrowRight", 1), ("seen", "ArrowLeft", -1)):

@@ -179,14 +179,19 @@ def _p_value(rho: float, n_coders: int) -> float:
 
 def _rank_correlations(a: Floats, b: Floats) -> Floats:
     """Return Spearman's rho of each row of a and b over the coders that have both on the tasks as they are."""
-    from scipy.stats import rankdata
-
     kept = ~np.isnan(a[0]) & ~np.isnan(b[0])
     if kept.sum() < _FEWEST_CODERS:
         return np.full(len(a), math.nan)
     # Means that are equal but for rounding share a rank, as they do before resampling.
-    ranks = [rankdata(side[:, kept].round(12), axis=1) for side in (a, b)]
+    ranks = [_ranks(side[:, kept].round(12)) for side in (a, b)]
     return weighted_correlation(ranks[0], ranks[1], np.ones(ranks[0].shape))
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each value in its row, from 1, equal ones the mean of theirs. SciPy would take a second."""
+    ours, others = values[:, :, None], values[:, None, :]
+    ranks: Floats = (ours > others).sum(axis=2) + ((ours == others).sum(axis=2) + 1) / 2
+    return ranks
 
 
 def _mean_over_coders(values: Floats) -> Floats:
