@@ -19,14 +19,15 @@ def shared_data() -> Path:
 
 FULL_MACHINE = ("bench", "execution", "hostile", "recovery", "sandbox")
 """Folders whose tests end otherwise, or are skipped, where bubblewrap is missing."""
-BROWSER = "test_browser.py"
+BROWSER = "browser"
+"""Fixture of every test in a real browser."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is to run again where bubblewrap and Chromium are, after a run without them."""
     here = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(here).parts[0] in FULL_MACHINE or item.path.name == BROWSER:
+        if item.path.relative_to(here).parts[0] in FULL_MACHINE or BROWSER in getattr(item, "fixturenames", ()):
             item.add_marker("full_machine")
 
 

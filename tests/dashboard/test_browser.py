@@ -1,7 +1,6 @@
 """The dashboard in a real headless browser: points are clicked, URLs reloaded, charts downloaded, attacks shown."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,6 @@ from dashboard.navigation import REGISTERED
 from tests.support.dashboard_server import dashboard
 from tests.support.hostile_store import BENCHMARK, LONG, NAME, make_hostile_store
 
-CHROMIUM = shutil.which("chromium") or ""
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)"),
-]
 PROBES = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
 """Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
 PATIENCE = 90_000
@@ -25,20 +19,6 @@ CHECKED = (
 )
 MIDDLE = "def middle(numbers):\n    return sorted(numbers)[len(numbers) // 2]\n"
 HOSTILE = "def middle(numbers):\n    return \"<img src=x data-hostile onerror='window.owned = 1'> $x^2$\"\n"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with dashboard(None, tmp_path_factory.mktemp("dashboard") / "log") as (url, _):
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 class Watched:

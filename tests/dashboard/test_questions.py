@@ -1,19 +1,14 @@
 """The questions of a new user, each answered on the shipped stores in at most three clicks and ten seconds."""
 
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.dashboard_server import dashboard
 from tests.support.screens import open_screen, settle
 
-CHROMIUM = shutil.which("chromium") or ""
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")
 MOST_CLICKS, MOST_SECONDS = 3, 10.0
 
 
@@ -44,16 +39,11 @@ class Visitor:
 
 
 @pytest.fixture(scope="module")
-def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
-    with (
-        dashboard(None, tmp_path_factory.mktemp("dashboard") / "log") as (url, _),
-        playwright.sync_playwright() as driver,
-    ):
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=url).new_page()
-        page.set_default_timeout(60_000)
-        yield Visitor(page)
-        browser.close()
+def visitor(browser: Any, server: str) -> Iterator[Visitor]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=server)
+    context.set_default_timeout(60_000)
+    yield Visitor(context.new_page())
+    context.close()
 
 
 def choose(visitor: Visitor, label: str, option: str) -> None:

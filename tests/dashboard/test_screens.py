@@ -1,18 +1,12 @@
 """Every page in a real browser, on a phone, a tablet and a desk: all fits, no labels collide, all can be read."""
 
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from dashboard.navigation import REGISTERED
-from tests.support.dashboard_server import dashboard
 from tests.support.screens import PATHS, faults, open_screen
 
-CHROMIUM = shutil.which("chromium") or ""
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")
 WIDTHS = {390: 844, 1024: 768, 1440: 900}
 QUICK = ("overview", "task", "tasks")
 """Opened at every width by the quick tests; the others at one width there, at every width in the slow rest."""
@@ -29,66 +23,79 @@ _CONTROLS = """
 """
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with dashboard(None, tmp_path_factory.mktemp("dashboard") / "log") as (url, _):
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 def opened(browser: Any, width: int, theme: str = "light") -> Any:
     context = browser.new_context(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=theme)
     context.set_default_timeout(90_000)
     return context.new_page()
 
 
-def _marked(name: str, width: int) -> Any:
-    is_quick = name in QUICK or width == 390
-    return pytest.param(name, width, marks=[] if is_quick else [pytest.mark.slow])
+def _names(quick: tuple[str, ...]) -> list[Any]:
+    return [pytest.param(name, marks=[] if name in quick else [pytest.mark.slow]) for name in PATHS]
 
 
 def test_every_page_is_looked_at() -> None:
     assert {path.partition("?")[0] or REGISTERED[0] for path in PATHS.values()} == set(REGISTERED)
 
 
-@pytest.mark.parametrize(("name", "width"), [_marked(name, width) for name in PATHS for width in WIDTHS])
-def test_a_page_fits_its_screen(browser: Any, server: str, name: str, width: int) -> None:
-    page = opened(browser, width)
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_fits_a_phone(browser: Any, server: str, name: str) -> None:
+    page = opened(browser, 390)
     said = open_screen(page, f"{server}/{PATHS[name]}")
     assert page.get_by_text("This page cannot be shown").count() == 0
     assert [*said, *faults(page)] == []
     page.context.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in PATHS])
-def test_all_text_has_enough_contrast(browser: Any, server: str, name: str, theme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = opened(browser, 1440, theme)
-    open_screen(page, f"{server}/{PATHS[name]}")
-    found = axe.Axe().run(page, options={"runOnly": ["color-contrast"]})
-    pale = [
-        (
-            node["html"][:120],
-            check["data"].get("contrastRatio"),
-            check["data"].get("fgColor"),
-            check["data"].get("bgColor"),
-        )
-        for violation in found.response["violations"]
-        for node in violation["nodes"]
-        for check in node["any"]
-    ]
-    assert pale == []
-    assert found.response["passes"], "axe looked at nothing"
-    assert page.evaluate(CHART_CONTRAST) == []
+@pytest.mark.parametrize("name", _names(()))
+def test_a_page_fits_a_tablet(browser: Any, server: str, name: str) -> None:
+    page = opened(browser, 1024)
+    assert [*open_screen(page, f"{server}/{PATHS[name]}"), *faults(page)] == []
     page.context.close()
+
+
+@pytest.mark.parametrize("name", _names(QUICK))
+def test_a_page_fits_a_desk_can_be_read_and_its_controls_be_reached(browser: Any, server: str, name: str) -> None:
+    page = opened(browser, 1440)
+    assert [*open_screen(page, f"{server}/{PATHS[name]}"), *faults(page)] == []
+    assert pale(page) == []
+    assert not_reached(page) == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", _names(QUICK))
+def test_a_dark_page_can_be_read(browser: Any, server: str, name: str) -> None:
+    page = opened(browser, 1440, "dark")
+    assert open_screen(page, f"{server}/{PATHS[name]}") == []
+    assert pale(page) == []
+    page.context.close()
+
+
+def pale(page: Any) -> list[Any]:
+    """Return text with a contrast below 4.5 : 1."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = axe.Axe().run(page, options={"runOnly": ["color-contrast"]}).response
+    assert found["passes"], "axe looked at nothing"
+    nodes = [node for violation in found["violations"] for node in violation["nodes"]]
+    return [
+        *((node["html"][:120], check["data"].get("contrastRatio")) for node in nodes for check in node["any"]),
+        *page.evaluate(CHART_CONTRAST),
+    ]
+
+
+def not_reached(page: Any) -> list[str]:
+    """Return the controls that the Tab key does not reach."""
+    controls = page.evaluate(_CONTROLS)
+    assert controls
+    reached = set()
+    page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
+    for _ in range(3 * len(controls) + 40):
+        page.keyboard.press("Tab")
+        place = page.evaluate("() => document.activeElement && document.activeElement.dataset.place")
+        if place is not None:
+            reached.add(int(place))
+        if len(reached) == len(controls):
+            break
+    return [words for place, words in enumerate(controls) if place not in reached]
 
 
 # axe does not look into a picture: the letters of a chart against the ground of the page.
@@ -114,22 +121,3 @@ CHART_CONTRAST = """
   return found;
 }
 """
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n == "task" else [pytest.mark.slow]) for n in PATHS])
-def test_the_keyboard_reaches_every_control(browser: Any, server: str, name: str) -> None:
-    page = opened(browser, 1440)
-    open_screen(page, f"{server}/{PATHS[name]}")
-    controls = page.evaluate(_CONTROLS)
-    assert controls
-    reached = set()
-    page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
-    for _ in range(3 * len(controls) + 40):
-        page.keyboard.press("Tab")
-        place = page.evaluate("() => document.activeElement && document.activeElement.dataset.place")
-        if place is not None:
-            reached.add(int(place))
-        if len(reached) == len(controls):
-            break
-    assert [words for place, words in enumerate(controls) if place not in reached] == []
-    page.context.close()

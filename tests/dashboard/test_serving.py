@@ -1,6 +1,5 @@
 """`difftrust dashboard` behind a proxy and for readers: below a path, read-only, Back, and links that keep all."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,42 +10,35 @@ from difftrust_core.cli import main
 from tests.support.dashboard_server import dashboard
 from tests.support.screens import open_screen, settle
 
-CHROMIUM = shutil.which("chromium") or ""
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")
+
+@pytest.fixture(scope="module")
+def page(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(90_000)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        context.set_default_timeout(90_000)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        yield context.new_page()
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of a read-only dashboard below a path."""
     words = ("--read-only", "--base-path", "/lab/difftrust/")
-    with dashboard(None, tmp_path_factory.mktemp("dashboard") / "log", words=words) as (url, _):
+    with dashboard(None, tmp_path_factory.mktemp("below") / "log", words=words) as (url, _):
         yield url
 
 
-@needs_chromium
-def test_below_a_path_and_read_only(page: Any, server: str) -> None:
-    assert open_screen(page, f"{server}/check") == []
+def test_below_a_path_and_read_only(page: Any, below: str) -> None:
+    assert open_screen(page, f"{below}/check") == []
     assert page.get_by_text("This dashboard is read-only").count() == 1
-    assert open_screen(page, f"{server}/overview?m=5") == []
+    assert open_screen(page, f"{below}/overview?m=5") == []
     main = page.get_by_test_id("stMain").inner_text()
     assert "Store results · HumanEval" in main  # its name, not where it lies
     assert str(Path(__file__).parents[2]) not in main
 
 
-@needs_chromium
-def test_back_goes_where_one_came_from(page: Any, server: str) -> None:
-    open_screen(page, f"{server}/overview?inputs=domain&m=5")
+def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
+    open_screen(page, f"{below}/overview?inputs=domain&m=5")
     seen = []
     for name in ("Tasks", "Task", "Signals"):
         seen.append(page.url)
@@ -64,9 +56,8 @@ def test_back_goes_where_one_came_from(page: Any, server: str) -> None:
         assert "m = 5 programs" in page.get_by_test_id("stMain").inner_text()
 
 
-@needs_chromium
-def test_a_copied_link_shows_the_same(page: Any, server: str) -> None:
-    open_screen(page, f"{server}/task?store=starter&model=simulated%2Fweak&t=1")
+def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:
+    open_screen(page, f"{below}/task?store=starter&model=simulated%2Fweak&t=1")
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("Copied").wait_for()
     assert page.evaluate("() => navigator.clipboard.readText()") == page.url

@@ -1,28 +1,19 @@
 """The matrix of tasks and models in a real browser: all cells on one canvas, a tooltip, a click that opens the task."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.dashboard_server import dashboard
 from tests.support.screens import open_screen, settle
-
-CHROMIUM = shutil.which("chromium") or ""
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")
 
 
 @pytest.fixture
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
-    folder = tmp_path_factory.mktemp("dashboard")
-    with dashboard(None, folder / "log") as (url, _), playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        found = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        found.set_default_timeout(60_000)
-        yield found, url
-        browser.close()
+def page(browser: Any, server: str) -> Iterator[tuple[Any, str]]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
+    yield context.new_page(), server
+    context.close()
 
 
 def test_a_cell_says_what_it_is_and_opens_its_task(page: tuple[Any, str]) -> None:
