@@ -56,10 +56,21 @@ _ON_PRIMARY = """
 """
 """On a dark page the primary colour is pale: letters on it are dark."""
 
+_ON_LIGHT = """
+<style>
+code .token:is(.keyword, .function, .class-name, .builtin, .boolean) { color: #0B5394 !important; }
+code .token:is(.string, .triple-quoted-string) { color: #1B6B3A !important; }
+code .token:is(.number, .decorator) { color: #7A3E9D !important; }
+code .token:is(.operator, .punctuation) { color: #5B4A00 !important; }
+code .token.comment { color: #5A6270 !important; }
+</style>
+"""
+"""Code on a light page: Streamlit's own colours are too pale to read."""
+
 
 def set_style() -> None:
     """Make room: narrow margins, low titles, links in one row, code in letters of one width."""
-    st.html(_STYLE + (_ON_PRIMARY if is_dark() else ""))
+    st.html(_STYLE + (_ON_PRIMARY if is_dark() else _ON_LIGHT))
 
 
 def is_dark() -> bool:

@@ -136,14 +136,14 @@ def _show_table(table: pl.DataFrame) -> None:
         placeholder="unknown",
         height=38 + 35 * min(shown.height, 17),
         on_select="rerun",
-        selection_mode="single-cell",
+        selection_mode="single-row",  # not a cell: the Tab key would select one, and open a page unasked
         key="models",
     )
-    if cells := event["selection"]["cells"]:
-        navigation.go("tasks", model=table["model"][cells[0][0]])
+    if rows := event["selection"]["rows"]:
+        navigation.go("tasks", model=table["model"][rows[0]])
     counted = f"All numbers are over the same {table['tasks'][0]:,} tasks. " if same else ""
     bounds = f" {LOWER_BOUND}." if table["cost_usd_is_lower_bound"].any() else ""
-    text.show_small(f"{counted}Click a model to see its tasks, a column header to sort.{bounds}")
+    text.show_small(f"{counted}Select a row to see its model's tasks, click a column header to sort.{bounds}")
 
 
 def _spelled(shown: pl.DataFrame, table: pl.DataFrame) -> Any:

@@ -121,7 +121,10 @@ def _figure_1(request: FigureRequest) -> Figure:
         ranking_drawing(ranked, x=f"found{kind}", y=f"erroneous{kind}", width=_PANEL[0], height=_PANEL[1]).chart()
         for kind in ("_rank", "")
     )
-    rho = ", ".join(f"{row['rho_found']:.2f} on {row['benchmark']}" for row in rhos.iter_rows(named=True))
+    rho = ", ".join(
+        f"{'undefined' if row['rho_found'] is None else format(row['rho_found'], '.2f')} on {row['benchmark']}"
+        for row in rhos.iter_rows(named=True)
+    )
     chart = titled(
         stacked(ranks, shares),
         f"Models ranked without and with a reference: {setting_of(estimates, request)}",

@@ -82,13 +82,17 @@ def pale(page: Any) -> list[Any]:
     ]
 
 
+_CELLS = 600
+"""Steps of the Tab key that a table may take: it goes from cell to cell."""
+
+
 def not_reached(page: Any) -> list[str]:
     """Return the controls that the Tab key does not reach."""
     controls = page.evaluate(_CONTROLS)
     assert controls
     reached = set()
     page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
-    for _ in range(3 * len(controls) + 40):
+    for _ in range(3 * len(controls) + _CELLS):
         page.keyboard.press("Tab")
         place = page.evaluate("() => document.activeElement && document.activeElement.dataset.place")
         if place is not None:

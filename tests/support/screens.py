@@ -132,7 +132,8 @@ def settle(page: Any) -> None:
         "() => { const main = document.querySelector('[data-testid=stMain]');"
         " const charts = [...document.querySelectorAll('[data-testid=stVegaLiteChart]')];"
         " const now = main.innerText + main.querySelectorAll('*').length + main.scrollHeight;"
-        f" const busy = !({STILL})() || charts.some(c => !c.querySelector('svg, canvas'));"
+        f" const busy = !({STILL})() || charts.some(c => !c.querySelector('svg, canvas'))"
+        "   || document.getAnimations().some(a => a.playState === 'running' && a.effect.getTiming().iterations < 9);"
         " if (busy || window.seen !== now) { window.seen = now; window.seenAt = Date.now(); }"
         " return Date.now() - window.seenAt > 500; }",
         polling=100,
