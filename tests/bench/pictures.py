@@ -1,16 +1,26 @@
-"""The pictures of the dashboard under docs/: `make pictures`, each page light, dark and on a phone."""
+"""The pictures in docs/: each page of the dashboard light, dark and on a phone, and the sliders of a notebook.
+
+`make pictures`. The sliders are those of JupyterLab, started for it in a folder of its own.
+The sliders are those of JupyterLab, started for it in a folder of its own.
+"""
 
 import io
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.support.dashboard_server import dashboard
+from tests.support.dashboard_server import dashboard, free_port
 from tests.support.screens import open_screen
 
 PAGES = {
@@ -33,7 +43,7 @@ _COLOURS = 128
 
 
 def main(folder: Path) -> None:
-    """Write dashboard-<page>-<kind>.png into the folder."""
+    """Write dashboard-<page>-<kind>.png and explore.png into the folder."""
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
         chromium = shutil.which("chromium") or "/usr/bin/chromium"
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -42,6 +52,7 @@ def main(folder: Path) -> None:
             with dashboard(None, Path(place) / "log", words=words) as (url, _):
                 for kind, told in KINDS.items():
                     _draw(browser, url, kind, told, names, folder)
+        _draw_sliders(browser, Path(place), folder)
         browser.close()
 
 
@@ -52,10 +63,15 @@ def _draw(browser: Browser, url: str, kind: str, told: dict[str, Any], names: li
         open_screen(page, f"{url}/{PAGES[name]}")
         if name == "check":
             _run_the_example(page)
-        picture = Image.open(io.BytesIO(page.screenshot()))
-        small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
-        small.save(folder / f"dashboard-{name}-{kind}.png", optimize=True)
+        _save(page.screenshot(), folder / f"dashboard-{name}-{kind}.png")
     page.context.close()
+
+
+def _save(picture: bytes, path: Path, *, height: int | None = None) -> None:
+    """Write a picture small, of few colours, its upper ``height`` pixels."""
+    whole = Image.open(io.BytesIO(picture)).convert("RGB")
+    cut = whole.crop((0, 0, whole.width, min(height or whole.height, whole.height)))
+    cut.quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def _run_the_example(page: Any) -> None:
@@ -63,6 +79,57 @@ def _run_the_example(page: Any) -> None:
     page.get_by_role("button", name="Run the example").click()
     page.get_by_text("programs disagree").first.wait_for()
     page.wait_for_timeout(1_000)
+
+
+_CELL = 'import difftrust_core as dt\n\ndt.open(inputs="domain").explore()'
+_SLIDERS = {"viewport": {"width": 1400, "height": 1500}}
+_SHOWN = 530
+"""Pixels of the sliders and their charts; a table follows."""
+
+
+def _draw_sliders(browser: Browser, place: Path, folder: Path) -> None:
+    """Run a notebook of one cell in JupyterLab, and take the picture of what it shows."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(_CELL)])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, place / "explore.ipynb")
+    port = free_port()
+    words = [
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={place}",
+    ]
+    words += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url="]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("DIFFTRUST_")}
+    lab = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", *words], env=own | {"HOME": str(place)}, stderr=subprocess.DEVNULL
+    )
+    try:
+        _wait(f"http://127.0.0.1:{port}/api")
+        page = browser.new_page(**_SLIDERS)
+        page.set_default_timeout(120_000)
+        page.goto(f"http://127.0.0.1:{port}/lab/tree/explore.ipynb")
+        page.locator(".jp-Notebook .cm-content").first.click()
+        page.get_by_text("Python 3").first.wait_for()
+        page.keyboard.press("Shift+Enter")
+        page.locator(".jp-OutputArea-output .widget-box").first.wait_for()
+        page.wait_for_timeout(5_000)
+        _save(page.locator(".jp-OutputArea-output").first.screenshot(), folder / "explore.png", height=_SHOWN)
+        page.context.close()
+    finally:
+        lab.terminate()
+        lab.wait(30)
+
+
+def _wait(url: str) -> None:
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.25)
+    raise TimeoutError(f"{url} did not answer")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
@@ -24,7 +25,7 @@ def dashboard(
     store: Path | None, log: Path, *, words: Sequence[str] = (), **environment: str
 ) -> Iterator[tuple[str, int]]:
     """Run `difftrust dashboard` with ``words`` until the block ends; yield its address and process id."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", f"--port={port}"]
     command += [*words, *([] if store is None else ["--store", str(store)])]
     below = next((f"/{path.strip('/')}" for word, path in pairwise(words) if word == "--base-path"), "")
