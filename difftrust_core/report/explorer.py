@@ -29,8 +29,8 @@ _SCHEMA: Final = {
 _SIZES: Final = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 """Values of m at which the curve of the model has points."""
 _WHAT_TO_SEE: Final = (
-    "Left, a point a model: higher means more errors, further right more disagreement, which needs no reference. "
-    "Right: what more programs of the model bring; the dashed line is m."
+    "Left, a point a model: higher means more errors, further right more disagreement. "
+    "Right: what more programs bring; dashed: m."
 )
 
 

@@ -1,7 +1,6 @@
 """The pictures in docs/: each page of the dashboard light, dark and on a phone, and the sliders of a notebook.
 
 `make pictures`. The sliders are those of JupyterLab, started for it in a folder of its own.
-The sliders are those of JupyterLab, started for it in a folder of its own.
 """
 
 import io
@@ -83,7 +82,7 @@ def _run_the_example(page: Any) -> None:
 
 _CELL = 'import difftrust_core as dt\n\ndt.open(inputs="domain").explore()'
 _SLIDERS = {"viewport": {"width": 1400, "height": 1500}}
-_SHOWN = 530
+_SHOWN = 690
 """Pixels of the sliders and their charts; a table follows."""
 
 
