@@ -127,14 +127,14 @@ def test_a_preamble_that_hangs_ends_with_its_host() -> None:
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 s = Sandbox(Limits(), wanted=frozenset({"landlock", "seccomp"})); print(s._process.pid, flush=True)
-s.load("while True: pass", ["(0,)"], OutcomeTable.empty(1))
+while True:  # each ends when its time is over, on a busy machine before anybody looks
+    s.load("while True: pass", ["(0,)"], OutcomeTable.empty(1))
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
         zygote = int(host.stdout.readline())
-        while not below(zygote):
+        while not (tasks := below(zygote)):
             time.sleep(0.005)
-        (task,) = below(zygote)
         host.kill()
     assert ends(zygote)
-    assert ends(task)
+    assert all(map(ends, tasks))
