@@ -53,22 +53,18 @@ def draw() -> None:
     else:
         _show_compared(*asked)
     _show_correlations(chosen, _among_signals(*asked) if chosen.blind else _correlations(*asked))
-    shown = _among_signals if chosen.blind else _compared
+    shown = _among_signals if chosen.blind else _compared_if_possible
     prefetch.STEPS.expect(partial(shown, each.counted, tuple(models)) for each in chosen.one_step_away())
 
 
 def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
     """Write how well each signal finds errors."""
     rows = _rows(chosen, models)
-    if not rows["error"].count():
-        st.info("Signals are compared with the error, which is known only where a task has a reference.")
-        return
-    erroneous = int((rows["error"] > 0).sum())
-    if not erroneous or erroneous == rows["error"].count():
-        st.info("Signals are compared where some tasks are right and some are wrong; choose more models.")
+    if why := _not_comparable(rows):
+        st.info(why)
         return
     found, curves = _compared(chosen, models)
-    _say(rows, found, erroneous)
+    _say(rows, found)
     st.subheader("AUROC by signal", anchor=False)
     downloads.show_chart(auroc_drawing(found), found, name="auroc")
     _show_table(found)
@@ -81,6 +77,20 @@ def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
     with right:
         st.subheader("What each signal adds to incoherence", anchor=False)
         _show_added(chosen, models)
+
+
+def _not_comparable(rows: pl.DataFrame) -> str:
+    """Return why signals cannot be compared with the error, "" where they can."""
+    if not rows["error"].count():
+        return "Signals are compared with the error, which is known only where a task has a reference."
+    if (rows["error"].drop_nulls() > 0).n_unique() < 2:
+        return "Signals are compared where some tasks are right and some are wrong; choose more models."
+    return ""
+
+
+def _compared_if_possible(chosen: Choice, models: tuple[str, ...]) -> None:
+    if not _not_comparable(_rows(chosen, models)):
+        _compared(chosen, models)
 
 
 def _show_meanings(shown: Sequence[Signal]) -> None:
@@ -167,10 +177,10 @@ def _added(chosen: Choice, models: tuple[str, ...]) -> pl.DataFrame:
     return added_table(rows, known[:1], known[1:], resamples=_RESAMPLES)
 
 
-def _say(rows: pl.DataFrame, found: pl.DataFrame, erroneous: int) -> None:
+def _say(rows: pl.DataFrame, found: pl.DataFrame) -> None:
     best = found.row(0, named=True)
     st.markdown(
-        f"**{erroneous:,} of {rows['error'].count():,}** pairs of model and task have an error. "
+        f"**{int((rows['error'] > 0).sum()):,} of {rows['error'].count():,}** pairs of model and task have an error. "
         f"**{best['title']}** finds them best: "
         f"AUROC {best['auroc']:.3f} [{best['low']:.3f}, {best['high']:.3f}], 95 % over tasks."
     )

@@ -91,28 +91,39 @@ def _of(tasks: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     return cells.join(tasks.select(KEY), on=KEY, how="semi", maintain_order="left")
 
 
+def _with_error(cells: pl.DataFrame, chosen: Choice) -> bool:
+    """Tell whether cells are shown by their error: some is known, and the reference is not hidden."""
+    return not chosen.blind and cells["error"].null_count() < cells.height
+
+
 def _in_words(cells: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> str:
-    column, words = ("agreement", SAID_BLIND) if chosen.blind else ("happened", SAID)
-    counted = count_cells(cells, column)
-    first = ("disagree", "agree") if chosen.blind else ("undetected", "detected", "right")
-    said = [f"{counted.get(name, 0):,} {_COUNTED.get(name, words[name])}" for name in first]
-    said += [f"{counted['undefined']:,} undefined"] if "undefined" in counted else []
+    shows_error = _with_error(cells, chosen)
+    counted = count_cells(cells, "happened" if shows_error else "agreement")
     n_models = cells["model"].n_unique()
-    return f"{tasks.height:,} tasks x {n_models} models: of {cells.height:,} cells {', '.join(said)}."
+    size = f"{tasks.height:,} task{'s'[tasks.height == 1 :]} x {n_models} model{'s'[n_models == 1 :]}"
+    undefined = f", {counted['undefined']:,} undefined" if "undefined" in counted else ""
+    if not shows_error:
+        return (
+            f"{size}: of {cells.height:,} cells, programs disagree in {counted.get('disagree', 0):,} and all agree in "
+            f"{counted.get('agree', 0):,}{undefined}. Programs that agree may still share an error."
+        )
+    said = [f"{counted.get(name, 0):,} {_COUNTED[name]}" for name in ("undetected", "detected", "right")]
+    return f"{size}: of {cells.height:,} cells {', '.join(said)}{undefined}."
 
 
-_COUNTED = {"undetected": "wrong though all agree", "detected": "wrong and detected"}
+_COUNTED = {"undetected": "wrong though all agree", "detected": "wrong and detected", "right": SAID["right"]}
 
 
 def _show_matrix(cells: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice, filters: Filters) -> None:
-    means = cells.group_by("model").agg(pl.col("incoherence" if chosen.blind else "error").mean().alias("mean"))
+    shows_error = _with_error(cells, chosen)
+    means = cells.group_by("model").agg(pl.col("error" if shows_error else "incoherence").mean().alias("mean"))
     models = means.sort("mean", "model", nulls_last=True)["model"].to_list()
     shown = rewrite(cells, ["task_id", "benchmark"], text.one_line)
     drawing = matrix_drawing(
         shown,
         tasks=rewrite(tasks.select(KEY), ["task_id", "benchmark"], text.one_line),
         models=models,
-        with_reference=not chosen.blind,
+        with_reference=shows_error,
         selection=_CELL,
         order=filters.order_in_words,
     )
@@ -179,8 +190,9 @@ def _pick(drawing: Drawing, names: dict[str, str], picked: Any) -> None:
 def _show_ranking(chosen: Choice, cells: pl.DataFrame, n_tasks: int) -> None:
     st.subheader(f"Models on {'this task' if n_tasks == 1 else f'these {n_tasks:,} tasks'}", anchor=False)
     table = rank_models(cells, resamples=_RESAMPLES)
-    names = ["incoherence"] if chosen.blind else list(RANKED)
-    if chosen.blind:
+    shows_error = _with_error(cells, chosen)
+    names = list(RANKED) if shows_error else ["incoherence"]
+    if not shows_error:
         table = table.sort("incoherence", "model", nulls_last=True)
     spelled = [[_spelled(row, name) for row in table.iter_rows(named=True)] for name in names]
     shown = table.select("model").with_columns(pl.Series(n, v) for n, v in zip(names, spelled, strict=True))
@@ -195,7 +207,7 @@ def _show_ranking(chosen: Choice, cells: pl.DataFrame, n_tasks: int) -> None:
             "incoherence": st.column_config.TextColumn("incoherence", help="Mean over the tasks."),
         },
     )
-    first = "Least incoherent" if chosen.blind else "Best"
+    first = "Best" if shows_error else "Least incoherent"
     text.show_small(f"{first} model first; in brackets 95 % confidence intervals over tasks.")
 
 
@@ -217,7 +229,7 @@ def _show_table(tasks: pl.DataFrame, cells: pl.DataFrame, chosen: Choice, model:
         happened=pl.col("happened").replace_strict(SAID, default=None, return_dtype=pl.String),
         agreement=pl.col("agreement").replace_strict(SAID_BLIND, default=None, return_dtype=pl.String),
     )
-    hidden = {"happened", "error", "wrong"} if chosen.blind else {"agreement"}
+    hidden = {"agreement"} if _with_error(cells, chosen) else {"happened", "error", "wrong"}
     if tasks["benchmark"].n_unique() == 1:
         hidden.add("benchmark")
     names = [name for name in _COLUMNS if name not in hidden]

@@ -243,8 +243,8 @@ def test_every_page_shows_a_store_without_references(
         assert ("Two programs of mine disagree on" in words) == (m == 2)
         assert not {"mean_error", "pass_at_1", "detection_rate"} & set(at.dataframe[0].value.columns)
     if page == "tasks" and m == 2:
-        assert "On 1 of 2 tasks, programs disagree" in words
-        assert "On the other 1, all programs agree; they may still share an error." in words
+        assert "2 tasks x 1 model: of 2 cells, programs disagree in 1 and all agree in 1." in words
+        assert "Programs that agree may still share an error." in words
 
 
 @pytest.mark.slow
@@ -258,7 +258,9 @@ def test_table_4_says_that_no_error_is_known(unreferenced: tuple[Path, int]) -> 
 def test_some_references_are_named_as_some(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))
     assert "These errors are of 6 of the 8 tasks; the others have no reference." in shown(opened("overview"))
-    assert "2 points are not drawn, for their error is unknown" in shown(opened("tasks"))
+    said = shown(opened("tasks"))
+    assert "8 cells 0 wrong though all agree, 3 wrong and detected, 3 right, 2 undefined." in said
+    assert "2 tasks are not drawn, for a measure is unknown." in said
     said, _ = difftrust("table", "4", "--store", "store", cwd=made)
     assert "8 (coder, task) pairs; error known for 6, the others have no reference" in said
 

@@ -126,20 +126,28 @@ def open_screen(page: Any, url: str) -> list[str]:
     return said
 
 
+_LOOK = f"""
+() => {{
+  const main = document.querySelector('[data-testid=stMain]');
+  const charts = [...document.querySelectorAll('[data-testid=stVegaLiteChart]')];
+  const now = main.innerText + main.querySelectorAll('*').length + main.scrollHeight;
+  const busy = !({STILL})() || charts.some(c => !c.querySelector('svg, canvas'))
+    || document.getAnimations().some(a => a.playState === 'running' && a.effect.getTiming().iterations < 9);
+  if (busy || window.seen !== now) {{ window.seen = now; window.seenAt = Date.now(); }}
+  return Date.now() - window.seenAt > 500;
+}}
+"""
+"""True where every chart is drawn and nothing has changed for half a second."""
+
+
 def settle(page: Any) -> None:
-    """Wait until every chart is drawn and nothing has changed for half a second."""
-    page.wait_for_function(
-        "() => { const main = document.querySelector('[data-testid=stMain]');"
-        " const charts = [...document.querySelectorAll('[data-testid=stVegaLiteChart]')];"
-        " const now = main.innerText + main.querySelectorAll('*').length + main.scrollHeight;"
-        f" const busy = !({STILL})() || charts.some(c => !c.querySelector('svg, canvas'))"
-        "   || document.getAnimations().some(a => a.playState === 'running' && a.effect.getTiming().iterations < 9);"
-        " if (busy || window.seen !== now) { window.seen = now; window.seenAt = Date.now(); }"
-        " return Date.now() - window.seenAt > 500; }",
-        polling=100,
-    )
+    """Wait until the page stands still."""
+    page.wait_for_function(_LOOK, polling=100)
 
 
 def faults(page: Any) -> list[str]:
-    """Return what is wrong with the page as it stands: wider than the screen, labels that collide, empty charts."""
-    return [fault for script in (_OVERFLOW, _LABELS, _EMPTY) for fault in page.evaluate(script)]
+    """Return what is wrong with the page when it stands still: too wide, labels that collide, empty charts."""
+    scripts = ", ".join(f"({script})" for script in (_OVERFLOW, _LABELS, _EMPTY))
+    # In one go with the last look: a page that draws a chart anew in between would seem to lack it.
+    seen = page.wait_for_function(f"() => ({_LOOK})() && {{ found: [{scripts}].flatMap(look => look()) }}", polling=100)
+    return list(seen.json_value()["found"])
