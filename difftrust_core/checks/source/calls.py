@@ -24,8 +24,10 @@ _MAX_PARSED = 2 * 2**20
 """Bytes of the files that name the function, which are parsed."""
 _MAX_ENTRIES = 4_000
 _MAX_ROWS = 50
-_LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
-_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "tox.ini")
+LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
+"""Folders that hold no code of the project."""
+PROJECT = ("pyproject.toml", "setup.py", "setup.cfg", ".git", "tox.ini")
+"""What lies at the top of a project."""
 _BLOCKS = (ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.AsyncFor)
 Names = Mapping[str, Any]
 
@@ -323,7 +325,7 @@ def _files(path: Path) -> Iterator[Path]:
         tests += [level / name for name in ("tests", "test") if (level / name).is_dir()]
         if (level / "__init__.py").is_file():
             package = level
-        if any((level / mark).exists() for mark in _PROJECT):
+        if any((level / mark).exists() for mark in PROJECT):
             break
     seen = {own}
     for found in itertools.chain(near, *(_python_files(t) for t in tests), _package(package)):
@@ -350,7 +352,7 @@ def _python_files(folder: Path) -> Iterator[Path]:
             continue
         seen += len(entries)
         for entry in entries:
-            if entry.is_symlink() or entry.name.startswith(".") or entry.name in _LEFT_OUT:
+            if entry.is_symlink() or entry.name.startswith(".") or entry.name in LEFT_OUT:
                 continue
             if entry.is_dir():
                 waiting.append(entry)

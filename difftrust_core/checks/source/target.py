@@ -131,6 +131,24 @@ def find_target(where: str) -> Target:
     return Target(path=Path(path), module=module, function=found, owner=owner)
 
 
+def targets_in(path: Path, module: ast.Module) -> list[Target]:
+    """Return every function and method of a file that ``find_target`` finds, in the order of the file."""
+    classes = {s.name: s for s in top_level(module.body) if isinstance(s, ast.ClassDef)}
+    found: dict[str, Target] = {}
+    for statement in top_level(module.body):
+        owner = classes[statement.name] if isinstance(statement, ast.ClassDef) else None
+        for function in top_level(owner.body) if owner is statement and owner else [statement]:
+            if isinstance(function, Function) and _is_called(function, owner):
+                target = Target(path=path, module=module, function=function, owner=owner)
+                found[target.entry_point] = target
+    return sorted(found.values(), key=lambda target: target.function.lineno)
+
+
+def _is_called(function: Function, owner: ast.ClassDef | None) -> bool:
+    marks = set(decorators_of(function))
+    return not (_OF_PROPERTIES | {"overload"}) & marks and not (owner and function.name in _NOT_CALLED)
+
+
 def find_function(where: str) -> tuple[Path, ast.Module, Function]:
     """Return the file, its tree and the function that ``where`` names. Raises as ``find_target`` does."""
     target = find_target(where)
@@ -149,8 +167,7 @@ def _class_of(module: ast.Module, name: str, path: str) -> ast.ClassDef:
 def _function(body: list[ast.stmt], name: str, said: str, path: str, module: ast.Module) -> Function:
     found = [s for s in top_level(body) if isinstance(s, Function)]
     for function in reversed(found):
-        marks = decorators_of(function)
-        if function.name == name and not _OF_PROPERTIES & set(marks) and "overload" not in marks:
+        if function.name == name and _is_called(function, None):
             return function
     there = ", ".join(dict.fromkeys(f.name for f in found)) or "none"
     for statement in module.body:

@@ -12,7 +12,7 @@ _CODELESS_FIELDS = frozenset({"annotation", "returns", "decorator_list", "args",
 """Where a change is no change of behaviour (annotations), or too easily breaks the signature."""
 
 
-def parsed(text: str) -> ast.Module | None:
+def parsed(text: str | bytes) -> ast.Module | None:
     """Return the tree of a program, None where Python cannot parse it."""
     try:
         with warnings.catch_warnings():

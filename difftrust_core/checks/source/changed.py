@@ -1,0 +1,225 @@
+"""The functions that differ between two git revisions, or a revision and the working tree: parsed, never executed."""
+
+import ast
+import copy
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from difftrust_core.checks.source.git import Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
+from difftrust_core.checks.source.revisions import MAX_FILE
+from difftrust_core.checks.source.target import Function, Target, targets_in, top_level, without_docstring
+from difftrust_core.checks.source.targets import is_test
+from difftrust_core.checks.source.values import IMPORTS, bound_by, free_names
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.python.syntax import parsed
+
+Kind = Literal["changed", "added", "removed"]
+_ALIKE = 0.5
+"""A new file that has this share of the functions of one that is gone is the same file, moved."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedFunction:
+    """A function or method that is not what it was."""
+
+    path: str
+    """From the top of the repository; of a removed one where it was."""
+    entry_point: str
+    kind: Kind
+    old_path: str
+    """Where it was: another path where its file was moved; empty for an added one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What changed, in the order of the files."""
+
+    functions: tuple[ChangedFunction, ...]
+    unreadable: tuple[str, ...]
+    """Files, from the top, that changed and that Python cannot parse, on either side."""
+
+
+def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, folder: Path | None = None) -> Changes:
+    """Return the functions whose code, or that of what they use of their file, differs between two revisions.
+
+    ``new``: a revision, None for the working tree. ``paths``: files or folders from ``folder``, the current one by
+    default; none: all. Docstrings, comments and layout do not count, and tests are left out. A helper in another file
+    is not followed. Raises WrongUsage for what is no revision and for a path that neither side has.
+    """
+    folder = folder or Path.cwd()
+    top = top_of(folder).resolve()
+    chosen = [_from_top(path, folder, top) for path in paths]
+    before, after = _Side(folder, old, chosen), _Side(folder, new, chosen)
+    for path, text in zip(chosen, paths, strict=True):
+        if not any(_is_below(name, path) for name in [*before.ids, *after.ids]):
+            raise WrongUsage(f"expected Python files at {text}, neither side has any; name them from this folder")
+    names = [name for name in {**before.ids, **after.ids} if before.ids.get(name) != after.ids.get(name)]
+    one, other = before.files(names), after.files(names)
+    moved = _moved(one, other)
+    found: list[ChangedFunction] = []
+    for path in sorted({*one, *other} - set(moved.values())):
+        was = moved.get(path, path)
+        found += _compared(path, was, one.get(was), other.get(path))
+    unreadable = [name for name in names for side in (one, other) if name in side and side[name].tree is None]
+    return Changes(functions=tuple(found), unreadable=tuple(sorted(set(unreadable))))
+
+
+def _from_top(path: str, folder: Path, top: Path) -> str:
+    if path.startswith("-"):
+        raise WrongUsage(f"expected a path, got {path!r}; write ./{path} for a file of that name")
+    full = (folder / path).absolute()
+    try:
+        found = (full.parent.resolve() / full.name if full.name != ".." else full.resolve()).relative_to(top)
+    except ValueError:
+        raise WrongUsage(f"expected a path in the repository {top}, got {path}; name one inside") from None
+    return found.as_posix()
+
+
+def _is_below(name: str, path: str) -> bool:
+    return path == "." or name == path or name.startswith(f"{path}/")
+
+
+class _Side:
+    """The Python files of one revision, or of the working tree, that are asked for."""
+
+    def __init__(self, folder: Path, revision: str | None, chosen: Sequence[str]):
+        self._folder = folder
+        self._blobs: dict[str, Blob] = {}
+        self._contents: dict[str, bytes] = {}
+        self.ids: dict[str, str]
+        """Path -> git's id of the content."""
+        if revision is not None:
+            self._blobs = {blob.path: blob for blob in list_blobs(folder, commit_of(folder, revision))}
+            self.ids = {path: blob.object_id for path, blob in self._blobs.items() if blob.size <= MAX_FILE}
+        else:
+            top = top_of(folder)
+            self._contents = {path: _content(top / path) for path in list_worktree(folder) if _is_plain(top / path)}
+            self.ids = {path: _object_id(content) for path, content in self._contents.items()}
+        wanted = chosen or ["."]
+        self.ids = {
+            path: object_id
+            for path, object_id in sorted(self.ids.items())
+            if path.endswith(".py") and not is_test(path) and any(_is_below(path, each) for each in wanted)
+        }
+
+    def files(self, names: Sequence[str]) -> dict[str, "_File"]:
+        """Return those of the files that this side has, parsed."""
+        blobs = [self._blobs[name] for name in names if name in self.ids and name in self._blobs]
+        contents = {blob.path: content for blob, content in read_blobs(self._folder, blobs)} if blobs else {}
+        contents |= {name: self._contents[name] for name in names if name in self.ids and name in self._contents}
+        return {name: _File(Path(name), content) for name, content in contents.items()}
+
+
+def _is_plain(path: Path) -> bool:
+    return path.suffix == ".py" and not path.is_symlink() and path.is_file() and path.stat().st_size <= MAX_FILE
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _object_id(content: bytes) -> str:
+    """Return git's id of a file's content, so that what did not change need not be read."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+class _File:
+    """One file's functions, each with a digest of its code and of what it uses of the file."""
+
+    def __init__(self, path: Path, content: bytes):
+        self.tree = parsed(content)
+        self._body = self.tree.body if self.tree else []
+        self.targets = {t.entry_point: t for t in targets_in(path, self.tree)} if self.tree else {}
+        self._dumps: dict[int, str] = {}
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, list[ast.stmt]]:
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in self._body:
+            for part in top_level([statement]):
+                for name in _bound(part):
+                    found.setdefault(name, []).append(statement)
+        return found
+
+    def digest(self, entry_point: str) -> frozenset[str]:
+        """Return what tells the function, with all that it uses of the file, from another."""
+        target = self.targets[entry_point]
+        parts: list[ast.AST] = list(_own_parts(target))
+        seen: set[str] = {target.owner.name} if target.owner else set()
+        waiting = {name for part in parts for name in free_names(part)} | ({entry_point} - seen)
+        while names := (waiting & self._definitions.keys()) - seen:
+            seen |= names
+            used = [s for name in sorted(names) for s in self._definitions[name] if s is not target.function]
+            parts += used
+            waiting = {name for part in used for name in free_names(part)}
+        return frozenset(self._dump(part) for part in parts)
+
+    def _dump(self, part: ast.AST) -> str:
+        if id(part) not in self._dumps:
+            self._dumps[id(part)] = ast.dump(_without_docstrings(part))
+        return self._dumps[id(part)]
+
+
+def _own_parts(target: Target) -> Iterator[ast.AST]:
+    """Iterate over a function; of a method also over what of its class it rests on: head, fields, methods it names."""
+    if target.owner is None:
+        yield target.function
+        return
+    owner = target.owner
+    yield from [*owner.bases, *owner.keywords, *owner.decorator_list]
+    methods = {s.name: s for s in owner.body if isinstance(s, Function)}
+    yield from (s for s in without_docstring(owner.body) if not isinstance(s, Function))
+    waiting, seen = [target.function, *(s for name, s in methods.items() if name.startswith("__"))], set()
+    while waiting:
+        method = waiting.pop()
+        if id(method) not in seen:
+            seen.add(id(method))
+            yield method
+            named = {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+            waiting += [methods[name] for name in sorted(named & methods.keys())]
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, IMPORTS):
+        return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
+    return bound_by(statement)
+
+
+def _without_docstrings(part: ast.AST) -> ast.AST:
+    bare = copy.deepcopy(part)
+    for node in ast.walk(bare):
+        if isinstance(node, Function | ast.ClassDef):
+            node.body = without_docstring(node.body) or [ast.Pass()]
+    return bare
+
+
+def _moved(one: Mapping[str, _File], other: Mapping[str, _File]) -> dict[str, str]:
+    """Return for new files that are old ones under another name what that was."""
+    gone, found = [path for path in one if path not in other], dict[str, str]()
+    for path in (path for path in other if path not in one):
+        shares = [(_alike(one[was], other[path]), was) for was in gone if was not in found.values()]
+        best = max(shares, default=(0.0, ""))
+        if best[0] >= _ALIKE:
+            found[path] = best[1]
+    return found
+
+
+def _alike(one: _File, other: _File) -> float:
+    return len(one.targets.keys() & other.targets.keys()) / max(len(one.targets), len(other.targets), 1)
+
+
+def _compared(path: str, was: str, one: _File | None, other: _File | None) -> Iterator[ChangedFunction]:
+    if (one and one.tree is None) or (other and other.tree is None):
+        return
+    before, after = one.targets if one else {}, other.targets if other else {}
+    for name in after:
+        if one is None or name not in before:
+            yield ChangedFunction(path=path, entry_point=name, kind="added", old_path="")
+        elif other is not None and one.digest(name) != other.digest(name):
+            yield ChangedFunction(path=path, entry_point=name, kind="changed", old_path=was)
+    for name in (name for name in before if name not in after):
+        yield ChangedFunction(path=was, entry_point=name, kind="removed", old_path=was)
