@@ -46,6 +46,8 @@ class CheckOptions:
     """Packages beyond the standard library that programs may import."""
     messages: bool = False
     """The message of an exception counts, not its type alone."""
+    own: str = ""
+    """The name of the candidate that is the user's own code; the report says where it stands."""
     allow_weak: bool = False
     say: Callable[[str], None] = lambda line: None
     """Is told of progress."""

@@ -1,0 +1,1 @@
+"""What `difftrust check` and `difftrust diff` do, once their options are read."""

@@ -1,0 +1,132 @@
+"""`difftrust check` of one function: its report, its consensus, its pins."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from difftrust_core.base.text import printable
+from difftrust_core.cli.checking.judging import judge, prepare
+from difftrust_core.cli.checking.request import STATUS, UNDECIDED, CheckRequest
+from difftrust_core.cli.patience import patience
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+if TYPE_CHECKING:
+    from difftrust_core.checks.report import CheckReport
+
+
+def check_one(where: str, request: CheckRequest) -> int:
+    """Check one function, print its report and return the exit status.
+
+    Raises WrongUsage for wrong options before anything is run.
+    """
+    from difftrust_core.checks.pin import as_it_was
+
+    if request.output is not None:
+        _refuse_unwritable(request.output)
+    with undecided_on_failure(), as_it_was(where), patience(say) as phase:
+        chosen, written = _pin_examples(where, request.pins)
+        if request.candidates is None and not request.models:
+            if written and chosen is None:
+                for line in written:
+                    say(line)
+                return 0
+            raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
+        report = judge(prepare(where, request, say=say, phase=phase))
+        _show(report, where, request)
+        if chosen is not None:
+            written += _pin_behaviour(where, report, chosen)
+        for line in written:
+            say(line)
+    return STATUS[report.verdict]
+
+
+def _refuse_unwritable(file: Path) -> None:
+    """Raise WrongUsage where the consensus could not be written, before anything runs."""
+    folder = file.absolute().parent
+    why = "it is a folder" if file.is_dir() else "" if folder.is_dir() else f"{folder} is no folder"
+    if not why and not os.access(file if file.exists() else folder, os.W_OK):
+        why = "no permission"
+    if why:
+        raise WrongUsage(f"expected a file to write the consensus to, {file} cannot be written: {why}; change --output")
+
+
+@contextmanager
+def undecided_on_failure() -> Iterator[None]:
+    """Let failures end with status 3, since 1 says incoherent."""
+    try:
+        yield
+    except DifftrustError as e:
+        if e.exit_status == 1:
+            e.exit_status = UNDECIDED
+        raise
+    except (typer.Exit, typer.Abort, typer.TyperException):
+        raise
+    except Exception as e:  # a fault of ours decides nothing about the candidates
+        import traceback
+
+        for line in traceback.format_exc().splitlines():
+            say(line)
+        say(f"difftrust: the check itself failed ({type(e).__name__}) and decided nothing; please report these lines")
+        raise typer.Exit(UNDECIDED) from None
+
+
+def say(line: str) -> None:
+    """Print a line on standard error, without what could steer a terminal."""
+    typer.echo(printable(line), err=True)
+
+
+def _show(report: "CheckReport", where: str, request: CheckRequest) -> None:
+    from difftrust_core.report.check_text import json_of, text_of
+
+    output = request.output
+    typer.echo(json_of(report) if request.as_json else text_of(report, where))
+    if output is None:
+        return
+    if report.consensus is None:
+        say(f"no consensus, so {output} is not written: every candidate fails or contradicts an example; sample more")
+        return
+    try:
+        output.write_text(report.consensus, encoding="utf-8", errors="surrogatepass")
+    except OSError as e:
+        raise WrongUsage(f"expected a file to write to, {output} cannot be written: {e.strerror or e}") from None
+    say(f"consensus written to {output}")
+
+
+def _pin_examples(where: str, pins: Sequence[str]) -> tuple[int | None, list[str]]:
+    """Write the examples among ``pins``; return the number of the behaviour chosen, if any, and what to say of them."""
+    if not pins:
+        return None, []
+    from difftrust_core.checks.pin import parse_pin, pin_example
+
+    numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]
+    if len(numbers) > 1:
+        raise WrongUsage(f"expected one behaviour to be right, got {len(numbers)}; pin single examples instead")
+    function = where.rpartition("::")[2]
+    parsed = [(text, parse_pin(text, function)) for text in pins if not text.isdigit()]
+    said = [f"{'written' if pin_example(where, pin) else 'there already'}: {text}" for text, pin in parsed]
+    return (numbers[0] if numbers else None), said
+
+
+def _pin_behaviour(where: str, report: "CheckReport", number: int) -> list[str]:
+    """Write what the chosen behaviour does on each input shown; return what to say of it."""
+    from difftrust_core.checks.pin import parse_pin, pin_example
+    from difftrust_core.report.check_text import as_json, pins_of, shown_disagreements
+
+    function, whole = report.task.entry_point, as_json(report)
+    pins = []
+    for found in shown_disagreements(whole):
+        if number in (found["first"], found["second"]):
+            pins.append(pins_of(found, whole)[0 if number == found["first"] else 1])
+    sound = [text for text in dict.fromkeys(pins) if text is not None]
+    if not sound:
+        raise WrongUsage(
+            f"expected the number of a behaviour that differs on an input shown, that contradicts no example and whose "
+            f"result {where} can spell, got {number}"
+        )
+    return [
+        f"{'written' if pin_example(where, parse_pin(text, function)) else 'there already'}: {text}" for text in sound
+    ]
