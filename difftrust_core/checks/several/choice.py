@@ -34,7 +34,9 @@ def _changed(what: Sequence[str], since: str) -> Targets:
     files = dict.fromkeys(os.path.relpath((top / change.path).resolve(), here.resolve()) for change in there)
     targets = find_targets(what or list(files)) if there else Targets(found=(), skipped=())
     unreadable = [
-        Skipped(where=os.path.relpath(top / path, here), why=f"cannot be read as Python here or at {since}", is_fault=True)
+        Skipped(
+            where=os.path.relpath(top / path, here), why=f"cannot be read as Python here or at {since}", is_fault=True
+        )
         for path in changes.unreadable
     ]
     return Targets(

@@ -17,7 +17,7 @@ from difftrust_core.cli.checking.folders import CandidateFolders
 from difftrust_core.cli.checking.judging import CannotAsk, Prepared, Say, judge, prepare
 from difftrust_core.cli.checking.one import say, undecided_on_failure
 from difftrust_core.cli.checking.request import CheckRequest
-from difftrust_core.cli.checking.summary import printed, refused, say_skipped, status_of
+from difftrust_core.cli.checking.summary import finding_of, printed, refused, say_skipped, status_of
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, TooFewCandidates, WeakSandbox, WrongUsage
 
@@ -115,7 +115,6 @@ class _Checking:
 
     def _judged(self, where: str, tell: Say) -> "Finding":
         from difftrust_core.checks.several.kept import digest_of_check
-        from difftrust_core.report.formats.findings import finding_of
 
         began = time.monotonic()
         prepared = self._prepared(where, tell)

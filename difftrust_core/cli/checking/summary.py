@@ -1,7 +1,7 @@
 """What is printed of several functions, and the exit status."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from difftrust_core.cli.checking.one import say
 from difftrust_core.cli.checking.request import UNDECIDED, CheckRequest
@@ -36,6 +36,17 @@ def refused(where: str, why: str) -> "Finding":
         inputs=(),
         seconds=None,
     )
+
+
+def finding_of(kept: Mapping[str, Any]) -> "Finding":
+    """Return what ``asdict`` made of a finding."""
+    from difftrust_core.report.formats.findings import Finding, FindingInput
+
+    inputs = [
+        FindingInput(call=each["call"], outcomes=tuple((who, did) for who, did in each["outcomes"]))
+        for each in kept["inputs"]
+    ]
+    return Finding(**{**kept, "inputs": tuple(inputs)})
 
 
 def _line_of(where: str) -> int:
