@@ -55,7 +55,7 @@ def digest_of(kind: str, *parts: Any) -> str:
 
 
 def digest_of_check(path: Path, task: Task, candidates: Sequence[Candidate], options: CheckOptions) -> str:
-    """Return a digest of all that a check of a function in ``path`` rests on: nothing else decides what it finds.
+    """Return a digest of all that a check of a function in ``path`` rests on.
 
     That is the file, what was found of the function in its package and tests, the candidates, the options, and the
     packages that candidates may import.

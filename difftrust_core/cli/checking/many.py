@@ -22,7 +22,6 @@ from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, TooFewCandidates, WeakSandbox, WrongUsage
 
 if TYPE_CHECKING:
-    from difftrust_core.checks.report import CheckReport
     from difftrust_core.report.formats.findings import Finding
 
 
@@ -115,6 +114,7 @@ class _Checking:
 
     def _judged(self, where: str, tell: Say) -> "Finding":
         from difftrust_core.checks.several.kept import digest_of_check
+        from difftrust_core.report.formats.findings import finding_of_check
 
         began = time.monotonic()
         prepared = self._prepared(where, tell)
@@ -124,7 +124,7 @@ class _Checking:
         if kept is not None and kept.get("where") == where:
             self.n_kept += 1
             return finding_of(kept["finding"])
-        finding = _finding_of_check(judge(prepared), where)
+        finding = finding_of_check(judge(prepared), where)
         finding = replace(finding, seconds=round(time.monotonic() - began, 3))
         self._kept.keep(digest, {"where": where, "finding": asdict(finding)})
         return finding
@@ -143,13 +143,3 @@ class _Checking:
         if self._left is not None:
             self._left = max(0.0, self._left - prepared.usd)
         return replace(prepared, options=replace(prepared.options, say=lambda line: None))
-
-
-def _finding_of_check(report: "CheckReport", where: str) -> "Finding":
-    """Return what is kept and printed of a report; where the user's own code stands comes first."""
-    from difftrust_core.report.check_text import as_json, standing_of
-    from difftrust_core.report.formats.findings import finding_of_check
-
-    finding = finding_of_check(report, where)
-    own = standing_of(as_json(report))[:1]
-    return replace(finding, message="; ".join([*own, finding.message]))

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from difftrust_core.cli.checking.one import say
 from difftrust_core.cli.checking.request import UNDECIDED, CheckRequest
-from difftrust_core.exceptions import DifftrustError
 
 if TYPE_CHECKING:
     from difftrust_core.checks.source.targets import Skipped
@@ -23,18 +22,16 @@ def status_of(findings: "Sequence[Finding]") -> int:
 
 def refused(where: str, why: str) -> "Finding":
     """Return what is said of a function, or a file, that could not be checked."""
-    from difftrust_core.report.formats.findings import Finding
+    from difftrust_core.report.formats.findings import Finding, line_of
 
     path, _, name = where.rpartition("::")
     return Finding(
         name=where,
         path=path or where,
-        line=_line_of(where) if name else 1,
+        line=line_of(where) if name else 1,
         verdict="refused",
         status="refused",
         message=why,
-        inputs=(),
-        seconds=None,
     )
 
 
@@ -47,15 +44,6 @@ def finding_of(kept: Mapping[str, Any]) -> "Finding":
         for each in kept["inputs"]
     ]
     return Finding(**{**kept, "inputs": tuple(inputs)})
-
-
-def _line_of(where: str) -> int:
-    from difftrust_core.checks.source.target import find_target
-
-    try:
-        return find_target(where).function.lineno
-    except DifftrustError:
-        return 1
 
 
 def say_skipped(skipped: "Sequence[Skipped]") -> None:
