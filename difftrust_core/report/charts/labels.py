@@ -143,16 +143,18 @@ def _free_place(name: str, at: Boxes, taken: Boxes, room: Boxes, *, own: int) ->
 
 def _lines(boxes: Boxes) -> Boxes:
     """Return spots on the way from the point to the nearest place of each box: (boxes, _ON_LINE, 2)."""
-    ends = np.clip(0.0, boxes[:, :2], boxes[:, 2:])
-    return ends[:, None] * np.linspace(1 / _ON_LINE, 1, _ON_LINE)[:, None]
+    ends: Boxes = np.clip(0.0, boxes[:, :2], boxes[:, 2:])
+    spots: Boxes = ends[:, None] * np.linspace(1 / _ON_LINE, 1, _ON_LINE)[:, None]
+    return spots
 
 
 def _crosses(spots: Boxes, taken: Boxes) -> npt.NDArray[np.bool_]:
     """Tell of lines whether their spots, (lines, spots, frames, 2), lie in what is taken: (lines,)."""
     x, y = spots[:, :, None, :, 0], spots[:, :, None, :, 1]
     across = (x > taken[..., 0] - 1) & (x < taken[..., 2] + 1)
-    found: npt.NDArray[np.bool_] = (across & (y > taken[..., 1] - 1) & (y < taken[..., 3] + 1)).any(axis=(1, 2, 3))
-    return found
+    inside = across & (y > taken[..., 1] - 1) & (y < taken[..., 3] + 1)
+    crossed: npt.NDArray[np.bool_] = np.logical_or.reduce(inside, axis=(1, 2, 3))
+    return crossed
 
 
 @cache
