@@ -1,0 +1,68 @@
+"""The input to ask about, against counting plainly."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.questions import best_question, splitting_inputs, squared_classes, survivors
+
+LABELS = np.array([[0, 7, 1, 0], [0, 7, 2, 0], [0, 7, 2, 1], [0, 9, 3, 1]])
+ONES = np.ones(4, dtype=np.int64)
+
+
+def test_the_most_even_split_is_asked() -> None:
+    assert squared_classes(LABELS, ONES).tolist() == [16, 10, 6, 8]
+    assert best_question(LABELS, ONES) == 2
+    assert splitting_inputs(LABELS, ONES).tolist() == [False, True, True, True]
+
+
+def test_candidates_weigh_what_they_count_and_the_first_of_equal_inputs_is_asked() -> None:
+    assert best_question(LABELS, np.array([1, 0, 0, 1])) == 1
+    few = LABELS[:, [0, 1, 3]]
+    assert best_question(few, ONES) == 2  # 2^2 + 2^2 against 3^2 + 1^2
+    assert best_question(few, np.array([1, 1, 1, 3])) == 1  # 3^2 + 3^2 against 2^2 + 4^2
+    assert best_question(LABELS[:, ::-1], np.array([0, 1, 1, 0])) == 0
+
+
+def test_only_the_alive_and_the_allowed_count() -> None:
+    assert best_question(LABELS, ONES, allowed=np.array([True, True, False, False])) == 1
+    assert best_question(LABELS, ONES, alive=np.array([True, True, False, False])) == 2
+    assert best_question(LABELS, ONES, alive=np.array([False, True, False, False])) is None
+    assert best_question(LABELS, ONES, allowed=np.array([True, False, False, False])) is None
+    assert best_question(LABELS, np.zeros(4, dtype=np.int64)) is None
+    assert best_question(LABELS, ONES, alive=np.zeros(4, dtype=np.bool_)) is None
+
+
+def test_an_answer_leaves_those_that_gave_it() -> None:
+    assert survivors(LABELS, 1, 7).tolist() == [True, True, True, False]
+    assert not survivors(LABELS, 1, 8).any()
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(WrongUsage, match="counts has one entry a candidate"):
+        best_question(LABELS, np.ones(3, dtype=np.int64))
+    with pytest.raises(WrongUsage, match="alive has one entry a candidate"):
+        best_question(LABELS, ONES, alive=np.ones(3, dtype=np.bool_))
+    with pytest.raises(WrongUsage, match="allowed has one entry an input"):
+        best_question(LABELS, ONES, allowed=np.ones(3, dtype=np.bool_))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_it_agrees_with_counting_plainly(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels, counts = rng.integers(-2, 3, (7, 9)), rng.integers(0, 4, 7)
+    alive, allowed = rng.random(7) < 0.7, rng.random(9) < 0.7
+    expected: list[tuple[int, int]] = []
+    for column in range(9):
+        sizes: Counter[int] = Counter()
+        for row in range(7):
+            if alive[row] and counts[row]:
+                sizes[int(labels[row, column])] += int(counts[row])
+        assert squared_classes(labels, counts, alive=alive)[column] == sum(size**2 for size in sizes.values())
+        if allowed[column] and len(sizes) > 1:
+            expected.append((sum(size**2 for size in sizes.values()), column))
+    assert best_question(labels, counts, alive=alive, allowed=allowed) == (min(expected)[1] if expected else None)
+    again = best_question(labels * 5 + 3, counts, alive=alive, allowed=allowed)  # names of classes do not matter
+    assert again == best_question(labels, counts, alive=alive, allowed=allowed)
