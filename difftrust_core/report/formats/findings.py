@@ -9,7 +9,8 @@ from typing import Any, Literal
 from difftrust_core.base.text import printable
 from difftrust_core.checks.report import CheckReport
 from difftrust_core.checks.source.target import find_target
-from difftrust_core.checks.spelling import spelled_method
+from difftrust_core.checks.spelling import spelled_method, spelled_outcome
+from difftrust_core.checks.versions.records import DiffReport
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.report.check_text import (
     MAX_SHOWN,
@@ -85,6 +86,28 @@ def _inputs_of_check(report: Any) -> Iterator[FindingInput]:
     for call, lines in validation_of(report):
         outcomes = [line.split(": ", 1) for line in lines]
         yield FindingInput(call=call, outcomes=tuple((one[0], one[-1]) for one in outcomes))
+
+
+def finding_of_diff(report: DiffReport) -> Finding:
+    """Return what a comparison of two versions found; a change that was expected fails nothing."""
+    return Finding(
+        name=report.new,
+        path=report.path,
+        line=report.line,
+        verdict=report.verdict,
+        status=_STATUS.get(report.verdict, "undecided"),
+        message=report.statement,
+        inputs=tuple(
+            FindingInput(
+                call=spelled_method(report.entry_point, change.arguments),
+                outcomes=tuple(
+                    (which, spelled_outcome(kind.name.lower(), text, change.arguments))
+                    for which, (kind, text) in zip(("old", "new"), change.outcomes, strict=True)
+                ),
+            )
+            for change in report.changes
+        ),
+    )
 
 
 def line_of(where: str) -> int:
