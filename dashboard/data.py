@@ -335,17 +335,21 @@ def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
     return pl.DataFrame(schema=TASK_SCHEMA) if rows is None else rows
 
 
-@kept()
 def passed_tests(chosen: Choice) -> pl.DataFrame:
     """Return which share of each model's first m candidates passes the tests of a task: ``analysis.passed_tests``.
 
     No row where these are the inputs already, or the store holds no results on tests.
     """
+    return _passed_tests(replace(chosen.counted, n=0))  # whatever n: it counts other inputs
+
+
+@kept()
+def _passed_tests(chosen: Choice) -> pl.DataFrame:
     nothing = pl.DataFrame(schema=PASSED_SCHEMA)
     if chosen.validity == Validity.TESTS or Validity.TESTS not in inputs_there(chosen.source):
         return nothing
     source = replace(chosen.source, reading=replace(chosen.source.reading, inputs=Validity.TESTS))
-    if chosen.benchmark not in pool_names(source.store):
+    if chosen.benchmark not in benchmarks(source):
         return nothing
     pool, temperature = source.pool(chosen.benchmark, chosen.equality), chosen.temperature
     asked = replace(pool, members={coder: own for coder, own in pool.members.items() if coder[1] == temperature})

@@ -231,5 +231,5 @@ def _load_pools(
 
 def pool_names(store: Store) -> list[str]:
     """Return the benchmarks that the store holds compact matrices of."""
-    validity = store.settings().validity
-    return sorted(store.read("patterns").filter(pl.col("validity") == validity)["benchmark"].unique())
+    found = store.read("patterns", columns=["task_id"]).filter(validity=store.settings().validity)
+    return sorted(found["benchmark"].unique())

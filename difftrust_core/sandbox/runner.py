@@ -71,6 +71,11 @@ def runner_for(libraries: Sequence[str], *, messages: bool = False, preload: Seq
     )
 
 
+def installed(library: str) -> bool:
+    """Tell whether a package is installed in this environment, going by its file; it is not imported."""
+    return library not in sys.stdlib_module_names and _file_of(library) is not None
+
+
 def _dependencies(library: str) -> list[str]:
     """Return what else the distribution of a library and those that it requires bring, as top-level names."""
     seen: set[str] = set()

@@ -184,10 +184,11 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         option = page.get_by_role("option", name=kind, exact=True)
         bench.time("tasks: another type of arguments", page, option.click, "Models on these")
     page.goto(f"{bench.url}/task?task=HumanEval/20")
-    page.wait_for_function(STILL)
+    page.get_by_text("What this shows").first.wait_for()
+    page.evaluate("() => { window.began = window.changed = performance.now(); }")
+    page.wait_for_function(FINISHED, arg=["of 1,000 inputs", QUIET])  # keys are heard only then
     for i in range(rounds):
-        act = partial(page.keyboard.press, "j")
-        bench.time("task: next input", page, act, f"{i + 2} of ")
+        bench.time("task: another input", page, partial(page.keyboard.press, "jk"[i % 2]), "of 1,000 inputs")
     for name, button in (("next task (new)", "Next task"), ("previous task (seen)", "Previous task")):
         for _ in range(rounds):
             link = page.get_by_role("button", name=button)

@@ -30,7 +30,7 @@ from difftrust_core.exceptions import BadStub, WrongUsage
 from difftrust_core.languages.python.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter
 from difftrust_core.languages.python.value_types import type_of_values
 
-__all__ = ["Stub", "find_function", "load_stub", "parse_file"]
+__all__ = ["Loading", "Stub", "find_function", "load_stub", "parse_file"]
 BENCHMARK = "check"
 ENOUGH = 10
 """With fewer seeds from the user's own files, some are drawn from the types too."""
@@ -79,7 +79,7 @@ def load_stub(
     target = find_target(where)
     if needs_docstring and not target.docstring:
         raise BadStub(f"expected a docstring that says what {target.entry_point} shall do, found none; write one")
-    loading = _Loading(target, candidates)
+    loading = Loading(target, candidates)
     conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters])
     loading.take_examples(examples)
     loading.take_calls()
@@ -103,7 +103,7 @@ def load_stub(
 
 def refused_examples(where: str, texts: Sequence[str]) -> dict[str, str]:
     """Return those of ``texts`` that ``load_stub`` would not take as examples, each with why."""
-    loading, found = _Loading(find_target(where), ()), {}
+    loading, found = Loading(find_target(where), ()), {}
     for text in texts:
         try:
             loading.take_examples([text])
@@ -130,12 +130,13 @@ def _task(target: Target, seeds: Sequence[str], preamble: Preamble, conditions: 
     )
 
 
-class _Loading:
-    """One function on its way to a stub: what was found of it so far."""
+class Loading:
+    """One function on its way to a stub: what was found of it so far; ``candidates``: the texts of programs."""
 
-    def __init__(self, target: Target, candidates: Sequence[str]):
+    def __init__(self, target: Target, candidates: Sequence[str], parameters: Sequence[Parameter] | None = None):
+        """``parameters``: what inputs are made for; None: all that the function takes."""
         self.target = target
-        self.parameters = target.parameters()
+        self.parameters = target.parameters() if parameters is None else list(parameters)
         self.candidates = tuple(candidates)
         self.codes = [*([ast.unparse(target.function)] if is_written(target) else []), *candidates]
         self.scope = Scope(target)
@@ -171,6 +172,15 @@ class _Loading:
             places = ", ".join(f"{count} in {name}" for name, count in calls.files[:3])
             more = f" and {len(calls.files) - 3} more files" if len(calls.files) > 3 else ""
             self._calls_note = f"calls with literal arguments found: {places}{more}; they are seed inputs"
+
+    def add_calls(self, seeds: Sequence[str]) -> None:
+        """Take calls that were found elsewhere, as argument tuples."""
+        self._mined += [text for text in seeds if text not in self._given and text not in self._mined]
+
+    @property
+    def calls(self) -> list[str]:
+        """The argument tuples of all examples and calls that were found."""
+        return list(dict.fromkeys([*self._given, *self._mined]))
 
     def _imported(self) -> set[str]:
         imports = [n for n in ast.walk(self.target.module) if isinstance(n, ast.Import | ast.ImportFrom)]
@@ -224,7 +234,7 @@ class _Loading:
     def types(self, *, typed: bool) -> ArgumentTypes:
         """Return the types of the arguments; those without annotation as far as they can be found out."""
         self.parameters = [self._with_type(p) for p in self.parameters]
-        types = ArgumentTypes(self.parameters, Annotations(self._known_module))
+        types = ArgumentTypes(self.parameters, Annotations(self.known_module))
         if typed:
             self.notes += [f"argument {name} is not checked: {why}" for name, why in types.unchecked.items()]
         return types
@@ -233,24 +243,24 @@ class _Loading:
         if parameter.annotation is not None:
             owner = self.target.owner
             return replace(parameter, annotation=_of_owner(parameter.annotation, owner.name)) if owner else parameter
-        found, how = self._guess(parameter)
+        found, how = self.guess(parameter)
         if found is None:
             return parameter
         self.notes.append(f"{parameter.name}: {ast.unparse(found)}, {how}")
         return replace(parameter, annotation=found)
 
-    def _guess(self, parameter: Parameter) -> tuple[ast.expr | None, str]:
+    def guess(self, parameter: Parameter) -> tuple[ast.expr | None, str]:
         """Return a type for a parameter without annotation, and where it comes from."""
         name = parameter.name
         used = usage_types(self.target.function, self.codes).get(name)
         if parameter.variadic:
             return used, "by its use"
         documented = types_in(self.target.docstring, [p.name for p in self.parameters]).get(name)
-        if documented is not None and self._is_known(documented):
+        if documented is not None and self.is_known(documented):
             return documented, "by the docstring"
         values = [found[name] for found in map(self._named, [*self._given, *self._mined]) if name in found]
         annotated = candidate_types(self.target.function, self.candidates).get(name)
-        if annotated is not None and self._is_known(annotated):
+        if annotated is not None and self.is_known(annotated):
             return annotated, "as a candidate has it"
         default = self._default(parameter)
         with_default = [*values, default] if default is not _NONE else values
@@ -262,7 +272,7 @@ class _Loading:
             if guess is not None and ast.unparse(guess) == COLUMN:
                 names = ", ".join(map(repr, columns_in(self.target.docstring, self.codes, self.values)))
                 guess = ast.parse(f"Literal[{names}]" if names else "str", mode="eval").body
-            if guess is not None and self._is_known(guess):
+            if guess is not None and self.is_known(guess):
                 return (_or_none(guess) if default is None else guess), how
         return None, ""
 
@@ -273,20 +283,21 @@ class _Loading:
                 return self.scope.value(parameter.default, {})
         return _NONE
 
-    def _is_known(self, annotation: ast.expr) -> bool:
+    def is_known(self, annotation: ast.expr) -> bool:
+        """Tell whether an annotation can be resolved among the names of the file."""
         try:
-            Annotations(self._known_module).resolve(annotation)
+            Annotations(self.known_module).resolve(annotation)
         except (NotResolved, TypeError, RecursionError):
             return False
         return True
 
     @cached_property
-    def _known_module(self) -> ast.Module:
+    def known_module(self) -> ast.Module:
         """The file, and imports of what guessed types name, where the file does not bind the name itself."""
         bound = bound_names(self.target.module) | self._imported()
         frames = "polars" if "polars" in {p for code in self.codes for p in packages_in(code)} else "pandas"
         lines = PRELUDE | {
-            name: f"from typing import {name}" for name in ("Callable", "Iterator", "Literal", "Optional")
+            name: f"from typing import {name}" for name in ("Callable", "Iterator", "Literal", "Optional", "TextIO")
         }
         lines |= {name: f"from {frames} import {name}" for name in ("DataFrame", "Series")}
         text = "\n".join(line for name, line in lines.items() if name not in bound)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -22,8 +23,8 @@ _BESIDE = 4
 """Places right beside a point, which need no line."""
 _ON_LINE = 6
 """Spots of a line that are looked at."""
-_AT_ONCE = 48
-"""Places that are looked at together."""
+_AT_ONCE, _LINES = 48, 8
+"""Places, and lines, that are looked at together."""
 _CORNER = 24
 """Height of the text in the corner."""
 _LETTERS = {
@@ -122,37 +123,41 @@ def _place(
 
 def _free_place(name: str, at: Boxes, taken: Boxes, room: Boxes, *, own: int) -> tuple[Boxes, Boxes | None] | None:
     """Return the box of a name, from its point, and spots on the line to it, None beside the point; None if none."""
-    places = _places(text_width(name))
+    places, others = _places(text_width(name)), np.delete(taken, own, axis=0)
     for start in range(0, len(places), _AT_ONCE):
         some = places[start : start + _AT_ONCE]
         boxes = some[:, None] + np.tile(at, 2)  # (places, frames, 4)
         inside = ((boxes[..., :2] >= room[:, :2]) & (boxes[..., 2:] <= room[:, 2:])).all(axis=(1, 2))
         across = np.minimum(boxes[:, None, :, 2], taken[..., 2]) > np.maximum(boxes[:, None, :, 0], taken[..., 0])
         down = np.minimum(boxes[:, None, :, 3], taken[..., 3]) > np.maximum(boxes[:, None, :, 1], taken[..., 1])
-        free = inside & ~(across & down).any(axis=(1, 2))
-        for i in np.flatnonzero(free):
-            if start + i < _BESIDE:
-                return some[i], None
-            line = _line(some[i])
-            if not _crosses(at[None] + line[:, None], taken, own):
-                return some[i], line
+        free = np.flatnonzero(inside & ~(across & down).any(axis=(1, 2)))
+        if start == 0 and len(free) and free[0] < _BESIDE:
+            return some[free[0]], None
+        for few in np.split(free, range(_LINES, len(free), _LINES)):
+            lines = _lines(some[few])
+            fine = np.flatnonzero(~_crosses(lines[:, :, None] + at, others))
+            if len(fine):
+                return some[few[fine[0]]], lines[fine[0]]
     return None
 
 
-def _line(box: Boxes) -> Boxes:
-    """Return spots on the way from the point to the nearest place of a box: (_ON_LINE, 2)."""
-    end = np.array([min(max(0.0, box[0]), box[2]), min(max(0.0, box[1]), box[3])])
-    return end * np.linspace(1 / _ON_LINE, 1, _ON_LINE)[:, None]
+def _lines(boxes: Boxes) -> Boxes:
+    """Return spots on the way from the point to the nearest place of each box: (boxes, _ON_LINE, 2)."""
+    ends: Boxes = np.clip(0.0, boxes[:, :2], boxes[:, 2:])
+    spots: Boxes = ends[:, None] * np.linspace(1 / _ON_LINE, 1, _ON_LINE)[:, None]
+    return spots
 
 
-def _crosses(spots: Boxes, taken: Boxes, own: int) -> bool:
-    """Tell whether a line's spots, (spots, frames, 2), lie in a name or a point other than its own."""
-    above = (spots[:, None] > taken[None, ..., :2] - 1).all(axis=-1)
-    below = (spots[:, None] < taken[None, ..., 2:] + 1).all(axis=-1)
-    others = np.arange(len(taken)) != own
-    return bool((above & below & others[None, :, None]).any())
+def _crosses(spots: Boxes, taken: Boxes) -> npt.NDArray[np.bool_]:
+    """Tell of lines whether their spots, (lines, spots, frames, 2), lie in what is taken: (lines,)."""
+    x, y = spots[:, :, None, :, 0], spots[:, :, None, :, 1]
+    across = (x > taken[..., 0] - 1) & (x < taken[..., 2] + 1)
+    inside = across & (y > taken[..., 1] - 1) & (y < taken[..., 3] + 1)
+    crossed: npt.NDArray[np.bool_] = np.logical_or.reduce(inside, axis=(1, 2, 3))
+    return crossed
 
 
+@cache
 def _places(width: float) -> Boxes:
     """Return boxes around a point, the nearest first: (places, 4), in pixels from the point."""
     half = _HEIGHT / 2

@@ -1,0 +1,92 @@
+"""When two outcomes differ, and which differences say that behaviour changed."""
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.checks.versions.inside import MISSING
+from difftrust_core.metrics.equality import Comparison, Equality
+
+Weight = Literal["same", "counts", "doubtful", "nothing"]
+"""``doubtful``: they differ, but on an input that the function may not allow. ``nothing``: one gave no answer."""
+_NO_ANSWER = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH, Kind.LOAD_ERROR)
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf|nan)(?![\w.])")
+_OF_WRONG_KINDS = ("TypeError", "AttributeError")
+"""What Python raises by itself where a value is of a kind that the code was not written for."""
+
+
+class Compare:
+    """The rule by which outcomes of two versions are equal; ``raised``: exceptions that the versions raise by name."""
+
+    def __init__(self, equality: Equality, *, tolerance: float, raised: Iterable[str]):
+        self._comparison, self._is_by_value = Comparison(equality, tolerance=tolerance), equality is Equality.VALUE
+        self.raised = frozenset(raised)
+
+    def differ(self, one: Outcome, other: Outcome) -> bool:
+        """Tell whether two outcomes differ; by value also 1 and True, 1 and 1.0 do, for they print differently."""
+        one, other = plain(one), plain(other)
+        if one == other:
+            return False
+        if not self._comparison.are_equal(one, other):
+            return True
+        return self._is_by_value and one[0] == Kind.VALUE and _skeleton(one[1]) != _skeleton(other[1])
+
+    def weigh(self, one: Outcome, other: Outcome, *, sure: bool) -> Weight:
+        """Return what two outcomes on an input say; ``sure``: the input is one that the function is known to take."""
+        if any(is_no_answer(outcome) for outcome in (one, other)):
+            return "nothing" if one[0] == other[0] or self.differ(one, other) else "same"
+        if not self.differ(one, other):
+            return "same"
+        kinds = {one[0], other[0]}
+        if Kind.UNSUPPORTED in kinds and Kind.EXCEPTION not in kinds:
+            return "counts" if kinds == {Kind.UNSUPPORTED} else "doubtful"
+        names = [name_of(outcome) for outcome in (one, other) if outcome[0] == Kind.EXCEPTION]
+        meant = any(name in self.raised for name in names)
+        if not names or meant:
+            return "counts"
+        if len(names) == 2:
+            return "doubtful"
+        return "counts" if sure or names[0] not in _OF_WRONG_KINDS else "doubtful"
+
+
+def is_no_answer(outcome: Outcome) -> bool:
+    """Tell whether a version was ended, or met what is not there, so that nothing is known of what it does."""
+    kind, text = outcome
+    return kind in _NO_ANSWER or (kind == Kind.EXCEPTION and text.startswith(MISSING)) or is_not_built(outcome)
+
+
+def is_not_built(outcome: Outcome) -> bool:
+    """Tell whether the arguments could not be made."""
+    return outcome[0] == Kind.UNSUPPORTED and outcome[1].startswith("input: ")
+
+
+def name_of(outcome: Outcome) -> str:
+    """Return the name of the exception of an outcome, without its message."""
+    return outcome[1].partition("(")[0]
+
+
+def plain(outcome: Outcome) -> Outcome:
+    """Return an outcome without addresses in memory."""
+    kind, text = outcome
+    return (kind, _ADDRESS.sub("at 0x...", text)) if " at 0x" in text else outcome
+
+
+def _skeleton(text: str) -> str:
+    return _FLOAT.sub("0.0", text)
+
+
+def raised_in(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names of the exceptions that code raises by name, and those that asserts raise."""
+    found: set[str] = set()
+    for node in (inner for top in nodes for inner in ast.walk(top)):
+        match node:
+            case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
+                found.add(name)
+            case ast.Raise(exc=ast.Call(func=ast.Attribute(attr=name)) | ast.Attribute(attr=name)):
+                found.add(name)
+            case ast.Assert():
+                found.add("AssertionError")
+    return found

@@ -1,0 +1,183 @@
+"""What runs around a version in the sandbox: its package's modules, what is missing, and what a call is seen to do.
+
+Read as a text and executed there only; standard library only.
+"""
+
+import contextlib
+import functools
+import importlib.abc
+import importlib.machinery
+import io
+import itertools
+import sys
+import types
+import warnings
+from typing import Any
+
+MISSING = "NotAvailable"
+_MAX_ITEMS = 20
+_PROBES: tuple[tuple[Any, ...], ...] = ((), (0,), (2,), ("a b",), ([3, 1],), (1, 2), (len,))
+"""What a function that is returned is called with."""
+_CALLED = (types.FunctionType, types.MethodType, functools.partial)
+_loading = [True]
+_own: set[str] = set()
+_warn = warnings.warn
+
+
+class NotAvailable(BaseException):
+    """What was used comes from a package that is not there."""
+
+
+class _Absent(type):
+    """Stands for anything of a package that is not there: it may be named, inherited from and caught, not used."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return absent(name)
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        if not _loading[0]:
+            raise NotAvailable(cls.__name__)
+        return arguments[0] if len(arguments) == 1 and callable(arguments[0]) and not named else cls
+
+    def __getitem__(cls, item: Any) -> Any:
+        return cls
+
+    def __or__(cls, other: Any) -> Any:
+        return cls
+
+    __ror__ = __or__
+
+
+def absent(name: str) -> Any:
+    """Return what stands for a missing thing of that name."""
+    return _Absent(name, (Exception,), {})
+
+
+class _Package(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return absent(name)
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules of the version's package by their texts, and stands in for packages that are missing."""
+
+    def __init__(self, sources: dict[str, tuple[str, bool]], missing: tuple[str, ...]):
+        self._sources, self._missing = sources, missing
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Return the spec of a module that is known here, else None."""
+        known = name in self._sources
+        if not known and name.partition(".")[0] not in self._missing:
+            return None
+        is_package = self._sources[name][1] if known else True
+        return importlib.machinery.ModuleSpec(name, self, is_package=is_package)
+
+    def create_module(self, spec: Any) -> Any:
+        """Return the module for a missing package, None for the usual one."""
+        return None if spec.name in self._sources else _Package(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Execute the text of a module of the package."""
+        if module.__name__ in self._sources:
+            text = self._sources[module.__name__][0]
+            flags = __import__("__future__").annotations.compiler_flag
+            code = compile(text, f"<{module.__name__}>", "exec", flags=flags, dont_inherit=True)
+            exec(code, module.__dict__)
+
+
+def install(
+    namespace: dict[str, Any], sources: dict[str, tuple[str, bool]], missing: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    """Make the package importable; ``names``: under which the version's module is known, the one it sees first."""
+    module = sys.modules[namespace["__name__"]]
+    namespace["__name__"] = names[0]
+    namespace["__package__"] = names[0].rpartition(".")[0]
+    for name in names:
+        sys.modules[name] = module
+    _own.update(names, sources)
+    sys.meta_path.insert(0, _Finder(sources, missing))
+    warnings.warn = _heard  # type: ignore[assignment]
+
+
+def _heard(message: Any, category: Any = None, *arguments: Any, **named: Any) -> None:
+    """Print the category of a warning that the version gives; others are of no interest."""
+    if sys._getframe(1).f_globals.get("__name__") not in _own:
+        return
+    kind = type(message) if isinstance(message, Warning) else category
+    sys.stdout.write(f"warning: {getattr(kind, '__name__', 'UserWarning')}\n")
+
+
+class Written:
+    """A result, and what was written to a stream among the arguments."""
+
+    def __init__(self, value: Any, stream: Any):
+        self.value, self.stream = value, stream
+
+
+class Context:
+    """What a context manager gives."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class Function:
+    """What a returned function does on some arguments."""
+
+    def __init__(self, calls: list[Any]):
+        self.calls = calls
+
+
+def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
+    """Return what calls the version and says all that is seen of it; all is loaded from here on."""
+    _loading[0] = False
+    warnings.simplefilter("ignore")
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        streams = [a for a in (*arguments, *named.values()) if type(a) in (io.StringIO, io.BytesIO)]
+        before = [(stream.getvalue(), stream.tell()) for stream in streams]
+        value = _function(namespace, owner, name, arguments)(*arguments, **named)
+        if type(value) is types.CoroutineType:
+            return value
+        seen = _seen(value)
+        after = [(None if stream.closed else stream.getvalue()) for stream in streams]
+        changed = [a for (b, _), a in zip(before, after, strict=True) if a != b]
+        return Written(seen, changed) if changed else seen
+
+    return call
+
+
+def _function(namespace: dict[str, Any], owner: str, name: str, arguments: tuple[Any, ...]) -> Any:
+    if not owner:
+        return namespace[name]
+    cls = namespace[owner]
+    found = next((c.__dict__[name] for c in cls.__mro__ if name in c.__dict__), None)
+    if isinstance(found, staticmethod | classmethod):
+        return getattr(cls, name)
+    if callable(found) or not hasattr(type(found), "__get__"):
+        return getattr(cls, name)
+    return lambda self: found.__get__(self, type(self))
+
+
+def _seen(value: Any) -> Any:
+    kind = type(value)
+    if kind is contextlib._GeneratorContextManager:
+        with value as inner:
+            return Context(inner)
+    if kind in _CALLED:
+        return Function([_probed(value, arguments) for arguments in _PROBES])
+    return value
+
+
+def _probed(function: Any, arguments: tuple[Any, ...]) -> Any:
+    try:
+        value = function(*arguments)
+        if hasattr(value, "__next__"):
+            value = list(itertools.islice(value, _MAX_ITEMS))
+        return "function" if type(value) in _CALLED else value
+    except Exception as error:
+        return f"raises {type(error).__name__}"
