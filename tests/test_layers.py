@@ -18,7 +18,7 @@ DOORS = {
     "tiktoken": {"generation"},
     "distributed": {"execution"},
     "tenacity": {"generation"},
-    "typer": {"cli", "cli/commands"},
+    "typer": {"cli", "cli/checking", "cli/commands"},
     "sqlglot": {"languages/sql"},
     "tree_sitter": {"metrics/structure"},
     "sacrebleu": {"metrics/structure"},

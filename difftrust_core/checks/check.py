@@ -31,6 +31,7 @@ from difftrust_core.checks.report import (
     exact_interval,
     input_interval,
     of_the_coder,
+    standing_of,
 )
 from difftrust_core.checks.validation import LeftOut
 from difftrust_core.checks.verdict import doubts_about, doubts_of, next_step, statement_of, verdict_of
@@ -200,6 +201,7 @@ class _Check:
             disagreements=disagreements,
             consensus=next((c.code for c in clusters if c.works and not c.contradicts), None),
             notes=tuple(self.notes),
+            standing=standing_of(options.own, clusters) if options.own else None,
         )
 
     def _incoherence(self) -> tuple[float | None, Interval | None]:
@@ -303,7 +305,8 @@ class _Check:
         )
 
     def _disagreements(self) -> tuple[Disagreement, ...]:
-        pairs = sorted(combinations(range(len(self.rows)), 2), key=sum)
+        first = (0, self._own)  # what tells the user's own code from most of the others
+        pairs = sorted(combinations(range(len(self.rows)), 2), key=lambda pair: (pair != first, sum(pair)))
         pairs = [(a, b) for a, b in pairs if self._differ(self.rows[a][0], self.rows[b][0])]
         left_out = len(pairs) - _MAX_PAIRS
         if left_out > 0:
@@ -315,6 +318,13 @@ class _Check:
             found.append(self._disagreement(a, b, known))
             known += [arguments for arguments in [found[-1].arguments] if arguments is not None]
         return tuple(found)
+
+    @property
+    def _own(self) -> int:
+        """The cluster of the user's own code; 0 where that is no candidate."""
+        name = self.options.own
+        own = (i for i, rows in enumerate(self.rows) if any(name in self.names[self.programs[r].tree_id] for r in rows))
+        return next(own, 0)
 
     def _differ(self, one: int, other: int) -> bool:
         if self.matrix.lacks_package[[one, other]].any():

@@ -1,5 +1,6 @@
 """What a check found: its records, and what it says about incoherence and error, in numbers and in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -127,6 +128,21 @@ class Excluded:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Where one candidate, the user's own code, stands among the others."""
+
+    name: str
+    place: Literal["consensus", "tied", "minority", "contradicts", "fails"]
+    """tied: as many do what it does as do what most others do; contradicts: an example says otherwise."""
+    cluster: int
+    n_same: int
+    """Candidates that do the same, itself included."""
+    against: int | None
+    """The largest other cluster that works and contradicts no example; None where there is none."""
+    n_against: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Undecided:
     """Why a check could not decide, and what would help."""
 
@@ -186,6 +202,35 @@ class CheckReport:
     consensus: str | None
     """The program of the largest cluster that works and contradicts no example, ties by the smaller program."""
     notes: tuple[str, ...]
+    standing: Standing | None = None
+    """Of the user's own code, where that is a candidate."""
+
+
+def standing_of(name: str, clusters: Sequence[Cluster]) -> Standing:
+    """Return where the candidate ``name`` stands among the clusters, which are in order."""
+    own = next(cluster for cluster in clusters if name in cluster.candidates)
+    others = [c for c in clusters if c is not own and c.works and not c.contradicts]
+    against = max(others, key=lambda c: len(c.candidates), default=None)
+    size, most = len(own.candidates), len(against.candidates) if against else 0
+    place: Literal["consensus", "tied", "minority", "contradicts", "fails"] = (
+        "contradicts"
+        if own.contradicts
+        else "fails"
+        if not own.works
+        else "minority"
+        if size < most
+        else "tied"
+        if size == most
+        else "consensus"
+    )
+    return Standing(
+        name=name,
+        place=place,
+        cluster=own.number,
+        n_same=size,
+        against=against.number if against else None,
+        n_against=most,
+    )
 
 
 def input_interval(disagreement: Floats, m: int, *, level: float = LEVEL) -> Interval:

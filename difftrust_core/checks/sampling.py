@@ -205,6 +205,16 @@ def _say_reading(reading: Reading, say: Callable[[str], None]) -> None:
         say(f"  {n} line{'s' if n > 1 else ''} of the reply left out: no call with literal arguments, no condition")
 
 
+def spent_on(root: Path, task: Task, request: SamplingRequest) -> float:
+    """Return what the candidates of the task in the store at ``root`` cost, in dollars; unknown prices count as 0."""
+    with store_at(root) as store:
+        found = [
+            stored_samples(store, task, model, request.temperature).head(share)
+            for model, share in request.shares().items()
+        ]
+    return sum(float(samples["cost_usd"].sum()) for samples in found if "cost_usd" in samples.columns)
+
+
 def stored_samples(store: Store, task: Task, model: str, temperature: float) -> pl.DataFrame:
     """Return a model's samples for the task as the store holds them, with their code, by sample index."""
     where: dict[str, object] = {"benchmark": task.benchmark}

@@ -5,13 +5,18 @@
 contradict no answer so far (None: all); ``allowed`` is (n,) bool, the inputs that may be asked (None: all).
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.estimators import Counts, Labels
+from difftrust_core.metrics.estimators import Counts, Floats, Ints, Labels
 
 Flags = NDArray[np.bool_]
+Choice = Callable[[Flags], Floats]
+"""(alive) -> (n,): the probability with which each input is asked about; all 0 where none splits those alive."""
 
 
 def best_question(
@@ -44,7 +49,7 @@ def splitting_inputs(
     return np.asarray(differing & allowed)
 
 
-def squared_classes(labels: Labels, counts: Counts, *, alive: Flags | None = None) -> NDArray[np.int64]:
+def squared_classes(labels: Labels, counts: Counts, *, alive: Flags | None = None) -> Ints:
     """Return, for each input, the sum over outcome classes of (alive candidates in the class)^2: (n,).
 
     Raises WrongUsage if the shapes do not fit.
@@ -62,10 +67,90 @@ def survivors(labels: Labels, column: int, label: int) -> Flags:
     return np.asarray(labels[:, column] == label)
 
 
-def _alive(labels: Labels, counts: Counts, alive: Flags | None) -> NDArray[np.int64]:
+def _alive(labels: Labels, counts: Counts, alive: Flags | None) -> Ints:
     """Return the rows that stand for a candidate that is alive."""
     for name, flags in (("counts", counts), ("alive", alive)):
         if flags is not None and flags.shape != labels.shape[:1]:
             raise WrongUsage(f"{name} has one entry a candidate, shape {labels.shape[:1]}, got {flags.shape}")
     kept = counts > 0 if alive is None else (counts > 0) & alive
     return np.flatnonzero(kept)
+
+
+def ask_best(labels: Labels, counts: Counts, allowed: Flags) -> Choice:
+    """Return the choice of ``best_question``."""
+
+    def choose(alive: Flags) -> Floats:
+        chances = np.zeros(labels.shape[1])
+        column = best_question(labels, counts, alive=alive, allowed=allowed)
+        if column is not None:
+            chances[column] = 1.0
+        return chances
+
+    return choose
+
+
+def ask_random(labels: Labels, counts: Counts, allowed: Flags, n_inputs: Counts) -> Choice:
+    """Return the choice of any allowed input that splits those alive; ``n_inputs``: (n,), those of each column."""
+
+    def choose(alive: Flags) -> Floats:
+        weights = n_inputs * splitting_inputs(labels, counts, alive=alive, allowed=allowed)
+        total = int(weights.sum())
+        return weights / total if total else np.zeros(len(weights))
+
+    return choose
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answered:
+    """What is expected of one task after 0, 1, ..., ``most`` answers of a user who knows what is right."""
+
+    right: Floats
+    """(most + 1,): the probability that the program taken is right on all inputs."""
+    none_left: Floats
+    """(most + 1,): the probability that every candidate contradicts an answer."""
+    questions: float
+    """How many questions are asked, at most ``most``: none where nothing splits those that are left."""
+
+
+def answered(labels: Labels, truth: Labels, choose: Choice, *, most: int) -> Answered:
+    """Return what is expected of up to ``most`` questions over every way in which ``choose`` may ask: exact, not drawn.
+
+    ``labels``: (k, n), a row a behaviour, in the order in which they are taken: after each answer the first row that
+    contradicts none. ``truth``: (n,), the label of the right outcome on each input, which is the user's answer; a row
+    is right if it has all of them. Raises WrongUsage if the shapes do not fit.
+    """
+    if truth.shape != labels.shape[1:]:
+        raise WrongUsage(f"truth has one entry an input, shape {labels.shape[1:]}, got {truth.shape}")
+    agrees = labels == truth
+    is_right = agrees.all(axis=1)
+    states: _States = {np.ones(len(labels), dtype=np.bool_).tobytes(): 1.0}
+    moves: dict[bytes, _States] = {}
+    right, none_left, questions = np.zeros(most + 1), np.zeros(most + 1), 0.0
+    for k in range(most + 1):
+        after: _States = {}
+        for state, chance in states.items():
+            alive = np.frombuffer(state, dtype=np.bool_)
+            right[k] += chance * (alive.any() and is_right[alive.argmax()])
+            none_left[k] += chance * (not alive.any())
+            if state not in moves:
+                moves[state] = _moves(alive, agrees, choose(alive))
+            if k < most:
+                questions += chance * bool(moves[state])
+                for left, share in (moves[state] or {state: 1.0}).items():
+                    after[left] = after.get(left, 0.0) + chance * share
+        states = after
+    # Probabilities that sum to 1 are 1, not 1 - 1e-16: differences of them are then exactly 0.
+    return Answered(right=right.round(12), none_left=none_left.round(12), questions=round(questions, 12))
+
+
+_States = dict[bytes, float]
+"""Which rows are alive, as the bytes of (k,) bool -> the probability of it."""
+
+
+def _moves(alive: Flags, agrees: Flags, chances: Floats) -> _States:
+    """Return which rows are alive after the next answer; nothing where no question is left."""
+    found: _States = {}
+    for column in np.flatnonzero(chances).tolist():
+        left = (alive & agrees[:, column]).tobytes()
+        found[left] = found.get(left, 0.0) + float(chances[column])
+    return found

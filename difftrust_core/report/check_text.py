@@ -60,6 +60,7 @@ def text_of(report: CheckReport, where: str | None) -> str:
 
 def _lines(report: Report, where: str | None) -> Iterator[str]:
     yield f"{where or report['task']['entry_point']}: {report['verdict']}"
+    yield from map(_cut, standing_of(report))
     yield from facts(report)
     yield report["statement"]
     yield from _contradiction_lines(report)
@@ -79,6 +80,38 @@ def _lines(report: Report, where: str | None) -> Iterator[str]:
     elif report["contradictions"]:
         yield "No consensus: every candidate that works contradicts an example"
     yield from map(_cut, closing(report))
+
+
+def standing_of(report: Report) -> list[str]:
+    """Return where the user's own code stands, and the input on which it differs from most others; a line each."""
+    own = report["standing"]
+    if own is None:
+        return []
+    name, most = own["name"], report["clusters"][own["against"] - 1]["candidates"] if own["against"] else []
+    who = f"{most[0]} and {len(most) - 1} more" if len(most) > 2 else " and ".join(most)
+    said = {
+        "consensus": f"is in the consensus: {own['n_same']} of {report['m']} candidates do what it does",
+        "minority": f"is in the minority: {own['n_same']} of {report['m']} candidates do what it does, and "
+        f"{own['n_against']} agree on something else",
+        "tied": f"differs from {who}: {own['n_same']} of {report['m']} candidates stand on each side",
+        "contradicts": "contradicts an example that says what is right",
+        "fails": f"does not work here: {outcomes_of(report['clusters'][own['cluster'] - 1])}",
+    }[own["place"]]
+    return [f"{_capital(name)} {said}", *([] if own["place"] == "consensus" else _against(own, who, report))]
+
+
+def _against(own: Mapping[str, Any], who: str, report: Report) -> Iterator[str]:
+    for found in shown_disagreements(report):
+        numbers = [found["first"], found["second"]]
+        if sorted(numbers) == sorted([own["cluster"], own["against"]]):
+            shown = dict(zip(numbers, outcomes_shown(found, report), strict=True))
+            yield f"  {spelled_method(report['task']['entry_point'], found['arguments'])}"
+            yield f"    {own['name']}: {shown[own['cluster']]}"
+            yield f"    {who}: {shown[own['against']]}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def facts(report: Report) -> list[str]:

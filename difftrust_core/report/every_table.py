@@ -7,6 +7,7 @@ from difftrust_core.exceptions import WrongUsage
 from difftrust_core.report.agreement import make_agreement, make_guarantee
 from difftrust_core.report.by_tests import make_tests
 from difftrust_core.report.policies import make_policies
+from difftrust_core.report.questions import make_questions
 from difftrust_core.report.rankings import make_rankings, make_selection
 from difftrust_core.report.readings import make_draws, make_readings, make_suspects, make_undetected
 from difftrust_core.report.shown import Table
@@ -17,6 +18,7 @@ from difftrust_core.report.witnesses import make_witnesses
 TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     **OF_THE_PAPER,
     "selection": make_selection,
+    "questions": make_questions,
     "rankings": make_rankings,
     "readings": make_readings,
     "undetected": make_undetected,

@@ -20,12 +20,14 @@ from difftrust_core.report.charts.ablation import ablation_drawing
 from difftrust_core.report.charts.error_incoherence import error_incoherence_drawing
 from difftrust_core.report.charts.mixtures import draw_mixtures
 from difftrust_core.report.charts.policies import draw_policies
+from difftrust_core.report.charts.questions import draw_questions
 from difftrust_core.report.charts.ranking import ranking_drawing
 from difftrust_core.report.charts.risk_coverage import draw_risk_coverage
 from difftrust_core.report.charts.titles import WIDTH, sizes_of, stacked, titled
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.policies import make_policies
+from difftrust_core.report.questions import PUBLISHED, curves_of_answers, user_answers
 from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.render import in_brackets
 from difftrust_core.report.shown import Figure
@@ -345,6 +347,26 @@ def _readings(request: FigureRequest) -> Figure:
     return replace(made, chart=chart)
 
 
+def _questions(request: FigureRequest) -> Figure:
+    """Return pass@1 after so many answers of a user."""
+    measured = user_answers(replace(request, only=request.models))
+    rows = measured.answers if request.benchmark is None else _of_benchmark(measured.answers, request.benchmark)
+    rows = _one_temperature(rows)
+    frame = curves_of_answers(rows, resamples=request.resamples, seed=request.seed)
+    names = rows["benchmark"].unique().sort().to_list()
+    where = f"{names[0]}, " if len(names) == 1 else ""
+    band = f"Band: the {'' if rows['model'].n_unique() == 1 else 'mean and its '}95 % interval over tasks; dotted: "
+    chart = titled(
+        draw_questions(frame),
+        f"pass@1 by number of answers: {where}{setting_of(rows, request)}",
+        "Each question is about the input that splits the remaining programs most evenly; the reference answers.",
+        f"{band}asked about a random input that splits them.",
+        "Where a line ends, the other tasks have no right program among those sampled, or need more answers.",
+        width=WIDTH if len(names) > 1 else 420,
+    )
+    return Figure(chart=chart, frame=frame, notes=(*measured.notes, PUBLISHED))
+
+
 FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "1": _figure_1,
     "2": _figure_2,
@@ -354,5 +376,6 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "mixtures": _mixtures,
     "readings": _readings,
     "risk-coverage": _risk_coverage,
+    "questions": _questions,
     "policies": _policies,
 }

@@ -145,16 +145,17 @@ class Study:
     ) -> Table:
         """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or one of this project.
 
-        "selection": the gain of selecting by consensus; "rankings": rank correlations over models; "readings": as
-        published, in the domain and with audited references side by side; "undetected": what the errors are that
-        incoherence misses; "suspects": tasks on which most models contradict the reference; "draws": how inputs were
-        drawn; "agreement": risk and coverage where the programs agree, and a threshold of ``signal`` (incoherence,
-        largest_share or n_clusters) with risk at most ``alpha`` with probability 1 - ``delta``; "guarantee": how often
-        that bound is kept; "policies": what ways of buying programs find, raise in vain and cost; "witnesses": tasks
-        detected on the measured inputs and on those that seek a disagreement; "tests": pass@1 by the tasks' tests
-        beside error and incoherence on other inputs. ``published`` puts the published value beside each; ``intervals``
-        adds 95 % intervals over tasks (bootstrap); ``model`` is whose Table 3 or policies, and the only one of another;
-        ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as published. Raises WrongUsage for another.
+        "selection": the gain of selecting by consensus; "questions": pass@1 after answers of a user; "rankings": rank
+        correlations over models; "readings": as published, in the domain and with audited references side by side;
+        "undetected": what the errors are that incoherence misses; "suspects": tasks on which most models contradict the
+        reference; "draws": how inputs were drawn; "agreement": risk and coverage where the programs agree, and a
+        threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most ``alpha`` with probability
+        1 - ``delta``; "guarantee": how often that bound is kept; "policies": what ways of buying programs find, raise
+        in vain and cost; "witnesses": tasks detected on the measured inputs and on those that seek a disagreement;
+        "tests": pass@1 by the tasks' tests beside error and incoherence on other inputs. ``published`` puts the
+        published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap); ``model`` is whose Table
+        3 or policies, and the only one of another; ``drop_timeouts`` leaves out (model, task) pairs with a timeout, as
+        published. Raises WrongUsage for another.
 
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
@@ -191,11 +192,12 @@ class Study:
         detection: Detection = Detection.AS_PUBLISHED,
         equality: str = "paper",
     ) -> Figure:
-        """Return a figure: 1, 2, 3; "ranking", "ablation", "mixtures", "readings", "risk-coverage" or "policies".
+        """Return a figure by its name: one of the paper or one of this project.
 
-        ``model`` (one, or several) is whose Figure 2, 3, ablation, risk-coverage or policies; ``vary`` is what the
-        ablation varies: "m", "n" or "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each
-        "model". Raises WrongUsage for another name.
+        1, 2, 3; "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions" (pass@1 by the number of
+        answers of a user) or "policies". ``model`` (one, or several) is whose Figure 2, 3, ablation, risk-coverage,
+        questions or policies; ``vary`` is what the ablation varies: "m", "n" or "temperature"; ``panels``: a panel of
+        Figure 3 for each "benchmark" or each "model". Raises WrongUsage for another name.
 
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
         150

@@ -82,3 +82,27 @@ def test_a_server_that_refuses_leaves_nothing(
     assert (ended, out) == (2, "")
     assert f"answered {status}" in err.splitlines()[-1]
     assert [path.name for path in Path().iterdir()] == ["m.py"]
+
+
+def test_several_functions_are_asked_for_once_within_one_budget(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = 'def twice(x: int) -> int:\n    """Return x, doubled."""\n\n\n'
+    Path("m.py").write_text(f"{twice}def bare(x: int) -> int: ...\n\n\n{STUB}")
+    words[1] = "m.py"
+    with Server() as server:
+        status, out, err = run(capsys, *words, server.url)
+        assert (status, len(server.asked)) == (1, 6), err
+        assert "expected a docstring that says what bare shall do" in out
+        assert "m.py::clamp: incoherent" in err
+        again = run(capsys, *words, server.url)
+        assert (again[0], again[1], len(server.asked)) == (status, out, 6)
+        assert "2 of 3 were judged before" in again[2]
+        Path("m.py").write_text(f"{twice}{STUB.replace('at most', 'not above')}")
+        status, out, err = run(capsys, *words, server.url, "--max-usd", "0.0")
+        assert (status, len(server.asked)) == (1, 6)
+        assert "not sampled: --max-usd 0.0 is spent" in out
+    with Server(behaviour=lambda serial, prompt: "401") as server:
+        status, out, err = run(capsys, *words, server.url, "--store", "new")
+        assert (status, out, len(server.asked)) == (2, "", 2)  # both programs of the first function alone
+        assert not Path("new").exists()

@@ -186,6 +186,7 @@ def test_policies(capsys: pytest.CaptureFixture[str], store: Path) -> None:
         ("ranking", "with I > 2E: 0"),
         ("ablation", "m1; n = 30"),
         ("mixtures", "m = 3 programs a task, n = 30"),
+        ("questions", "the user is the reference"),
         ("risk-coverage", "answer: the behaviour of most of the programs"),
     ],
 )
@@ -199,6 +200,25 @@ def test_figures_of_any_store(
     assert (tmp_path / "figure.svg").read_text().startswith("<svg")
 
 
+def test_answers_of_any_store(capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path) -> None:
+    words = ("table", "questions", "--store", store, "--format", "csv", "--jobs", "1")
+    status, out, err = run(capsys, *words)
+    assert status == 0
+    table = pl.read_csv(io.StringIO(out))
+    # Two of three candidates are right: the consensus is, and the one question leaves it.
+    assert table["model"].to_list() == ["m1", "m1", "mean", "mean"]
+    assert table["pass_at_1"].to_list() == pytest.approx([2 / 3] * 4)
+    assert table.select("consensus", "after_1", "after_5", "some_right", "questions").rows() == [(1, 1, 1, 1, 1)] * 4
+    assert table["none_left"].to_list() == table["gain_1"].to_list() == [0] * 4
+    assert "the user is the reference; tasks without a reference, left out: 0" in err
+    assert "published for another model and setting: pass@1 0.482 to 0.707 on MBPP" in err
+    _, out, _ = run(capsys, *words, "--intervals")
+    assert {"after_1_low", "after_1_high", "questions_low"} <= set(pl.read_csv(io.StringIO(out)).columns)
+    words = ("figure", "questions", "--store", store, "--model", "m1", "--benchmark", "starter", "--jobs", "1")
+    assert run(capsys, *words, "--out", tmp_path / "one.svg")[0] == 0
+    assert "starter, m = 3" in (tmp_path / "one.svg").read_text()
+
+
 def test_figures_that_cannot_be_drawn_are_refused(
     capsys: pytest.CaptureFixture[str], store: Path, tmp_path: Path
 ) -> None:
@@ -206,7 +226,7 @@ def test_figures_that_cannot_be_drawn_are_refused(
     for words, said in (
         (
             ("5", "--out", out),
-            "figure is one of 1, 2, 3, ranking, ablation, mixtures, readings, risk-coverage, policies",
+            "figure is one of 1, 2, 3, ranking, ablation, mixtures, readings, risk-coverage, questions, policies",
         ),
         (("3", "--out", "figure.gif"), "written as .svg, .png, .html"),
         (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),

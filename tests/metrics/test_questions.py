@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.questions import best_question, splitting_inputs, squared_classes, survivors
+from difftrust_core.metrics.questions import (
+    answered,
+    ask_best,
+    ask_random,
+    best_question,
+    splitting_inputs,
+    squared_classes,
+    survivors,
+)
 
 LABELS = np.array([[0, 7, 1, 0], [0, 7, 2, 0], [0, 7, 2, 1], [0, 9, 3, 1]])
 ONES = np.ones(4, dtype=np.int64)
@@ -66,3 +74,28 @@ def test_it_agrees_with_counting_plainly(seed: int) -> None:
     assert best_question(labels, counts, alive=alive, allowed=allowed) == (min(expected)[1] if expected else None)
     again = best_question(labels * 5 + 3, counts, alive=alive, allowed=allowed)  # names of classes do not matter
     assert again == best_question(labels, counts, alive=alive, allowed=allowed)
+
+
+ALL = np.ones(4, dtype=np.bool_)
+
+
+def test_answers_by_hand() -> None:
+    """The third row is right; the question is input 2, which leaves rows 1 and 2; then input 3, which leaves row 2."""
+    truth = LABELS[2]
+    found = answered(LABELS, truth, ask_best(LABELS, ONES, ALL), most=3)
+    assert found.right.tolist() == [0, 0, 1, 1]
+    assert (found.none_left.tolist(), found.questions) == ([0, 0, 0, 0], 2)
+    # Input 3 leaves row 2 first. After input 1 rows 0 to 2 are left, of which input 3, twice as likely as 2, finds it.
+    found = answered(LABELS, truth, ask_random(LABELS, ONES, ALL, np.array([9, 1, 1, 2])), most=2)
+    assert found.right.tolist() == [0, 0.5, pytest.approx(0.5 + 0.25 + 0.25 * 2 / 3)]
+    assert found.questions == 2
+
+
+def test_a_user_learns_that_no_candidate_is_right() -> None:
+    truth = np.array([0, 8, 2, 0])
+    found = answered(LABELS, truth, ask_best(LABELS, ONES, np.array([True, True, False, False])), most=2)
+    assert (found.right.tolist(), found.none_left.tolist(), found.questions) == ([0, 0, 0], [0, 1, 1], 1)
+    silent = answered(LABELS, truth, ask_best(LABELS, ONES, np.zeros(4, dtype=np.bool_)), most=2)
+    assert (silent.none_left.tolist(), silent.questions) == ([0, 0, 0], 0)
+    with pytest.raises(WrongUsage, match="truth has one entry an input"):
+        answered(LABELS, truth[:2], ask_best(LABELS, ONES, ALL), most=2)

@@ -41,6 +41,8 @@ class Changes:
     functions: tuple[ChangedFunction, ...]
     unreadable: tuple[str, ...]
     """Files, from the top, that changed and that Python cannot parse, on either side."""
+    state: str
+    """A digest of all Python files of both sides, tests included."""
 
 
 def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, folder: Path | None = None) -> Changes:
@@ -65,7 +67,9 @@ def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, f
         was = moved.get(path, path)
         found += _compared(path, was, one.get(was), other.get(path))
     unreadable = [name for name in names for side in (one, other) if name in side and side[name].tree is None]
-    return Changes(functions=tuple(found), unreadable=tuple(sorted(set(unreadable))))
+    return Changes(
+        functions=tuple(found), unreadable=tuple(sorted(set(unreadable))), state=f"{before.state}-{after.state}"
+    )
 
 
 def _from_top(path: str, folder: Path, top: Path) -> str:
@@ -99,6 +103,8 @@ class _Side:
             top = top_of(folder)
             self._contents = {path: _content(top / path) for path in list_worktree(folder) if _is_plain(top / path)}
             self.ids = {path: _object_id(content) for path, content in self._contents.items()}
+        every = "".join(f"{path}\0{self.ids[path]}\0" for path in sorted(self.ids) if path.endswith(".py"))
+        self.state = hashlib.blake2b(every.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         wanted = chosen or ["."]
         self.ids = {
             path: object_id
@@ -133,7 +139,7 @@ class _File:
     def __init__(self, path: Path, content: bytes):
         self.tree = parsed(content)
         self._body = self.tree.body if self.tree else []
-        self.targets = {t.entry_point: t for t in targets_in(path, self.tree)} if self.tree else {}
+        self.targets = {t.entry_point: t for t in targets_in(path, self.tree, makers=True)} if self.tree else {}
         self._dumps: dict[int, str] = {}
 
     @cached_property

@@ -72,7 +72,7 @@ def split_where(text: str) -> tuple[str, str, str]:
     """
     place, colons, function = text.rpartition("::") if "::" in text else (text, "", "")
     at = _first_colon(place)
-    if at < 0 or os.path.exists(place):
+    if at < 0 or place[at : at + 2] == "::" or os.path.exists(place):
         return "", place, colons + function
     revision, path = place[:at], place[at + 1 :]
     if not revision or not path or revision.startswith("-") or path.startswith("-"):

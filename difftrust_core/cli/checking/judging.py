@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
+class CannotAsk(WrongUsage):
+    """Something has to be mended before a model can be asked at all, for any function."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """All that a check of one function rests on."""
@@ -25,6 +29,8 @@ class Prepared:
     candidates: "list[Candidate]"
     options: "CheckOptions"
     notes: tuple[str, ...] = ()
+    usd: float = 0.0
+    """What its candidates cost, those sampled earlier included; counted where a budget is set."""
 
 
 def prepare(where: str, request: CheckRequest, *, say: Say, phase: Say) -> Prepared:
@@ -37,12 +43,12 @@ def prepare(where: str, request: CheckRequest, *, say: Say, phase: Say) -> Prepa
     from difftrust_core.checks.source.own_body import own_candidate
 
     own = own_candidate(where) if request.with_body else None
-    suggestion, notes = None, list[str]()
+    suggestion, notes, usd = None, list[str](), 0.0
     if request.candidates is not None:
         stub, found = _from_folder(where, request, own.code if own else "")
     else:
         phase(f"asking {', '.join(request.models)}")
-        stub, found, suggestion, notes = _sampled(where, request, say, own.code if own else "")
+        stub, found, suggestion, notes, usd = _sampled(where, request, say, own.code if own else "")
     if own is not None:
         found.append(own.candidate_for(stub.task))
     options = CheckOptions.of(
@@ -61,7 +67,7 @@ def prepare(where: str, request: CheckRequest, *, say: Say, phase: Say) -> Prepa
         say=say,
         phase=phase,
     )
-    return Prepared(stub=stub, candidates=found, options=options, notes=tuple(notes))
+    return Prepared(stub=stub, candidates=found, options=options, notes=tuple(notes), usd=usd)
 
 
 def judge(prepared: Prepared) -> "CheckReport":
@@ -94,13 +100,13 @@ def _codes(folder: Path) -> dict[str, str]:
 
 def _sampled(
     where: str, request: CheckRequest, say: Say, body: str
-) -> "tuple[Stub, list[Candidate], Suggestion | None, list[str]]":
+) -> "tuple[Stub, list[Candidate], Suggestion | None, list[str], float]":
     """Ask the models for programs, and the first one for calls and conditions; return what has to be said, too.
 
     Raises WrongUsage where the store cannot be written.
     """
     from difftrust_core.checks.report import Suggestion
-    from difftrust_core.checks.sampling import SamplingRequest, ask_about, sample_candidates  # loads polars
+    from difftrust_core.checks.sampling import SamplingRequest, ask_about, sample_candidates, spent_on  # loads polars
     from difftrust_core.checks.source.function import load_stub, refused_examples
 
     wanted = SamplingRequest(
@@ -113,12 +119,16 @@ def _sampled(
     store, known = request.store, request.known
     stub, notes = load_stub(where, **known), list[str]()
     try:
-        found = sample_candidates(store, stub.task, wanted, say=say, note=notes.append)
+        try:
+            found = sample_candidates(store, stub.task, wanted, say=say, note=notes.append)
+        except WrongUsage as e:
+            raise CannotAsk(str(e)) from None
+        usd = spent_on(store, stub.task, wanted) if request.max_usd is not None else 0.0
         suggested = ask_about(
             store, stub.task, request.models[0], api_base=request.api_base, max_usd=request.max_usd, say=say
         )
     except (OSError, NoStore) as e:
-        raise WrongUsage(f"expected a folder for replies, {store} cannot be written: {e}; change --store") from None
+        raise CannotAsk(f"expected a folder for replies, {store} cannot be written: {e}; change --store") from None
     refused = refused_examples(where, suggested.calls)
     notes += [f"a call in {suggested.path} is not used: {why}" for why in refused.values()]
     calls = [text for text in suggested.calls if text not in refused]
@@ -127,4 +137,4 @@ def _sampled(
     own = stub.task.domain.requires if stub.task.domain is not None else ""
     conditions = tuple(text for text in suggested.conditions if f"({text})" not in own)
     by = Suggestion(by=request.models[0], where=str(suggested.path), conditions=conditions)
-    return stub, found, by if conditions else None, notes
+    return stub, found, by if conditions else None, notes, usd + (suggested.usd or 0.0)

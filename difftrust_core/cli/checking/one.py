@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,21 +24,25 @@ def check_one(where: str, request: CheckRequest) -> int:
     Raises WrongUsage for wrong options before anything is run.
     """
     from difftrust_core.checks.pin import as_it_was
+    from difftrust_core.checks.source.revisions import resolve_where, split_where
 
+    if request.pins and "::" in where and split_where(where)[0]:
+        raise WrongUsage(f"expected a file to write an example into, got {where}; name the file as it is now")
     if request.output is not None:
         _refuse_unwritable(request.output)
-    with undecided_on_failure(), as_it_was(where), patience(say) as phase:
-        chosen, written = _pin_examples(where, request.pins)
+    resolved = resolve_where(where) if "::" in where else nullcontext(where)
+    with undecided_on_failure(), resolved as found, as_it_was(found), patience(say) as phase:
+        chosen, written = _pin_examples(found, request.pins)
         if request.candidates is None and not request.models:
             if written and chosen is None:
                 for line in written:
                     say(line)
                 return 0
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
-        report = judge(prepare(where, request, say=say, phase=phase))
+        report = judge(prepare(found, request, say=say, phase=phase))
         _show(report, where, request)
         if chosen is not None:
-            written += _pin_behaviour(where, report, chosen)
+            written += _pin_behaviour(found, report, chosen)
         for line in written:
             say(line)
     return STATUS[report.verdict]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from difftrust_core.cli.checking.many import check_many
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
@@ -21,11 +22,21 @@ Example:
   difftrust check shapes.py::area --candidates DIR
   difftrust check shapes.py::area --candidates DIR --assume "width >= 0"
   difftrust check shapes.py::area --model gpt-4o --example "area(2, 3) == 6"
+  difftrust check shapes.py::area --model gpt-4o --with-body
+  difftrust check shapes.py src/ --candidates DIR        (DIR/area/*.py, DIR/Box.add/*.py)
+  difftrust check src/ --changed-since main --model gpt-4o --with-body
 """,
     cls=QuickCommand,
 )
 def check(
-    where: Annotated[str, typer.Argument(help="What to check: module.py::function or module.py::Class.method.")],
+    where: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What to check: module.py::function, module.py::Class.method; or several: a file, a folder, "
+            "module.py::Class, more than one of these.",
+            metavar="WHAT...",
+        ),
+    ] = None,
     model: Annotated[list[str] | None, typer.Option(help="Sample from this LLM; several make a mixture.")] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature.")] = 0.6,
@@ -38,10 +49,21 @@ def check(
     api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,
     candidates: Annotated[
-        Path | None, typer.Option(help="Folder of candidates, each *.py one; no LLM is asked.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            help="Folder of candidates, each *.py one; no LLM is asked. For several functions DIR/FUNCTION/*.py, "
+            "DIR/Class.method/*.py, or DIR/MODULE.FUNCTION/*.py.",
+            metavar="DIR",
+        ),
     ] = None,
     with_body: Annotated[
         bool, typer.Option("--with-body", help="The function's own body is one more candidate; say where it stands.")
+    ] = False,
+    changed_since: Annotated[
+        str | None, typer.Option(help="Only functions that changed since this git revision.", metavar="REV")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Several functions: judge those anew that were judged before.")
     ] = False,
     n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
@@ -83,9 +105,14 @@ def check(
     """See where several implementations of a function disagree, without knowing what is right.
 
     The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
+    Of several functions, tests and private ones are left out; what was judged is kept in .difftrust_cache/ until
+    something changes that it rests on, so a command that was stopped goes on.
 
-    Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide.
+    Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide. Of several: 1 if
+    any is incoherent, else 3 if any is undecided or cannot be checked, else 0.
     """
+    from difftrust_core.checks.source.targets import is_several
+
     if candidates is not None and model:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
     request = CheckRequest(
@@ -113,4 +140,9 @@ def check(
         as_json=as_json,
         allow_weak=allow_weak_sandbox,
     )
-    raise typer.Exit(check_one(where, request))
+    what = where or []
+    if len(what) == 1 and changed_since is None and not is_several(what[0]):
+        raise typer.Exit(check_one(what[0], request))
+    if not what and changed_since is None:
+        raise WrongUsage("expected what to check, got nothing; name module.py::function, a file or a folder")
+    raise typer.Exit(check_many(what, request, since=changed_since or "", again=again))

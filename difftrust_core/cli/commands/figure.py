@@ -26,7 +26,9 @@ commands = typer.Typer()
 def figure(
     name: Annotated[
         str,
-        typer.Argument(help="1, 2, 3 of the paper; ranking, ablation, mixtures, readings, risk-coverage, policies."),
+        typer.Argument(
+            help="1, 2, 3 of the paper; ranking, ablation, mixtures, readings, risk-coverage, questions, policies."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Where to write: .svg, .png, or .html (opens offline).")],
     store: StoreOrResultsOption = None,

@@ -22,7 +22,10 @@ from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
 _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
-_OWN = "selection, rankings, readings, undetected, suspects, draws, agreement, guarantee, policies, tests, witnesses"
+_OWN = (
+    "selection, questions, rankings, readings, undetected, suspects, draws, agreement, guarantee, policies, tests, "
+    "witnesses"
+)
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
@@ -50,7 +53,8 @@ def table(
         typer.Option(help="Only this model, repeatable; Table 3 and policies: their model, else gpt_4o."),
     ] = None,
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Tables 2 to 4, tests: 95 % intervals over tasks (bootstrap).")
+        bool,
+        typer.Option("--intervals", help="Tables 2 to 4, tests, questions: 95 % intervals over tasks (bootstrap)."),
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,

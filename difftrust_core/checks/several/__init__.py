@@ -1,0 +1,1 @@
+"""Checks of several functions: what each rests on, and what was judged before."""

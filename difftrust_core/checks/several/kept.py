@@ -1,0 +1,89 @@
+"""What was judged, kept under a digest of all that it rests on, so that the same command goes on where it stopped."""
+
+import ast
+import contextlib
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from difftrust_core import __version__
+from difftrust_core.base.files import write_whole
+from difftrust_core.base.records import Candidate
+from difftrust_core.base.task import Task
+from difftrust_core.checks.options import CheckOptions
+from difftrust_core.exceptions import BadStore
+from difftrust_core.languages.python.argument_types import ArgumentTypes
+
+FOLDER = Path(".difftrust_cache")
+"""Where judgements are kept, in the current folder; it may be deleted at any time."""
+_NOT_THE_RESULT = ("say", "phase", "allow_weak", "types")
+
+
+class Kept:
+    """Judgements by digest, a small file each; what cannot be written is judged again next time."""
+
+    def __init__(self, folder: Path = FOLDER):
+        self._folder = folder / "judged"
+
+    def find(self, digest: str) -> dict[str, Any] | None:
+        """Return what is kept under ``digest``; None where nothing is, or it cannot be read."""
+        try:
+            found = json.loads((self._folder / f"{digest}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def keep(self, digest: str, judged: Mapping[str, Any]) -> None:
+        """Write a judgement, whole or not at all."""
+        with contextlib.suppress(OSError, BadStore):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            mark = self._folder.parent / ".gitignore"
+            if not mark.exists():
+                write_whole(mark, "*\n")
+            write_whole(self._folder / f"{digest}.json", json.dumps(judged, indent=1))
+
+
+def digest_of(kind: str, *parts: Any) -> str:
+    """Return a digest of ``parts``, of this version of difftrust and of this Python."""
+    whole = json.dumps([kind, __version__, platform.python_version(), *parts], sort_keys=True, default=repr)
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def digest_of_check(path: Path, task: Task, candidates: Sequence[Candidate], options: CheckOptions) -> str:
+    """Return a digest of all that a check of a function in ``path`` rests on.
+
+    That is the file, what was found of the function in its package and tests, the candidates, the options, and the
+    packages that candidates may import.
+    """
+    chosen = {f.name: getattr(options, f.name) for f in fields(options) if f.name not in _NOT_THE_RESULT}
+    return digest_of(
+        "check",
+        hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest(),
+        repr(task),
+        [(candidate.model, candidate.sample_index, candidate.code) for candidate in candidates],
+        {name: _stable(value) for name, value in chosen.items()},
+        _types(options.types),
+        {name: _version(name) for name in options.libraries},
+    )
+
+
+def _stable(value: Any) -> str:
+    return repr(sorted(map(repr, value)) if isinstance(value, set | frozenset) else value)
+
+
+def _types(types: ArgumentTypes | None) -> list[str] | None:
+    if types is None:
+        return None
+    return [f"{p.name}: {ast.unparse(p.annotation) if p.annotation else ''}" for p in types.parameters]
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""

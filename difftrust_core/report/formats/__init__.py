@@ -1,0 +1,1 @@
+"""What checks and comparisons found, in the formats that people and pipelines read."""

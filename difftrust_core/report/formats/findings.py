@@ -1,0 +1,146 @@
+"""What was found of a function, the same record for checks and comparisons, and how it is printed."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from difftrust_core.base.text import printable
+from difftrust_core.checks.report import CheckReport
+from difftrust_core.checks.source.target import find_target
+from difftrust_core.checks.spelling import spelled_method, spelled_outcome
+from difftrust_core.checks.versions.records import DiffReport
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.report.check_text import (
+    MAX_SHOWN,
+    as_json,
+    contradictions_of,
+    outcomes_shown,
+    shown_disagreements,
+    standing_of,
+    validation_of,
+)
+
+Status = Literal["ok", "failed", "undecided", "refused"]
+FORMATS = ("text", "json")
+_STATUS: dict[str, Status] = {
+    "coherent": "ok",
+    "unchanged": "ok",
+    "incoherent": "failed",
+    "disagreement found": "failed",
+    "changed": "failed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingInput:
+    """An input that shows what was found, and who does what on it."""
+
+    call: str
+    outcomes: tuple[tuple[str, str], ...]
+    """(who, what): candidates or a version, and the value or exception in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What was found of one function."""
+
+    name: str
+    """``module.py::function`` as the user may name it."""
+    path: str
+    line: int
+    """Of the function in its file, from 1."""
+    verdict: str
+    """coherent, incoherent, disagreement found, undecided; unchanged, changed; refused."""
+    status: Status
+    message: str
+    inputs: tuple[FindingInput, ...] = ()
+    seconds: float | None = None
+
+
+def finding_of_check(report: CheckReport, where: str) -> Finding:
+    """Return what a check of ``module.py::function`` found; where the user's own code stands comes first."""
+    whole = as_json(report)
+    own = standing_of(whole)[:1]
+    said = [f"{report.statement} {report.next_step}"] if report.verdict == "undecided" else [report.statement]
+    return Finding(
+        name=where,
+        path=where.rpartition("::")[0],
+        line=line_of(where),
+        verdict=report.verdict,
+        status=_STATUS.get(report.verdict, "undecided"),
+        message=" ".join([*(f"{line}." for line in own), *said]),
+        inputs=tuple(_inputs_of_check(whole)),
+    )
+
+
+def _inputs_of_check(report: Any) -> Iterator[FindingInput]:
+    for call, right, who in contradictions_of(report):
+        did = [tuple(line.split(": ", 1)) for line in who]
+        yield FindingInput(call=call, outcomes=(("expected", right), *((one[0], one[-1]) for one in did)))
+    for found in shown_disagreements(report):
+        names = [", ".join(report["clusters"][found[side] - 1]["candidates"]) for side in ("first", "second")]
+        shown = tuple(zip(names, outcomes_shown(found, report), strict=True))
+        yield FindingInput(call=spelled_method(report["task"]["entry_point"], found["arguments"]), outcomes=shown)
+    for call, lines in validation_of(report):
+        outcomes = [line.split(": ", 1) for line in lines]
+        yield FindingInput(call=call, outcomes=tuple((one[0], one[-1]) for one in outcomes))
+
+
+def finding_of_diff(report: DiffReport) -> Finding:
+    """Return what a comparison of two versions found; a change that was expected fails nothing."""
+    return Finding(
+        name=report.new,
+        path=report.path,
+        line=report.line,
+        verdict=report.verdict,
+        status=_STATUS.get(report.verdict, "undecided"),
+        message=report.statement,
+        inputs=tuple(
+            FindingInput(
+                call=spelled_method(report.entry_point, change.arguments),
+                outcomes=tuple(
+                    (which, spelled_outcome(kind.name.lower(), text, change.arguments))
+                    for which, (kind, text) in zip(("old", "new"), change.outcomes, strict=True)
+                ),
+            )
+            for change in report.changes
+        ),
+    )
+
+
+def line_of(where: str) -> int:
+    """Return the line of ``module.py::function``; 1 where it cannot be found."""
+    try:
+        return find_target(where).function.lineno
+    except DifftrustError:
+        return 1
+
+
+def render(findings: Sequence[Finding], style: str) -> str:
+    """Return what was found of several functions in the format ``style``. Raises WrongUsage for another."""
+    if style == "json":
+        return json.dumps([asdict(finding) for finding in findings], indent=1)
+    if style != "text":
+        raise WrongUsage(f"expected a format of {', '.join(FORMATS)}, got {style!r}")
+    return "\n".join(printable(line) for line in _lines(findings))
+
+
+def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    for finding in findings:
+        yield f"{finding.name}: {finding.verdict}"
+        if finding.status == "ok":
+            continue
+        yield _cut(f"  {finding.message}")
+        for each in finding.inputs[:1]:
+            yield _cut(f"  {each.call}")
+            yield from (_cut(f"    {who}: {what}") for who, what in each.outcomes)
+    counts = Counter(finding.verdict for finding in findings)
+    of = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    yield f"{len(findings)} function{'' if len(findings) == 1 else 's'}{f': {of}' if of else ''}"
+
+
+def _cut(text: str) -> str:
+    text = " | ".join(text.splitlines())
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

@@ -1,0 +1,189 @@
+"""`difftrust check` of several functions: candidates by folder, one summary, refusals, what is kept, a stop."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from difftrust_core.base.files import PREFIX
+from difftrust_core.cli import main
+from tests.support.killing import below
+from tests.support.repository import commit, git, repository, write
+
+MODULE = '''"""Shapes."""
+
+
+def area(width: int, height: int) -> int:
+    """Return the area."""
+    return width * height
+
+
+def half(x: int) -> float:
+    return x / 2
+
+
+class Box:
+    def __init__(self, size: int):
+        self.size = size
+
+    def add(self, x: int) -> int:
+        return self.size + x
+
+
+def odd() -> int:
+    return 1
+
+
+def unnamed(x: int) -> int:
+    return x
+'''
+CANDIDATES = {
+    "c/area/a.py": "def area(width, height):\n    return height * width\n",
+    "c/half/a.py": "def half(x):\n    return x // 2\n",
+    "c/half/b.py": "def half(x):\n    return x // 2 + 0\n",
+    "c/Box.add/a.py": "def add(self, x):\n    return x + self.size\n",
+}
+CHECK = ["--candidates", "c", "--with-body", "-n", "60", "--witnesses", "20"]
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"shapes.py": MODULE, **CANDIDATES})
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", *words])
+    out, err = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, out, err
+
+
+def verdicts(out: str) -> dict[str, str]:
+    found = json.loads(out)
+    listed = found if isinstance(found, list) else found["findings"]
+    return {each["name"].rpartition("::")[2]: each["verdict"] for each in listed}
+
+
+def test_each_function_has_its_folder_and_its_own_body_stands_beside(
+    there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "shapes.py", *CHECK, "--json")
+    assert verdicts(out) == {"area": "coherent", "half": "incoherent", "Box.add": "coherent"}
+    assert status == 1
+    assert "left out, no candidates in c: shapes.py::unnamed" in err
+    assert "shapes.py::half: incoherent" in err
+    assert "in the minority: 1 of 3" in out
+    again = run(capsys, "shapes.py", *CHECK, "--json")
+    assert again[:2] == (status, out)
+    assert "3 of 3 were judged before" in again[2]
+    # What one of them rests on changes: that one is judged again.
+    write(there, {"c/half/a.py": "def half(x):\n    return x / 2 + 0\n", "c/half/b.py": "half = lambda x: x / 2\n"})
+    status, out, err = run(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--json")
+    assert (status, verdicts(out)) == (0, {"half": "coherent", "Box.add": "coherent"})
+    assert "1 of 2 were judged before" in err
+    assert "judged before" not in run(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--json")[2]
+
+
+def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(there, {"c/odd/a.py": "def odd():\n    return 1\n", "pkg/broken.py": "def f(:\n"})
+    status, out, _ = run(capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--json")
+    assert status == 3
+    assert verdicts(out) == {
+        "odd": "refused",
+        "unnamed": "refused",
+        "Box.add": "coherent",
+        "pkg/broken.py": "refused",
+    }
+    assert "expected candidates in c/unnamed" in out
+    assert "there is nothing to fuzz" in out
+    assert "SyntaxError" in out
+
+
+def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(there, {"a/shapes.py": MODULE, "b.py": MODULE, "c/b.area/a.py": CANDIDATES["c/area/a.py"]})
+    write(there, {"c/a/shapes.py/area/a.py": CANDIDATES["c/area/a.py"]})
+    status, out, _ = run(capsys, "a/shapes.py::area", "b.py::area", "shapes.py::area", *CHECK)
+    assert status == 3
+    assert "expected candidates in c/area" in out
+    assert out.count("coherent") >= 2
+
+
+def test_only_what_changed_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository(there, {".gitignore": "c/\n"})
+    status, out, err = run(capsys, "--changed-since", "HEAD", *CHECK, "--json")
+    assert (status, verdicts(out), "no function changed since HEAD" in err) == (0, {}, True)
+    write(there, {"shapes.py": MODULE.replace("width * height", "height * width  # turned").replace("x / 2", "x // 2")})
+    status, out, err = run(capsys, "--changed-since", "HEAD", *CHECK, "--json")
+    assert (status, verdicts(out)) == (0, {"area": "coherent", "half": "coherent"})
+    (there / "sub").mkdir()
+    os.chdir(there / "sub")
+    status, out, err = run(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *CHECK, "--json")
+    assert (status, "no function changed since HEAD" in err) == (0, True)
+    status, out, err = run(
+        capsys, "--changed-since", "HEAD", "--candidates", "../c", "--with-body", "-n", "60", "--json"
+    )
+    assert verdicts(out) == {"area": "coherent", "half": "coherent"}
+
+
+def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> None:
+    write(there, {"c/half/a.py": "import time\ndef half(x):\n    time.sleep(0.05)\n    return x / 2\n"})
+    kept = there / ".difftrust_cache" / "judged"
+    environment = os.environ | {"TMPDIR": str(there)}
+    command = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "check", "shapes.py", *CHECK]
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        end = time.monotonic() + 60
+        while not list(kept.glob("*.json")):
+            assert time.monotonic() < end
+            assert running.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.3)  # into the second one
+        children = below(running.pid)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert err.splitlines()[-1] == "difftrust: stopped; what is finished is kept, the same command goes on from there"
+    assert "Traceback" not in err
+    assert out == ""
+    assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+    assert not [path for path in there.rglob("*") if path.name.startswith(PREFIX) or path.suffix == ".tmp"]
+    assert [json.loads(path.read_text())["where"] for path in kept.iterdir()] == ["shapes.py::area"]
+    write(there, CANDIDATES)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1 of 3 were judged before" in done.stderr
+
+
+def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = run(capsys, "shapes.py::Box", *CHECK)
+    for path in (there / ".difftrust_cache" / "judged").iterdir():
+        path.write_text("{")
+    second = run(capsys, "shapes.py::Box", *CHECK)
+    assert first[0] == second[0] == 0
+    assert "judged before" not in second[2]
+    assert "1 of 1 were judged before" in run(capsys, "shapes.py::Box", *CHECK)[2]
+    assert "judged before" not in run(capsys, "shapes.py::Box", *CHECK, "--again")[2]
+
+
+def test_a_function_of_a_revision_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository(there, {".gitignore": "c/\n"})
+    commit(there, {"shapes.py": MODULE.replace("width * height", "width + height")})
+    area = ["--candidates", "c/area", "--with-body", "-n", "60"]
+    status, out, _ = run(capsys, "HEAD~1:shapes.py::area", *area)
+    assert (status, out.splitlines()[0]) == (0, "HEAD~1:shapes.py::area: coherent")
+    status, out, _ = run(capsys, "HEAD:shapes.py::area", *area)
+    assert (status, out.splitlines()[0]) == (1, "HEAD:shapes.py::area: incoherent")
+    assert out.splitlines()[1].startswith("Your code in shapes.py differs from a.py: 1 of 2 candidates stand on each")
+    status, _, err = run(capsys, "HEAD:shapes.py::area", *area, "--pin", "area(1, 2) == 2")
+    assert (status, "a file to write" in err) == (2, True)
+    assert git(there, "status", "--porcelain") == ""
