@@ -72,7 +72,7 @@ def diff_changes(between: Between, options: "DiffOptions", *, style: str, again:
     either side changes; ``again``: it is compared anew.
     """
     from difftrust_core.checks.source.changed import changed_functions
-    from difftrust_core.report.formats.findings import render
+    from difftrust_core.report.formats.render import render
 
     with undecided_on_failure(), ExitStack() as stack:
         changes = changed_functions(between.old, between.new, between.paths)
