@@ -139,7 +139,7 @@ class _File:
     def __init__(self, path: Path, content: bytes):
         self.tree = parsed(content)
         self._body = self.tree.body if self.tree else []
-        self.targets = {t.entry_point: t for t in targets_in(path, self.tree)} if self.tree else {}
+        self.targets = {t.entry_point: t for t in targets_in(path, self.tree, makers=True)} if self.tree else {}
         self._dumps: dict[int, str] = {}
 
     @cached_property

@@ -13,7 +13,9 @@ from difftrust_core.languages.python.argument_types import Parameter
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PROPERTIES = {"property", "cached_property"}
 _OF_PROPERTIES = {"setter", "deleter"}
-_NOT_CALLED = {"__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__", "__del__"}
+MAKERS = ("__init__", "__new__", "__post_init__")
+"""Methods that a call of the class runs."""
+_NOT_CALLED = {*MAKERS, "__init_subclass__", "__class_getitem__", "__del__"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,14 +133,18 @@ def find_target(where: str) -> Target:
     return Target(path=Path(path), module=module, function=found, owner=owner)
 
 
-def targets_in(path: Path, module: ast.Module) -> list[Target]:
-    """Return every function and method of a file that ``find_target`` finds, in the order of the file."""
+def targets_in(path: Path, module: ast.Module, *, makers: bool = False) -> list[Target]:
+    """Return every function and method of a file that ``find_target`` finds, in the order of the file.
+
+    ``makers``: those too that make an object, ``__init__`` for one.
+    """
     classes = {s.name: s for s in top_level(module.body) if isinstance(s, ast.ClassDef)}
     found: dict[str, Target] = {}
     for statement in top_level(module.body):
         owner = classes[statement.name] if isinstance(statement, ast.ClassDef) else None
         for function in top_level(owner.body) if owner is statement and owner else [statement]:
-            if isinstance(function, Function) and _is_called(function, owner):
+            is_maker = makers and isinstance(function, Function) and function.name in MAKERS
+            if isinstance(function, Function) and (is_maker or _is_called(function, owner)):
                 target = Target(path=path, module=module, function=function, owner=owner)
                 found[target.entry_point] = target
     return sorted(found.values(), key=lambda target: target.function.lineno)

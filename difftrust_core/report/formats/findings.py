@@ -1,18 +1,17 @@
 """What was found of a function, the same record for checks and comparisons, and how it is printed."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from difftrust_core.base.text import printable
 from difftrust_core.checks.report import CheckReport
 from difftrust_core.checks.source.target import find_target
-from difftrust_core.checks.spelling import spelled_method
-from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.checks.spelling import spelled_method, spelled_outcome
+from difftrust_core.checks.versions.records import DiffReport
+from difftrust_core.exceptions import DifftrustError
 from difftrust_core.report.check_text import (
-    MAX_SHOWN,
     as_json,
     contradictions_of,
     outcomes_shown,
@@ -22,7 +21,6 @@ from difftrust_core.report.check_text import (
 )
 
 Status = Literal["ok", "failed", "undecided", "refused"]
-FORMATS = ("text", "json")
 _STATUS: dict[str, Status] = {
     "coherent": "ok",
     "unchanged": "ok",
@@ -87,6 +85,28 @@ def _inputs_of_check(report: Any) -> Iterator[FindingInput]:
         yield FindingInput(call=call, outcomes=tuple((one[0], one[-1]) for one in outcomes))
 
 
+def finding_of_diff(report: DiffReport) -> Finding:
+    """Return what a comparison of two versions found; a change that was expected fails nothing."""
+    return Finding(
+        name=report.new,
+        path=report.path,
+        line=report.line,
+        verdict=report.verdict,
+        status=_STATUS.get(report.verdict, "undecided"),
+        message=report.statement,
+        inputs=tuple(
+            FindingInput(
+                call=spelled_method(report.entry_point, change.arguments),
+                outcomes=tuple(
+                    (which, spelled_outcome(kind.name.lower(), text, change.arguments))
+                    for which, (kind, text) in zip(("old", "new"), change.outcomes, strict=True)
+                ),
+            )
+            for change in report.changes
+        ),
+    )
+
+
 def line_of(where: str) -> int:
     """Return the line of ``module.py::function``; 1 where it cannot be found."""
     try:
@@ -95,29 +115,16 @@ def line_of(where: str) -> int:
         return 1
 
 
-def render(findings: Sequence[Finding], style: str) -> str:
-    """Return what was found of several functions in the format ``style``. Raises WrongUsage for another."""
-    if style == "json":
-        return json.dumps([asdict(finding) for finding in findings], indent=1)
-    if style != "text":
-        raise WrongUsage(f"expected a format of {', '.join(FORMATS)}, got {style!r}")
-    return "\n".join(printable(line) for line in _lines(findings))
+def lines_of(finding: Finding) -> list[str]:
+    """Return the message, then each input and who does what on it; printable, each on a line."""
+    lines = [finding.message]
+    for each in finding.inputs:
+        lines += [each.call, *(f"  {who}: {what}" for who, what in each.outcomes)]
+    return [printable(line) for line in lines]
 
 
-def _lines(findings: Sequence[Finding]) -> Iterator[str]:
-    for finding in findings:
-        yield f"{finding.name}: {finding.verdict}"
-        if finding.status == "ok":
-            continue
-        yield _cut(f"  {finding.message}")
-        for each in finding.inputs[:1]:
-            yield _cut(f"  {each.call}")
-            yield from (_cut(f"    {who}: {what}") for who, what in each.outcomes)
+def summary_of(findings: Sequence[Finding]) -> str:
+    """Return how many functions there are, and how many of each verdict."""
     counts = Counter(finding.verdict for finding in findings)
     of = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-    yield f"{len(findings)} function{'' if len(findings) == 1 else 's'}{f': {of}' if of else ''}"
-
-
-def _cut(text: str) -> str:
-    text = " | ".join(text.splitlines())
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    return f"{len(findings)} function{'' if len(findings) == 1 else 's'}{f': {of}' if of else ''}"

@@ -62,8 +62,8 @@ EDITS = {
     "an unused import": ("import os", "import sys", ""),
     "a body": ("math.floor", "math.ceil", "alone"),
     "a method": ("self.size + x", "self.size - x", "Box._sum Box.add boxed"),
-    "init": ("self.size = size", "self.size = size + 1", "Box._sum Box.add Box.show boxed"),
-    "a field": ("unit = 1", "unit = 2", "Box._sum Box.add Box.show boxed"),
+    "init": ("self.size = size", "self.size = size + 1", "Box.__init__ Box._sum Box.add Box.show boxed"),
+    "a field": ("unit = 1", "unit = 2", "Box.__init__ Box._sum Box.add Box.show boxed"),
     "a class docstring": ("A box", "The box", ""),
     "a default": ("def user(x):", "def user(x=1):", "user"),
 }

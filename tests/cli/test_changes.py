@@ -1,0 +1,111 @@
+"""`difftrust diff` between revisions: the words that name them, and every function that changed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust_core.checks.versions.records import DiffOptions
+from difftrust_core.cli.checking.changes import Between, diff_changes, read_words
+from difftrust_core.exceptions import WrongUsage
+from tests.support.repository import commit, git, repository, write
+
+
+@pytest.fixture(autouse=True)
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    repository(tmp_path, {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": ""})
+    git(tmp_path, "branch", "both")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["HEAD"], Between(old="HEAD", new=None)),
+        (["HEAD", "pkg"], Between(old="HEAD", new=None, paths=("pkg",))),
+        (["HEAD", "pkg/mod.py", "other"], Between(old="HEAD", new=None, paths=("pkg/mod.py", "other"))),
+        (["HEAD~1", "main"], Between(old="HEAD~1", new="main")),
+        (["HEAD~1", "main", "pkg"], Between(old="HEAD~1", new="main", paths=("pkg",))),
+        (["HEAD~1..main", "pkg"], Between(old="HEAD~1", new="main", paths=("pkg",))),
+        (["HEAD~1..", "pkg"], Between(old="HEAD~1", new="HEAD", paths=("pkg",))),
+        (["HEAD", "./both"], Between(old="HEAD", new=None, paths=("./both",))),
+    ],
+)
+def test_words(words: list[str], expected: Between) -> None:
+    assert read_words(words) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [([], "expected a git revision"), (["a...b"], "REV..REV"), (["..a"], "REV..REV"), (["HEAD", "both"], "is both")],
+)
+def test_words_that_are_refused(words: list[str], said: str) -> None:
+    with pytest.raises(WrongUsage, match=said):
+        read_words(words)
+
+
+OLD = """from pkg.util import twice
+
+LIMIT = 3
+
+
+def clamp(x: int) -> int:
+    return min(x, LIMIT)
+
+
+def total(xs: list[int]) -> int:
+    result = 0
+    for x in xs:
+        result += x
+    return result
+
+
+def gone(x: int) -> int:
+    return x
+
+
+def far(x: int) -> int:
+    return twice(x)
+"""
+NEW = OLD.replace("LIMIT = 3", "LIMIT = 4").replace("def gone", "def came").replace("twice(x)", "twice(x) + 0")
+NEW = NEW.replace("    result = 0\n    for x in xs:\n        result += x\n    return result", "    return sum(xs)")
+
+
+def compare(capsys: pytest.CaptureFixture[str], *words: str, **chosen: Any) -> tuple[int, dict[str, Any], str]:
+    options = DiffOptions(n=40, witnesses=20)
+    status = diff_changes(read_words(words), options, style="json", **chosen)
+    out, err = capsys.readouterr()
+    return status, {each["name"]: each for each in json.loads(out)}, err
+
+
+def test_every_function_that_changed_is_compared(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    util = "def twice(x):\n    return 2 * x\n"
+    commit(there, {"pkg/mod.py": OLD, "pkg/util.py": util, "pkg/__init__.py": "", "bad.py": "x = 1"})
+    commit(there, {"pkg/mod.py": NEW, "bad.py": "def f(:"})
+    status, found, err = compare(capsys, "HEAD~1", "HEAD")
+    assert status == 1
+    assert {name: each["verdict"] for name, each in found.items()} == {
+        "HEAD:pkg/mod.py::clamp": "changed",
+        "HEAD:pkg/mod.py::total": "unchanged",
+        "HEAD:pkg/mod.py::far": "unchanged",
+        "bad.py": "refused",
+    }
+    clamp = found["HEAD:pkg/mod.py::clamp"]
+    assert (clamp["path"], clamp["line"]) == ("pkg/mod.py", 6)
+    assert clamp["inputs"][0] == {"call": "clamp(4)", "outcomes": [["old", "3"], ["new", "4"]]}
+    assert "left out, added since HEAD~1: pkg/mod.py::came" in err
+    assert "left out, removed since HEAD~1: pkg/mod.py::gone" in err
+    again = compare(capsys, "HEAD~1..HEAD")
+    assert again[:2] == (status, found)
+    assert "3 of 4 were compared before" in again[2]
+    # The working tree, from a folder inside: the same changes by the paths as they are named there.
+    write(there, {"bad.py": "x = 1", "pkg/mod.py": NEW.replace("LIMIT = 4", "LIMIT = 3")})
+    status, found, err = compare(capsys, "HEAD~1", "pkg")
+    assert status == 0
+    assert {name: each["verdict"] for name, each in found.items()} == {
+        "pkg/mod.py::total": "unchanged",
+        "pkg/mod.py::far": "unchanged",
+    }
+    assert compare(capsys, "HEAD~1", "HEAD~1")[:2] == (0, {})
