@@ -75,13 +75,10 @@ MEASURES: Final[dict[str, Measure]] = {
     "prototype": Measure(heading="prototype", meaning="an earlier measurement of the share detected"),
     "random": Measure(heading="random", meaning="pass@1 of one program taken at random"),
     "consensus": Measure(heading="consensus", meaning="pass@1 of the largest cluster"),
-    **{
-        f"after_{k}": Measure(
-            heading=f"after {k} answer{'s' * (k > 1)}",
-            meaning=f"pass@1 of the largest cluster that contradicts none of {k} answer{'s' * (k > 1)}",
-        )
-        for k in range(1, 6)
-    },
+    "after_1": Measure(
+        heading="after 1 answer", meaning="pass@1 of the largest cluster that contradicts no answer of the user"
+    ),
+    **{f"after_{k}": Measure(heading=f"after {k} answers") for k in range(2, 6)},
     "some_right": Measure(heading="some right", meaning="the share of tasks with a program that is right"),
     "none_left": Measure(
         heading="none left", meaning="the share of tasks on which every program contradicts an answer"
