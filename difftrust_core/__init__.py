@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from difftrust_core.datasets.published import load_published as published
     from difftrust_core.exceptions import DifftrustError
     from difftrust_core.metrics.estimators import error, incoherence
-    from difftrust_core.report.shown import Benchmark, Check, Figure, Table
+    from difftrust_core.report.shown import Benchmark, Check, Diff, Figure, Table
     from difftrust_core.report.signals import Signals
-    from difftrust_core.report.steps import check, execute, generate, import_candidates, load_benchmark
+    from difftrust_core.report.steps import check, diff, execute, generate, import_candidates, load_benchmark
     from difftrust_core.report.study import Study
     from difftrust_core.report.study import open_study as open
     from difftrust_core.report.task_view import TaskView
@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Benchmark",
     "Check",
+    "Diff",
     "DifftrustError",
     "Figure",
     "Signals",
@@ -29,6 +30,7 @@ __all__ = [
     "Table",
     "TaskView",
     "check",
+    "diff",
     "error",
     "execute",
     "generate",
@@ -43,9 +45,11 @@ _MODULES = {
     "datasets.published": {"published": "load_published"},
     "exceptions": {"DifftrustError": "DifftrustError"},
     "metrics.estimators": {"error": "error", "incoherence": "incoherence"},
-    "report.shown": {name: name for name in ("Benchmark", "Check", "Figure", "Table")},
+    "report.shown": {name: name for name in ("Benchmark", "Check", "Diff", "Figure", "Table")},
     "report.signals": {"Signals": "Signals"},
-    "report.steps": {name: name for name in ("check", "execute", "generate", "import_candidates", "load_benchmark")},
+    "report.steps": {
+        name: name for name in ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark")
+    },
     "report.study": {"Study": "Study", "open": "open_study"},
     "report.task_view": {"TaskView": "TaskView"},
 }

@@ -15,6 +15,7 @@ from difftrust_core.cli.commands import (
     compare,
     dashboard,
     demo,
+    diff,
     doctor,
     execute,
     export,
@@ -51,8 +52,8 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 for _module in (
-    demo, fetch, check, generate, import_, execute, structure, compare, table, sql, figure, report, dashboard, plan,
-    export, smallest, reproduce, verify, compact, doctor,
+    demo, fetch, check, diff, generate, import_, execute, structure, compare, table, sql, figure, report, dashboard,
+    plan, export, smallest, reproduce, verify, compact, doctor,
 ):  # fmt: skip
     app.add_typer(_module.commands)
 

@@ -18,6 +18,7 @@ from difftrust_core.report.render import for_reading, render
 
 if TYPE_CHECKING:
     from difftrust_core.checks.report import CheckReport
+    from difftrust_core.checks.versions.records import DiffReport
 
 MAX_ROWS: Final = 40
 """Rows of a table that are shown; ``frame`` holds all of them."""
@@ -191,6 +192,48 @@ class Check:
         from difftrust_core.report.check_text import text_of
 
         return text_of(self.report, self.where)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Diff:
+    """What a comparison of two versions found: ``verdict`` is unchanged, changed or undecided; ``report`` holds all.
+
+    ``frame``: a row for each change, with the smallest input that shows it.
+    """
+
+    report: "DiffReport"
+
+    @property
+    def verdict(self) -> str:
+        """Return unchanged, changed or undecided."""
+        return self.report.verdict
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """Return the changes: arguments, what the old and the new version do there, n_nodes, smallest, expected."""
+        rows = [
+            {
+                "arguments": change.arguments,
+                "old": change.outcomes[0][1],
+                "new": change.outcomes[1][1],
+                "n_nodes": change.n_nodes,
+                "smallest": change.minimal,
+                "expected": change.expected,
+            }
+            for change in self.report.changes
+        ]
+        kinds = [pl.String, pl.String, pl.String, pl.Int64, pl.Boolean, pl.Boolean]
+        names = ["arguments", "old", "new", "n_nodes", "smallest", "expected"]
+        return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)))
+
+    def __repr__(self) -> str:
+        """Return the report as the command line prints it."""
+        from difftrust_core.report.diff_text import text_of
+
+        return text_of(self.report)
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +14,7 @@ from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded.folder import candidates_of, read_folder
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.report.shown import Benchmark, Check, Table, counted, listed
+from difftrust_core.report.shown import Benchmark, Check, Diff, Table, counted, listed
 from difftrust_core.store.remote.mirror import folder_of
 
 if TYPE_CHECKING:
@@ -294,6 +295,72 @@ def check(
     report = run(stub.task, found, options)
     where = None if functions else str(what[0])
     return Check(report=replace(report, notes=(*stub.notes, *report.notes)), where=where)
+
+
+def diff(
+    old: str | Function,
+    new: str | Function,
+    *,
+    entry_point: str | None = None,
+    expect: Sequence[str] = (),
+    examples: Sequence[str] = (),
+    assume: Sequence[str] = (),
+    n: int = 600,
+    seed: int = 0,
+    equality: str = "value",
+    tolerance: float = 1e-9,
+    allow_imports: Sequence[str] = (),
+) -> Diff:
+    """See on which inputs two versions of a function behave differently; neither docstring nor annotation is needed.
+
+    ``old``, ``new``: "file.py::f", "REV:file.py::f", functions, or with ``entry_point`` the texts of two programs.
+    ``expect`` ("f(1) == 2", "f([]) raises ValueError") pins what the new version is meant to do: such changes do not
+    count, and a pin that does not hold is a failure. n inputs are drawn beside those made of known calls and of what
+    the differing lines name. Everything runs in the sandbox. The verdict is unchanged, changed or undecided.
+    Raises WrongUsage for other forms of words, BadStub where a function cannot be found.
+
+    >>> def rounded(value: float) -> int:
+    ...     return int(value)
+    >>> def other(value: float) -> int:
+    ...     return round(value)
+    >>> dt.diff(rounded, other, n=100).verdict
+    'changed'
+    """
+    from difftrust_core.checks.source.revisions import resolve_where
+    from difftrust_core.checks.versions.diff import diff as run
+    from difftrust_core.checks.versions.records import DiffOptions
+    from difftrust_core.checks.versions.version import load_version
+    from difftrust_core.metrics.equality import Equality
+
+    options = DiffOptions(
+        n=n,
+        seed=seed,
+        expect=tuple(expect),
+        examples=tuple(examples),
+        assume=tuple(assume),
+        allow_imports=tuple(allow_imports),
+        equality=Equality(equality),
+        tolerance=tolerance,
+    )
+    with ExitStack() as stack, scratch_folder() as folder:
+        places = [_version(which, what, entry_point, folder) for which, what in (("old", old), ("new", new))]
+        versions = [load_version(stack.enter_context(resolve_where(place))) for place in places]
+        report = run(versions[0], versions[1], options)
+    said = [what if isinstance(what, str) and "::" in what else which for which, what in (("old", old), ("new", new))]
+    return Diff(report=replace(report, old=said[0], new=said[1]))
+
+
+def _version(which: str, what: str | Function, entry_point: str | None, folder: Path) -> str:
+    """Return a version as ``file.py::f``; what is not in a file is written into one of the folder."""
+    from difftrust_core.checks.source.sources import entry_point_of, program_of
+
+    if isinstance(what, str) and entry_point is None:
+        return what
+    name = entry_point if isinstance(what, str) else entry_point_of(what)
+    code = what if isinstance(what, str) else program_of(what, name=str(name))
+    path = folder / f"{which}.py"
+    path.write_text(code, encoding="utf-8", errors="surrogatepass")
+    return f"{path}::{name}"
 
 
 def _functions(functions: Sequence[Function], known: dict[str, Any]) -> tuple["Stub", list[Candidate]]:

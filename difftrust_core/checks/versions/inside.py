@@ -100,7 +100,7 @@ def install(
         sys.modules[name] = module
     _own.update(names, sources)
     sys.meta_path.insert(0, _Finder(sources, missing))
-    warnings.warn = _heard  # type: ignore[assignment]
+    warnings.warn = _heard
 
 
 def _heard(message: Any, category: Any = None, *arguments: Any, **named: Any) -> None:
@@ -160,7 +160,8 @@ def _function(namespace: dict[str, Any], owner: str, name: str, arguments: tuple
         return getattr(cls, name)
     if callable(found) or not hasattr(type(found), "__get__"):
         return getattr(cls, name)
-    return lambda self: found.__get__(self, type(self))
+    bind: Any = found
+    return lambda self: bind.__get__(self, type(self))
 
 
 def _seen(value: Any) -> Any:

@@ -76,7 +76,7 @@ def diff_changes(between: Between, options: "DiffOptions", *, style: str, again:
     either side changes; ``again``: it is compared anew.
     """
     from difftrust_core.checks.source.changed import changed_functions
-    from difftrust_core.report.formats.findings import render
+    from difftrust_core.report.formats.render import render
 
     if options.assume:
         raise WrongUsage("expected one function with --assume, got several; name it as REV:module.py::function")

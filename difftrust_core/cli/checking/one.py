@@ -87,7 +87,13 @@ def _show(report: "CheckReport", where: str, request: CheckRequest) -> None:
     from difftrust_core.report.check_text import json_of, text_of
 
     output = request.output
-    typer.echo(json_of(report) if request.as_json else text_of(report, where))
+    if request.style in ("text", "json"):
+        typer.echo(json_of(report) if request.style == "json" else text_of(report, where))
+    else:
+        from difftrust_core.report.formats.findings import finding_of_check
+        from difftrust_core.report.formats.render import render
+
+        typer.echo(render([finding_of_check(report, where)], request.style))
     if output is None:
         return
     if report.consensus is None:

@@ -36,7 +36,8 @@ class CheckRequest:
     messages: bool = False
     output: Path | None = None
     pins: tuple[str, ...] = ()
-    as_json: bool = False
+    style: str = "text"
+    """The format of what is printed: one of ``report.formats.render.FORMATS``."""
     allow_weak: bool = False
 
     @property

@@ -9,7 +9,7 @@ from difftrust_core.cli.checking.many import check_many
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import WeakOption, store_folder
+from difftrust_core.cli.options import FindingsOption, WeakOption, store_folder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
 
@@ -99,7 +99,8 @@ def check(
         list[str] | None,
         typer.Option(help='Write what is right into the docstring: "f(1) == 2", or the number of the right behaviour.'),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    style: FindingsOption = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """See where several implementations of a function disagree, without knowing what is right.
@@ -137,7 +138,7 @@ def check(
         messages=message,
         output=output,
         pins=tuple(pin or ()),
-        as_json=as_json,
+        style="json" if as_json else style,
         allow_weak=allow_weak_sandbox,
     )
     what = where or []

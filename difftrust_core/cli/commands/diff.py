@@ -1,0 +1,120 @@
+"""`difftrust diff`: the smallest inputs on which two versions of a function behave differently."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust_core.cli.coercion import QuickCommand
+from difftrust_core.cli.options import FindingsOption, WeakOption
+from difftrust_core.cli.patience import patience
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.equality import Equality
+
+if TYPE_CHECKING:
+    from difftrust_core.checks.versions.records import DiffOptions, DiffReport
+
+commands = typer.Typer()
+_STATUS = {"unchanged": 0, "changed": 1, "undecided": 3}
+
+
+@commands.command(
+    epilog="""\b
+Example:
+  difftrust diff old.py::area new.py::area
+  difftrust diff HEAD~1:shapes.py::area shapes.py::area --expect "area(0) == 0"
+  difftrust diff HEAD~1 -- shapes/
+""",
+    cls=QuickCommand,
+)
+def diff(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            help="OLD NEW, each file.py::function or REV:file.py::function; or one or two revisions and paths.",
+            metavar="OLD [NEW] [PATHS]",
+        ),
+    ],
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(help='What the new version shall do, "f(1) == 2" or "f([]) raises ValueError"; may be repeated.'),
+    ] = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="Inputs drawn, beside those that seek a difference.")] = 600,
+    seed: Annotated[int, typer.Option(help="Seed of the inputs.")] = 0,
+    example: Annotated[list[str] | None, typer.Option(help='A call to start from, "f(1)"; may be repeated.')] = None,
+    assume: Annotated[
+        list[str] | None, typer.Option(help='What the arguments obey, "start <= end"; may be repeated.')
+    ] = None,
+    allow_import: Annotated[
+        list[str] | None,
+        typer.Option(help="A package of this environment that versions may import; may be repeated.", metavar="NAME"),
+    ] = None,
+    equality: Annotated[
+        Equality,
+        typer.Option(help="Outcome comparison: by value, strict (types count), or paper (numbers within 0.1 % agree)."),
+    ] = Equality.VALUE,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
+    ] = 1e-9,
+    message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
+    style: FindingsOption = "text",
+    allow_weak_sandbox: WeakOption = False,
+) -> None:
+    """See on which inputs two versions of a function behave differently: value, exception, changed argument, print.
+
+    Neither docstring nor annotation is needed. Inputs come from calls in both packages and their tests, examples,
+    types, use, and from what the lines that differ name.
+
+    Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided.
+    """
+    from difftrust_core.checks.versions.records import DiffOptions
+    from difftrust_core.cli.checking.one import say, undecided_on_failure
+
+    with undecided_on_failure(), patience(say) as phase:
+        options = DiffOptions(
+            n=n,
+            seed=seed,
+            expect=tuple(expect or ()),
+            examples=tuple(example or ()),
+            assume=tuple(assume or ()),
+            allow_imports=tuple(allow_import or ()),
+            equality=equality,
+            tolerance=tolerance,
+            messages=message,
+            allow_weak=allow_weak_sandbox,
+            say=say,
+            phase=phase,
+        )
+        report = _one(what, options)
+        _show(report, style)
+    raise typer.Exit(_STATUS[report.verdict])
+
+
+def _one(what: list[str], options: "DiffOptions") -> "DiffReport":
+    from difftrust_core.checks.source.revisions import resolve_where, split_where
+    from difftrust_core.checks.versions.diff import diff as run
+    from difftrust_core.checks.versions.version import load_version
+
+    if len(what) == 1 and split_where(what[0])[0]:
+        what = [what[0], "".join(split_where(what[0])[1:])]
+    if len(what) != 2 or not all("::" in word for word in what):
+        raise WrongUsage(f"expected OLD NEW, two functions such as old.py::f new.py::f, got {' '.join(what)}")
+    with ExitStack() as stack:
+        old, new = (load_version(stack.enter_context(resolve_where(word))) for word in what)
+        report = run(old, new, options)
+    path = split_where(what[1])[1]
+    return replace(report, old=what[0], new=what[1], path=str(Path(path)))
+
+
+def _show(report: "DiffReport", style: str) -> None:
+    from difftrust_core.report.diff_text import json_of, text_of
+
+    if style in ("text", "json"):
+        typer.echo(json_of(report) if style == "json" else text_of(report))
+        return
+    from difftrust_core.report.formats.findings import finding_of_diff
+    from difftrust_core.report.formats.render import render
+
+    typer.echo(render([finding_of_diff(report)], style))
