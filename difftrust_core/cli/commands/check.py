@@ -106,7 +106,7 @@ def check(
     """See where several implementations of a function disagree, without knowing what is right.
 
     The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
-    Of several functions, tests and private ones are left out; what was judged is kept in .difftrust_cache/ until
+    Of several functions, tests and private ones are left out; what was judged is kept in the user's cache folder until
     something changes that it rests on, so a command that was stopped goes on.
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide. Of several: 1 if
