@@ -149,8 +149,12 @@ _States = dict[bytes, float]
 
 def _moves(alive: Flags, agrees: Flags, chances: Floats) -> _States:
     """Return which rows are alive after the next answer; nothing where no question is left."""
+    asked = np.flatnonzero(chances)
+    left = alive & agrees.T[asked]
+    k = len(alive)
+    written = left.tobytes()
     found: _States = {}
-    for column in np.flatnonzero(chances).tolist():
-        left = (alive & agrees[:, column]).tobytes()
-        found[left] = found.get(left, 0.0) + float(chances[column])
+    for i, chance in enumerate(chances[asked].tolist()):
+        state = written[i * k : (i + 1) * k]
+        found[state] = found.get(state, 0.0) + chance
     return found
