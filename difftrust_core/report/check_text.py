@@ -266,7 +266,7 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
     if effects := effects_alone(found, report):
         yield f"    {effects}"
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
-        if _is_file(where) and where is not None and pin is not None and len(pin) <= MAX_SHOWN:
+        if where is not None and _is_file(where) and pin is not None and len(pin) <= MAX_SHOWN:
             yield f"  if {number} is right: difftrust check {_quoted(where)} --pin {_quoted(pin)}"
     diff = found["difference"].splitlines()
     yield from (f"    {_cut(line)}" for line in diff[:MAX_DIFF_LINES])
@@ -274,9 +274,9 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
         yield f"    ... {len(diff) - MAX_DIFF_LINES} more lines (all of them with --json)"
 
 
-def _is_file(where: str | None) -> bool:
-    """Tell whether there is a docstring to write into: a function of a revision has none."""
-    return where is not None and not split_where(where)[0]
+def _is_file(where: str) -> bool:
+    """Tell whether an example can be written there: not into a function of a git revision."""
+    return not split_where(where)[0]
 
 
 def outcomes_shown(found: Mapping[str, Any], report: Report) -> list[str]:

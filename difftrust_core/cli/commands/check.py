@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from difftrust_core.cli.checking.many import check_many
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
@@ -154,4 +153,6 @@ def check(
         raise WrongUsage(f"expected one module.py::function to ask about, got {' '.join(what)}; name one")
     if not what and changed_since is None:
         raise WrongUsage("expected what to check, got nothing; name module.py::function, a file or a folder")
+    from difftrust_core.cli.checking.many import check_many  # with its progress bar
+
     raise typer.Exit(check_many(what, request, since=changed_since or "", again=again))
