@@ -36,6 +36,8 @@ class CheckRequest:
     messages: bool = False
     output: Path | None = None
     pins: tuple[str, ...] = ()
+    ask: bool = False
+    """Questions follow the report."""
     style: str = "text"
     """The format of what is printed: one of ``report.formats.render.FORMATS``."""
     allow_weak: bool = False

@@ -97,8 +97,13 @@ def check(
     output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
     pin: Annotated[
         list[str] | None,
-        typer.Option(help='Write what is right into the docstring: "f(1) == 2", or the number of the right behaviour.'),
+        typer.Option(
+            help='Write what is right into the docstring: "f(1) == 2", the number of the right behaviour, or answers.'
+        ),
     ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Then ask about up to five inputs, to settle which programs are right.")
+    ] = False,
     style: FindingsOption = "text",
     as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     allow_weak_sandbox: WeakOption = False,
@@ -138,12 +143,15 @@ def check(
         messages=message,
         output=output,
         pins=tuple(pin or ()),
+        ask=ask,
         style="json" if as_json else style,
         allow_weak=allow_weak_sandbox,
     )
     what = where or []
     if len(what) == 1 and changed_since is None and not is_several(what[0]):
         raise typer.Exit(check_one(what[0], request))
+    if ask:
+        raise WrongUsage(f"expected one module.py::function to ask about, got {' '.join(what)}; name one")
     if not what and changed_since is None:
         raise WrongUsage("expected what to check, got nothing; name module.py::function, a file or a folder")
     raise typer.Exit(check_many(what, request, since=changed_since or "", again=again))
