@@ -18,6 +18,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     repository(tmp_path, {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": ""})
     git(tmp_path, "branch", "both")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / ".cache"))
     return tmp_path
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from difftrust_core.cli.checking.many import check_many
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
@@ -111,7 +110,7 @@ def check(
     """See where several implementations of a function disagree, without knowing what is right.
 
     The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
-    Of several functions, tests and private ones are left out; what was judged is kept in .difftrust_cache/ until
+    Of several functions, tests and private ones are left out; what was judged is kept in the user's cache folder until
     something changes that it rests on, so a command that was stopped goes on.
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide. Of several: 1 if
@@ -154,4 +153,6 @@ def check(
         raise WrongUsage(f"expected one module.py::function to ask about, got {' '.join(what)}; name one")
     if not what and changed_since is None:
         raise WrongUsage("expected what to check, got nothing; name module.py::function, a file or a folder")
+    from difftrust_core.cli.checking.many import check_many  # with its progress bar
+
     raise typer.Exit(check_many(what, request, since=changed_since or "", again=again))
