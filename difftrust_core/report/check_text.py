@@ -27,9 +27,9 @@ Report = Mapping[str, Any]
 """A ``CheckReport`` as JSON has it."""
 
 
-def json_of(report: CheckReport) -> str:
-    """Return the report as one JSON object: kinds by name, NaN as null, hostile characters escaped."""
-    return json.dumps(as_json(report), indent=1)
+def json_of(report: CheckReport, **more: Mapping[str, Any]) -> str:
+    """Return the report and ``more`` as one JSON object: kinds by name, NaN as null, hostile characters escaped."""
+    return json.dumps({**as_json(report), **more}, indent=1)
 
 
 def as_json(report: CheckReport) -> Report:

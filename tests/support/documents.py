@@ -154,7 +154,13 @@ def answers_means() -> str:
     return _table([*head, "gain of 1", "gain of 5", "over a random input"], rows, texts=4)
 
 
-def answers_models(inputs: str, *, head: str) -> str:
+def answers_all() -> str:
+    """Return all tables of docs/questions.md, so that they are computed together."""
+    models = [answers_models(*part) for part in (("reference", "as published"), ("domain", "in the domain"))]
+    return "\n".join([answers_means(), "## Each model\n", *models])
+
+
+def answers_models(inputs: str, head: str) -> str:
     """Return the same of each model, asked about the best input; ``head``: of the first column."""
     frame = _answers(inputs, "published").filter(pl.col("model") != MEAN)
     rows = [
@@ -278,16 +284,7 @@ PARTS = (
         )
         for inputs, head, end in (("reference", "as published", "\n| in the domain"), ("domain", "in the domain", ""))
     ),
-    Part(document="docs/questions.md", begin="| inputs | references |", end="\n## Each model", make=answers_means),
-    *(
-        Part(
-            document="docs/questions.md",
-            begin=f"| {head} |",
-            end=end,
-            make=partial(answers_models, inputs, head=head),
-        )
-        for inputs, head, end in (("reference", "as published", "\n| in the domain"), ("domain", "in the domain", ""))
-    ),
+    Part(document="docs/questions.md", begin="| inputs | references |", end="", make=answers_all),
     Part(document="docs/domains.md", begin="| benchmark | inputs |", end="\n`--validity tests`", make=draws),
     Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
 )

@@ -49,7 +49,7 @@ def check_one(where: str, request: CheckRequest) -> int:
         prepared = prepare(found, request, say=say, phase=phase)
         if request.ask:
             report, board = judge_to_ask(prepared)
-            _show(report, where, request)
+            _show(report, where, request, board)
             program, said = _ask(board, report, found, request)
             written += said
         else:
@@ -99,11 +99,14 @@ def say(line: str) -> None:
     typer.echo(printable(line), err=True)
 
 
-def _show(report: "CheckReport", where: str, request: CheckRequest) -> None:
+def _show(report: "CheckReport", where: str, request: CheckRequest, board: "Board | None" = None) -> None:
+    """Print the report; as JSON with what may be asked about, for pages that ask themselves."""
+    from difftrust_core.checks.questions.board_json import board_as_json
     from difftrust_core.report.check_text import json_of, text_of
 
     if request.style in ("text", "json"):
-        typer.echo(json_of(report) if request.style == "json" else text_of(report, where))
+        more = {"questions": board_as_json(board)} if board is not None else {}
+        typer.echo(json_of(report, **more) if request.style == "json" else text_of(report, where))
     else:
         from difftrust_core.report.formats.findings import finding_of_check
         from difftrust_core.report.formats.render import render
