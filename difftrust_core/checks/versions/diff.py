@@ -34,7 +34,8 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     options = options or DiffOptions()
     options.phase("reading both versions")
     pair = _pair(old, new, options, whole=False)
-    if pair.bundles[0].code == pair.bundles[1].code:
+    before, after = (functions_text(bundle.definitions) for bundle in pair.bundles)
+    if before == after:
         return judged(pair, options, Found(), difference="")
     found = _searched(pair, options)
     if found.load_errors and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:

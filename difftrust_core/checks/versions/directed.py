@@ -174,9 +174,9 @@ def functions_text(statements: Sequence[ast.stmt]) -> str:
 
 def _bare(statement: ast.stmt) -> ast.stmt:
     class Bare(ast.NodeTransformer):
-        def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
             is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-            return ast.Expr(value=ast.Constant(value=...)) if is_text else node
+            return None if is_text else node
 
     made: ast.stmt = Bare().visit(copy.deepcopy(statement))
     return ast.fix_missing_locations(made)
