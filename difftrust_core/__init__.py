@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from difftrust_core.datasets.published import load_published as published
     from difftrust_core.exceptions import DifftrustError
     from difftrust_core.metrics.estimators import error, incoherence
+    from difftrust_core.report.asked import Settled
     from difftrust_core.report.shown import Benchmark, Check, Diff, Figure, Table
     from difftrust_core.report.signals import Signals
     from difftrust_core.report.steps import check, diff, execute, generate, import_candidates, load_benchmark
@@ -25,6 +26,7 @@ __all__ = [
     "Diff",
     "DifftrustError",
     "Figure",
+    "Settled",
     "Signals",
     "Study",
     "Table",
@@ -45,6 +47,7 @@ _MODULES = {
     "datasets.published": {"published": "load_published"},
     "exceptions": {"DifftrustError": "DifftrustError"},
     "metrics.estimators": {"error": "error", "incoherence": "incoherence"},
+    "report.asked": {"Settled": "Settled"},
     "report.shown": {name: name for name in ("Benchmark", "Check", "Diff", "Figure", "Table")},
     "report.signals": {"Signals": "Signals"},
     "report.steps": {

@@ -87,6 +87,15 @@ def say_right(right: str) -> None:
         add_line(EXAMPLES, right)
 
 
+def keep_answers(examples: Sequence[str], assumptions: Sequence[str]) -> None:
+    """Write what questions settled into the docstring and the fields, and ask for the check."""
+    for right in examples:
+        say_right(right)
+    for assumption in assumptions:
+        add_line(ASSUMPTIONS, assumption)
+    st.session_state[ASKED] = True
+
+
 def add_line(key: str, line: str) -> None:
     """Add a line to the field of examples or assumptions, unless it is there, and ask for the check."""
     lines = _lines(st.session_state.get(key, ""))

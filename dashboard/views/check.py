@@ -19,6 +19,7 @@ from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status
 from dashboard.components.check_form import ASKED, Form, fill_example, remember, show_form
 from dashboard.components.check_numbers import renumbered, with_names
+from dashboard.components.check_questions import ANSWERS, show_questions
 from dashboard.components.check_result import show_result
 from dashboard.components.pasted import functions_of
 from difftrust_core.exceptions import DifftrustError
@@ -94,6 +95,7 @@ def _start(form: Form) -> None:
         st.error(str(e))
         return
     state.put("check", name)
+    state.put(ANSWERS, None)
     st.rerun()
 
 
@@ -107,6 +109,7 @@ def _words(form: Form, folder: Path, function: str) -> tuple[str, ...]:
         *(f"--example={example}" for example in form.examples),
         *(f"--assume={assumption}" for assumption in form.assumptions),
         "--json",
+        "--ask",
         f"-n{options['n']}",
         f"--seed={options['seed']}",
         f"--equality={options['equality']}",
@@ -125,6 +128,8 @@ def _show(job: Job | None, name: str) -> None:
     if report is None:
         job_status.show_job(job, name="check")
         return
+    questions = report.pop("questions", None)
+    show_questions(questions)
     show_result(renumbered(with_names(report)), job.about["n"])
     file_name = f"check-{re.sub(r'[^A-Za-z0-9_]', '', report['task']['entry_point'])}.json"
     st.download_button("Download the report as JSON", job.output, file_name, "application/json", on_click="ignore")

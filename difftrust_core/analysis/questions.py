@@ -83,9 +83,9 @@ def _asked(task: CompactTask, rows: Ints, sizes: Ints, equality: str, n_inputs: 
     loads = kinds[rows, 0] != Kind.LOAD_ERROR
     votes = loads | ~loads.any()
     clusters = clusters_by_size(matrix[rows], votes, sizes)
-    labels = matrix[rows[[members[0] for members in clusters]]]
+    labels, truth = matrix[rows[[members[0] for members in clusters]]], matrix[task.reference]
     counts = np.array([len(members) for members in clusters])
-    truth, allowed = matrix[task.reference], np.isin(kinds[task.reference], _SAID)
+    allowed = np.logical_or.reduce([kinds[task.reference] == kind for kind in _SAID])
     best = answered(labels, truth, ask_best(labels, counts, allowed), most=MOST)
     if len(clusters) == 1:
         return {BEST: best, RANDOM: best}

@@ -66,6 +66,11 @@ def _bases(name: str) -> list[str]:
     return [name, *(base.__name__ for base in found.__mro__ if base not in (Exception, BaseException, object))]
 
 
+def is_a(raised: str, name: str) -> bool:
+    """Tell whether an exception, with its message or without, is ``name`` or derives from it, as far as is known."""
+    return name in _bases(raised.partition("(")[0]) or (name == "Exception" and bool(raised))
+
+
 def builtin_of(name: str) -> str:
     """Return the builtin exception that counts when an input is refused: ValueError, ZeroDivisionError, or its own."""
     line = _bases(name.partition("(")[0])

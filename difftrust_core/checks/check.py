@@ -1,10 +1,10 @@
 """Candidates of one task, compared with each other and with the examples, without a reference."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from difftrust_core.checks.likely import Expected
 from difftrust_core.checks.matrix import Witnesses, measure, run_witnesses
 from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.programs import Executor, distinct_programs, runner_of, subject_of, why_not_loaded
+from difftrust_core.checks.questions.board import Board, Parts
 from difftrust_core.checks.report import (
     CheckReport,
     Cluster,
@@ -42,9 +43,7 @@ from difftrust_core.metrics.equality import Comparison
 from difftrust_core.metrics.estimators import disagreement_per_input, incoherence
 from difftrust_core.sandbox.host import Sandbox
 
-if TYPE_CHECKING:
-    pass
-
+_Then = TypeVar("_Then")
 VALIDITIES = (QUORUM, ALL)
 _CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
 """Seconds that somebody waits for a program that waits itself; computing is limited by CPU time."""
@@ -58,7 +57,25 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
     Never raises for what candidates do. Raises TooFewCandidates without any, WrongUsage without seed inputs, for
     another validity, or for a domain whose condition does not load.
     """
-    options = options or CheckOptions()
+    return _run(task, candidates, options or CheckOptions(), lambda checked: None)[0]
+
+
+def check_to_ask(
+    task: Task, candidates: Sequence[Candidate], options: CheckOptions | None = None
+) -> tuple[CheckReport, Board]:
+    """Return what ``check`` returns, and the inputs that may be asked about to settle which candidates are right."""
+
+    def made(checked: "_Check") -> Board:
+        checked.options.phase("making the inputs to ask about smaller")
+        return checked.parts().board()
+
+    return _run(task, candidates, options or CheckOptions(), made)
+
+
+def _run(
+    task: Task, candidates: Sequence[Candidate], options: CheckOptions, then: "Callable[[_Check], _Then]"
+) -> tuple[CheckReport, _Then]:
+    """Return the report, and what ``then`` makes of the check while its sandbox is open."""
     if not candidates:
         raise TooFewCandidates("a check needs m >= 2 candidates, got 0; generate some with -m, or give --candidates")
     if not task.seed_inputs or options.validity not in VALIDITIES:
@@ -67,7 +84,8 @@ def check(task: Task, candidates: Sequence[Candidate], options: CheckOptions | N
     runner = runner_of(task, [c.code for c in candidates], options.libraries, messages=options.messages)
     limits = replace(language_of(task).limits, call_wall=_CALL, repeat_wall=_REPEAT, load_wall=_LOAD)
     with Sandbox(limits, runner=runner, allow_weak=options.allow_weak, wait=False) as sandbox:
-        return _Check(task, candidates, sandbox, options).report()
+        checked = _Check(task, candidates, sandbox, options)
+        return checked.report(), then(checked)
 
 
 class _Check:
@@ -250,6 +268,21 @@ class _Check:
             return ()
         self.options.say("looking for the smallest inputs on which validation differs")
         return self._left_out(self.judge.fresh()).find_validation(list(self.drawn.differing.values()))
+
+    def parts(self) -> Parts:
+        """Return what questions are made of, after the report."""
+        return Parts(
+            executor=self.executor,
+            programs=self.programs,
+            names=[self.names[program.tree_id] for program in self.programs],
+            answers=self.answers,
+            judge=self.judge,
+            draws=self.draws,
+            matrix=self.matrix,
+            witnesses=self.witnesses,
+            validation=self.validation,
+            contradicting=self.examples.contradicting,
+        )
 
     def _left_out(self, judge: Judge) -> LeftOut:
         return LeftOut(executor=self.executor, programs=self.programs, names=self.names, judge=judge, draws=self.draws)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import wraps
 from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -121,6 +121,10 @@ LoadOption = Annotated[
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")]
 WeakOption = Annotated[
     bool, typer.Option("--allow-weak-sandbox", help="Execute even where candidates could reach files or network.")
+]
+FindingsOption = Annotated[
+    Literal["text", "json", "junit", "sarif", "github", "markdown"],
+    typer.Option("--format", help="Output: for people, programs, test reports, code scanning, GitHub Actions, pages."),
 ]
 LanguageOption = Annotated[
     str | None, typer.Option(help="python, sql, or an installed grammar such as tree_sitter_java.", metavar="NAME")

@@ -7,6 +7,7 @@ contradict no answer so far (None: all); ``allowed`` is (n,) bool, the inputs th
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,8 @@ def answered(labels: Labels, truth: Labels, choose: Choice, *, most: int) -> Ans
 
     ``labels``: (k, n), a row a behaviour, in the order in which they are taken: after each answer the first row that
     contradicts none. ``truth``: (n,), the label of the right outcome on each input, which is the user's answer; a row
-    is right if it has all of them. Raises WrongUsage if the shapes do not fit.
+    is right if it has all of them. Of more than ten behaviours, where an answer can leave more than 1,024 different
+    groups of rows, that many of these stand for all. Raises WrongUsage if the shapes do not fit.
     """
     if truth.shape != labels.shape[1:]:
         raise WrongUsage(f"truth has one entry an input, shape {labels.shape[1:]}, got {truth.shape}")
@@ -138,7 +140,7 @@ def answered(labels: Labels, truth: Labels, choose: Choice, *, most: int) -> Ans
                 questions += chance * bool(moves[state])
                 for left, share in (moves[state] or {state: 1.0}).items():
                     after[left] = after.get(left, 0.0) + chance * share
-        states = after
+        states = _thinned(after)
     # Probabilities that sum to 1 are 1, not 1 - 1e-16: differences of them are then exactly 0.
     return Answered(right=right.round(12), none_left=none_left.round(12), questions=round(questions, 12))
 
@@ -147,10 +149,31 @@ _States = dict[bytes, float]
 """Which rows are alive, as the bytes of (k,) bool -> the probability of it."""
 
 
+_MOST_STATES: Final = 1024
+"""Of ten candidates no more can be alive in different ways; of hundreds, millions."""
+
+
+def _thinned(states: _States) -> _States:
+    """Return the states, or of too many so many that stand for all: at even steps of their summed probabilities."""
+    if len(states) <= _MOST_STATES:
+        return states
+    summed = np.cumsum(list(states.values()))
+    steps = (np.arange(_MOST_STATES) + 0.5) / _MOST_STATES * summed[-1]
+    taken, times = np.unique(np.searchsorted(summed, steps), return_counts=True)
+    spelled = list(states)
+    return {
+        spelled[i]: float(summed[-1]) * n / _MOST_STATES for i, n in zip(taken.tolist(), times.tolist(), strict=True)
+    }
+
+
 def _moves(alive: Flags, agrees: Flags, chances: Floats) -> _States:
     """Return which rows are alive after the next answer; nothing where no question is left."""
+    asked = np.flatnonzero(chances)
+    left = alive & agrees.T[asked]
+    k = len(alive)
+    written = left.tobytes()
     found: _States = {}
-    for column in np.flatnonzero(chances).tolist():
-        left = (alive & agrees[:, column]).tobytes()
-        found[left] = found.get(left, 0.0) + float(chances[column])
+    for i, chance in enumerate(chances[asked].tolist()):
+        state = written[i * k : (i + 1) * k]
+        found[state] = found.get(state, 0.0) + chance
     return found

@@ -14,6 +14,7 @@ from difftrust_core.base.text import printable
 from difftrust_core.checks.pin import parse_pin
 from difftrust_core.checks.report import CheckReport
 from difftrust_core.checks.source.names import Names, NotSpelled
+from difftrust_core.checks.source.revisions import split_where
 from difftrust_core.checks.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
@@ -26,9 +27,9 @@ Report = Mapping[str, Any]
 """A ``CheckReport`` as JSON has it."""
 
 
-def json_of(report: CheckReport) -> str:
-    """Return the report as one JSON object: kinds by name, NaN as null, hostile characters escaped."""
-    return json.dumps(as_json(report), indent=1)
+def json_of(report: CheckReport, **more: Mapping[str, Any]) -> str:
+    """Return the report and ``more`` as one JSON object: kinds by name, NaN as null, hostile characters escaped."""
+    return json.dumps({**as_json(report), **more}, indent=1)
 
 
 def as_json(report: CheckReport) -> Report:
@@ -265,12 +266,17 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
     if effects := effects_alone(found, report):
         yield f"    {effects}"
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
-        if where is not None and pin is not None and len(pin) <= MAX_SHOWN:
+        if where is not None and _is_file(where) and pin is not None and len(pin) <= MAX_SHOWN:
             yield f"  if {number} is right: difftrust check {_quoted(where)} --pin {_quoted(pin)}"
     diff = found["difference"].splitlines()
     yield from (f"    {_cut(line)}" for line in diff[:MAX_DIFF_LINES])
     if len(diff) > MAX_DIFF_LINES:
         yield f"    ... {len(diff) - MAX_DIFF_LINES} more lines (all of them with --json)"
+
+
+def _is_file(where: str) -> bool:
+    """Tell whether an example can be written there: not into a function of a git revision."""
+    return not split_where(where)[0]
 
 
 def outcomes_shown(found: Mapping[str, Any], report: Report) -> list[str]:

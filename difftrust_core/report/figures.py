@@ -10,6 +10,7 @@ from difftrust_core.analysis.ablation.grid import PARTS, curves
 from difftrust_core.analysis.ablation.mixtures import mixture_summary, mixtures
 from difftrust_core.analysis.ablation.pool import Pool
 from difftrust_core.analysis.estimates import open_pools
+from difftrust_core.analysis.questions import answers_table
 from difftrust_core.base.records import References, Validity
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set, load_published
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -27,7 +28,7 @@ from difftrust_core.report.charts.titles import WIDTH, sizes_of, stacked, titled
 from difftrust_core.report.charts.workflow import draw_workflow, workflow_stages
 from difftrust_core.report.names import display_name
 from difftrust_core.report.policies import make_policies
-from difftrust_core.report.questions import PUBLISHED, curves_of_answers, user_answers
+from difftrust_core.report.questions import PUBLISHED, curves_of_answers, gains_said, user_answers
 from difftrust_core.report.readings import draw_readings
 from difftrust_core.report.render import in_brackets
 from difftrust_core.report.shown import Figure
@@ -352,15 +353,18 @@ def _questions(request: FigureRequest) -> Figure:
     measured = user_answers(replace(request, only=request.models))
     rows = measured.answers if request.benchmark is None else _of_benchmark(measured.answers, request.benchmark)
     rows = _one_temperature(rows)
-    frame = curves_of_answers(rows, resamples=request.resamples, seed=request.seed)
+    table = answers_table(rows, resamples=request.resamples, seed=request.seed)
+    frame = curves_of_answers(table)
     names = rows["benchmark"].unique().sort().to_list()
     where = f"{names[0]}, " if len(names) == 1 else ""
-    band = f"Band: the {'' if rows['model'].n_unique() == 1 else 'mean and its '}95 % interval over tasks; dotted: "
+    of_mean = "Thick, with its 95 % interval over tasks: the mean; dotted: the mean, asked about"
+    drawn = "Band: its 95 % interval over tasks; dotted: asked about" if rows["model"].n_unique() == 1 else of_mean
     chart = titled(
         draw_questions(frame),
         f"pass@1 by number of answers: {where}{setting_of(rows, request)}",
         "Each question is about the input that splits the remaining programs most evenly; the reference answers.",
-        f"{band}asked about a random input that splits them.",
+        f"{drawn} a random input that splits them.",
+        gains_said(table),
         "Where a line ends, the other tasks have no right program among those sampled, or need more answers.",
         width=WIDTH if len(names) > 1 else 420,
     )

@@ -75,6 +75,18 @@ MEASURES: Final[dict[str, Measure]] = {
     "prototype": Measure(heading="prototype", meaning="an earlier measurement of the share detected"),
     "random": Measure(heading="random", meaning="pass@1 of one program taken at random"),
     "consensus": Measure(heading="consensus", meaning="pass@1 of the largest cluster"),
+    "after_1": Measure(
+        heading="after 1 answer", meaning="pass@1 of the largest cluster that contradicts no answer of the user"
+    ),
+    **{f"after_{k}": Measure(heading=f"after {k} answers") for k in range(2, 6)},
+    "some_right": Measure(heading="some right", meaning="the share of tasks with a program that is right"),
+    "none_left": Measure(
+        heading="none left", meaning="the share of tasks on which every program contradicts an answer"
+    ),
+    "questions": Measure(heading="questions", meaning="asked per task, at most five", is_share=False),
+    "gain_1": Measure(heading="gain of 1 answer", meaning="over the consensus"),
+    "gain_5": Measure(heading="gain of 5 answers", meaning="over the consensus"),
+    "gain_1_over_random": Measure(heading="gain over a random input", meaning="of the best input, after one answer"),
     "filtered": Measure(heading="filtered", meaning="pass@1 of the largest cluster that passes the public examples"),
     "halves_with_a_threshold": Measure(heading="halves with a threshold"),
     "mean_coverage": Measure(heading="answered"),

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from difftrust_core.analysis.estimates import open_pools
-from difftrust_core.analysis.questions import AFTER, GAINS, MOST, OVER_RANDOM, answers_table, compute_answers
+from difftrust_core.analysis.questions import AFTER, BEST, GAINS, MOST, OVER_RANDOM, answers_table, compute_answers
 from difftrust_core.datasets.published import PAPER_SETTING, in_published_set
 from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.aggregate import MEAN
@@ -78,12 +78,19 @@ def make_questions(request: TableRequest) -> Table:
     return Table(frame, notes=notes)
 
 
-def curves_of_answers(answers: pl.DataFrame, *, resamples: int, seed: int) -> pl.DataFrame:
+def gains_said(table: pl.DataFrame) -> str:
+    """Return in words what the first answer brings, of the means of a table of answers."""
+    rows = table.filter(model=MEAN, question=BEST).iter_rows(named=True)
+    gains = [[100 * row[f"gain_1{end}"] for end in ("", "_low", "_high")] + [row["benchmark"]] for row in rows]
+    said = (f"{value:+.1f} points [{low:.1f}, {high:.1f}] on {name}" for value, low, high, name in gains)
+    return f"The first answer brings {', '.join(said)} (95 % over tasks, paired)."
+
+
+def curves_of_answers(table: pl.DataFrame) -> pl.DataFrame:
     """Return pass@1 by number of answers: benchmark, temperature, model, question, tasks, answers, pass_at_1, its ends.
 
-    Of a single model the means, which repeat it, are left out.
+    ``table``: of ``answers_table``. Of a single model the means, which repeat it, are left out.
     """
-    table = answers_table(answers, resamples=resamples, seed=seed)
     key = ["benchmark", "temperature", "model", "question", "tasks"]
     parts = [
         table.select(

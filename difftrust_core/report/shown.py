@@ -2,7 +2,7 @@
 
 import html
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,14 @@ import polars as pl
 
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.report.asked import Settled, ask_callable, ask_in_words
 from difftrust_core.report.names import display_name
 from difftrust_core.report.page_table import page_table
 from difftrust_core.report.render import for_reading, render
 
 if TYPE_CHECKING:
+    from difftrust_core.checks.questions.asking import Question
+    from difftrust_core.checks.questions.board import Board
     from difftrust_core.checks.report import CheckReport
     from difftrust_core.checks.versions.records import DiffReport
 
@@ -157,6 +160,8 @@ class Check:
     report: "CheckReport"
     where: str | None
     """The function as ``module.py::function``; None for function objects."""
+    questions: "Callable[[], Board] | None" = None
+    """Runs the candidates again and returns what may be asked about."""
 
     @property
     def verdict(self) -> str:
@@ -167,6 +172,39 @@ class Check:
     def consensus(self) -> str | None:
         """Return the program of the largest cluster that returns values, None if there is none."""
         return self.report.consensus
+
+    def ask(self, answer: "Callable[[Question], str] | None" = None, *, most: int = 5) -> Settled:
+        """Ask up to ``most`` questions about single inputs; candidates that contradict an answer drop out.
+
+        Each is about the input that splits the candidates left most evenly. ``answer`` gets a question (its ``call``,
+        its ``options`` with ``letter``, ``outcome``, ``candidates``) and returns a letter, a value such as "[1, 2]",
+        "raises ValueError", "not allowed", "either", or "" to end. Without it you are asked here. The first call runs
+        the candidates again. Raises WrongUsage if ``answer`` returns something else, or for ``most`` below 1.
+
+        >>> def middle(values: list[int]) -> int:
+        ...     \"\"\"Return the middle one of the sorted values, the smaller one of two.\"\"\"
+        ...     return sorted(values)[len(values) // 2]
+        >>> def other(values: list[int]) -> int:
+        ...     return sorted(values)[(len(values) - 1) // 2]
+        >>> dt.check(middle, other, n=100).ask(lambda question: "0").survivors
+        ('other',)
+        """
+        from difftrust_core.checks.questions.asking import Asking
+
+        if most < 1:
+            raise WrongUsage(f"expected at least one question, got most={most}")
+        asking = Asking(self._board, most=most)
+        if answer is None:
+            ask_in_words(asking, print)
+        else:
+            ask_callable(asking, answer)
+        return Settled(asking=asking)
+
+    @cached_property
+    def _board(self) -> "Board":
+        if self.questions is None:
+            raise WrongUsage("expected a check made by dt.check, got one of a report alone; check again")
+        return self.questions()
 
     @cached_property
     def frame(self) -> pl.DataFrame:

@@ -264,6 +264,7 @@ def check(
     'incoherent'
     """
     from difftrust_core.checks.check import check as run
+    from difftrust_core.checks.check import check_to_ask
     from difftrust_core.checks.options import CheckOptions
     from difftrust_core.checks.source.function import load_stub
     from difftrust_core.metrics.equality import Equality
@@ -294,7 +295,8 @@ def check(
     )
     report = run(stub.task, found, options)
     where = None if functions else str(what[0])
-    return Check(report=replace(report, notes=(*stub.notes, *report.notes)), where=where)
+    report = replace(report, notes=(*stub.notes, *report.notes))
+    return Check(report=report, where=where, questions=lambda: check_to_ask(stub.task, found, options)[1])
 
 
 def diff(

@@ -14,7 +14,7 @@ from difftrust_core.analysis.questions import AFTER, BEST, RANDOM, answers_table
 from difftrust_core.analysis.selection import compute_passes
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.report.questions import curves_of_answers
+from difftrust_core.report.questions import curves_of_answers, gains_said
 from tests.analysis.test_ablation import members
 
 CODERS = (("a", 0.6), ("b", 0.6))
@@ -142,7 +142,8 @@ def test_the_table_is_paired_by_task() -> None:
     # Of two tasks a resample holds one twice or each once: the extremes are the two differences, each in 1 of 4.
     assert table.select("gain_1_low", "gain_1_high").rows()[:2] == [(0, 1), (0, 0.5)]
     assert answers_table(answers.reverse(), resamples=2000, seed=0).equals(table)
-    curves = curves_of_answers(answers, resamples=100, seed=0)
+    curves = curves_of_answers(table)
     assert curves.filter(model="mean", question=BEST)["pass_at_1"].to_list() == [0.5, *[0.75] * 5]
-    alone = curves_of_answers(answers.filter(model="one"), resamples=100, seed=0)
+    assert gains_said(table) == "The first answer brings +25.0 points [0.0, 50.0] on b (95 % over tasks, paired)."
+    alone = curves_of_answers(table.filter(model="one"))
     assert alone["model"].unique().to_list() == ["one"]

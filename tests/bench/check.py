@@ -9,7 +9,7 @@ import statistics
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,19 +83,25 @@ def _is_sound(case: Case, shown: str) -> bool:
     return not answers or None in answers or True in answers
 
 
-def ask(question: Question, options: Sequence[str] = ()) -> Answer:
+Check = Callable[[str, Path, Sequence[str], Path], Checked]
+"""What runs a check: ``run_check``, or the same in processes that need not import everything again."""
+
+
+def ask(question: Question, options: Sequence[str] = (), check: Check = run_check) -> Answer:
     """Check it in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         where, programs = question.case.write(Path(folder) / "case", question.names)
-        checked = run_check(where, programs, [*question.case.options, *options], cwd=Path(folder))
+        checked = check(where, programs, [*question.case.options, *options], Path(folder))
     return Answer(question=question, checked=checked, judgement=judge(question, checked))
 
 
-def ask_all(asked: Sequence[Question], jobs: int = 1, options: Sequence[str] = ()) -> list[Answer]:
+def ask_all(
+    asked: Sequence[Question], jobs: int = 1, options: Sequence[str] = (), check: Check = run_check
+) -> list[Answer]:
     """Check them all, so many at a time, and say on the error stream what is wrong as it turns up."""
     answers = []
     with ThreadPoolExecutor(jobs) as pool:
-        for i, answer in enumerate(pool.map(lambda question: ask(question, options), asked), 1):
+        for i, answer in enumerate(pool.map(lambda question: ask(question, options, check), asked), 1):
             answers.append(answer)
             wrong = "".join(f"\r{line}\n" for line in wrong_ones([answer]))
             print(f"{wrong}\r{i} of {len(asked)}", end="", file=sys.stderr, flush=True)

@@ -75,7 +75,11 @@ class Checked:
 def run_check(where: str, programs: Path, options: Sequence[str], cwd: Path) -> Checked:
     """Check these candidates."""
     command = [*_COMMAND, where, "--candidates", str(programs), "--json", *options]
-    ended = run(command, cwd, LIMIT)
+    return checked(run(command, cwd, LIMIT))
+
+
+def checked(ended: Ended) -> Checked:
+    """Return what a check said that ended so."""
     if ended.seconds >= LIMIT:
         return _refused(ended, f"did not end within {LIMIT:.0f} s")
     try:

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.bench.check import Check
 from tests.bench.commands import run_check
 from tests.check_cases.planted import PLANTED, Planted
 
 
-def found(planted: Planted, options: Sequence[str] = ()) -> bool:
+def found(planted: Planted, options: Sequence[str] = (), check: Check = run_check) -> bool:
     """Tell whether a check sees that the two programs differ."""
     with tempfile.TemporaryDirectory() as folder:
         where, programs = planted.write(Path(folder) / "case")
-        checked = run_check(where, programs, ["-n", "1000", *options], cwd=Path(folder))
+        checked = check(where, programs, ["-n", "1000", *options], Path(folder))
     return checked.verdict in ("incoherent", "disagreement found")
 
 

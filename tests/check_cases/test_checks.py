@@ -8,6 +8,7 @@ import pytest
 from tests.bench.check import Question, ask, ask_all, judge, questions, table, wrong_ones
 from tests.bench.commands import Checked
 from tests.bench.planted import found
+from tests.bench.warm import run_warm_check
 from tests.check_cases.case import FOLDER as CASES
 from tests.check_cases.case import load_case, load_cases
 from tests.check_cases.planted import PLANTED, Planted
@@ -32,13 +33,13 @@ def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str
 
 @pytest.mark.parametrize("kind", sorted(FIRST))
 def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
-    given = ask(FIRST[kind])
+    given = ask(FIRST[kind], check=run_warm_check)
     assert given.judgement == "right", given.checked.said
 
 
 @pytest.mark.slow
 def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green() -> None:
-    answers = ask_all(QUESTIONS, jobs=2)
+    answers = ask_all(QUESTIONS, jobs=2, check=run_warm_check)
     counts = Counter(given.judgement for given in answers)
     said = "\n".join([*table(answers), *wrong_ones(answers)])
     assert counts["false green"] == counts["false alarm"] == 0, said
@@ -47,13 +48,13 @@ def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green(
 
 @pytest.mark.parametrize("planted", QUICK_PLANTED, ids=lambda planted: planted.kind)
 def test_a_planted_fault_is_found(planted: Planted) -> None:
-    assert found(planted)
+    assert found(planted, check=run_warm_check)
 
 
 @pytest.mark.slow
 def test_nine_of_ten_planted_faults_are_found() -> None:
     with ThreadPoolExecutor(2) as pool:
-        hits = list(pool.map(found, PLANTED))
+        hits = list(pool.map(lambda planted: found(planted, check=run_warm_check), PLANTED))
     missed = [(planted.kind, planted.condition) for planted, hit in zip(PLANTED, hits, strict=True) if not hit]
     assert len(missed) <= 0.1 * len(PLANTED), missed
 

@@ -1,6 +1,7 @@
 """`difftrust diff` between revisions: the words that name them, and every function that changed."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     repository(tmp_path, {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": ""})
     git(tmp_path, "branch", "both")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / ".cache"))
     return tmp_path
 
 
@@ -74,8 +76,7 @@ NEW = NEW.replace("    result = 0\n    for x in xs:\n        result += x\n    re
 
 
 def compare(capsys: pytest.CaptureFixture[str], *words: str, **chosen: Any) -> tuple[int, dict[str, Any], str]:
-    options = DiffOptions(n=40, witnesses=20)
-    status = diff_changes(read_words(words), options, style="json", **chosen)
+    status = diff_changes(read_words(words), DiffOptions(n=40, witnesses=20, **chosen), style="json")
     out, err = capsys.readouterr()
     return status, {each["name"]: each for each in json.loads(out)}, err
 
@@ -97,6 +98,8 @@ def test_every_function_that_changed_is_compared(there: Path, capsys: pytest.Cap
     assert clamp["inputs"][0] == {"call": "clamp(4)", "outcomes": [["old", "3"], ["new", "4"]]}
     assert "left out, added since HEAD~1: pkg/mod.py::came" in err
     assert "left out, removed since HEAD~1: pkg/mod.py::gone" in err
+    expected = compare(capsys, "HEAD~1", "HEAD", expect=("clamp(4) == 4", "clamp(9) == 4"))
+    assert expected[1][clamp["name"]]["inputs"][0]["call"] == "clamp(5)"  # the smallest that nobody expected
     again = compare(capsys, "HEAD~1..HEAD")
     assert again[:2] == (status, found)
     assert "3 of 4 were compared before" in again[2]
@@ -109,3 +112,17 @@ def test_every_function_that_changed_is_compared(there: Path, capsys: pytest.Cap
         "pkg/mod.py::far": "unchanged",
     }
     assert compare(capsys, "HEAD~1", "HEAD~1")[:2] == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"expect": ("other(1) == 2",)}, "a function that changed (f), got 'other(1) == 2'"),
+        ({"examples": ("ff(1)",)}, "got 'ff(1)'"),
+        ({"assume": ("x > 1",)}, "one function with --assume"),
+    ],
+)
+def test_what_is_said_of_no_changed_function_is_refused(there: Path, chosen: dict[str, Any], said: str) -> None:
+    write(there, {"pkg/mod.py": "def f(x):\n    return x + 1\n"})
+    with pytest.raises(WrongUsage, match=re.escape(said)):
+        diff_changes(read_words(["HEAD"]), DiffOptions(**chosen), style="json")

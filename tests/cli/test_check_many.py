@@ -54,6 +54,7 @@ CHECK = ["--candidates", "c", "--with-body", "-n", "60", "--witnesses", "20"]
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / ".cache"))
     write(tmp_path, {"shapes.py": MODULE, **CANDIDATES})
     return tmp_path
 
@@ -117,11 +118,12 @@ def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: py
 
 
 def test_only_what_changed_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository(there, {".gitignore": "c/\n"})
+    repository(there, {".gitignore": "c/\n.cache/\n"})
     status, out, err = run(capsys, "--changed-since", "HEAD", *CHECK, "--json")
     assert (status, verdicts(out), "no function changed since HEAD" in err) == (0, {}, True)
     write(there, {"shapes.py": MODULE.replace("width * height", "height * width  # turned").replace("x / 2", "x // 2")})
-    status, out, err = run(capsys, "--changed-since", "HEAD", *CHECK, "--json")
+    (there / "tests").mkdir()
+    status, out, err = run(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *CHECK, "--json")
     assert (status, verdicts(out)) == (0, {"area": "coherent", "half": "coherent"})
     (there / "sub").mkdir()
     os.chdir(there / "sub")
@@ -135,7 +137,7 @@ def test_only_what_changed_is_checked(there: Path, capsys: pytest.CaptureFixture
 
 def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> None:
     write(there, {"c/half/a.py": "import time\ndef half(x):\n    time.sleep(0.05)\n    return x / 2\n"})
-    kept = there / ".difftrust_cache" / "judged"
+    kept = there / ".cache" / "judged"
     environment = os.environ | {"TMPDIR": str(there)}
     command = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "check", "shapes.py", *CHECK]
     running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -157,7 +159,7 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
     assert out == ""
     assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
     assert not [path for path in there.rglob("*") if path.name.startswith(PREFIX) or path.suffix == ".tmp"]
-    assert [json.loads(path.read_text())["where"] for path in kept.iterdir()] == ["shapes.py::area"]
+    assert [json.loads(path.read_text())["name"] for path in kept.iterdir()] == ["shapes.py::area"]
     write(there, CANDIDATES)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -166,7 +168,7 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
 
 def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = run(capsys, "shapes.py::Box", *CHECK)
-    for path in (there / ".difftrust_cache" / "judged").iterdir():
+    for path in (there / ".cache" / "judged").iterdir():
         path.write_text("{")
     second = run(capsys, "shapes.py::Box", *CHECK)
     assert first[0] == second[0] == 0
@@ -176,7 +178,7 @@ def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.Cap
 
 
 def test_a_function_of_a_revision_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository(there, {".gitignore": "c/\n"})
+    repository(there, {".gitignore": "c/\n.cache/\n"})
     commit(there, {"shapes.py": MODULE.replace("width * height", "width + height")})
     area = ["--candidates", "c/area", "--with-body", "-n", "60"]
     status, out, _ = run(capsys, "HEAD~1:shapes.py::area", *area)

@@ -31,6 +31,7 @@ def replies(suggested: str) -> Server:
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path.with_suffix(".cache")))
     monkeypatch.setenv("OPENAI_API_KEY", "planted-0123456789-abcdefghij-key")
     (tmp_path / "m.py").write_text(STUB)
     return ["check", "m.py::clamp", "--model", "openai/one", "-m", "2", "--store", "st", "-n", "200", "--api-base"]

@@ -36,6 +36,8 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def checked(stub: str, *codes: str) -> tuple[AppTest, Job]:
     at = opened("check", check_n="100")
     at.text_area(key="check:stub").set_value(stub)
+    for _ in codes[2:]:
+        click(at, "Add a program")
     for number, code in enumerate(codes):
         at.text_area(key=f"check:box:{number}").set_value(code)
     at.run()
@@ -255,3 +257,49 @@ def test_what_is_right_is_written_into_the_docstring_without_executing() -> None
     assert ">>> f(1)\n    2\n" in with_example(stub, "f(1) == 2")
     with pytest.raises(BadStub):
         with_example("def f(x): return x", "f(1) == 2")
+
+
+THREE = [f"def low(values):\n    return sorted(values)[{place}]\n" for place in ("0", "-1", "len(values) // 2")]
+LOW = (
+    'def low(values: list[int]) -> int:\n    """Return the least.\n\n    Requires:\n        len(values) > 0\n    """\n'
+)
+
+
+def test_questions_settle_and_answers_survive_a_page_loaded_anew() -> None:
+    at = ended(checked(LOW, *THREE)[0])
+    name = at.query_params["check"]
+    name = name if isinstance(name, str) else name[0]
+    assert "**Question 1 of at most 5**, 3 programs left" in shown(at)
+    at.text_input(key="check:typed").set_value("[1").run()
+    assert not at.exception
+    assert "expected a letter, a value such as [1, 2]" in shown(at)
+    assert "answer" not in at.query_params
+    at.text_input(key="check:typed").set_value("either").run()
+    assert at.query_params["answer"] in ("either", ["either"])
+    click(at, "Not allowed")
+    at = opened("check", check=name, answer=["either", "not allowed", "<b>", "either"])  # the rest is no answer
+    assert "**Question 3 of at most 5**, 3 programs left" in shown(at)
+    assert "not allowed" in shown(at)
+    at = opened("check", check=name, answer="987654321")
+    assert "**none of them is right**" in shown(at)
+    click(at, "Start over")
+    call = next(str(code.value) for code in at.code if str(code.value).startswith("low("))
+    least = str(min(eval(call.removeprefix("low"))))
+    at.text_input(key="check:typed").set_value(least).run()
+    while any(button.label == "Either" for button in at.button):
+        call = next(str(code.value) for code in at.code if str(code.value).startswith("low("))
+        at.text_input(key="check:typed").set_value(str(min(eval(call.removeprefix("low"))))).run()
+    assert "1 program left: program 1" in shown(at)
+    click(at, "Keep the answers: check again")
+    assert ">>> low([" in at.text_area(key="check:stub").value
+    assert "answer" not in at.query_params
+    ended(at)
+
+
+def test_outcomes_of_candidates_are_text_in_questions() -> None:
+    stub = STUB.replace(">>> middle([3, 1, 2])\n    2\n", "")
+    at = ended(checked(stub, SORTED, HOSTILE, HOSTILE.replace("script", "iframe"))[0])
+    assert "**Question 1 of at most 5**" in shown(at)
+    raw = [element.proto.body for element in at.get("html")] + [str(m.value) for m in at.markdown]
+    assert not any("<script" in body or "<iframe" in body for body in raw)
+    assert not any("<" in button.label for button in at.button)

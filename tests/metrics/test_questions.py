@@ -99,3 +99,17 @@ def test_a_user_learns_that_no_candidate_is_right() -> None:
     assert (silent.none_left.tolist(), silent.questions) == ([0, 0, 0], 0)
     with pytest.raises(WrongUsage, match="truth has one entry an input"):
         answered(LABELS, truth[:2], ask_best(LABELS, ONES, ALL), most=2)
+
+
+def test_of_very_many_behaviours_some_ways_of_asking_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, (12, 40))
+    labels[-1] = 0
+    counts, allowed, n_inputs = np.ones(12, dtype=np.int64), np.ones(40, dtype=np.bool_), np.arange(1, 41)
+    exact = answered(labels, labels[-1], ask_random(labels, counts, allowed, n_inputs), most=4)
+    monkeypatch.setattr("difftrust_core.metrics.questions._MOST_STATES", 100)
+    found = answered(labels, labels[-1], ask_random(labels, counts, allowed, n_inputs), most=4)
+    assert exact.right[-1] > 0.5
+    assert found.right != pytest.approx(exact.right, abs=1e-9)
+    assert found.right == pytest.approx(exact.right, abs=0.05)
+    assert found.none_left.tolist() == [0] * 5

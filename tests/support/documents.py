@@ -135,6 +135,49 @@ def _points(row: dict[str, Any], name: str) -> str:
     return f"{value:+.1f} [{low:.1f}, {high:.1f}]"
 
 
+@cache
+def _answers(inputs: str, references: str) -> pl.DataFrame:
+    return _study(inputs, references).table("questions", published=True).frame
+
+
+def answers_means() -> str:
+    """Return pass@1 after answers, means over the models, in each reading, asked about the best and a random input."""
+    rows = []
+    for inputs, references in READINGS:
+        frame = _answers(inputs, references).filter(model=MEAN)
+        for row in frame.iter_rows(named=True):
+            gains = [_points(row, "gain_1"), _points(row, "gain_5")]
+            over_random = "" if row["gain_1_over_random"] is None else _points(row, "gain_1_over_random")
+            first = [inputs, references, row["benchmark"], row["question"]]
+            rows.append([*first, *_answers_cells(row), *gains, over_random])
+    head = ["inputs", "references", "benchmark", "question", *_ANSWERS_HEAD]
+    return _table([*head, "gain of 1", "gain of 5", "over a random input"], rows, texts=4)
+
+
+def answers_all() -> str:
+    """Return all tables of docs/questions.md, so that they are computed together."""
+    models = [answers_models(*part) for part in (("reference", "as published"), ("domain", "in the domain"))]
+    return "\n".join([answers_means(), "## Each model\n", *models])
+
+
+def answers_models(inputs: str, head: str) -> str:
+    """Return the same of each model, asked about the best input; ``head``: of the first column."""
+    frame = _answers(inputs, "published").filter(pl.col("model") != MEAN)
+    rows = [
+        [row["benchmark"], display_name(row["model"]), *_answers_cells(row), _points(row, "gain_1")]
+        for row in frame.filter(question="best input").iter_rows(named=True)
+    ]
+    return _table([head, "model", *_ANSWERS_HEAD, "gain of 1"], rows, texts=2)
+
+
+_ANSWERS_HEAD = ["tasks", "random", "consensus", "1", "2", "3", "5", "some right", "none left", "questions"]
+
+
+def _answers_cells(row: dict[str, Any]) -> list[str]:
+    passes = ("pass_at_1", "consensus", "after_1", "after_2", "after_3", "after_5", "some_right", "none_left")
+    return [str(row["tasks"]), *(f"{row[name]:.3f}" for name in passes), f"{row['questions']:.2f}"]
+
+
 def draws() -> str:
     """Return how the inputs of the shipped results were drawn."""
     frame = dt.open(find_results()).table("draws").frame
@@ -241,6 +284,7 @@ PARTS = (
         )
         for inputs, head, end in (("reference", "as published", "\n| in the domain"), ("domain", "in the domain", ""))
     ),
+    Part(document="docs/questions.md", begin="| inputs | references |", end="", make=answers_all),
     Part(document="docs/domains.md", begin="| benchmark | inputs |", end="\n`--validity tests`", make=draws),
     Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
 )

@@ -4,12 +4,15 @@ import ast
 import contextlib
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from platformdirs import user_cache_path
 
 from difftrust_core import __version__
 from difftrust_core.base.files import write_whole
@@ -19,16 +22,21 @@ from difftrust_core.checks.options import CheckOptions
 from difftrust_core.exceptions import BadStore
 from difftrust_core.languages.python.argument_types import ArgumentTypes
 
-FOLDER = Path(".difftrust_cache")
-"""Where judgements are kept, in the current folder; it may be deleted at any time."""
+MOST = 10_000
+"""Judgements that are kept; the oldest half of more is removed."""
 _NOT_THE_RESULT = ("say", "phase", "allow_weak", "types")
 
 
 class Kept:
-    """Judgements by digest, a small file each; what cannot be written is judged again next time."""
+    """Judgements by digest, a small file each; what cannot be written is judged again next time.
 
-    def __init__(self, folder: Path = FOLDER):
-        self._folder = folder / "judged"
+    They lie in ``judged`` below the environment variable DIFFTRUST_CACHE, or below the user's cache folder: outside of
+    what is checked, whose author could else write the verdict along with the code.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self._folder = folder or _usual_folder()
+        self._remove_old()
 
     def find(self, digest: str) -> dict[str, Any] | None:
         """Return what is kept under ``digest``; None where nothing is, or it cannot be read."""
@@ -42,10 +50,18 @@ class Kept:
         """Write a judgement, whole or not at all."""
         with contextlib.suppress(OSError, BadStore):
             self._folder.mkdir(parents=True, exist_ok=True)
-            mark = self._folder.parent / ".gitignore"
-            if not mark.exists():
-                write_whole(mark, "*\n")
             write_whole(self._folder / f"{digest}.json", json.dumps(judged, indent=1))
+
+    def _remove_old(self) -> None:
+        with contextlib.suppress(OSError):
+            there = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+            for path in there[: len(there) // 2] if len(there) > MOST else []:
+                path.unlink(missing_ok=True)
+
+
+def _usual_folder() -> Path:
+    own = os.environ.get("DIFFTRUST_CACHE")
+    return (Path(own) if own else user_cache_path("difftrust")) / "judged"
 
 
 def digest_of(kind: str, *parts: Any) -> str:
@@ -54,8 +70,8 @@ def digest_of(kind: str, *parts: Any) -> str:
     return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def digest_of_check(path: Path, task: Task, candidates: Sequence[Candidate], options: CheckOptions) -> str:
-    """Return a digest of all that a check of a function in ``path`` rests on.
+def digest_of_check(where: str, task: Task, candidates: Sequence[Candidate], options: CheckOptions) -> str:
+    """Return a digest of all that a check of ``module.py::function`` rests on.
 
     That is the file, what was found of the function in its package and tests, the candidates, the options, and the
     packages that candidates may import.
@@ -63,7 +79,8 @@ def digest_of_check(path: Path, task: Task, candidates: Sequence[Candidate], opt
     chosen = {f.name: getattr(options, f.name) for f in fields(options) if f.name not in _NOT_THE_RESULT}
     return digest_of(
         "check",
-        hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest(),
+        where,
+        hashlib.blake2b(Path(where.rpartition("::")[0]).read_bytes(), digest_size=16).hexdigest(),
         repr(task),
         [(candidate.model, candidate.sample_index, candidate.code) for candidate in candidates],
         {name: _stable(value) for name, value in chosen.items()},

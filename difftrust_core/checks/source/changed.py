@@ -57,7 +57,8 @@ def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, f
     chosen = [_from_top(path, folder, top) for path in paths]
     before, after = _Side(folder, old, chosen), _Side(folder, new, chosen)
     for path, text in zip(chosen, paths, strict=True):
-        if not any(_is_below(name, path) for name in [*before.ids, *after.ids]):
+        is_there = new is None and (top / path).is_dir()
+        if not is_there and not any(_is_below(name, path) for name in [*before.every, *after.every]):
             raise WrongUsage(f"expected Python files at {text}, neither side has any; name them from this folder")
     names = [name for name in {**before.ids, **after.ids} if before.ids.get(name) != after.ids.get(name)]
     one, other = before.files(names), after.files(names)
@@ -103,13 +104,15 @@ class _Side:
             top = top_of(folder)
             self._contents = {path: _content(top / path) for path in list_worktree(folder) if _is_plain(top / path)}
             self.ids = {path: _object_id(content) for path, content in self._contents.items()}
-        every = "".join(f"{path}\0{self.ids[path]}\0" for path in sorted(self.ids) if path.endswith(".py"))
-        self.state = hashlib.blake2b(every.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        self.ids = {path: object_id for path, object_id in sorted(self.ids.items()) if path.endswith(".py")}
+        self.every = tuple(self.ids)
+        whole = "".join(f"{path}\0{object_id}\0" for path, object_id in self.ids.items())
+        self.state = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         wanted = chosen or ["."]
         self.ids = {
             path: object_id
-            for path, object_id in sorted(self.ids.items())
-            if path.endswith(".py") and not is_test(path) and any(_is_below(path, each) for each in wanted)
+            for path, object_id in self.ids.items()
+            if not is_test(path) and any(_is_below(path, each) for each in wanted)
         }
 
     def files(self, names: Sequence[str]) -> dict[str, "_File"]:

@@ -1,6 +1,7 @@
 """`difftrust diff REV [REV] -- paths`: every function that changed between two revisions, one after the other."""
 
 import os
+import re
 import sys
 import time
 import traceback
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from difftrust_core.checks.source.changed import ChangedFunction, Changes
     from difftrust_core.checks.versions.records import DiffOptions
     from difftrust_core.report.formats.findings import Finding
+
+
+_SHOWN = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +76,13 @@ def diff_changes(between: Between, options: "DiffOptions", *, style: str, again:
     either side changes; ``again``: it is compared anew.
     """
     from difftrust_core.checks.source.changed import changed_functions
-    from difftrust_core.report.formats.findings import render
+    from difftrust_core.report.formats.render import render
 
+    if options.assume:
+        raise WrongUsage("expected one function with --assume, got several; name it as REV:module.py::function")
     with undecided_on_failure(), ExitStack() as stack:
         changes = changed_functions(between.old, between.new, between.paths)
+        _refuse_calls_of_others([*options.expect, *options.examples], changes)
         _say_left_out(changes, between)
         comparing = _Comparing(between, changes, options, again=again, stack=stack)
         found = [*comparing.findings(), *(refused(path, "cannot be read as Python") for path in changes.unreadable)]
@@ -98,13 +105,29 @@ def _say_left_out(changes: "Changes", between: Between) -> None:
     say_skipped(named)
 
 
+def _refuse_calls_of_others(texts: Sequence[str], changes: "Changes") -> None:
+    names = [change.entry_point for change in changes.functions if change.kind == "changed"]
+    for text in texts:
+        if not any(_calls(text, name) for name in names):
+            there = ", ".join(names[:_SHOWN]) or "none"
+            raise WrongUsage(f"expected a call of a function that changed ({there}), got {text!r}; name one of these")
+
+
+def _calls(text: str, entry_point: str) -> bool:
+    """Tell whether a text begins with a call of the function: ``f(1)``, ``Box(2).add(3)``, ``Box.made(4)``."""
+    owner, _, name = (re.escape(part) for part in entry_point.rpartition("."))
+    form = rf"(?:>>>\s*)?(?:{owner}\.{name}\(|{owner}\(.*\)\.{name}\b)" if owner else rf"(?:>>>\s*)?{name}\("
+    return re.match(form, text.strip()) is not None
+
+
 class _Comparing:
     """The functions that changed, the files of both sides, and what is kept."""
 
     def __init__(self, between: Between, changes: "Changes", options: "DiffOptions", *, again: bool, stack: ExitStack):
         from difftrust_core.checks.several.kept import Kept
 
-        self._between, self._options, self._again = between, options, again
+        self._between, self._again = between, again
+        self._options = replace(options, say=lambda line: None, phase=lambda name: None)
         self._state = changes.state
         self._changed = [change for change in changes.functions if change.kind == "changed"]
         self._kept = Kept()
@@ -117,7 +140,7 @@ class _Comparing:
         """Compare them in order; what is compared is kept at once, so a stop loses one at most."""
         total = len(self._changed)
         with ExitStack() as stack:
-            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="comparing"))
+            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="comparing", leave=False))
             phase = stack.enter_context(patience(say)) if bar.disable else lambda name: None
             for number, change in enumerate(self._changed, 1):
                 where = self._where(change)
@@ -138,13 +161,14 @@ class _Comparing:
     def _finding(self, change: "ChangedFunction", where: str) -> "Finding":
         from difftrust_core.checks.several.kept import digest_of
 
-        digest = digest_of("diff", self._state, asdict(change), where, _chosen(self._options))
+        options = self._options_for(change.entry_point)
+        digest = digest_of("diff", self._state, asdict(change), where, _chosen(options))
         kept = None if self._again else self._kept.find(digest)
         if kept is not None:
             self.n_kept += 1
             return finding_of(kept)
         try:
-            finding = self._compared(change, where)
+            finding = self._compared(change, where, options)
         except WeakSandbox:  # so it is with all of them
             raise
         except DifftrustError as e:
@@ -157,7 +181,15 @@ class _Comparing:
         self._kept.keep(digest, asdict(finding))
         return finding
 
-    def _compared(self, change: "ChangedFunction", where: str) -> "Finding":
+    def _options_for(self, entry_point: str) -> "DiffOptions":
+        """Return the options with what is said of this function alone."""
+        expect, examples = (
+            tuple(text for text in texts if _calls(text, entry_point))
+            for texts in (self._options.expect, self._options.examples)
+        )
+        return replace(self._options, expect=expect, examples=examples)
+
+    def _compared(self, change: "ChangedFunction", where: str, options: "DiffOptions") -> "Finding":
         from difftrust_core.checks.versions.diff import diff
         from difftrust_core.checks.versions.version import load_version
         from difftrust_core.report.formats.findings import finding_of_diff
@@ -165,7 +197,7 @@ class _Comparing:
         began = time.monotonic()
         old = load_version(f"{self._before / change.old_path}::{change.entry_point}")
         new = load_version(f"{self._after / change.path}::{change.entry_point}")
-        report = diff(old, new, self._options)
+        report = diff(old, new, options)
         was = f"{self._between.old}:{change.old_path}::{change.entry_point}"
         path = where.rpartition("::")[0] if self._between.new is None else change.path
         finding = finding_of_diff(replace(report, old=was, new=where, path=path))

@@ -11,6 +11,7 @@ from difftrust_core.exceptions import BadSource, NoStore, WrongUsage
 if TYPE_CHECKING:
     from difftrust_core.base.records import Candidate
     from difftrust_core.checks.options import CheckOptions
+    from difftrust_core.checks.questions.board import Board
     from difftrust_core.checks.report import CheckReport, Suggestion
     from difftrust_core.checks.source.function import Stub
 
@@ -76,6 +77,14 @@ def judge(prepared: Prepared) -> "CheckReport":
 
     report = check(prepared.stub.task, prepared.candidates, prepared.options)
     return replace(report, notes=(*prepared.stub.notes, *prepared.notes, *report.notes))
+
+
+def judge_to_ask(prepared: Prepared) -> "tuple[CheckReport, Board]":
+    """Run the candidates and return the report, and what may be asked about."""
+    from difftrust_core.checks.check import check_to_ask
+
+    report, board = check_to_ask(prepared.stub.task, prepared.candidates, prepared.options)
+    return replace(report, notes=(*prepared.stub.notes, *prepared.notes, *report.notes)), board
 
 
 def _from_folder(where: str, request: CheckRequest, body: str) -> "tuple[Stub, list[Candidate]]":

@@ -89,7 +89,7 @@ class _Checking:
         found = []
         total = len(self._functions)
         with ExitStack() as stack:
-            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="checking"))
+            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="checking", leave=False))
             phase = stack.enter_context(patience(say)) if bar.disable else lambda name: None
             for number, where in enumerate(self._functions, 1):
                 phase(f"checking {where}, {number} of {total}")
@@ -118,15 +118,14 @@ class _Checking:
 
         began = time.monotonic()
         prepared = self._prepared(where, tell)
-        path = Path(where.rpartition("::")[0])
-        digest = digest_of_check(path, prepared.stub.task, prepared.candidates, prepared.options)
+        digest = digest_of_check(where, prepared.stub.task, prepared.candidates, prepared.options)
         kept = None if self._again else self._kept.find(digest)
-        if kept is not None and kept.get("where") == where:
+        if kept is not None:
             self.n_kept += 1
-            return finding_of(kept["finding"])
+            return finding_of(kept)
         finding = finding_of_check(judge(prepared), where)
         finding = replace(finding, seconds=round(time.monotonic() - began, 3))
-        self._kept.keep(digest, {"where": where, "finding": asdict(finding)})
+        self._kept.keep(digest, asdict(finding))
         return finding
 
     def _prepared(self, where: str, tell: Say) -> Prepared:

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING
 import typer
 
 from difftrust_core.base.text import printable
-from difftrust_core.cli.checking.judging import judge, prepare
+from difftrust_core.cli.checking.judging import judge, judge_to_ask, prepare
 from difftrust_core.cli.checking.request import STATUS, UNDECIDED, CheckRequest
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
+    from difftrust_core.checks.questions.board import Board
     from difftrust_core.checks.report import CheckReport
+
+
+ANSWERS = "answers"
+"""Of --pin: the answers of --ask."""
 
 
 def check_one(where: str, request: CheckRequest) -> int:
@@ -28,6 +33,8 @@ def check_one(where: str, request: CheckRequest) -> int:
 
     if request.pins and "::" in where and split_where(where)[0]:
         raise WrongUsage(f"expected a file to write an example into, got {where}; name the file as it is now")
+    if ANSWERS in request.pins and not request.ask:
+        raise WrongUsage(f"expected --ask with --pin {ANSWERS}, which writes what was answered; add it")
     if request.output is not None:
         _refuse_unwritable(request.output)
     resolved = resolve_where(where) if "::" in where else nullcontext(where)
@@ -39,8 +46,17 @@ def check_one(where: str, request: CheckRequest) -> int:
                     say(line)
                 return 0
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
-        report = judge(prepare(found, request, say=say, phase=phase))
-        _show(report, where, request)
+        prepared = prepare(found, request, say=say, phase=phase)
+        if request.ask:
+            report, board = judge_to_ask(prepared)
+            _show(report, where, request, board)
+            program, said = _ask(board, report, found, request)
+            written += said
+        else:
+            report = judge(prepared)
+            _show(report, where, request)
+            program = report.consensus
+        _write(program, request.output)
         if chosen is not None:
             written += _pin_behaviour(found, report, chosen)
         for line in written:
@@ -83,18 +99,41 @@ def say(line: str) -> None:
     typer.echo(printable(line), err=True)
 
 
-def _show(report: "CheckReport", where: str, request: CheckRequest) -> None:
+def _show(report: "CheckReport", where: str, request: CheckRequest, board: "Board | None" = None) -> None:
+    """Print the report; as JSON with what may be asked about, for pages that ask themselves."""
+    from difftrust_core.checks.questions.board_json import board_as_json
     from difftrust_core.report.check_text import json_of, text_of
 
-    output = request.output
-    typer.echo(json_of(report) if request.as_json else text_of(report, where))
+    if request.style in ("text", "json"):
+        more = {"questions": board_as_json(board)} if board is not None else {}
+        typer.echo(json_of(report, **more) if request.style == "json" else text_of(report, where))
+    else:
+        from difftrust_core.report.formats.findings import finding_of_check
+        from difftrust_core.report.formats.render import render
+
+        typer.echo(render([finding_of_check(report, where)], request.style))
+
+
+def _ask(board: "Board", report: "CheckReport", where: str, request: CheckRequest) -> tuple[str | None, list[str]]:
+    """Ask; return the program to keep, and what to say of answers that were written into the docstring."""
+    from difftrust_core.checks.questions.asking import Asking
+    from difftrust_core.cli.checking.asking import ask
+
+    asking = Asking(board)
+    ask(asking)
+    said = _pin_examples(where, asking.pins)[1] if ANSWERS in request.pins else []
+    return (asking.program if asking.answers else report.consensus), said
+
+
+def _write(program: str | None, output: Path | None) -> None:
+    """Write the consensus, or what questions left of it."""
     if output is None:
         return
-    if report.consensus is None:
+    if program is None:
         say(f"no consensus, so {output} is not written: every candidate fails or contradicts an example; sample more")
         return
     try:
-        output.write_text(report.consensus, encoding="utf-8", errors="surrogatepass")
+        output.write_text(program, encoding="utf-8", errors="surrogatepass")
     except OSError as e:
         raise WrongUsage(f"expected a file to write to, {output} cannot be written: {e.strerror or e}") from None
     say(f"consensus written to {output}")
@@ -106,6 +145,7 @@ def _pin_examples(where: str, pins: Sequence[str]) -> tuple[int | None, list[str
         return None, []
     from difftrust_core.checks.pin import parse_pin, pin_example
 
+    pins = [text for text in pins if text != ANSWERS]
     numbers = [int(text) for text in pins if text.isascii() and text.isdigit()]
     if len(numbers) > 1:
         raise WrongUsage(f"expected one behaviour to be right, got {len(numbers)}; pin single examples instead")

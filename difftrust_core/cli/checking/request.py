@@ -36,7 +36,10 @@ class CheckRequest:
     messages: bool = False
     output: Path | None = None
     pins: tuple[str, ...] = ()
-    as_json: bool = False
+    ask: bool = False
+    """Questions follow the report."""
+    style: str = "text"
+    """The format of what is printed: one of ``report.formats.render.FORMATS``."""
     allow_weak: bool = False
 
     @property

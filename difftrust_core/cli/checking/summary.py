@@ -59,6 +59,6 @@ def say_skipped(skipped: "Sequence[Skipped]") -> None:
 
 def printed(findings: "Sequence[Finding]", request: CheckRequest) -> str:
     """Return all that was found in the format asked for."""
-    from difftrust_core.report.formats.findings import render
+    from difftrust_core.report.formats.render import render
 
-    return render(findings, "json" if request.as_json else "text")
+    return render(findings, request.style)

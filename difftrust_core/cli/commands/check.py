@@ -5,11 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from difftrust_core.cli.checking.many import check_many
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import WeakOption, store_folder
+from difftrust_core.cli.options import FindingsOption, WeakOption, store_folder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
 
@@ -97,15 +96,21 @@ def check(
     output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
     pin: Annotated[
         list[str] | None,
-        typer.Option(help='Write what is right into the docstring: "f(1) == 2", or the number of the right behaviour.'),
+        typer.Option(
+            help='Write what is right into the docstring: "f(1) == 2", the number of the right behaviour, or answers.'
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Then ask about up to five inputs, to settle which programs are right.")
+    ] = False,
+    style: FindingsOption = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """See where several implementations of a function disagree, without knowing what is right.
 
     The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
-    Of several functions, tests and private ones are left out; what was judged is kept in .difftrust_cache/ until
+    Of several functions, tests and private ones are left out; what was judged is kept in the user's cache folder until
     something changes that it rests on, so a command that was stopped goes on.
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide. Of several: 1 if
@@ -137,12 +142,17 @@ def check(
         messages=message,
         output=output,
         pins=tuple(pin or ()),
-        as_json=as_json,
+        ask=ask,
+        style="json" if as_json else style,
         allow_weak=allow_weak_sandbox,
     )
     what = where or []
     if len(what) == 1 and changed_since is None and not is_several(what[0]):
         raise typer.Exit(check_one(what[0], request))
+    if ask:
+        raise WrongUsage(f"expected one module.py::function to ask about, got {' '.join(what)}; name one")
     if not what and changed_since is None:
         raise WrongUsage("expected what to check, got nothing; name module.py::function, a file or a folder")
+    from difftrust_core.cli.checking.many import check_many  # with its progress bar
+
     raise typer.Exit(check_many(what, request, since=changed_since or "", again=again))

@@ -3,12 +3,12 @@
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import WeakOption
+from difftrust_core.cli.options import FindingsOption, WeakOption
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -59,7 +59,7 @@ def diff(
         float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
     ] = 1e-9,
     message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
-    style: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format.")] = "text",
+    style: FindingsOption = "text",
     again: Annotated[
         bool, typer.Option("--again", help="Between revisions: compare anew what was compared before.")
     ] = False,
@@ -117,4 +117,10 @@ def _one(what: list[str], options: "DiffOptions") -> "DiffReport":
 def _show(report: "DiffReport", style: str) -> None:
     from difftrust_core.report.diff_text import json_of, text_of
 
-    typer.echo(json_of(report) if style == "json" else text_of(report))
+    if style in ("text", "json"):
+        typer.echo(json_of(report) if style == "json" else text_of(report))
+        return
+    from difftrust_core.report.formats.findings import finding_of_diff
+    from difftrust_core.report.formats.render import render
+
+    typer.echo(render([finding_of_diff(report)], style))

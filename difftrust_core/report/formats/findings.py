@@ -1,9 +1,8 @@
 """What was found of a function, the same record for checks and comparisons, and how it is printed."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from difftrust_core.base.text import printable
@@ -11,9 +10,8 @@ from difftrust_core.checks.report import CheckReport
 from difftrust_core.checks.source.target import find_target
 from difftrust_core.checks.spelling import spelled_method, spelled_outcome
 from difftrust_core.checks.versions.records import DiffReport
-from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.exceptions import DifftrustError
 from difftrust_core.report.check_text import (
-    MAX_SHOWN,
     as_json,
     contradictions_of,
     outcomes_shown,
@@ -23,7 +21,6 @@ from difftrust_core.report.check_text import (
 )
 
 Status = Literal["ok", "failed", "undecided", "refused"]
-FORMATS = ("text", "json")
 _STATUS: dict[str, Status] = {
     "coherent": "ok",
     "unchanged": "ok",
@@ -118,29 +115,16 @@ def line_of(where: str) -> int:
         return 1
 
 
-def render(findings: Sequence[Finding], style: str) -> str:
-    """Return what was found of several functions in the format ``style``. Raises WrongUsage for another."""
-    if style == "json":
-        return json.dumps([asdict(finding) for finding in findings], indent=1)
-    if style != "text":
-        raise WrongUsage(f"expected a format of {', '.join(FORMATS)}, got {style!r}")
-    return "\n".join(printable(line) for line in _lines(findings))
+def lines_of(finding: Finding) -> list[str]:
+    """Return the message, then each input and who does what on it; printable, each on a line."""
+    lines = [finding.message]
+    for each in finding.inputs:
+        lines += [each.call, *(f"  {who}: {what}" for who, what in each.outcomes)]
+    return [printable(line) for line in lines]
 
 
-def _lines(findings: Sequence[Finding]) -> Iterator[str]:
-    for finding in findings:
-        yield f"{finding.name}: {finding.verdict}"
-        if finding.status == "ok":
-            continue
-        yield _cut(f"  {finding.message}")
-        for each in finding.inputs[:1]:
-            yield _cut(f"  {each.call}")
-            yield from (_cut(f"    {who}: {what}") for who, what in each.outcomes)
+def summary_of(findings: Sequence[Finding]) -> str:
+    """Return how many functions there are, and how many of each verdict."""
     counts = Counter(finding.verdict for finding in findings)
     of = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-    yield f"{len(findings)} function{'' if len(findings) == 1 else 's'}{f': {of}' if of else ''}"
-
-
-def _cut(text: str) -> str:
-    text = " | ".join(text.splitlines())
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    return f"{len(findings)} function{'' if len(findings) == 1 else 's'}{f': {of}' if of else ''}"

@@ -96,7 +96,7 @@ def test_a_tree_that_leads_out_is_refused(there: Path, name: str) -> None:
 
 def test_nothing_of_the_repository_runs(there: Path, tmp_path: Path) -> None:
     bait, marker = tmp_path / "bait", tmp_path / "it-ran"
-    bait.write_text(f"#!/bin/sh\ntouch {marker}\ncat\n")
+    bait.write_text(f"#!/bin/sh\ntouch {marker}\nexit 1\n")
     bait.chmod(bait.stat().st_mode | stat.S_IXUSR)
     (there / ".gitattributes").write_text("*.py filter=bait diff=bait merge=bait working-tree-encoding=UTF-16 ident\n")
     git(there, "add", ".gitattributes")
@@ -112,7 +112,8 @@ def test_nothing_of_the_repository_runs(there: Path, tmp_path: Path) -> None:
         "alias.ls-tree", "credential.helper", "gpg.program", "remote.origin.uploadpack",
     ):  # fmt: skip
         git(there, "config", key, f"!{bait}" if key.startswith("alias") else str(bait))
-    git(there, "config", "remote.origin.url", f"ext::{bait}")
+    git(there, "config", "remote.origin.url", str(tmp_path))
+    git(there, "config", "core.repositoryformatversion", "1")
     git(there, "config", "remote.origin.promisor", "true")
     git(there, "config", "extensions.partialClone", "origin")
     (there / "pkg" / "mod.py").write_text(NEW + "\n\ndef g(x):\n    return x\n")
