@@ -5,6 +5,7 @@ import copy
 import difflib
 import itertools
 import math
+import random
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -39,6 +40,7 @@ _INTS = (0, 1, -1, 2, 3, 7, 10, 12, 100, 255, 256, 1000, -100, 2**31, 2**63, 10*
 _FLOATS = (0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, 0.1, 1e-9, 1e16, 100.0)
 _SEEDS = 12
 _MAX_CONSTANT = 2_000
+_REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_NODES = 12
 
@@ -100,6 +102,7 @@ def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) ->
     streams = [
         _replaced(arguments, texts, numbers),
         _replaced(arguments, _TEXTS, [*_INTS, *_FLOATS]),
+        _combined(arguments, [*texts, *_TEXTS], [*numbers, *_INTS, *_FLOATS], most=most),
     ]
     found: dict[str, None] = {}
     for made in itertools.chain.from_iterable(itertools.zip_longest(*streams)):
@@ -131,6 +134,20 @@ def _replaced(
         for seed, at in options:
             for new in itertools.islice(_variants(seed[at], texts, numbers, turn), _MAX_NODES):
                 yield (*seed[:at], new, *seed[at + 1 :])
+
+
+def _combined(
+    seeds: Sequence[tuple[Any, ...]], texts: Sequence[str], numbers: Sequence[int | float], *, most: int
+) -> Iterator[tuple[Any, ...]]:
+    """Iterate over seeds of which every argument has one node replaced, each by a value drawn for itself."""
+    generator = random.Random(len(texts))
+    for _ in range(most if any(len(seed) > 1 for seed in seeds) else 0):
+        seed = generator.choice(seeds)
+        made = []
+        for value in seed:
+            variants = list(itertools.islice(_variants(value, texts, numbers, generator.randrange(1000)), _MAX_NODES))
+            made.append(generator.choice(variants) if variants and generator.random() < _REPLACED else value)
+        yield tuple(made)
 
 
 def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], turn: int) -> Iterator[Any]:

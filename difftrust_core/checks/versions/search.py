@@ -29,7 +29,7 @@ from difftrust_core.languages.python.shrink import simplicity
 Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
-_DIRECTED = 300
+_DIRECTED = 450
 _BATCH = 500
 _SECONDS, _SECONDS_MORE = 4.0, 2.0
 """That shrinking the input of the first change may take, and that of each further one."""

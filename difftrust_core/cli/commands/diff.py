@@ -25,7 +25,9 @@ _STATUS = {"unchanged": 0, "changed": 1, "undecided": 3}
 Example:
   difftrust diff old.py::area new.py::area
   difftrust diff HEAD~1:shapes.py::area shapes.py::area --expect "area(0) == 0"
+  difftrust diff HEAD~1:shapes.py::area            (with the working tree)
   difftrust diff HEAD~1 -- shapes/
+  difftrust diff v1.0..v1.1 src/ --format markdown
 """,
     cls=QuickCommand,
 )
@@ -70,7 +72,8 @@ def diff(
     Neither docstring nor annotation is needed. Inputs come from calls in both packages and their tests, examples,
     types, use, and from what the lines that differ name.
 
-    Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided.
+    Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided. Of several: 1 if any
+    changed, else 3 if any is undecided or cannot be compared, else 0.
     """
     from difftrust_core.checks.versions.records import DiffOptions
     from difftrust_core.cli.checking.one import say, undecided_on_failure
