@@ -42,7 +42,7 @@ class Compare:
             return "same"
         kinds = {one[0], other[0]}
         if Kind.UNSUPPORTED in kinds and Kind.EXCEPTION not in kinds:
-            return "counts" if kinds == {Kind.UNSUPPORTED} else "doubtful"
+            return "counts"
         names = [name_of(outcome) for outcome in (one, other) if outcome[0] == Kind.EXCEPTION]
         meant = any(name in self.raised for name in names)
         if not names or meant:

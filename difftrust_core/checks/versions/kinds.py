@@ -3,7 +3,7 @@
 import ast
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from difftrust_core.base.literals import BadText, read_literal
@@ -44,6 +44,8 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
     """
     known: dict[str, ast.expr] = {}
     guesses: dict[str, list[str]] = {}
+    known_ones: set[str] = set()
+    """Parameters whose first guess rests on something."""
     notes: list[str] = []
     for parameter in loading.parameters:
         said = evidence(parameter.name, functions, loading)
@@ -56,13 +58,15 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
             notes.append(f"{parameter.name}: {ast.unparse(known[parameter.name])}, {how}")
             continue
         first = [kind for kind in classes_like(parameter.name, functions, loading) if loading.is_known(_expr(kind))]
-        first += [ast.unparse(found)] if found is not None and loading.is_known(found) else []
+        first += [_open(ast.unparse(found), how)] if found is not None and loading.is_known(found) else []
+        known_ones |= {parameter.name} if first else set()
         guesses[parameter.name] = list(dict.fromkeys([*first, *said, *(k for k in MIX if loading.is_known(_expr(k)))]))
         if parameter.variadic and not first:
-            guesses[parameter.name] = ["int", "str", *guesses[parameter.name]]
-    chosen = _tried(loading, known, guesses, functions, answers, seed=seed) if guesses else {}
+            guesses[parameter.name] = list(dict.fromkeys(["int", "str", *guesses[parameter.name]]))
+    chosen = _tried(loading, known, guesses, functions, answers, seed=seed, sound=known_ones) if guesses else {}
     for name, kinds in chosen.items():
-        notes.append(f"{name}: {' | '.join(kinds)}, tried, for nothing says what it is")
+        how = "by its use or name" if name in known_ones else "tried, for nothing says what it is"
+        notes.append(f"{name}: {' | '.join(kinds)}, {how}")
     annotated = {**known, **{name: _union(kinds) for name, kinds in chosen.items()}}
     return Kinds(
         parameters=tuple(replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters),
@@ -130,6 +134,7 @@ def _tried(
     answers: Answers,
     *,
     seed: int,
+    sound: Collection[str],
 ) -> dict[str, list[str]]:
     """Return the kinds of each parameter in ``guesses`` on which a version returns; the first guess if it does."""
     generator = random.Random(f"{seed}/kinds")
@@ -149,7 +154,7 @@ def _tried(
             all_of[name][kind] += 1
             good[name][kind] += answered
     return {
-        name: _kept(options, good[name], all_of[name], evidence(name, functions, loading))
+        name: _kept(options, good[name], all_of[name], evidence(name, functions, loading), is_sound=name in sound)
         for name, options in guesses.items()
     }
 
@@ -160,9 +165,11 @@ def _pick(number: int, options: Sequence[str], generator: random.Random) -> str:
     return options[0] if generator.random() < 0.4 else generator.choice(options)
 
 
-def _kept(options: Sequence[str], good: Counter[str], tried: Counter[str], said: Sequence[str]) -> list[str]:
+def _kept(
+    options: Sequence[str], good: Counter[str], tried: Counter[str], said: Sequence[str], *, is_sound: bool
+) -> list[str]:
     first = options[0]
-    if tried[first] and good[first] / tried[first] >= _ENOUGH:
+    if is_sound and tried[first] and good[first] / tried[first] >= _ENOUGH:
         return list(dict.fromkeys([first, *(kind for kind in said if good[kind])]))
     rates = {kind: good[kind] / tried[kind] for kind in options if tried[kind] and good[kind]}
     if not rates:
@@ -176,6 +183,11 @@ def _inputs(loading: Loading, known: Mapping[str, ast.expr], kinds: Mapping[str,
     parameters = [replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters]
     types = ArgumentTypes(parameters, Annotations(loading.known_module))
     return sample_seeds(types, seed=seed, n_seeds=3, codes=loading.codes)
+
+
+def _open(kind: str, how: str) -> str:
+    """Return a guess, wider where all that is known is that the value is asked whether it is true."""
+    return kind.replace("bool", "bool | str") if how == "by its use" and kind in ("bool", "bool | None") else kind
 
 
 def _is_empty(text: str) -> bool:

@@ -1,5 +1,6 @@
 """The search for inputs on which two versions differ: known calls, inputs for the lines that differ, many drawn."""
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
 _DIRECTED = 450
 _BATCH = 500
+_HUGE = re.compile(r"\d{11,}")
+"""A whole number that nobody counts to: what Python alone raises for it says little."""
 _SECONDS, _SECONDS_MORE = 4.0, 2.0
 """That shrinking the input of the first change may take, and that of each further one."""
 
@@ -80,6 +83,8 @@ class Search:
         self.constants = named_constants(self.lines, [s for bundle in pair.bundles for s in bundle.definitions])
         self.found = Found()
         self.inside: Inside | None = None
+        self.calls: frozenset[str] = frozenset()
+        """Argument tuples of the calls that were found."""
         self.expectations = Expectations(pair.targets[1], options.expect, executor, self.codes[1])
 
     def run(self) -> Found:
@@ -113,7 +118,7 @@ class Search:
         if not seeds:
             return
         options.phase("running both versions")
-        seen = frozenset(loading.calls)
+        seen = self.calls = frozenset(loading.calls)
         draws = self._draws(loading, types, seeds)
         favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds))))
         draws.favour([any(kind == Kind.VALUE for kind, _ in favoured.get(text, ())) for text in draws.seeds])
@@ -188,7 +193,10 @@ class Search:
             refused = next(outcome for outcome in row if outcome[0] == Kind.EXCEPTION)
             if name_of(refused) == "TypeError":  # the version does not take the parameter
                 return "counts"
-        return self.compare.weigh(*row, sure=text in sure)
+        weight = self.compare.weigh(*row, sure=text in sure)
+        raised = [name_of(outcome) for outcome in row if outcome[0] == Kind.EXCEPTION]
+        is_huge = _HUGE.search(text) is not None and not self.compare.raised.issuperset(raised)
+        return "doubtful" if weight == "counts" and is_huge and text not in self.calls else weight
 
     def _conclude(self, signature: Signature, sure: frozenset[str], accepts: Accepts) -> None:
         """Confirm the differences and shrink the input of each kind."""
