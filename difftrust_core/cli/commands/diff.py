@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import FindingsOption, WeakOption
+from difftrust_core.cli.options import FindingsOption, TestsOption, WeakOption
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -59,6 +59,7 @@ def diff(
         float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
     ] = 1e-9,
     message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
+    write_tests: TestsOption = None,
     style: FindingsOption = "text",
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
@@ -70,7 +71,7 @@ def diff(
     Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided.
     """
     from difftrust_core.checks.versions.records import DiffOptions
-    from difftrust_core.cli.checking.one import say, undecided_on_failure
+    from difftrust_core.cli.checking.one import say, undecided_on_failure, write_what_is_right
 
     with undecided_on_failure(), patience(say) as phase:
         options = DiffOptions(
@@ -89,6 +90,11 @@ def diff(
         )
         report = _one(what, options)
         _show(report, style)
+        if report.failed_expectations and write_tests is not None:
+            say(f"an expectation fails, so {write_tests} is not written")
+        elif write_tests is not None:
+            for line in write_what_is_right(write_tests, what[-1], options.expect):
+                say(line)
     raise typer.Exit(_STATUS[report.verdict])
 
 
