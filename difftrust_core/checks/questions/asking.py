@@ -162,11 +162,18 @@ class Asking:
                 outcome=spelled_outcome(
                     outcomes[rows[0]][0].name.lower(), outcomes[rows[0]][1], self.board.asked[index].arguments
                 ),
-                answer=_answer_of(outcomes[rows[0]]),
+                answer=self._answer_of(outcomes[rows[0]]),
                 candidates=tuple(name for p in rows for name in self.board.names[p]),
             )
             for place, rows in enumerate(ordered)
         )
+
+    def _answer_of(self, outcome: Outcome) -> str:
+        kind, text = outcome
+        if kind == Kind.EXCEPTION:
+            return f"raises {self.board.answers.known(text).partition('(')[0]}"
+        known = _canonical(text) if kind == Kind.VALUE else None
+        return "" if known is None else f"== {known}"
 
     def _understood(self, text: str, index: int) -> str:
         """Return what was answered in one form. Raises WrongUsage."""
@@ -192,7 +199,8 @@ class Asking:
             if asked.condition:  # nothing more of that kind
                 self._open &= np.array([each.condition != asked.condition for each in self.board.asked])
         elif said != EITHER:
-            self._alive &= self._agree(asked, said)
+            agree, labels = self._agree(asked, said), self._labels[:, index]
+            self._alive &= np.isin(labels, labels[agree])  # what counts as one outcome is right or wrong together
 
     def _agree(self, asked: Asked, said: str) -> NDArray[np.bool_]:
         """Return which programs do on an input what was said to be right: (n_programs,)."""
@@ -201,13 +209,13 @@ class Asking:
             name = said.removeprefix("raises ")
             return np.array([kind == Kind.EXCEPTION and is_a(text, name) for kind, text in asked.outcomes])
         right = said.removeprefix("==").strip()
-        whole = read_literal(right)
+        whole = (Kind.VALUE, write_literal(read_literal(right)))
         found = []
         for kind, text in asked.outcomes:
             effects = effects_of(text) if kind == Kind.VALUE else None
             if effects is not None and effects_of(right) is None:  # the value was answered, nothing of the effects
                 text = write_literal(effects.fields.get("value"))
-            found.append(kind == Kind.VALUE and not answers.differ((Kind.VALUE, write_literal(whole)), (kind, text)))
+            found.append(kind == Kind.VALUE and not answers.differ(whole, (kind, _canonical(text) or text)))
         return np.array(found)
 
     def _clusters(self) -> list[list[int]]:
@@ -219,10 +227,9 @@ class Asking:
         return sorted(groups.values(), key=lambda rows: (-int(counts[rows].sum()), rows))
 
 
-def _answer_of(outcome: Outcome) -> str:
-    kind, text = outcome
-    if kind == Kind.EXCEPTION:
-        return f"raises {text.partition('(')[0]}"
-    if kind != Kind.VALUE:
-        return ""
-    return f"== {text}"
+def _canonical(text: str) -> str | None:
+    """Return a value's text as an answer is written; None where it is no literal."""
+    try:
+        return write_literal(read_literal(text))
+    except (BadText, RecursionError):
+        return None

@@ -5,6 +5,7 @@ import copy
 import difflib
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ _TEXTS = (
 _INTS = (0, 1, -1, 2, 3, 7, 10, 12, 100, 255, 256, 1000, -100, 2**31, 2**63, 10**20)
 _FLOATS = (0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, 0.1, 1e-9, 1e16, 100.0)
 _SEEDS = 12
+_MAX_CONSTANT = 2_000
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_NODES = 12
 
 
@@ -151,6 +154,19 @@ def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], 
                 yield rebuild(value, [*parts[:position], new, *parts[position + 1 :]])
 
 
+def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> list[str]:
+    """Return the texts of the module's constants that lines name, short ones."""
+    named = {word for line in lines for word in _WORD.findall(line)}
+    found: dict[str, None] = {}
+    for statement in definitions:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(target, ast.Name) and target.id in named for target in targets):
+                text = ast.unparse(statement)
+                found |= {text: None} if len(text) < _MAX_CONSTANT else {}
+    return list(found)
+
+
 def functions_text(statements: Sequence[ast.stmt]) -> str:
     """Return the text of statements, docstrings left out, a line a statement."""
     return "\n".join(ast.unparse(_bare(statement)) for statement in statements)
@@ -158,9 +174,9 @@ def functions_text(statements: Sequence[ast.stmt]) -> str:
 
 def _bare(statement: ast.stmt) -> ast.stmt:
     class Bare(ast.NodeTransformer):
-        def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
             is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-            return ast.Expr(value=ast.Constant(value=...)) if is_text else node
+            return None if is_text else node
 
     made: ast.stmt = Bare().visit(copy.deepcopy(statement))
     return ast.fix_missing_locations(made)

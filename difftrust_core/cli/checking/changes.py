@@ -140,7 +140,7 @@ class _Comparing:
         """Compare them in order; what is compared is kept at once, so a stop loses one at most."""
         total = len(self._changed)
         with ExitStack() as stack:
-            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="comparing"))
+            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="comparing", leave=False))
             phase = stack.enter_context(patience(say)) if bar.disable else lambda name: None
             for number, change in enumerate(self._changed, 1):
                 where = self._where(change)

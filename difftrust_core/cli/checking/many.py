@@ -89,7 +89,7 @@ class _Checking:
         found = []
         total = len(self._functions)
         with ExitStack() as stack:
-            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="checking"))
+            bar = stack.enter_context(Progress(total=total, unit=" functions", desc="checking", leave=False))
             phase = stack.enter_context(patience(say)) if bar.disable else lambda name: None
             for number, where in enumerate(self._functions, 1):
                 phase(f"checking {where}, {number} of {total}")

@@ -60,6 +60,9 @@ def diff(
     ] = 1e-9,
     message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
     style: FindingsOption = "text",
+    again: Annotated[
+        bool, typer.Option("--again", help="Between revisions: compare anew what was compared before.")
+    ] = False,
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """See on which inputs two versions of a function behave differently: value, exception, changed argument, print.
@@ -72,22 +75,25 @@ def diff(
     from difftrust_core.checks.versions.records import DiffOptions
     from difftrust_core.cli.checking.one import say, undecided_on_failure
 
+    options = DiffOptions(
+        n=n,
+        seed=seed,
+        expect=tuple(expect or ()),
+        examples=tuple(example or ()),
+        assume=tuple(assume or ()),
+        allow_imports=tuple(allow_import or ()),
+        equality=equality,
+        tolerance=tolerance,
+        messages=message,
+        allow_weak=allow_weak_sandbox,
+        say=say,
+    )
+    if not any("::" in word for word in what[:2]):
+        from difftrust_core.cli.checking.changes import diff_changes, read_words
+
+        raise typer.Exit(diff_changes(read_words(what), options, style=style, again=again))
     with undecided_on_failure(), patience(say) as phase:
-        options = DiffOptions(
-            n=n,
-            seed=seed,
-            expect=tuple(expect or ()),
-            examples=tuple(example or ()),
-            assume=tuple(assume or ()),
-            allow_imports=tuple(allow_import or ()),
-            equality=equality,
-            tolerance=tolerance,
-            messages=message,
-            allow_weak=allow_weak_sandbox,
-            say=say,
-            phase=phase,
-        )
-        report = _one(what, options)
+        report = _one(what, replace(options, phase=phase))
         _show(report, style)
     raise typer.Exit(_STATUS[report.verdict])
 
