@@ -23,6 +23,7 @@ from difftrust_core.cli.commands import (
     figure,
     generate,
     import_,
+    mcp,
     plan,
     report,
     reproduce,
@@ -53,7 +54,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 for _module in (
     demo, fetch, check, diff, generate, import_, execute, structure, compare, table, sql, figure, report, dashboard,
-    plan, export, smallest, reproduce, verify, compact, doctor,
+    plan, export, smallest, reproduce, verify, compact, doctor, mcp,
 ):  # fmt: skip
     app.add_typer(_module.commands)
 

@@ -17,7 +17,7 @@ from difftrust_core.datasets.benchmarks import load_benchmark
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
-    "export", "reproduce", "report", "doctor", "dashboard", "verify", "compact", "smallest", "diff",
+    "export", "reproduce", "report", "doctor", "dashboard", "verify", "compact", "smallest", "diff", "mcp",
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from difftrust_core.checks.source.preamble import names_in
 from difftrust_core.checks.source.values import LIBRARIES
 from difftrust_core.checks.versions.modules import Module, Modules
 from difftrust_core.checks.versions.version import Version
@@ -45,7 +46,8 @@ def bundle_of(
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
     modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
-    modules.want(wanted, *also)
+    modules.ask(target.function.name)
+    modules.want(wanted, *names_in_annotations(target.function), *also)
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
     missing = tuple(package for package in (*packages, _NOWHERE) if package not in there)
@@ -61,7 +63,7 @@ def bundle_of(
         sources[above] = ("", True)
         above = above.rpartition(".")[0]
     names = tuple(dict.fromkeys((name or own, own)))
-    classes = _classes(modules)
+    classes, late = _classes(modules), _late(modules)
     return Bundle(
         code="\n".join((
             "import types as __types",
@@ -69,7 +71,7 @@ def bundle_of(
             f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
             f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
             _text(modules.own, modules),
-            *(f"from {module} import {found}" for module, found in classes),
+            f"__inside.complete(globals(), {late!r}, {classes!r})",
             f"{CALL} = __inside.caller(globals(), {_owner(version)!r}, {_name(version)!r})",
         )),
         libraries=there,
@@ -94,7 +96,40 @@ def _inside() -> str:
 
 
 def _text(module: Module, modules: Modules) -> str:
-    return "\n".join(ast.unparse(_absolute(statement, module, modules)) for statement in module.statements)
+    """Return the text of a module; what others take of the own one they get when that is complete."""
+    lines = []
+    for statement in module.statements:
+        text = ast.unparse(_absolute(statement, module, modules))
+        if isinstance(statement, ast.ImportFrom) and modules.base(module, statement) == modules.own.name:
+            text = f"try:\n    {text}\nexcept ImportError:\n    pass"
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def _late(modules: Modules) -> list[tuple[str, str, str]]:
+    """Return what other modules take of the own one: module, name there, name here."""
+    return [
+        (module.name, alias.asname or alias.name, alias.name)
+        for module in modules.others
+        for statement in module.statements
+        if isinstance(statement, ast.ImportFrom) and modules.base(module, statement) == modules.own.name
+        for alias in statement.names
+    ]
+
+
+def names_in_annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the names in the annotations of a function's parameters, those written as texts included."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    found: set[str] = set()
+    for argument in every:
+        if argument is not None and argument.annotation is not None:
+            for node in ast.walk(argument.annotation):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found |= names_in(node.value)
+                elif isinstance(node, ast.Name):
+                    found.add(node.id)
+    return found
 
 
 def _absolute(statement: ast.stmt, module: Module, modules: Modules) -> ast.stmt:

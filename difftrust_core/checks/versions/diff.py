@@ -19,6 +19,8 @@ from difftrust_core.languages.language import language_of
 from difftrust_core.sandbox.host import Sandbox
 
 __all__ = ["DiffOptions", "DiffReport", "Version", "diff", "load_version"]
+_MAX_WHOLE = 100_000
+"""Characters of both programs up to which all statements of their modules are tried where those chosen do not load."""
 _CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
 """Seconds that somebody waits for a version that waits itself; computing is limited by CPU time."""
 
@@ -32,10 +34,11 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     options = options or DiffOptions()
     options.phase("reading both versions")
     pair = _pair(old, new, options, whole=False)
-    if pair.bundles[0].code == pair.bundles[1].code:
+    before, after = (functions_text(bundle.definitions) for bundle in pair.bundles)
+    if before == after:
         return judged(pair, options, Found(), difference="")
     found = _searched(pair, options)
-    if found.load_errors:
+    if found.load_errors and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
         whole = _pair(old, new, options, whole=True)
         again = _searched(whole, options)
         found, pair = (again, whole) if not again.load_errors else (found, pair)

@@ -5,6 +5,8 @@ import copy
 import difflib
 import itertools
 import math
+import random
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -37,6 +39,9 @@ _TEXTS = (
 _INTS = (0, 1, -1, 2, 3, 7, 10, 12, 100, 255, 256, 1000, -100, 2**31, 2**63, 10**20)
 _FLOATS = (0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, 0.1, 1e-9, 1e16, 100.0)
 _SEEDS = 12
+_MAX_CONSTANT = 2_000
+_REPLACED = 0.8
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_NODES = 12
 
 
@@ -97,6 +102,7 @@ def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) ->
     streams = [
         _replaced(arguments, texts, numbers),
         _replaced(arguments, _TEXTS, [*_INTS, *_FLOATS]),
+        _combined(arguments, [*texts, *_TEXTS], [*numbers, *_INTS, *_FLOATS], most=most),
     ]
     found: dict[str, None] = {}
     for made in itertools.chain.from_iterable(itertools.zip_longest(*streams)):
@@ -130,6 +136,20 @@ def _replaced(
                 yield (*seed[:at], new, *seed[at + 1 :])
 
 
+def _combined(
+    seeds: Sequence[tuple[Any, ...]], texts: Sequence[str], numbers: Sequence[int | float], *, most: int
+) -> Iterator[tuple[Any, ...]]:
+    """Iterate over seeds of which every argument has one node replaced, each by a value drawn for itself."""
+    generator = random.Random(len(texts))
+    for _ in range(most if any(len(seed) > 1 for seed in seeds) else 0):
+        seed = generator.choice(seeds)
+        made = []
+        for value in seed:
+            variants = list(itertools.islice(_variants(value, texts, numbers, generator.randrange(1000)), _MAX_NODES))
+            made.append(generator.choice(variants) if variants and generator.random() < _REPLACED else value)
+        yield tuple(made)
+
+
 def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], turn: int) -> Iterator[Any]:
     kind = type(value)
     if kind is str and texts:
@@ -151,6 +171,19 @@ def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], 
                 yield rebuild(value, [*parts[:position], new, *parts[position + 1 :]])
 
 
+def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> list[str]:
+    """Return the texts of the module's constants that lines name, short ones."""
+    named = {word for line in lines for word in _WORD.findall(line)}
+    found: dict[str, None] = {}
+    for statement in definitions:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(target, ast.Name) and target.id in named for target in targets):
+                text = ast.unparse(statement)
+                found |= {text: None} if len(text) < _MAX_CONSTANT else {}
+    return list(found)
+
+
 def functions_text(statements: Sequence[ast.stmt]) -> str:
     """Return the text of statements, docstrings left out, a line a statement."""
     return "\n".join(ast.unparse(_bare(statement)) for statement in statements)
@@ -158,9 +191,9 @@ def functions_text(statements: Sequence[ast.stmt]) -> str:
 
 def _bare(statement: ast.stmt) -> ast.stmt:
     class Bare(ast.NodeTransformer):
-        def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
             is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-            return ast.Expr(value=ast.Constant(value=...)) if is_text else node
+            return None if is_text else node
 
     made: ast.stmt = Bare().visit(copy.deepcopy(statement))
     return ast.fix_missing_locations(made)

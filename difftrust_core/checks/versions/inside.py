@@ -5,6 +5,7 @@ Read as a text and executed there only; standard library only.
 
 import contextlib
 import functools
+import importlib
 import importlib.abc
 import importlib.machinery
 import io
@@ -101,6 +102,16 @@ def install(
     _own.update(names, sources)
     sys.meta_path.insert(0, _Finder(sources, missing))
     warnings.warn = _heard
+
+
+def complete(namespace: dict[str, Any], late: list[tuple[str, str, str]], classes: list[tuple[str, str]]) -> None:
+    """Give other modules what they take of the own one, and the own namespace the classes that inputs are made of."""
+    for module, name, own in late:
+        if module in sys.modules and own in namespace:
+            setattr(sys.modules[module], name, namespace[own])
+    for module, name in classes:
+        with contextlib.suppress(Exception):
+            namespace.setdefault(name, getattr(importlib.import_module(module), name))
 
 
 def _heard(message: Any, category: Any = None, *arguments: Any, **named: Any) -> None:

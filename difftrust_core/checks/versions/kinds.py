@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.checks.source.function import Loading
 from difftrust_core.checks.source.hints import sample_seeds
 from difftrust_core.checks.source.target import Function
@@ -54,7 +55,8 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
             known[parameter.name] = _union([ast.unparse(found), *said])
             notes.append(f"{parameter.name}: {ast.unparse(known[parameter.name])}, {how}")
             continue
-        first = [ast.unparse(found)] if found is not None and loading.is_known(found) else []
+        first = [kind for kind in classes_like(parameter.name, functions, loading) if loading.is_known(_expr(kind))]
+        first += [ast.unparse(found)] if found is not None and loading.is_known(found) else []
         guesses[parameter.name] = list(dict.fromkeys([*first, *said, *(k for k in MIX if loading.is_known(_expr(k)))]))
         if parameter.variadic and not first:
             guesses[parameter.name] = ["int", "str", *guesses[parameter.name]]
@@ -85,6 +87,35 @@ def evidence(name: str, functions: Sequence[Function], loading: Loading) -> list
     return [kind for kind in found if kind not in ("object", "type") and loading.is_known(_expr(kind))]
 
 
+def classes_like(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
+    """Return the classes of the files that have all attributes that the versions ask a parameter for."""
+    asked = {
+        node.attr
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    }
+    found = []
+    for statement in loading.target.module.body:
+        if isinstance(statement, ast.ClassDef) and asked and asked <= _attributes(statement):
+            found.append(statement.name)
+    return found[:2]
+
+
+def _attributes(owner: ast.ClassDef) -> set[str]:
+    """Return the names that a class gives its objects: methods, fields, what its methods assign to ``self``."""
+    found: set[str] = set()
+    for node in ast.walk(owner):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr, ctx=ast.Store()):
+                found.add(attr)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+    return found
+
+
 def _alternatives(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.BinOp):
         return [*_alternatives(node.left), *_alternatives(node.right)]
@@ -111,7 +142,9 @@ def _tried(
     returned = answers([text for _, text in tries])
     good: dict[str, Counter[str]] = {name: Counter() for name in guesses}
     all_of: dict[str, Counter[str]] = {name: Counter() for name in guesses}
-    for (kinds, _), answered in zip(tries, returned, strict=True):
+    for (kinds, text), answered in zip(tries, returned, strict=True):
+        if _is_empty(text):  # nothing is done with an empty list, whatever it might hold
+            continue
         for name, kind in kinds.items():
             all_of[name][kind] += 1
             good[name][kind] += answered
@@ -143,6 +176,15 @@ def _inputs(loading: Loading, known: Mapping[str, ast.expr], kinds: Mapping[str,
     parameters = [replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters]
     types = ArgumentTypes(parameters, Annotations(loading.known_module))
     return sample_seeds(types, seed=seed, n_seeds=3, codes=loading.codes)
+
+
+def _is_empty(text: str) -> bool:
+    """Tell whether an argument holds nothing, so that an answer says nothing of what it may hold."""
+    try:
+        values = read_literal(text)
+    except BadText:
+        return True
+    return any(type(value) in (list, dict, tuple, set, str, bytes) and not value for value in values)
 
 
 def _expr(text: str) -> ast.expr:

@@ -11,6 +11,7 @@ from difftrust_core.checks.source.target import parse_file
 from difftrust_core.exceptions import BadStub
 
 IMPORTS = ast.Import | ast.ImportFrom
+_INSTALLED = ("site-packages", "dist-packages")
 _MAX_FILE = 512 * 2**10
 _MAX_MODULES = 120
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -54,6 +55,14 @@ class Module:
         return [s for s in imports if any(alias.name == "*" for alias in s.names)]
 
     @cached_property
+    def star_places(self) -> list[int]:
+        """Positions of the statements that hold one."""
+        stars = set(map(id, self.stars))
+        return [
+            at for at, statement in enumerate(self.tree.body) if any(id(node) in stars for node in ast.walk(statement))
+        ]
+
+    @cached_property
     def chains(self) -> dict[str, set[str]]:
         """For each name the dotted texts that start with it: ``utils`` -> ``utils.text.strip``."""
         found: dict[str, set[str]] = {}
@@ -81,6 +90,10 @@ class Modules:
         self.external: dict[str, None] = {}
         """Packages beyond the standard library and the package itself that kept statements import."""
         self._waiting: list[tuple[Module, str]] = []
+        self._asked: set[str] = set()
+        """Names of attributes that what is kept asks for: methods of these names are followed."""
+        self._methods: dict[str, list[tuple[Module, ast.AST]]] = {}
+        """Methods that nothing asked for yet, by name."""
 
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
@@ -93,6 +106,16 @@ class Modules:
                 module.wanted.add(name)
                 self._find(module, name)
         return self
+
+    def _is_asked(self, name: str) -> bool:
+        return name in self._asked or (name.startswith("__") and name.endswith("__"))
+
+    def ask(self, name: str) -> None:
+        """Follow the methods of a name."""
+        if name not in self._asked:
+            self._asked.add(name)
+            for module, method in self._methods.pop(name, ()):
+                self._walk(module, method)
 
     @property
     def others(self) -> list[Module]:
@@ -108,9 +131,8 @@ class Modules:
                 above = self._load(base)
                 if above is not None:
                     self._waiting.append((above, name))
-            for at, statement in enumerate(module.tree.body):
-                if any(node in module.stars for node in ast.walk(statement)):
-                    self._keep(module, at)
+            for at in module.star_places:
+                self._keep(module, at)
             if module.is_package:
                 self._load(f"{module.name}.{name}")
 
@@ -119,9 +141,30 @@ class Modules:
             return
         module.kept.add(at)
         statement = module.tree.body[at]
-        for node in ast.walk(statement):
+        self._walk(module, statement)
+
+    def _walk(self, module: Module, top: ast.AST) -> None:
+        """Follow what a piece of code names; of a class the methods that something asks for."""
+        if isinstance(top, ast.ClassDef) and not self._whole:
+            for part in top.body:
+                if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) or self._is_asked(part.name):
+                    self._walk(module, part)
+                    if not isinstance(part, _DEFINED):
+                        for node in ast.walk(part):
+                            if isinstance(node, ast.Name):
+                                self.ask(node.id)
+                    continue
+                self._methods.setdefault(part.name, []).append((module, part))
+                for made in (*part.decorator_list, *part.args.defaults, *filter(None, part.args.kw_defaults)):
+                    self._walk(module, made)
+            for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):
+                self._walk(module, head)
+            return
+        for node in _evaluated(top):
             if isinstance(node, ast.Name):
                 self._waiting.append((module, node.id))
+            elif isinstance(node, ast.Attribute):
+                self.ask(node.attr)
             elif isinstance(node, ast.ImportFrom):
                 self._follow_from(module, node)
             elif isinstance(node, ast.Import):
@@ -204,7 +247,8 @@ class Modules:
         parts = name.split(".")
         if not name or not all(part.isidentifier() for part in parts):
             return None
-        if parts[0] in sys.stdlib_module_names and parts[0] != self.own.name.partition(".")[0]:
+        foreign = parts[0] != self.own.name.partition(".")[0]
+        if foreign and (parts[0] in sys.stdlib_module_names or self.root.name in _INSTALLED):
             return None
         place = self.root.joinpath(*parts)
         for path in (place / "__init__.py", place.with_suffix(".py")):
@@ -247,6 +291,19 @@ def _bound_or_changed(statement: ast.stmt) -> Iterator[str]:
                     yield head.partition(".")[0]
     if type(statement).__name__ == "TypeAlias":
         yield statement.name.id  # type: ignore[attr-defined]
+
+
+def _evaluated(top: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over nodes, those of a function's annotations left out, but for what makes an object."""
+    waiting = [top]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name, value in ast.iter_fields(node):
+            is_annotation = name == "returns" or (name == "annotation" and isinstance(node, ast.arg))
+            if is_annotation and not (isinstance(top, ast.FunctionDef) and top.name == "__init__"):
+                continue
+            waiting += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)]
 
 
 def _own_nodes(statement: ast.AST) -> Iterator[ast.AST]:

@@ -1,20 +1,21 @@
 """The search for inputs on which two versions differ: known calls, inputs for the lines that differ, many drawn."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind, Outcome
-from difftrust_core.checks.duel import Duel
+from difftrust_core.checks.duel import Duel, Shows
 from difftrust_core.checks.inputs import Draws, draws_of
 from difftrust_core.checks.predicate import Inside
 from difftrust_core.checks.programs import Executor
 from difftrust_core.checks.source.conditions import conditions_of
 from difftrust_core.checks.source.function import Loading
 from difftrust_core.checks.source.mentions import columns_in, words_in
-from difftrust_core.checks.versions.compare import Compare, Weight, is_not_built, plain
-from difftrust_core.checks.versions.directed import directed_inputs
+from difftrust_core.checks.versions.compare import Compare, Weight, is_not_built, name_of, plain
+from difftrust_core.checks.versions.directed import directed_inputs, named_constants
 from difftrust_core.checks.versions.expected import Expectations
 from difftrust_core.checks.versions.kinds import settle
 from difftrust_core.checks.versions.known import Pair, load
@@ -27,9 +28,11 @@ from difftrust_core.languages.python.shrink import simplicity
 
 Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
-_MAX_CHANGES = 3
-_DIRECTED = 300
-_BATCH = 300
+_MAX_CHANGES = 2
+_DIRECTED = 450
+_BATCH = 500
+_SECONDS, _SECONDS_MORE = 4.0, 2.0
+"""That shrinking the input of the first change may take, and that of each further one."""
 
 
 @dataclass(kw_only=True)
@@ -74,6 +77,7 @@ class Search:
         self.codes = (pair.bundles[0].code, pair.bundles[1].code)
         self.texts = (pair.old.text, pair.new.text)
         self.lines = list(lines)
+        self.constants = named_constants(self.lines, [s for bundle in pair.bundles for s in bundle.definitions])
         self.found = Found()
         self.inside: Inside | None = None
         self.expectations = Expectations(pair.targets[1], options.expect, executor, self.codes[1])
@@ -114,15 +118,18 @@ class Search:
         favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds))))
         draws.favour([any(kind == Kind.VALUE for kind, _ in favoured.get(text, ())) for text in draws.seeds])
         best = self._best(seeds)
-        directed = [text for text in directed_inputs(best, self.lines, most=_DIRECTED) if draws.accepts(text)]
+        lines = [*self.lines, *self.constants]
+        directed = [text for text in directed_inputs(best, lines, most=_DIRECTED) if draws.accepts(text)]
         task = self.executor.task
-        witnesses = islice(language_of(task).witnesses(task, best, self.texts, options.seed), 3 * options.witnesses)
+        programs = [*self.texts, *self.constants]
+        witnesses = islice(language_of(task).witnesses(task, best, programs, options.seed), 3 * options.witnesses)
         sought = [w.arguments for w in witnesses if draws.accepts(w.arguments)][: options.witnesses]
         self.found.n_witnesses += len({*directed, *sought, *loading.calls})
         self._run([*directed, *sought])
         drawn = dict.fromkeys(draws(position, 0) for position in range(options.n))
         self._run([text for text in drawn if draws.accepts(text)])
-        self._conclude(signature, seen | ({*found.rows} if not kinds.guessed else frozenset()), draws.accepts)
+        sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
+        self._conclude(signature, sure, draws.accepts)
 
     def _best(self, seeds: Sequence[str]) -> list[str]:
         """Return the seeds on which a version returns first: far from them all raise."""
@@ -142,7 +149,7 @@ class Search:
 
     def _draws(self, loading: Loading, types: ArgumentTypes, seeds: Sequence[str]) -> Draws:
         task = replace(self.executor.task, seed_inputs=tuple(seeds))
-        codes = [*self.texts, *self.lines]
+        codes = [*self.texts, *self.lines, *self.constants]
         return draws_of(
             task,
             types,
@@ -176,20 +183,28 @@ class Search:
                 errors.append(f"the {name} version does not load: {rows[0][which][1]}")
         self.found.load_errors = tuple(errors) or self.found.load_errors
 
-    def _weigh(self, text: str, row: Row, sure: frozenset[str]) -> Weight:
+    def _weigh(self, text: str, row: Row, sure: frozenset[str], signature: Signature) -> Weight:
+        if signature.note and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
+            refused = next(outcome for outcome in row if outcome[0] == Kind.EXCEPTION)
+            if name_of(refused) == "TypeError":  # the version does not take the parameter
+                return "counts"
         return self.compare.weigh(*row, sure=text in sure)
 
     def _conclude(self, signature: Signature, sure: frozenset[str], accepts: Accepts) -> None:
         """Confirm the differences and shrink the input of each kind."""
         found, options = self.found, self.options
-        weights = {text: self._weigh(text, row, sure) for text, row in found.rows.items()}
+        weights = {
+            text: self._weigh(text, row, sure, signature)
+            for text, row in found.rows.items()
+            if text in sure or accepts(text)  # not those of kinds that were tried and dropped
+        }
         found.unanswered = sum(weight == "nothing" for weight in weights.values())
         sorts: tuple[tuple[Weight, list[Change]], ...] = (("counts", found.changes), ("doubtful", found.doubtful))
         for weight, into in sorts:
             texts = [text for text, each in weights.items() if each == weight]
             confirmed = self._confirmed(texts)
             if weight == "counts":
-                found.n_differing = len(confirmed)
+                found.n_differing = len(texts) if confirmed else 0
             if confirmed and (weight == "counts" or not found.changes):
                 options.phase("seeking the smallest input that shows the change")
                 into += self._smallest(confirmed, weight, signature, sure, accepts)
@@ -217,26 +232,43 @@ class Search:
             groups.setdefault(_sort_of(self.found.rows[text]), []).append(text)
         known: list[str] = []
         changes: list[Change] = []
-        for group in sorted(groups.values(), key=lambda group: (min(map(len, group)), -len(group)))[:_MAX_CHANGES]:
-            change = self._shrunk(group, weight, signature, sure, accepts)
+        ordered = sorted(groups.values(), key=lambda group: (self._rank(group[0]), min(map(len, group)), -len(group)))
+        for group in ordered[:_MAX_CHANGES]:
+            seconds = _SECONDS_MORE if changes else _SECONDS
+            change = self._shrunk(group, weight, signature, sure, accepts, seconds=seconds)
             if change is not None and change.arguments not in known:
                 known.append(change.arguments)
                 changes.append(change)
         return changes
 
+    def _rank(self, text: str) -> int:
+        """Return 0 where a difference speaks for itself: values, and exceptions that a version raises by name."""
+        row = self.found.rows[text]
+        raised = [name_of(outcome) for outcome in row if outcome[0] == Kind.EXCEPTION]
+        return int(any(name not in self.compare.raised for name in raised))
+
     def _shrunk(
-        self, group: Sequence[str], weight: Weight, signature: Signature, sure: frozenset[str], accepts: Accepts
+        self,
+        group: Sequence[str],
+        weight: Weight,
+        signature: Signature,
+        sure: frozenset[str],
+        accepts: Accepts,
+        *,
+        seconds: float,
     ) -> Change | None:
         sort = _sort_of(self.found.rows[group[0]])
         typed = all(text in sure for text in group)
 
         def shows(one: Outcome, other: Outcome) -> bool:
+            if signature.note and weight == "counts":
+                return _sort_of((one, other)) == sort and self.compare.differ(one, other)
             return _sort_of((one, other)) == sort and self.compare.weigh(one, other, sure=typed) == weight
 
         def keeps(inputs: Sequence[str]) -> list[bool]:
             return self.inside(inputs) if self.inside is not None else [True] * len(inputs)
 
-        duel = Duel(self.executor, self.codes, shows, keeps)
+        duel = _TimedDuel(self.executor, self.codes, shows, keeps, seconds=seconds)
         pinned = self.expectations.inputs
         left = [text for text in group if text not in pinned]
         if not left:
@@ -254,6 +286,26 @@ class Search:
             expected=False,
             note=signature.note,
         )
+
+
+class _TimedDuel(Duel):
+    """A duel that knows nothing any more after some seconds."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        codes: tuple[str, str],
+        shows: Shows,
+        keeps: Callable[[Sequence[str]], list[bool]],
+        *,
+        seconds: float,
+    ):
+        super().__init__(executor, codes, shows, keeps)
+        self._until = time.monotonic() + seconds
+
+    def show(self, inputs: Sequence[str]) -> list[bool | None]:
+        """Return on which inputs it is seen; None where that was not found out in the time there is."""
+        return [None] * len(inputs) if time.monotonic() > self._until else super().show(inputs)
 
 
 def _change(text: str, row: Row, *, minimal: bool, expected: bool, note: str) -> Change:

@@ -29,9 +29,9 @@ def signatures(old: Target, new: Target) -> list[Signature]:
     """Return the parameters that both versions have, then those of each version that has others besides."""
     before, after = parameters_of(old), parameters_of(new)
     common = _common(before, after)
-    found = [Signature(parameters=common)]
+    found, names = [Signature(parameters=common)], renamed(old, new)
     for own, other, which in ((after, before, "old"), (before, after, "new")):
-        known = {parameter.name for parameter in (*common, *other)}
+        known = {parameter.name for parameter in (*common, *other)} | {name for pair in names for name in pair}
         extra = [parameter.name for parameter in own if parameter.name not in known]
         if extra:
             note = f"it gives {', '.join(extra)}, which the {which} version does not take"

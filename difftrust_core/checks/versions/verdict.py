@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from difftrust_core.checks.versions.known import Pair
 from difftrust_core.checks.versions.records import DiffOptions, DiffReport, DiffVerdict, Undecided
 from difftrust_core.checks.versions.search import Found
-from difftrust_core.checks.versions.signatures import renamed
+from difftrust_core.checks.versions.signatures import parameters_of, renamed
 
 _FEW = 5
 """With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
@@ -55,6 +55,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[Undecided]:
             remedy=f'give calls with --example "{pair.targets[1].entry_point}(...)"',
         )
         return
+    if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
+        yield Undecided(
+            why=f"only {found.ran} inputs are known that the function takes",
+            remedy=f'give calls with --example "{pair.targets[1].entry_point}(...)"',
+        )
     if not found.returned:
         yield Undecided(
             why=f"both versions raise the same on all {found.ran} inputs",

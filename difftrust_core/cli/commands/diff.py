@@ -25,7 +25,9 @@ _STATUS = {"unchanged": 0, "changed": 1, "undecided": 3}
 Example:
   difftrust diff old.py::area new.py::area
   difftrust diff HEAD~1:shapes.py::area shapes.py::area --expect "area(0) == 0"
+  difftrust diff HEAD~1:shapes.py::area            (with the working tree)
   difftrust diff HEAD~1 -- shapes/
+  difftrust diff v1.0..v1.1 src/ --format markdown
 """,
     cls=QuickCommand,
 )
@@ -60,6 +62,9 @@ def diff(
     ] = 1e-9,
     message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
     style: FindingsOption = "text",
+    again: Annotated[
+        bool, typer.Option("--again", help="Between revisions: compare anew what was compared before.")
+    ] = False,
     allow_weak_sandbox: WeakOption = False,
 ) -> None:
     """See on which inputs two versions of a function behave differently: value, exception, changed argument, print.
@@ -67,27 +72,31 @@ def diff(
     Neither docstring nor annotation is needed. Inputs come from calls in both packages and their tests, examples,
     types, use, and from what the lines that differ name.
 
-    Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided.
+    Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided. Of several: 1 if any
+    changed, else 3 if any is undecided or cannot be compared, else 0.
     """
     from difftrust_core.checks.versions.records import DiffOptions
     from difftrust_core.cli.checking.one import say, undecided_on_failure
 
+    options = DiffOptions(
+        n=n,
+        seed=seed,
+        expect=tuple(expect or ()),
+        examples=tuple(example or ()),
+        assume=tuple(assume or ()),
+        allow_imports=tuple(allow_import or ()),
+        equality=equality,
+        tolerance=tolerance,
+        messages=message,
+        allow_weak=allow_weak_sandbox,
+        say=say,
+    )
+    if not any("::" in word for word in what[:2]):
+        from difftrust_core.cli.checking.changes import diff_changes, read_words
+
+        raise typer.Exit(diff_changes(read_words(what), options, style=style, again=again))
     with undecided_on_failure(), patience(say) as phase:
-        options = DiffOptions(
-            n=n,
-            seed=seed,
-            expect=tuple(expect or ()),
-            examples=tuple(example or ()),
-            assume=tuple(assume or ()),
-            allow_imports=tuple(allow_import or ()),
-            equality=equality,
-            tolerance=tolerance,
-            messages=message,
-            allow_weak=allow_weak_sandbox,
-            say=say,
-            phase=phase,
-        )
-        report = _one(what, options)
+        report = _one(what, replace(options, phase=phase))
         _show(report, style)
     raise typer.Exit(_STATUS[report.verdict])
 

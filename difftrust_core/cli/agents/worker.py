@@ -1,0 +1,307 @@
+"""One call of the server, in a process of its own: a request as JSON on standard input, its answer on standard output.
+
+Progress goes to standard error, a JSON string a line. The end of standard input ends the process with all it started:
+the server is gone, or wants no answer any more.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from difftrust_core.base.files import scratch_folder
+from difftrust_core.base.text import printable
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+if TYPE_CHECKING:
+    from difftrust_core.checks.report import CheckReport
+    from difftrust_core.report.formats.findings import Finding
+
+_TEXT, _CODE = 400, 4000
+"""Characters of a text and of a program."""
+_ITEMS = 8
+"""Clusters, inputs and notes."""
+_FILE = 2_000_000
+"""Bytes of a source."""
+_VERDICTS = {"disagreement found": "incoherent"}
+
+Answer = dict[str, Any]
+
+
+def main() -> None:
+    """Answer one request, and end with the process group."""
+    request = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    answer: Answer
+    try:
+        answer = {"answer": _TOOLS[request.pop("tool")](**request)}
+    except DifftrustError as e:
+        answer = {"error": printable(str(e))}
+    sys.stdout.write(json.dumps(answer))
+    sys.stdout.flush()
+    os._exit(0)  # the thread still reads
+
+
+def _end_with_the_server() -> None:
+    sys.stdin.read()
+    os.killpg(0, signal.SIGKILL)
+
+
+def _progress(text: str) -> None:
+    sys.stderr.write(json.dumps(printable(text)) + "\n")
+    sys.stderr.flush()
+
+
+def _check(
+    *,
+    place: Mapping[str, Any],
+    candidates: Sequence[str],
+    models: Sequence[str],
+    m: int,
+    examples: Sequence[str],
+    assume: Sequence[str],
+    n: int,
+    max_usd: float | None,
+) -> Answer:
+    from difftrust_core.checks.questions.board_json import board_as_json
+    from difftrust_core.cli.checking.judging import judge_to_ask, prepare
+    from difftrust_core.cli.checking.request import CheckRequest
+    from difftrust_core.report.formats.findings import finding_of_check
+
+    with ExitStack() as stack:
+        where = stack.enter_context(_where(place))
+        request = CheckRequest(
+            models=tuple(models),
+            m=m,
+            n=n,
+            examples=tuple(examples),
+            assume=tuple(assume),
+            max_usd=max_usd,
+        )
+        if candidates:
+            request = replace(request, candidates=stack.enter_context(_folder(candidates)))
+        prepared = prepare(where, request, say=_progress, phase=_progress)
+        report, board = judge_to_ask(prepared)
+        result = _check_result(report, finding_of_check(report, where))
+    return {"result": result, "board": board_as_json(board), "usd": prepared.usd}
+
+
+def _check_result(report: "CheckReport", finding: "Finding") -> Answer:
+    clusters = [
+        {
+            "number": each.number,
+            "candidates": [_cut(name) for name in each.candidates[:50]],
+            "works": each.works,
+            "contradicts_example": each.contradicts,
+            "code": _cut(each.code, _CODE // 2),
+        }
+        for each in report.clusters[:_ITEMS]
+    ]
+    interval = report.interval
+    return {
+        "verdict": _VERDICTS.get(report.verdict, report.verdict),
+        "found_by": _found_by(report),
+        "statement": finding.message,
+        "incoherence": report.incoherence,
+        "interval": interval and {name: getattr(interval, name) for name in ("low", "high", "level", "covers")},
+        "n_inputs": report.n,
+        "clusters": clusters,
+        "witnesses": _witnesses(finding),
+        "consensus": report.consensus if report.consensus is None else _cut(report.consensus, _CODE),
+        "undecided": [_cut(f"{each.why}; {each.remedy}") for each in report.undecided],
+        "next_step": report.next_step,
+        "sandbox": _sandbox(),
+        "notes": [_cut(note) for note in report.notes[:_ITEMS]],
+        "left_out": _left_out(clusters=len(report.clusters), inputs=len(finding.inputs), notes=len(report.notes)),
+    }
+
+
+def _found_by(report: "CheckReport") -> str:
+    if report.contradictions:
+        return "examples"
+    return {"incoherent": "inputs", "disagreement found": "witnesses"}.get(report.verdict, "nothing")
+
+
+def _witnesses(finding: "Finding") -> list[Answer]:
+    found = []
+    for each in finding.inputs[:_ITEMS]:
+        outcomes = [{"who": _cut(who), "outcome": _cut(what)} for who, what in each.outcomes]
+        found.append({"call": _cut(each.call), "outcomes": outcomes})
+    return found
+
+
+def _left_out(**counts: int) -> str:
+    more = [f"{count - _ITEMS} {name}" for name, count in counts.items() if count > _ITEMS]
+    return f"left out: {', '.join(more)}" if more else ""
+
+
+def _sandbox() -> str:
+    from difftrust_core.sandbox.doctor import diagnose
+
+    found = diagnose()
+    names = ", ".join(layer.name for layer in found.layers if layer.active)
+    return f"{names}; {found.verdict}"
+
+
+def _diff(
+    *,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    expect: Sequence[str],
+    examples: Sequence[str],
+    assume: Sequence[str],
+    n: int,
+) -> Answer:
+    from difftrust_core.checks.versions.diff import diff
+    from difftrust_core.checks.versions.records import DiffOptions
+    from difftrust_core.checks.versions.version import load_version
+    from difftrust_core.report.formats.findings import finding_of_diff
+
+    options = DiffOptions(
+        n=n,
+        expect=tuple(expect),
+        examples=tuple(examples),
+        assume=tuple(assume),
+        say=_progress,
+        phase=_progress,
+    )
+    with _where(old) as before, _where(new) as after:
+        report = diff(load_version(before), load_version(after), options)
+    calls = [each.call for each in finding_of_diff(report).inputs]
+    outcomes = [dict(each.outcomes) for each in finding_of_diff(report).inputs]
+    changes = [
+        {"call": _cut(call), "old": _cut(did["old"]), "new": _cut(did["new"]), "expected": change.expected}
+        for call, did, change in zip(calls, outcomes, report.changes, strict=True)
+    ]
+    result = {
+        "verdict": report.verdict,
+        "statement": report.statement,
+        "changes": changes[:_ITEMS],
+        "failed_expectations": [_cut(text) for text in report.failed_expectations],
+        "n_inputs": report.n,
+        "n_differing": report.n_differing,
+        "undecided": [_cut(f"{each.why}; {each.remedy}") for each in report.undecided],
+        "next_step": report.next_step,
+        "sandbox": _sandbox(),
+        "notes": [_cut(note) for note in report.notes[:_ITEMS]],
+        "left_out": _left_out(changes=len(changes), notes=len(report.notes)),
+    }
+    return {"result": result}
+
+
+def _ask(*, board: Any, answers: Sequence[Sequence[str]], answer: str | None) -> Answer:
+    from difftrust_core.checks.questions import asking
+    from difftrust_core.checks.questions.board_json import board_of_json
+
+    said = [asking.Answer(arguments=arguments, said=text) for arguments, text in answers]
+    now = asking.Asking(board_of_json(board), said)
+    if answer is not None:
+        now.answer(answer)
+    question, program = now.question(), now.program
+    options = question.options if question else ()
+    shown = question and {
+        "call": _cut(question.call),
+        "options": [
+            {"answer": _cut(each.answer), "outcome": _cut(each.outcome), "n_candidates": len(each.candidates)}
+            for each in options[:_ITEMS]
+        ],
+        "may_not_be_allowed": question.doubt,
+    }
+    result = {
+        "question": shown,
+        "n_answers": len(now.answers),
+        "n_left": now.n_left,
+        "survivors": [_cut(name) for name in now.survivors[:50]],
+        "program": program and _cut(program, _CODE),
+        "examples": list(now.pins),
+        "assume": list(now.conditions),
+    }
+    return {"result": result, "answers": [[each.arguments, each.said] for each in now.answers]}
+
+
+def _pin(*, place: Mapping[str, Any], examples: Sequence[str]) -> Answer:
+    from difftrust_core.checks.pin import parse_pin, pin_example
+
+    with _where(place) as where:
+        path, _, name = where.rpartition("::")
+        pins = [(text, parse_pin(text, name)) for text in examples]
+        done = [(text, pin_example(where, pin)) for text, pin in pins]
+        source = None if place.get("path") else Path(path).read_text(encoding="utf-8")
+    return {
+        "result": {
+            "written": [text for text, new in done if new],
+            "there_already": [text for text, new in done if not new],
+            "source": source,
+        }
+    }
+
+
+@contextmanager
+def _where(place: Mapping[str, Any]) -> Iterator[str]:
+    """Yield ``module.py::function``: a file in the folder of the server, one of its revisions, or a source as a file.
+
+    Raises WrongUsage for a path that leads out of the folder.
+    """
+    from difftrust_core.checks.source.revisions import resolve_where
+
+    name, source, path, revision = (place.get(key) or "" for key in ("entry_point", "source", "path", "revision"))
+    if bool(source) == bool(path):
+        raise WrongUsage("expected either a source or a path, got " + ("both" if source else "neither"))
+    if len(source.encode("utf-8", "replace")) > _FILE:
+        raise WrongUsage(f"expected a source of at most {_FILE:,} bytes, got more; leave out what is not needed")
+    if path and not revision:
+        yield f"{inside(path)}::{name}"
+        return
+    if path:
+        with resolve_where(f"{revision}:{_relative(path)}::{name}") as where:
+            yield where
+        return
+    with scratch_folder() as folder:
+        file = folder / "source.py"
+        file.write_text(source, encoding="utf-8", errors="surrogatepass")
+        yield f"{file}::{name}"
+
+
+def inside(path: str) -> Path:
+    """Return a regular file below the working folder, relative to it. Raises WrongUsage for any other."""
+    root = Path.cwd().resolve()
+    wanted = _relative(path)
+    try:
+        found = (root / wanted).resolve(strict=True)
+        if found.is_relative_to(root) and found.is_file():
+            return found.relative_to(root)
+    except (OSError, RuntimeError, ValueError):
+        pass
+    raise WrongUsage(f"expected a file in the folder that the server was started in, got {printable(path)[:200]!r}")
+
+
+def _relative(path: str) -> str:
+    plain = Path(path)
+    if "\0" in path or plain.is_absolute() or ".." in plain.parts or path.startswith("-"):
+        raise WrongUsage(
+            f"expected a path relative to the folder that the server was started in, got {printable(path)[:200]!r}"
+        )
+    return plain.as_posix()
+
+
+@contextmanager
+def _folder(codes: Sequence[str]) -> Iterator[Path]:
+    with scratch_folder() as folder:
+        for number, code in enumerate(codes, 1):
+            name = f"candidate_{number:0{len(str(len(codes)))}}.py"
+            (folder / name).write_text(code, encoding="utf-8", errors="surrogatepass")
+        yield folder
+
+
+def _cut(text: str, most: int = _TEXT) -> str:
+    shown = "\n".join(map(printable, text.split("\n"))) if most > _TEXT else printable(text)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+_TOOLS: dict[str, Callable[..., Answer]] = {"check": _check, "diff": _diff, "ask": _ask, "pin": _pin}

@@ -1,0 +1,258 @@
+"""The server for agents as a real process, asked by the SDK's own client over standard input and output."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+import pytest
+
+pytest.importorskip("mcp", reason="mcp is not installed")
+
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from difftrust_core.cli.agents import worker
+from difftrust_core.exceptions import WrongUsage
+
+MODULE = '''
+def middle(values: list[int]) -> int:
+    """Return the middle one of the values in order, the smaller one of two."""
+'''
+SMALLER = "def middle(values):\n    return sorted(values)[(len(values) - 1) // 2]\n"
+LARGER = "def middle(values):\n    return sorted(values)[len(values) // 2]\n"
+SLOW = "def middle(values):\n    total = 0\n    for i in range(10 ** 7):\n        total += i\n    return total\n"
+Talk = Callable[[ClientSession, psutil.Process], Awaitable[Any]]
+
+
+@asynccontextmanager
+async def connected(folder: Path, *options: str) -> AsyncIterator[tuple[ClientSession, psutil.Process]]:
+    command = ["-P", "-c", "from difftrust_core.cli import main; main()", "mcp", *options]
+    own = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    server = StdioServerParameters(command=sys.executable, args=command, cwd=str(folder), env=own)
+    before = set(psutil.Process().children())
+    async with stdio_client(server) as (reads, writes), ClientSession(reads, writes) as session:
+        await session.initialize()
+        (process,) = set(psutil.Process().children()) - before
+        yield session, process
+
+
+def talk(folder: Path, told: Talk, *options: str) -> Any:
+    async def run() -> Any:
+        async with connected(folder, *options) as (session, process):
+            return await told(session, process)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "m.py").write_text(MODULE)
+    return tmp_path
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    return {"entry_point": "middle", "path": "m.py", "candidates": [SMALLER, LARGER, LARGER + "\n"], "n": 40} | more
+
+
+async def until_idle(process: psutil.Process) -> None:
+    with anyio.fail_after(20):
+        while process.children(recursive=True):
+            await anyio.sleep(0.05)
+
+
+async def until_running(process: psutil.Process) -> list[psutil.Process]:
+    """Return the worker and what it started, its sandbox included."""
+    with anyio.fail_after(60):
+        while len(running := process.children(recursive=True)) < 3:
+            await anyio.sleep(0.05)
+    return running
+
+
+def wait_for_the_end(running: list[psutil.Process]) -> None:
+    end = time.monotonic() + 20
+    while any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in running):
+        assert time.monotonic() < end, "still running"
+        time.sleep(0.05)
+
+
+def test_an_agent_checks_asks_answers_and_pins(folder: Path) -> None:
+    async def told(session: ClientSession, process: psutil.Process) -> None:
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert set(tools) == {"check", "diff", "ask_next", "pin"}
+        assert all(tool.output_schema and tool.description for tool in tools.values())
+        steps: list[str | None] = []
+
+        async def step(done: float, total: float | None, message: str | None) -> None:
+            steps.append(message)
+
+        found = await session.call_tool("check", asked(), progress_callback=step)
+        check = found.structured_content
+        assert check is not None, found.content
+        assert (check["verdict"], check["found_by"]) == ("incoherent", "inputs")
+        assert check["witnesses"][0]["call"] == "middle([0, 1])"
+        assert {each["outcome"] for each in check["witnesses"][0]["outcomes"]} == {"0", "1"}
+        assert check["interval"]["low"] <= check["incoherence"] <= check["interval"]["high"]
+        assert [len(cluster["candidates"]) for cluster in check["clusters"]] == [2, 1]
+        assert "execution starts" in check["sandbox"]
+        assert "running the candidates on the inputs" in steps
+        assert len(str(check)) < 8000
+
+        name = {"check_id": check["check_id"]}
+        first = (await session.call_tool("ask_next", name)).structured_content
+        assert first is not None
+        assert first["question"]["call"] == "middle([0, 1])"
+        assert [option["answer"] for option in first["question"]["options"]] == ["== 1", "== 0"]
+        refused = await session.call_tool("ask_next", name | {"answer": "perhaps"})
+        assert refused.is_error
+        assert "expected a letter, a value" in refused.content[0].text
+        then = (await session.call_tool("ask_next", name | {"answer": "0"})).structured_content
+        assert then is not None
+        assert (then["question"], then["n_answers"], then["n_left"]) == (None, 1, 1)
+        assert then["program"] == SMALLER
+        pinned = (await session.call_tool("pin", name)).structured_content
+        assert pinned == {"written": ["middle([0, 1]) == 0"], "there_already": [], "source": None}
+        assert ">>> middle([0, 1])\n    0" in (folder / "m.py").read_text()
+        again = (await session.call_tool("check", asked())).structured_content
+        assert again is not None
+        assert (again["verdict"], again["found_by"]) == ("incoherent", "examples")
+        await until_idle(process)
+
+    talk(folder, told)
+
+
+def test_two_versions_and_a_pin_into_a_source(folder: Path) -> None:
+    async def told(session: ClientSession, process: psutil.Process) -> None:
+        old, new = "def f(x):\n    return x + 1\n", "def f(x):\n    return x + 1 if x != 100 else 0\n"
+        question = {"entry_point": "f", "old": old, "new": new, "n": 40}
+        found = (await session.call_tool("diff", question)).structured_content
+        assert found is not None
+        assert (found["verdict"], found["changes"][0]["call"]) == ("changed", "f(100)")
+        assert (found["changes"][0]["old"], found["changes"][0]["new"]) == ("101", "0")
+        meant = (await session.call_tool("diff", question | {"expect": ["f(100) == 0"]})).structured_content
+        assert meant is not None
+        assert meant["changes"][0]["expected"]
+        pin = {"entry_point": "f", "source": 'def f(x):\n    """Add."""\n    return x + 1\n', "examples": ["f(1) == 2"]}
+        pinned = (await session.call_tool("pin", pin)).structured_content
+        assert pinned is not None
+        assert ">>> f(1)\n    2" in pinned["source"]
+        await until_idle(process)
+
+    talk(folder, told)
+
+
+def test_a_bad_question_gets_one_line(folder: Path) -> None:
+    (folder / "outside").symlink_to("/etc")
+    bad = {
+        "/etc/passwd": "relative to the folder",
+        "../m.py": "relative to the folder",
+        "outside/passwd": "expected a file in the folder",
+        "nowhere.py": "expected a file in the folder",
+        ".": "expected a file in the folder",
+        "m\0.py": "relative to the folder",
+    }
+
+    async def told(session: ClientSession, process: psutil.Process) -> None:
+        for path, said in list(bad.items())[:3]:
+            found = await session.call_tool("check", asked(path=path))
+            assert found.is_error
+            assert said in found.content[0].text
+            assert "\n" not in found.content[0].text
+        for more, said in (
+            ({"candidates": []}, "expected either candidates or models"),
+            ({"candidates": [], "models": ["gpt-4o"]}, "start the server with --max-usd"),
+            ({"seconds": 0}, "expected seconds from 1"),
+            ({"entry_point": "other"}, "other"),
+        ):
+            found = await session.call_tool("check", asked(**more))
+            assert found.is_error, more
+            assert said in found.content[0].text
+        found = await session.call_tool("ask_next", {"check_id": "none"})
+        assert found.is_error
+        assert "check again" in found.content[0].text
+
+    talk(folder, told)
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for path, said in bad.items():
+            with pytest.raises(WrongUsage, match=said):
+                worker.inside(path)
+        assert worker.inside("m.py") == Path("m.py")
+    finally:
+        os.chdir(before)
+
+
+def test_a_cancelled_call_leaves_nothing_running_and_two_go_on_at_once(folder: Path) -> None:
+    async def told(session: ClientSession, process: psutil.Process) -> None:
+        slow = asked(candidates=[SLOW, SLOW.replace("i\n", "1\n")], n=4000)
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.call_tool, "check", slow)
+            running = await until_running(process)
+            group.cancel_scope.cancel()
+        await until_idle(process)
+        wait_for_the_end(running)
+
+        late = await session.call_tool("check", slow | {"seconds": 2})
+        assert late.is_error
+        assert "expected an answer within 2 s, got none" in late.content[0].text
+        await until_idle(process)
+
+        both: list[Any] = []
+
+        async def one(**more: Any) -> None:
+            both.append((await session.call_tool("check", asked(**more))).structured_content)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(one)
+            group.start_soon(lambda: one(candidates=[SMALLER, SMALLER.replace("- 1", "- 1 + 0")]))
+        assert {each["verdict"] for each in both} == {"incoherent", "coherent"}
+        assert len({each["check_id"] for each in both}) == 2
+
+    talk(folder, told)
+
+
+def test_a_server_that_is_killed_leaves_nothing_running(folder: Path) -> None:
+    async def told(session: ClientSession, process: psutil.Process) -> list[psutil.Process]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.call_tool, "check", asked(candidates=[SLOW, SLOW + "\n#"], n=4000))
+            running = await until_running(process)
+            process.kill()
+            group.cancel_scope.cancel()
+        return running
+
+    wait_for_the_end(talk(folder, told))
+
+
+def test_the_worked_exchange_of_the_documentation_holds(folder: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    blocks = [json.loads(each) for each in re.findall(r"(?<!not run -->\n)```json\n(.*?)```", text, re.DOTALL)]
+    asked_for, said = blocks[::2], blocks[1::2]
+    assert len(asked_for) == len(said) == 4
+
+    async def told(session: ClientSession, process: psutil.Process) -> None:
+        name: dict[str, str] = {}
+        for question, wanted in zip(asked_for, said, strict=True):
+            found = (await session.call_tool(question["tool"], question["arguments"] | name)).structured_content
+            assert found is not None
+            assert part(found, wanted) == wanted
+            name = name or {"check_id": found["check_id"]}
+
+    talk(folder, told)
+
+
+def part(found: Any, wanted: Any) -> Any:
+    """Return of what was found that which is wanted: some keys, the first items."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return {key: part(found[key], value) for key, value in wanted.items()}
+    if isinstance(wanted, list) and isinstance(found, list):
+        return [part(one, other) for one, other in zip(found, wanted, strict=False)]
+    return found

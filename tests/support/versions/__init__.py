@@ -1,0 +1,1 @@
+"""Pairs of versions for the tests of comparisons."""
