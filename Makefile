@@ -26,8 +26,9 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 	$(BIN)/difftrust demo
 
-# Two processes, and whichever is done takes tests from the other.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
+# Three processes, as on two processors a third of the tests' time is waiting: for a page, a server, an attack's end;
+# whichever is done takes tests from the others.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
 
 test: $(READY)  ## Every package, command and page once, a real browser included; 6 minutes
 	$(PYTEST) -m "not slow"

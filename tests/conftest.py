@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,32 @@ BROWSER = "browser"
 """Fixture of every test in a real browser."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is to run again where bubblewrap and Chromium are, after a run without them."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark what is to run again where bubblewrap and Chromium are, and let what takes long begin first."""
     here = Path(__file__).parent
     for item in items:
         if item.path.relative_to(here).parts[0] in FULL_MACHINE or BROWSER in getattr(item, "fixturenames", ()):
             item.add_marker("full_machine")
+    yield  # what is not asked for is left out
+    items[:] = long_ones_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)))
+
+
+def long_ones_first(items: list[pytest.Item], n_processes: int) -> list[pytest.Item]:
+    """Return the tests in equal parts, one for each process, the long ones dealt out and first in each.
+
+    Else a process that meets one at its end keeps the others waiting.
+    """
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    ordered: list[pytest.Item] = []
+    for number in range(n_processes):
+        size = (len(items) - len(ordered)) // (n_processes - number)  # as xdist's worksteal parts them
+        dealt = long[number::n_processes]
+        n_others = max(0, size - len(dealt))
+        ordered += [*dealt, *others[:n_others]]
+        del others[:n_others]
+    return ordered + others
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

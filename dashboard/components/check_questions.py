@@ -59,9 +59,8 @@ def _show_question(asking: Asking, question: Question, said: Sequence[str]) -> N
         left = candidates(question.n_left).replace("candidate", "program")
         st.markdown(f"**Question {question.number} of at most {MOST}**, {left} left{doubt}. What is right here?")
         text.show_code(text.one_line(question.call, most=_SHOWN))
-        for option in question.options:
-            text.show_code(f"{option.letter}: {text.one_line(option.outcome, most=_SHOWN)}", language=None)
-            text.show_small(_whose(option))
+        said_of = [f"{o.letter}: {text.one_line(o.outcome, most=_SHOWN)}   ({_whose(o)})" for o in question.options]
+        text.show_code("\n".join(said_of), language=None)
         with st.container(horizontal=True):
             for option in question.options:
                 if option.answer:
@@ -81,8 +80,9 @@ def _show_button(label: str, said: Sequence[str], about: str | None = None) -> N
 
 
 def _whose(option: Option) -> str:
+    """Return whose an outcome is: their number, and some of their names."""
     n = len(option.candidates)
-    return f"{n} program{'s'[n == 1 :]}: {', '.join(_names(option.candidates))}"
+    return f"{n} program{'s'[n == 1 :]}: {text.one_line(', '.join(_names(option.candidates)))}"
 
 
 def _names(files: tuple[str, ...]) -> list[str]:

@@ -36,11 +36,15 @@ _SIZE = re.compile(r" \(-[mn] (\d+)\)")
 _FIELDS = {"example": "the example", "assume": "the assumption"}
 
 
-def show_result(report: Report, n: int) -> None:
-    """Write all that a check found; clusters as ``renumbered``. ``n``: the inputs that were asked for."""
+def show_verdict(report: Report) -> None:
+    """Write the verdict and what it says; clusters as ``renumbered``."""
     st.subheader(_TITLES[report["verdict"]], anchor=False)
     text.show_sentence(_in_words(report))
     text.show_sentence(report["statement"])
+
+
+def show_result(report: Report, n: int) -> None:
+    """Write all else that a check found; clusters as ``renumbered``. ``n``: the inputs that were asked for."""
     for call, want, who in contradictions_of(report):
         st.markdown("**An example says what is right**, and programs contradict it")
         text.show_code("\n".join([call, f"expected: {want}", *who]), language=None)

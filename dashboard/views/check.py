@@ -20,7 +20,7 @@ from dashboard.components import job_status
 from dashboard.components.check_form import ASKED, Form, fill_example, remember, show_form
 from dashboard.components.check_numbers import renumbered, with_names
 from dashboard.components.check_questions import ANSWERS, show_questions
-from dashboard.components.check_result import show_result
+from dashboard.components.check_result import show_result, show_verdict
 from dashboard.components.pasted import functions_of
 from difftrust_core.exceptions import DifftrustError
 
@@ -129,8 +129,10 @@ def _show(job: Job | None, name: str) -> None:
         job_status.show_job(job, name="check")
         return
     questions = report.pop("questions", None)
+    named = renumbered(with_names(report))
+    show_verdict(named)
     show_questions(questions)
-    show_result(renumbered(with_names(report)), job.about["n"])
+    show_result(named, job.about["n"])
     file_name = f"check-{re.sub(r'[^A-Za-z0-9_]', '', report['task']['entry_point'])}.json"
     st.download_button("Download the report as JSON", job.output, file_name, "application/json", on_click="ignore")
 

@@ -126,6 +126,10 @@ FindingsOption = Annotated[
     Literal["text", "json", "junit", "sarif", "github", "markdown"],
     typer.Option("--format", help="Output: for people, programs, test reports, code scanning, GitHub Actions, pages."),
 ]
+TestsOption = Annotated[
+    Path | None,
+    typer.Option("--write-tests", help="Add what is said to be right to FILE, as pytest tests.", metavar="FILE"),
+]
 LanguageOption = Annotated[
     str | None, typer.Option(help="python, sql, or an installed grammar such as tree_sitter_java.", metavar="NAME")
 ]

@@ -28,6 +28,7 @@ def test_the_sandbox_s_benchmark_runs() -> None:
     assert "all layers cost" in said
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @needs_bubblewrap  # the yardstick runs in it
 def test_the_benchmark_runs() -> None:

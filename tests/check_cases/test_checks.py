@@ -37,6 +37,7 @@ def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
     assert given.judgement == "right", given.checked.said
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green() -> None:
     answers = ask_all(QUESTIONS, jobs=2, check=run_warm_check)
@@ -51,6 +52,7 @@ def test_a_planted_fault_is_found(planted: Planted) -> None:
     assert found(planted, check=run_warm_check)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nine_of_ten_planted_faults_are_found() -> None:
     with ThreadPoolExecutor(2) as pool:

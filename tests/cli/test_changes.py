@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from difftrust_core.checks.versions.records import DiffOptions
+from difftrust_core.cli import main
 from difftrust_core.cli.checking.changes import Between, diff_changes, read_words
 from difftrust_core.exceptions import WrongUsage
 from tests.support.repository import commit, git, repository, write
@@ -126,3 +127,17 @@ def test_what_is_said_of_no_changed_function_is_refused(there: Path, chosen: dic
     write(there, {"pkg/mod.py": "def f(x):\n    return x + 1\n"})
     with pytest.raises(WrongUsage, match=re.escape(said)):
         diff_changes(read_words(["HEAD"]), DiffOptions(**chosen), style="json")
+
+
+def test_the_command_takes_revisions_and_paths(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(there, {"pkg/mod.py": "def f(x):\n    return -x\n"})
+    with pytest.raises(SystemExit) as ended:
+        main(["diff", "HEAD", "-n", "40", "--", "pkg"])
+    out, err = capsys.readouterr()
+    assert ended.value.code == 1, err
+    assert out.splitlines()[0] == "pkg/mod.py::f: changed"
+    assert out.splitlines()[-1] == "1 function: 1 changed"
+    with pytest.raises(SystemExit) as ended:
+        main(["diff", "HEAD", "--", "other"])
+    assert ended.value.code == 0
+    assert "no function changed between HEAD and the working tree" in capsys.readouterr().err

@@ -123,6 +123,7 @@ def test_tables_name_roles_and_published_values(store: Store) -> None:
     assert ten["humaneval_expenses_usd"] is None  # the store holds 200 inputs, the table speaks of 1,000
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_reproducing_resumes_and_writes_the_same_bytes(shared_data: Path, tmp_path: Path) -> None:
     wanted = selection_of(benchmarks=["HumanEval"], models=["gpt_4o"], temperatures=[0.6], m=2)

@@ -88,7 +88,7 @@ def a_bit_of_everything(serial: int, prompt: str) -> str:
     return mix[serial * 53 % 90] if serial * 53 % 90 < len(mix) else "good"
 
 
-@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=(pytest.mark.slow, pytest.mark.long))])
 def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int) -> None:
     said: list[str] = []
     with Server(behaviour=a_bit_of_everything, retry_after="0.3") as server:
@@ -261,21 +261,21 @@ def test_concurrency_is_halved_once_for_requests_that_were_under_way_together(st
 
 def test_requests_a_minute_are_spaced(store: Store) -> None:
     with Server() as server:
+        ask(store, tasks_named(13)[12:], options(server))  # imports what takes time
+        began = time.monotonic()
         ask(store, tasks_named(12), options(server, requests_per_minute=600))
-    gaps = [after.at - before.at for before, after in itertools.pairwise(sorted(server.asked, key=lambda a: a.at))]
-    assert sum(gaps) >= 11 * 0.1 - 0.05
+    assert max(asked.at for asked in server.asked) - began >= 11 * 0.1  # the last is never early
 
 
 def test_tokens_a_minute_count_what_was_used_once_it_is_known(store: Store) -> None:
     tasks = tasks_named(6)
     bound = estimate_generation(store, tasks[:1], models=[MODEL], temperature=0.6, m=1).pop().most_tokens
     with Server() as server:  # 160 tokens used of some 2,700 set aside: 0.16 s and not 2.7 s each
+        ask(store, tasks_named(7)[6:], options(server))  # imports what takes time
         began = time.monotonic()
         ask(store, tasks, options(server, tokens_per_minute=60_000, concurrency=1))
-        seconds = server.asked[-1].at - server.asked[0].at
     assert bound > 2048
-    assert 5 * 0.16 - 0.05 <= seconds < 5 * bound / 1000
-    assert time.monotonic() > began
+    assert 5 * 0.16 <= server.asked[-1].at - began < 5 * bound / 1000  # the first may come late, the last not early
 
 
 def test_the_budget_stops_before_the_request_that_might_pass_it(store: Store) -> None:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from difftrust_core.sandbox import layers
@@ -121,6 +122,15 @@ def _reached(server: socket.socket) -> bool:
 def descriptors(pid: int | str = "self") -> int:
     """Return how many file descriptors a process holds."""
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def open_files() -> set[tuple[str, str]]:
+    """Return the descriptors of this process with what each leads to; what is closed while one looks is left out."""
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found.add((name, os.readlink(f"/proc/self/fd/{name}")))
+    return {(name, target) for name, target in found if not target.startswith(f"/proc/{os.getpid()}/fd")}
 
 
 def family(pid: int) -> list[int]:

@@ -34,7 +34,12 @@ def said(notebook: Any) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, id=path.stem, marks=() if path.stem == "quickstart" else pytest.mark.slow) for path in PATHS],
+    [
+        pytest.param(
+            path, id=path.stem, marks=() if path.stem == "quickstart" else (pytest.mark.slow, pytest.mark.long)
+        )
+        for path in PATHS
+    ],
 )
 def test_it_runs_offline_and_says_what_is_committed(path: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

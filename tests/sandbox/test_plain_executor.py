@@ -112,6 +112,7 @@ def test_simulated_programs_do_what_a_plain_executor_sees(tmp_path: Path) -> Non
     assert compared > 0.8 * whole
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @needs_bubblewrap
 def test_recorded_programs_of_200_tasks_do_what_a_plain_executor_sees(

@@ -15,6 +15,7 @@ from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
+    from difftrust_core.checks.questions.asking import Asking
     from difftrust_core.checks.questions.board import Board
     from difftrust_core.checks.report import CheckReport
 
@@ -42,26 +43,51 @@ def check_one(where: str, request: CheckRequest) -> int:
         chosen, written = _pin_examples(found, request.pins)
         if request.candidates is None and not request.models:
             if written and chosen is None:
-                for line in written:
+                for line in [*written, *write_what_is_right(request.write_tests, found, _texts(request))]:
                     say(line)
                 return 0
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
-        prepared = prepare(found, request, say=say, phase=phase)
+        prepared, right = prepare(found, request, say=say, phase=phase), _texts(request)
         if request.ask:
             report, board = judge_to_ask(prepared)
             _show(report, where, request, board)
-            program, said = _ask(board, report, found, request)
-            written += said
+            asking = _ask(board)
+            right += asking.pins
+            program = asking.program if asking.answers else report.consensus
+            if ANSWERS in request.pins:
+                written += _pin_examples(found, asking.pins)[1]
         else:
             report = judge(prepared)
             _show(report, where, request)
             program = report.consensus
         _write(program, request.output)
         if chosen is not None:
-            written += _pin_behaviour(found, report, chosen)
-        for line in written:
+            pinned = _pin_behaviour(found, report, chosen)
+            right += [line.partition(": ")[2] for line in pinned]
+            written += pinned
+        for line in [*written, *write_what_is_right(request.write_tests, found, right)]:
             say(line)
     return STATUS[report.verdict]
+
+
+def _texts(request: CheckRequest) -> list[str]:
+    """Return what the options say is right."""
+    said = [*request.examples, *(text for text in request.pins if text != ANSWERS and not text.isdigit())]
+    return [text for text in said if "==" in text or " raises " in text]
+
+
+def write_what_is_right(file: Path | None, where: str, texts: Sequence[str]) -> list[str]:
+    """Write ``texts`` as tests, and return what to say of that."""
+    if file is None:
+        return []
+    from difftrust_core.checks.written_tests import write_tests
+
+    done = write_tests(file, where, texts)
+    said = [f"no test can say {text}: {why}" for text, why in done.left_out]
+    if not texts:
+        return [f"nothing says what is right, so {file} is not written; pin or answer something"]
+    there = f", {len(done.there_already)} were there already" if done.there_already else ""
+    return [*said, f"{len(done.new)} test{'s'[len(done.new) == 1 :]} written to {file}{there}"]
 
 
 def _refuse_unwritable(file: Path) -> None:
@@ -114,15 +140,14 @@ def _show(report: "CheckReport", where: str, request: CheckRequest, board: "Boar
         typer.echo(render([finding_of_check(report, where)], request.style))
 
 
-def _ask(board: "Board", report: "CheckReport", where: str, request: CheckRequest) -> tuple[str | None, list[str]]:
-    """Ask; return the program to keep, and what to say of answers that were written into the docstring."""
+def _ask(board: "Board") -> "Asking":
+    """Ask; return the conversation."""
     from difftrust_core.checks.questions.asking import Asking
     from difftrust_core.cli.checking.asking import ask
 
     asking = Asking(board)
     ask(asking)
-    said = _pin_examples(where, asking.pins)[1] if ANSWERS in request.pins else []
-    return (asking.program if asking.answers else report.consensus), said
+    return asking
 
 
 def _write(program: str | None, output: Path | None) -> None:

@@ -36,6 +36,8 @@ class CheckRequest:
     messages: bool = False
     output: Path | None = None
     pins: tuple[str, ...] = ()
+    write_tests: Path | None = None
+    """The file that what is right is written to as tests."""
     ask: bool = False
     """Questions follow the report."""
     style: str = "text"

@@ -8,7 +8,7 @@ import typer
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import FindingsOption, WeakOption, store_folder
+from difftrust_core.cli.options import FindingsOption, TestsOption, WeakOption, store_folder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
 
@@ -103,6 +103,7 @@ def check(
     ask: Annotated[
         bool, typer.Option("--ask", help="Then ask about up to five inputs, to settle which programs are right.")
     ] = False,
+    write_tests: TestsOption = None,
     style: FindingsOption = "text",
     as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     allow_weak_sandbox: WeakOption = False,
@@ -143,14 +144,15 @@ def check(
         output=output,
         pins=tuple(pin or ()),
         ask=ask,
+        write_tests=write_tests,
         style="json" if as_json else style,
         allow_weak=allow_weak_sandbox,
     )
     what = where or []
     if len(what) == 1 and changed_since is None and not is_several(what[0]):
         raise typer.Exit(check_one(what[0], request))
-    if ask:
-        raise WrongUsage(f"expected one module.py::function to ask about, got {' '.join(what)}; name one")
+    if ask or write_tests is not None:
+        raise WrongUsage(f"expected one function with --ask and --write-tests, got {' '.join(what)}; name one")
     if not what and changed_since is None:
         raise WrongUsage("expected what to check, got nothing; name module.py::function, a file or a folder")
     from difftrust_core.cli.checking.many import check_many  # with its progress bar

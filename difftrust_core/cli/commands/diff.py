@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import FindingsOption, WeakOption
+from difftrust_core.cli.options import FindingsOption, TestsOption, WeakOption
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -61,6 +61,7 @@ def diff(
         float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
     ] = 1e-9,
     message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
+    write_tests: TestsOption = None,
     style: FindingsOption = "text",
     again: Annotated[
         bool, typer.Option("--again", help="Between revisions: compare anew what was compared before.")
@@ -76,7 +77,7 @@ def diff(
     changed, else 3 if any is undecided or cannot be compared, else 0.
     """
     from difftrust_core.checks.versions.records import DiffOptions
-    from difftrust_core.cli.checking.one import say, undecided_on_failure
+    from difftrust_core.cli.checking.one import say, undecided_on_failure, write_what_is_right
 
     options = DiffOptions(
         n=n,
@@ -98,6 +99,11 @@ def diff(
     with undecided_on_failure(), patience(say) as phase:
         report = _one(what, replace(options, phase=phase))
         _show(report, style)
+        if report.failed_expectations and write_tests is not None:
+            say(f"an expectation fails, so {write_tests} is not written")
+        elif write_tests is not None:
+            for line in write_what_is_right(write_tests, what[-1], options.expect):
+                say(line)
     raise typer.Exit(_STATUS[report.verdict])
 
 
