@@ -10,6 +10,7 @@ from difftrust_core.checks.versions.bundle import CALL, bundle_of
 from difftrust_core.checks.versions.compare import Compare, raised_in
 from difftrust_core.checks.versions.directed import changed_statements, functions_text
 from difftrust_core.checks.versions.known import Pair, target_of
+from difftrust_core.checks.versions.reach import unreached
 from difftrust_core.checks.versions.records import DiffOptions, DiffReport
 from difftrust_core.checks.versions.search import Found, Search
 from difftrust_core.checks.versions.verdict import judged
@@ -82,11 +83,10 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
     raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
     compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
     with Sandbox(limits, runner=runner, allow_weak=options.allow_weak, wait=False) as sandbox:
-        search = Search(
-            pair,
-            Executor(task, sandbox),
-            compare,
-            options,
-            lines=changed_statements(*texts),
-        )
-        return search.run()
+        executor = Executor(task, sandbox)
+        search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
+        found = search.run()
+        if not found.changes and not found.load_errors:
+            options.phase("looking whether the lines that differ were reached")
+            found.unreached = unreached(pair, executor, found.rows)
+        return found

@@ -186,14 +186,14 @@ def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> li
 
 def functions_text(statements: Sequence[ast.stmt]) -> str:
     """Return the text of statements, docstrings left out, a line a statement."""
-    return "\n".join(ast.unparse(_bare(statement)) for statement in statements)
+    return "\n".join(ast.unparse(bare) for statement in statements if (bare := _bare(statement)) is not None)
 
 
-def _bare(statement: ast.stmt) -> ast.stmt:
+def _bare(statement: ast.stmt) -> ast.stmt | None:
     class Bare(ast.NodeTransformer):
         def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
             is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
             return None if is_text else node
 
-    made: ast.stmt = Bare().visit(copy.deepcopy(statement))
-    return ast.fix_missing_locations(made)
+    made: ast.stmt | None = Bare().visit(copy.deepcopy(statement))
+    return None if made is None else ast.fix_missing_locations(made)

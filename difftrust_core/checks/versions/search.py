@@ -55,6 +55,8 @@ class Found:
     """Inputs on which only one version answered in time."""
     load_errors: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    unreached: tuple[str, ...] = ()
+    """Lines that differ and that no input reaches, in either version."""
     failed: tuple[str, ...] = ()
     """Expectations that do not hold."""
 

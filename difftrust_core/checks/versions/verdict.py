@@ -73,6 +73,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[Undecided]:
                 "package that is not here",
                 remedy="allow the package with --allow-import, or give smaller calls with --example",
             )
+    if found.unreached and found.returned:
+        yield Undecided(
+            why=f"no input reached what differs: {'; '.join(found.unreached)}",
+            remedy="give a call that gets there with --example",
+        )
     if found.unstable and not found.changes:
         yield Undecided(
             why="a version differs from itself when run again on the same input",

@@ -162,18 +162,18 @@ class Later(Type):
         return self.found[0]
 
     def fits(self, value: Any) -> bool:
-        return self._type().fits(value)
+        return bool(self.found) and self._type().fits(value)
 
     def draw(self, draws: Draws) -> Any:
-        if draws.depth > 8:
+        if draws.depth > 8 or not self.found:  # not found: what it was read for cannot be resolved
             raise NoValue
         return self._type().draw(draws)
 
     def change(self, value: Any, draws: Draws) -> Any:
-        return self._type().change(value, draws)
+        return self._type().change(value, draws) if self.found else value
 
     def parts(self, value: Any) -> list[Part]:
-        return self._type().parts(value)
+        return self._type().parts(value) if self.found else []
 
     def rebuilt(self, value: Any, parts: list[Any]) -> Any:
         return self._type().rebuilt(value, parts)
