@@ -12,7 +12,8 @@ from difftrust_core.base.files import write_whole
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.checks.pin import Pin, parse_pin
 from difftrust_core.checks.source.names import Names, NotSpelled
-from difftrust_core.checks.source.target import Target, find_target
+from difftrust_core.checks.source.target import Target, find_target, top_level
+from difftrust_core.checks.source.values import bound_names
 from difftrust_core.checks.versions.version import root_of
 from difftrust_core.exceptions import BadStore, WrongUsage
 
@@ -47,7 +48,7 @@ def write_tests(file: Path, where: str, texts: Sequence[str]) -> Written:
             left_out.append((text, str(e)))
             continue
         name = next(n for n in _names(target.entry_point) if n not in taken)
-        code = "\n".join([f"def {name}() -> None:", *(f"    {line}" for line in lines)])
+        code = "\n".join([f"def {name}() -> None:", *(f"    {line}" if line else "" for line in lines)])
         dumped = ast.dump(_rest(ast.parse(code).body[0]))
         if dumped in bodies:
             there.append(text)
@@ -92,7 +93,11 @@ def _lines(text: str, target: Target) -> Iterator[str]:
     wanted = [named.call, *([] if raises else [_right(text, pin, named)])]
     names = [n.id for each in wanted for n in ast.walk(ast.parse(each, mode="eval")) if isinstance(n, ast.Name)]
     own = [*names, *([raises[1]] if raises else [])]
-    imported = sorted({name for name in own if not hasattr(builtins, name)})
+    bound = _names_in(target.module)
+    imported = sorted({name for name in own if name in bound or not hasattr(builtins, name)})
+    for name in imported:
+        if name not in bound and "*" not in bound:
+            raise WrongUsage(f"expected names that {target.path.name} has, got {name}; import it there")
     approximate = not raises and _is_approximate(wanted[1])
     call = _called(named.call, target)
     if call.startswith("asyncio."):
@@ -110,6 +115,13 @@ def _lines(text: str, target: Target) -> Iterator[str]:
         yield f"assert {call} == pytest.approx({wanted[1]}, rel=1e-9, nan_ok=True)"
     else:
         yield f"assert {call} {'is' if wanted[1] in ('None', 'True', 'False') else '=='} {wanted[1]}"
+
+
+def _names_in(module: ast.Module) -> set[str]:
+    """Return what can be imported from a module, which may hide a builtin name; ``*`` if it imports all of another."""
+    imports = [each for each in top_level(module.body) if isinstance(each, ast.Import | ast.ImportFrom)]
+    brought = {a.asname or a.name.partition(".")[0] for each in imports for a in each.names}
+    return bound_names(module) | brought
 
 
 def _right(text: str, pin: Pin, named: Pin) -> str:

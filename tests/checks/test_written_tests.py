@@ -49,6 +49,10 @@ def upto(n):
 async def later(x):
     await asyncio.sleep(0)
     return x
+
+
+def round(value):
+    return value + 1
 """
 SAID = {
     "half": ["half(0.6) == 0.3", "half(None) raises BadSize", "half('a') raises TypeError", "half(3) == 1.5"],
@@ -57,6 +61,7 @@ SAID = {
     "first": ["first([]) == None", "first([True]) == True", "first(['a', 'b']) == 'a'"],
     "upto": ["upto(3) == [0, 1, 2]"],
     "later": ["later(3) == 3"],
+    "round": ["round(1) == 2"],
 }
 
 
@@ -83,6 +88,7 @@ def test_plain_pytest_runs_them_and_they_fail_where_the_function_is_wrong(projec
         assert (list(done.new), done.there_already, done.left_out) == (texts, (), ())
         n += len(texts)
     assert "difftrust" not in file.read_text()
+    assert not [line for line in file.read_text().splitlines() if line != line.rstrip()]
     passed = run(project, file)
     assert f"{n} passed" in passed.stdout, passed.stdout
     module.write_text(SHAPES.replace("value / 2", "value / 3").replace("return x\n", "return x + 1\n"))
@@ -106,9 +112,11 @@ def test_what_is_there_stays_and_is_not_written_again(project: Path) -> None:
 
 def test_what_no_test_can_say_is_named(project: Path) -> None:
     file, where = project / "tests" / "test_said.py", f"{project / 'src' / 'pkg' / 'shapes.py'}::half"
-    done = write_tests(file, where, ["half(1) is odd", "other(1) == 2", "half(Fraction(1, 2)) == 1"])
+    done = write_tests(
+        file, where, ["half(1) is odd", "other(1) == 2", "half(Fraction(1, 2)) == 1", "half(0) raises Nope"]
+    )
     assert done.new == ()
-    assert len(done.left_out) == 3
+    assert len(done.left_out) == 4
     assert not file.exists()
 
 

@@ -95,14 +95,19 @@ def diff(
     if not any("::" in word for word in what[:2]):
         from difftrust_core.cli.checking.changes import diff_changes, read_words
 
+        if write_tests is not None:
+            raise WrongUsage(f"expected one function with --write-tests, got {' '.join(what)}; name OLD::f NEW::f")
         raise typer.Exit(diff_changes(read_words(what), options, style=style, again=again))
+    from difftrust_core.checks.source.revisions import split_where
+
     with undecided_on_failure(), patience(say) as phase:
         report = _one(what, replace(options, phase=phase))
         _show(report, style)
         if report.failed_expectations and write_tests is not None:
             say(f"an expectation fails, so {write_tests} is not written")
         elif write_tests is not None:
-            for line in write_what_is_right(write_tests, what[-1], options.expect):
+            now = "".join(split_where(what[-1])[1:])  # tests import the function from the working tree
+            for line in write_what_is_right(write_tests, now, options.expect):
                 say(line)
     raise typer.Exit(_STATUS[report.verdict])
 
