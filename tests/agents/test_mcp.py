@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ pytest.importorskip("mcp", reason="mcp is not installed")
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from difftrust_core.cli.agents import worker
+from difftrust_core.cli.agents import calls, server, worker
 from difftrust_core.exceptions import WrongUsage
 
 MODULE = '''
@@ -256,3 +256,50 @@ def part(found: Any, wanted: Any) -> Any:
     if isinstance(wanted, list) and isinstance(found, list):
         return [part(one, other) for one, other in zip(found, wanted, strict=False)]
     return found
+
+
+def test_long_texts_get_short_answers(folder: Path) -> None:
+    programs = [f"def middle(values):\n    # {'x' * 3000}\n    return {i}\n" for i in range(12)]
+
+    async def told(session: ClientSession, process: psutil.Process) -> None:
+        for more in ({"entry_point": "x" * 20_000}, {"examples": ["middle([1]) == \n(" * 300]}, {"n": -1}):
+            found = await session.call_tool("check", asked(**more))
+            assert found.is_error
+            assert len(found.content[0].text) < 700
+            assert "\n" not in found.content[0].text
+        check = (await session.call_tool("check", asked(candidates=programs))).structured_content
+        assert check is not None
+        assert len(json.dumps(check)) < 7000
+        assert "4 clusters" in check["left_out"]
+        assert "texts were cut to" in check["left_out"]
+
+    talk(folder, told)
+
+
+def test_a_call_that_does_not_say_what_it_cost_counts_as_all_that_it_might_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tools = server.Tools(max_usd=1.0)
+    ends: list[Any] = [
+        calls.CallFailed("no such function", may_have_cost=False),
+        {"usd": 0.25},
+        calls.CallFailed("late"),
+    ]
+    lent: list[float] = []
+
+    async def call(request: dict[str, Any], **_: Any) -> dict[str, Any]:
+        lent.append(request["max_usd"])
+        end = ends.pop(0)
+        if isinstance(end, Exception):
+            raise end
+        return dict(end)
+
+    async def told() -> None:
+        context: Any = None
+        for said in ("no such function", None, "late", "the budget of 1 US dollars is spent"):
+            with pytest.raises(server.ToolError, match=said) if said else nullcontext():
+                await tools._run(context, {"models": ["any"]}, 1.0)
+
+    monkeypatch.setattr(server, "call", call)
+    asyncio.run(told())
+    assert lent == [1.0, 1.0, 0.75]

@@ -11,15 +11,24 @@ from typing import Any
 
 import anyio
 
+from difftrust_core.base.text import printable
 from difftrust_core.exceptions import DifftrustError
 
 Progress = Callable[[str], Awaitable[None]]
 _MOST = 64 * 2**20
 """Bytes of an answer."""
+_LINE = 600
+"""Characters of a message."""
 
 
 class CallFailed(DifftrustError):
-    """A call ended without an answer; the message says why."""
+    """A call ended without an answer; the message, one short line, says why."""
+
+    def __init__(self, text: str, *, may_have_cost: bool = True):
+        shown = printable(text)
+        super().__init__(shown if len(shown) <= _LINE else f"{shown[: _LINE - 1]}…")
+        self.may_have_cost = may_have_cost
+        """A model may have been asked."""
 
 
 async def call(request: dict[str, Any], *, seconds: float, progress: Progress) -> dict[str, Any]:
@@ -52,7 +61,7 @@ async def call(request: dict[str, Any], *, seconds: float, progress: Progress) -
     except ValueError:
         raise CallFailed(f"the call itself failed and decided nothing: {last or 'no message'}") from None
     if "error" in answer:
-        raise CallFailed(str(answer["error"]))
+        raise CallFailed(str(answer["error"]), may_have_cost=bool(answer["asked"]))
     return dict(answer["answer"])
 
 

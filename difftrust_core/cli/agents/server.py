@@ -2,6 +2,7 @@
 
 import uuid
 from collections import OrderedDict
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ _KEPT = 50
 _AT_ONCE = 2
 """Calls that run at the same time; others wait."""
 _MOST_SECONDS = 900.0
+_MOST_INPUTS = 100_000
 _INSTRUCTIONS = (
     "Finds inputs on which implementations of a Python function disagree, or on which a new version behaves unlike the "
     "old one, without a reference. Programs run in a sandbox. A disagreement proves that a program is wrong only where "
@@ -78,13 +80,9 @@ class Tools:
             "examples": examples or [],
             "assume": assume or [],
             "n": n,
+            "max_usd": None,
         }
-        if models:
-            async with self._purse:  # one at a time, so that none spends what another has spent
-                made = await self._run(ctx, request | {"max_usd": self._left()}, seconds)
-                self._spent += made["usd"]
-        else:
-            made = await self._run(ctx, request | {"max_usd": None}, seconds)
+        made = await self._run(ctx, request, seconds)
         name = uuid.uuid4().hex[:12]
         self._checks[name] = _Kept(board=made["board"], place=place)
         while len(self._checks) > _KEPT:
@@ -188,11 +186,23 @@ class Tools:
 
         if not 0 < seconds <= _MOST_SECONDS:
             raise ToolError(f"expected seconds from 1 to {_MOST_SECONDS:g}, got {seconds:g}")
-        async with self._room:
+        if not 1 <= request.get("n", 1) <= _MOST_INPUTS:
+            raise ToolError(f"expected n from 1 to {_MOST_INPUTS:,}, got {request['n']}")
+        async with AsyncExitStack() as stack:
+            if request.get("models"):  # one at a time, so that none spends what another has spent
+                await stack.enter_async_context(self._purse)
+                request = request | {"max_usd": self._left()}
+            await stack.enter_async_context(self._room)
+            usd = request.get("max_usd") or 0.0  # all of it, unless the call comes to say what it cost
             try:
-                return await call(request, seconds=seconds, progress=progress)
+                made = await call(request, seconds=seconds, progress=progress)
+                usd = made.get("usd", 0.0)
+                return made
             except CallFailed as e:
+                usd = usd if e.may_have_cost else 0.0
                 raise ToolError(str(e)) from None
+            finally:
+                self._spent += usd
 
 
 def make_server(*, max_usd: float | None = None) -> MCPServer:

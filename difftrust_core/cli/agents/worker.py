@@ -27,6 +27,10 @@ _TEXT, _CODE = 400, 4000
 """Characters of a text and of a program."""
 _ITEMS = 8
 """Clusters, inputs and notes."""
+_ANSWER = 6000
+"""Characters of an answer to check and diff, as JSON: an agent reads all of it."""
+_STEPS = ((_CODE, 50), (1000, 20), (500, 10), (250, 8), (250, 4), (250, 2))
+"""Characters of a text and items of a list, until the answer is short enough."""
 _FILE = 2_000_000
 """Bytes of a source."""
 _VERDICTS = {"disagreement found": "incoherent"}
@@ -42,7 +46,7 @@ def main() -> None:
     try:
         answer = {"answer": _TOOLS[request.pop("tool")](**request)}
     except DifftrustError as e:
-        answer = {"error": printable(str(e))}
+        answer = {"error": printable(str(e)), "asked": _was_asked(e, request)}
     sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()
     os._exit(0)  # the thread still reads
@@ -51,6 +55,19 @@ def main() -> None:
 def _end_with_the_server() -> None:
     sys.stdin.read()
     os.killpg(0, signal.SIGKILL)
+
+
+def _say(text: str) -> None:
+    _said.append(text)
+    _progress(text)
+
+
+def _was_asked(error: DifftrustError, request: Mapping[str, Any]) -> bool:
+    """Return whether a model may have been asked, and paid, before the error: each is announced first."""
+    from difftrust_core.cli.checking.judging import CannotAsk
+
+    models = request.get("models") or []
+    return bool(models and _said) and not (len(models) == 1 and isinstance(error, CannotAsk))
 
 
 def _progress(text: str) -> None:
@@ -86,10 +103,10 @@ def _check(
         )
         if candidates:
             request = replace(request, candidates=stack.enter_context(_folder(candidates)))
-        prepared = prepare(where, request, say=_progress, phase=_progress)
+        prepared = prepare(where, request, say=_say, phase=_progress)
         report, board = judge_to_ask(prepared)
         result = _check_result(report, finding_of_check(report, where))
-    return {"result": result, "board": board_as_json(board), "usd": prepared.usd}
+    return {"result": _fitted(result), "board": board_as_json(board), "usd": prepared.usd}
 
 
 def _check_result(report: "CheckReport", finding: "Finding") -> Answer:
@@ -139,6 +156,26 @@ def _witnesses(finding: "Finding") -> list[Answer]:
 def _left_out(**counts: int) -> str:
     more = [f"{count - _ITEMS} {name}" for name, count in counts.items() if count > _ITEMS]
     return f"left out: {', '.join(more)}" if more else ""
+
+
+def _fitted(result: Answer) -> Answer:
+    """Return an answer with its texts and lists cut until it is short, and a word of how."""
+    for n_characters, n_items in _STEPS:
+        shown: Answer = _shortened(result, n_characters, n_items)
+        if len(json.dumps(shown)) <= _ANSWER:
+            break
+    if shown != result:
+        said = f"texts were cut to {n_characters} characters, lists to {n_items}"
+        shown["left_out"] = "; ".join(filter(None, (result["left_out"], said)))
+    return shown
+
+
+def _shortened(what: Any, n_characters: int, n_items: int) -> Any:
+    if isinstance(what, dict):
+        return {key: _shortened(value, n_characters, n_items) for key, value in what.items()}
+    if isinstance(what, list):
+        return [_shortened(each, n_characters, n_items) for each in what[:n_items]]
+    return _cut(what, n_characters) if isinstance(what, str) and len(what) > n_characters else what
 
 
 def _sandbox() -> str:
@@ -192,7 +229,7 @@ def _diff(
         "notes": [_cut(note) for note in report.notes[:_ITEMS]],
         "left_out": _left_out(changes=len(changes), notes=len(report.notes)),
     }
-    return {"result": result}
+    return {"result": _fitted(result)}
 
 
 def _ask(*, board: Any, answers: Sequence[Sequence[str]], answer: str | None) -> Answer:
@@ -304,4 +341,6 @@ def _cut(text: str, most: int = _TEXT) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
+_said: list[str] = []
+"""What was said of the models that are asked."""
 _TOOLS: dict[str, Callable[..., Answer]] = {"check": _check, "diff": _diff, "ask": _ask, "pin": _pin}
