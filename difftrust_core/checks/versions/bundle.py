@@ -66,7 +66,9 @@ def bundle_of(
     classes, late = _classes(modules), _late(modules)
     return Bundle(
         code="\n".join((
+            "import os as __os",
             "import types as __types",
+            "__os.environ.setdefault('HOME', '/')",  # modules that look for it when they are imported
             "__inside = __types.ModuleType('__inside')",
             f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
             f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",

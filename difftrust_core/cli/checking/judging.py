@@ -133,9 +133,8 @@ def _sampled(
         except WrongUsage as e:
             raise CannotAsk(str(e)) from None
         usd = spent_on(store, stub.task, wanted) if request.max_usd is not None else 0.0
-        suggested = ask_about(
-            store, stub.task, request.models[0], api_base=request.api_base, max_usd=request.max_usd, say=say
-        )
+        left = None if request.max_usd is None else max(request.max_usd - usd, 0.0)
+        suggested = ask_about(store, stub.task, request.models[0], api_base=request.api_base, max_usd=left, say=say)
     except (OSError, NoStore) as e:
         raise CannotAsk(f"expected a folder for replies, {store} cannot be written: {e}; change --store") from None
     refused = refused_examples(where, suggested.calls)
