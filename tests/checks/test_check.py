@@ -402,7 +402,7 @@ def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
 BAD_WORDS = [
     (["nowhere.py::f", "--candidates", "{programs}"], 2, "cannot be read"),
     (["{stub}::second", "--candidates", "{programs}"], 2, "found: first"),
-    (["{stub}", "--candidates", "{programs}"], 2, "module.py::function"),
+    (["{stub}", "--candidates", "{programs}"], 2, "a folder of candidates for each function"),
     (["{stub}::first"], 2, "--model or --candidates"),
     (["{stub}::first", "--candidates", "{programs}", "--model", "x"], 2, "got both"),
     (["{stub}::first", "--candidates", "{programs}", "--example", "first(x)"], 2, "x is not defined"),

@@ -10,6 +10,7 @@ import pytest
 
 from difftrust_core.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
+from tests.support.repository import git, repository, write
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -43,7 +44,12 @@ def test_commands_run_as_written(
     command: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(command)[1:]
-    if words[0] in ("fetch", "dashboard") or "paper" in words or (words[0] == "check" and "--model" in words):
+    if (
+        words[0] in ("fetch", "dashboard")
+        or words == ["mcp"]
+        or "paper" in words
+        or (words[0] == "check" and "--model" in words)
+    ):
         with pytest.raises(SystemExit) as ended:
             main([words[0], "--help"])
         assert ended.value.code == 0
@@ -71,6 +77,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [{"task_id": task.task_id, "solution": code} for code in (task.reference, task.reference, wrong) * 2]
     lines.append({"task_id": "function", "solution": "def function(n):\n    return 2 * n\n"})
     (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    half = "def f(x):\n    return {}\n"
+    repository(folder, {"src/f.py": half.format("x / 2")}, {"src/f.py": half.format("0.5 * x")})
+    git(folder, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    write(folder, {"old.py": half.format("x / 2"), "new.py": half.format("0.5 * x")})
     for words in (
         ["import", str(folder / "samples.jsonl"), "--model", "other", "--temperature", "0.6"],
         ["execute", "-n", "500"],

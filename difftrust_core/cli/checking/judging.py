@@ -40,7 +40,6 @@ def prepare(where: str, request: CheckRequest, *, say: Say, phase: Say) -> Prepa
     Raises WrongUsage where a folder or store cannot be used, BadStub where the function cannot be checked,
     TooFewCandidates where too few were sampled.
     """
-    from difftrust_core.checks.options import CheckOptions
     from difftrust_core.checks.source.own_body import own_candidate
 
     own = own_candidate(where) if request.with_body else None
@@ -52,6 +51,8 @@ def prepare(where: str, request: CheckRequest, *, say: Say, phase: Say) -> Prepa
         stub, found, suggestion, notes, usd = _sampled(where, request, say, own.code if own else "")
     if own is not None:
         found.append(own.candidate_for(stub.task))
+    from difftrust_core.checks.options import CheckOptions  # late, so that a refusal comes soon
+
     options = CheckOptions.of(
         stub,
         subject=f"these {len(found)} programs" if request.candidates or own else "",
