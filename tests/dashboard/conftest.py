@@ -9,6 +9,12 @@ import pytest
 from tests.support.dashboard_server import dashboard
 
 
+@pytest.fixture(autouse=True)
+def without_texts_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show the shipped results as on a fresh clone, whatever data is on this machine."""
+    monkeypatch.delenv("DIFFTRUST_DATA", raising=False)
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of a dashboard as a user starts it."""

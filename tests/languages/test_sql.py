@@ -211,9 +211,8 @@ def test_duckdb_answers_as_sqlite_does(sandbox: Sandbox) -> None:
             assert sorted(map(_rounded, read_literal(said))) == _in_sqlite(task, read_literal(text)[0])
 
 
-def test_every_gold_query_of_spider_can_be_translated() -> None:
-    _ = _spider()
-    os.environ.setdefault("DIFFTRUST_DATA", "../shared/data")
+def test_every_gold_query_of_spider_can_be_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIFFTRUST_DATA", str(_spider().parents[1]))
     tasks = load_benchmark("Spider")
     assert len(tasks) == 1034
     for task in tasks[::10]:
