@@ -126,6 +126,14 @@ FindingsOption = Annotated[
     Literal["text", "json", "junit", "sarif", "github", "markdown"],
     typer.Option("--format", help="Output: for people, programs, test reports, code scanning, GitHub Actions, pages."),
 ]
+EqualOption = Annotated[
+    Equality,
+    typer.Option(help="Outcome comparison: by value, strict (types count), or paper (numbers within 0.1 % agree)."),
+]
+ToleranceOption = Annotated[
+    float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
+]
+MessageOption = Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")]
 TestsOption = Annotated[
     Path | None,
     typer.Option("--write-tests", help="Add what is said to be right to FILE, as pytest tests.", metavar="FILE"),

@@ -8,7 +8,15 @@ import typer
 from difftrust_core.cli.checking.one import check_one
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import FindingsOption, TestsOption, WeakOption, store_folder
+from difftrust_core.cli.options import (
+    EqualOption,
+    FindingsOption,
+    MessageOption,
+    TestsOption,
+    ToleranceOption,
+    WeakOption,
+    store_folder,
+)
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
 
@@ -85,14 +93,9 @@ def check(
         Literal["quorum", "all"],
         typer.Option(help="Inputs kept: those on which at least half of the candidates that load return, or all."),
     ] = "quorum",
-    equality: Annotated[
-        Equality,
-        typer.Option(help="Outcome comparison: by value, strict (types count), or paper (numbers within 0.1 % agree)."),
-    ] = Equality.VALUE,
-    tolerance: Annotated[
-        float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
-    ] = 1e-9,
-    message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
+    equality: EqualOption = Equality.VALUE,
+    tolerance: ToleranceOption = 1e-9,
+    message: MessageOption = False,
     output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
     pin: Annotated[
         list[str] | None,

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust_core.cli.coercion import QuickCommand
-from difftrust_core.cli.options import FindingsOption, TestsOption, WeakOption
+from difftrust_core.cli.options import (
+    EqualOption,
+    FindingsOption,
+    MessageOption,
+    TestsOption,
+    ToleranceOption,
+    WeakOption,
+)
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -53,14 +60,9 @@ def diff(
         list[str] | None,
         typer.Option(help="A package of this environment that versions may import; may be repeated.", metavar="NAME"),
     ] = None,
-    equality: Annotated[
-        Equality,
-        typer.Option(help="Outcome comparison: by value, strict (types count), or paper (numbers within 0.1 % agree)."),
-    ] = Equality.VALUE,
-    tolerance: Annotated[
-        float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
-    ] = 1e-9,
-    message: Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")] = False,
+    equality: EqualOption = Equality.VALUE,
+    tolerance: ToleranceOption = 1e-9,
+    message: MessageOption = False,
     write_tests: TestsOption = None,
     style: FindingsOption = "text",
     again: Annotated[

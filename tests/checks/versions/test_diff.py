@@ -126,3 +126,25 @@ def test_which_differences_count() -> None:
     assert rule.weigh(type_error, value_error, sure=False) == "counts"
     assert rule.weigh(type_error, (Kind.EXCEPTION, "AttributeError"), sure=True) == "doubtful"
     assert rule.weigh(one, (Kind.TIMEOUT, ""), sure=True) == "nothing"
+
+
+RARE = """
+def f(x: int) -> str:
+    if x * x - 1000003 * x == 987654321987:
+        return {}
+    try:
+        return str({})
+    except ZeroDivisionError:
+        return "none"
+"""
+
+
+def test_agreement_that_never_reached_what_differs_is_undecided(tmp_path: Path) -> None:
+    report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'b'", "x"))
+    assert (report.verdict, report.n_differing) == ("undecided", 0)
+    assert report.undecided[0].why == "no input reached what differs: return 'b'"
+
+
+def test_agreement_on_lines_that_were_reached_is_unchanged(tmp_path: Path) -> None:
+    report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'a'", "0 + x"))
+    assert report.verdict == "unchanged"
