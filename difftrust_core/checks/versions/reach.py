@@ -88,6 +88,9 @@ def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
                 yield from _within((old, a), (new, b))
         else:
             yield {which: point for which, point, size in ((0, (old, i), j - i), (1, (new, k), m - k)) if size}
+            for which, block in ((0, old[i:j]), (1, new[k:m])):
+                for statement in block:
+                    yield from ({which: point} for point in _blocks(statement))
 
 
 def _within(old: Point, new: Point) -> Iterator[Place]:
@@ -95,6 +98,7 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
     defines = isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and type(one) is type(other)
     if not defines and (_head(one) != _head(other) or not hasattr(one, "body")):
         yield {0: old, 1: new}
+        yield from ({which: point} for which, each in ((0, one), (1, other)) for point in _blocks(each))
         return
     for name in _BLOCKS:
         yield from _places(getattr(one, name, None) or [], getattr(other, name, None) or [])
@@ -102,6 +106,13 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
         yield from _places(a.body, b.body)
     for a, b in zip(getattr(one, "cases", []), getattr(other, "cases", []), strict=True):
         yield from _places(a.body, b.body)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[Point]:
+    """Yield the beginnings of the blocks of a statement: all of it differs, so each has to be reached."""
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        parts = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+        yield from ((block, 0) for part in parts for name in _BLOCKS if (block := getattr(part, name, None)))
 
 
 def _head(statement: ast.stmt) -> str:

@@ -148,3 +148,10 @@ def test_agreement_that_never_reached_what_differs_is_undecided(tmp_path: Path) 
 def test_agreement_on_lines_that_were_reached_is_unchanged(tmp_path: Path) -> None:
     report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'a'", "0 + x"))
     assert report.verdict == "unchanged"
+
+
+def test_a_branch_that_is_gone_and_was_never_entered_is_undecided(tmp_path: Path) -> None:
+    shorter = RARE.replace("    if x * x - 1000003 * x == 987654321987:\n        return {}\n", "").format("x")
+    report = compare(tmp_path, RARE.format("'a'", "x"), shorter)
+    assert report.verdict == "undecided"
+    assert "return 'a'" in report.undecided[0].why
