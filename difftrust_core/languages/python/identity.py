@@ -50,6 +50,8 @@ _SEEING = frozenset(
         *("singledispatch", "singledispatchmethod", "exc_info", "excepthook", "unraisablehook", "displayhook"),
         *("last_exc", "last_value", "last_traceback", "modules", "monitoring", "setprofile", "settrace"),
         *("call_tracing", "open", "object_hook", "_getframe", "_getframemodulename", "_current_frames"),
+        *("signature", "inspect", "traceback", "doctest", "pydoc", "linecache", "importlib", "gc", "ast", "dis"),
+        *("builtins", "types", "pickle", "marshal", "runpy", "logging", "warnings", "ctypes"),  # a preamble may import
         *("_current_exceptions", "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "ag_code", "tb_frame"),
     )
 )
