@@ -397,6 +397,11 @@ def test_no_inputs_and_many_outcomes_per_input(sandbox):
 
 
 def descriptors(pid="self"):
+    """Return how many descriptors a process holds; of a zygote, which nobody may look into, only root is told."""
+    if pid != "self" and os.geteuid() != 0:
+        with pytest.raises(PermissionError):
+            os.listdir(f"/proc/{pid}/fd")
+        return 0
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
