@@ -9,19 +9,16 @@ from typing import Any
 
 import polars as pl
 
-from difftrust_core.base.parallel import in_parallel
-from difftrust_core.base.progress import Progress
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, find_file, load_benchmark
 from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
 from difftrust_core.datasets.recorded.source import names_no_coder, read_source
 from difftrust_core.exceptions import NoBenchmark, WrongUsage
-from difftrust_core.languages.language import load_language, program_id
+from difftrust_core.languages.language import program_id
 from difftrust_core.store.store import PARTITIONS, Store, conform
 from difftrust_core.store.tasks import add_tasks, by_benchmark, own_benchmarks
-
-_BATCH = 1_000
+from difftrust_core.store.tree_ids import renew_tree_ids, tree_ids_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +110,7 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     ids = pl.DataFrame({"code": codes, "program_id": [program_id(code) for code in codes.to_list()]})
     candidates = candidates.join(ids, on="code", maintain_order="left")
     with store.writing():
+        renew_tree_ids(store, n_jobs)
         new, known, conflicts = _split_known(store, candidates)
         add_tasks(store, benchmarks)
         # Of known ones too: theirs may have been damaged and removed since.
@@ -159,27 +157,12 @@ def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, st
     tasks = programs.select("benchmark", "task_id").iter_rows()
     programs = programs.with_columns(language=pl.Series([languages.get(task, Task.language) for task in tasks]))
     texts = list(programs.select("language", "code").iter_rows())
-    tree_ids = _tree_ids(list(dict.fromkeys(texts)), n_jobs)
+    tree_ids = tree_ids_of(texts, n_jobs)
     programs = programs.with_columns(tree_id=pl.Series([tree_ids[text] for text in texts])).sort(key)
     for (benchmark,), part in programs.group_by("benchmark", maintain_order=True):
         digest = hashlib.blake2b("".join(part["task_id"] + part["program_id"]).encode(), digest_size=8).hexdigest()
         store.write("programs", part, {"benchmark": benchmark}, f"programs-{digest}")
     return len(programs)
-
-
-def _tree_ids(texts: list[tuple[str, str]], n_jobs: int) -> dict[tuple[str, str], str]:
-    """Return the id of each text (language, code)."""
-    batches = [texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH)]
-    found: dict[tuple[str, str], str] = {}
-    with Progress(total=len(texts), unit="program", desc="parse", delay=1) as bar:
-        for ids in in_parallel(_tree_id_batch, batches, n_jobs=n_jobs if len(batches) > 1 else 1):
-            found |= ids
-            bar.update(len(ids))
-    return found
-
-
-def _tree_id_batch(texts: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    return {(language, code): load_language(language).tree_id(code) for language, code in texts}
 
 
 def _add_samples(store: Store, new: pl.DataFrame) -> None:
