@@ -143,9 +143,14 @@ def disprove(runner: Runner) -> bool:
 
 def why_no_bubblewrap(runner: Runner) -> str:
     """Return why zygotes are not behind bubblewrap, empty if they are."""
-    if runner in _disproved or not _best_commands(runner)[1]:
-        return probe_bubblewrap(runner).why_not
-    return ""
+    return "" if _commands(runner)[1] else probe_bubblewrap(runner).why_not or "it was not there at first"
+
+
+def _commands(runner: Runner) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return how setarch and bubblewrap begin, as zygotes are started with them; empty where one is not used."""
+    if runner in _disproved:
+        return probe_fixed_addresses().command, bubblewrap(runner)
+    return _best_commands(runner)
 
 
 @functools.cache
@@ -202,13 +207,9 @@ def _binds(runner: Runner) -> tuple[str, ...]:
 def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner: Runner) -> "subprocess.Popen[bytes]":
     """Start a zygote behind the ``wanted`` layers; it inherits its control socket, requests and replies."""
     descriptors = [str(descriptor) for descriptor in shared]
-    if runner in _disproved:
-        fixed, prefix = probe_fixed_addresses().command, bubblewrap(runner) if "bubblewrap" in wanted else ()
-    else:
-        fixed, prefix = _best_commands(runner)
-        prefix = prefix if "bubblewrap" in wanted else ()
+    fixed, prefix = _commands(runner)
+    prefix = (*prefix, "--") if prefix and "bubblewrap" in wanted else ()
     if prefix:
-        prefix = (*prefix, "--")
         files = [f"{_HARNESS}/{name}" for name in ("zygote.py", "literals.py", runner.module.name)]
     else:
         files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]

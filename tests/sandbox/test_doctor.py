@@ -312,7 +312,8 @@ def interpreter(monkeypatch: pytest.MonkeyPatch, folder: Path, patch: str) -> It
     patched.write_text(PATCHED.format(python=layers.python_binary(), patch=patch))
     patched.chmod(0o755)
     monkeypatch.setattr(layers, "python_binary", lambda: str(patched))
-    probes = (layers.probe_bubblewrap, layers.probe_fixed_addresses)
+    probes = (layers.probe_bubblewrap, layers.probe_fixed_addresses, layers._best_commands)
+    monkeypatch.setattr(layers, "_disproved", set())
     for probe in probes:
         probe.cache_clear()
     monkeypatch.setenv("PATH", str(folder))

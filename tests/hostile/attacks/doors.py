@@ -24,7 +24,6 @@ def f(x, items):
     )
 """,
         refused(6),
-        bites=True,
     ),
     attack(
         "NumPy writes",

@@ -1,7 +1,7 @@
 """Attacks while a program loads: what it leaves in the interpreter for its own calls, and for the next program."""
 
 from difftrust_core.base.records import Kind
-from tests.hostile.attack import N, attack, everywhere, given_up, numbers, untouched
+from tests.hostile.attack import N, attack, everywhere, numbers, untouched
 
 ATTACKS = [
     attack(
@@ -16,12 +16,11 @@ ATTACKS = [
         numbers(),
     ),
     attack(
-        "a timer that goes off in a later call",
-        "import signal\nsignal.signal(signal.SIGALRM, lambda *_: 1 / 0)\n"
-        "signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)\n"
-        "def f(x, items):\n while True: pass",
-        everywhere(Kind.EXCEPTION, "ZeroDivisionError"),
-        given_up(Kind.CRASH, 4, "exit"),
+        "a timer that goes off in a call",
+        "import signal\nsignal.signal(signal.SIGALRM, lambda *_: 1 / 0)\nsignal.setitimer(signal.ITIMER_REAL, 0.1)\n"
+        "def f(x, items):\n while x == 0: pass\n return x",
+        tuple((Kind.EXCEPTION, "ZeroDivisionError") if i == 0 else (Kind.VALUE, str(i)) for i in range(N)),
+        tuple((Kind.CRASH, "exit") if i == 0 else (Kind.VALUE, str(i)) for i in range(N)),
     ),
     attack(
         "codecs' handling of errors replaced",
