@@ -16,12 +16,17 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, find_file, load_benchmark
 from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
 from difftrust_core.datasets.recorded.source import names_no_coder, read_source
-from difftrust_core.exceptions import NoBenchmark, WrongUsage
+from difftrust_core.datasets.unpacking import ROW
+from difftrust_core.exceptions import BadSource, NoBenchmark, WrongUsage
 from difftrust_core.languages.language import load_language, program_id
 from difftrust_core.store.store import PARTITIONS, Store, conform
 from difftrust_core.store.tasks import add_tasks, by_benchmark, own_benchmarks
 
-_BATCH = 1_000
+MOST_CODERS = 500
+"""In one import; each has a file of its own."""
+_BATCH = 256 * 2**10
+"""Bytes of programs that are parsed at a time, ROW for each counted beside its own."""
+_TEXT = ["language", "program_id"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +114,10 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     candidates = recorded.candidates
     if candidates.is_empty():
         return _nothing_of(recorded)
+    _refuse_many_coders(candidates)
     codes = candidates["code"].unique(maintain_order=True)
-    ids = pl.DataFrame({"code": codes, "program_id": [program_id(code) for code in codes.to_list()]})
+    # One after the other: as Python holds them, all of them may take four times what they take in a table.
+    ids = pl.DataFrame({"code": codes, "program_id": [program_id(codes[at]) for at in range(len(codes))]})
     candidates = candidates.join(ids, on="code", maintain_order="left")
     with store.writing():
         new, known, conflicts = _split_known(store, candidates)
@@ -158,28 +165,38 @@ def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, st
         return 0
     tasks = programs.select("benchmark", "task_id").iter_rows()
     programs = programs.with_columns(language=pl.Series([languages.get(task, Task.language) for task in tasks]))
-    texts = list(programs.select("language", "code").iter_rows())
-    tree_ids = _tree_ids(list(dict.fromkeys(texts)), n_jobs)
-    programs = programs.with_columns(tree_id=pl.Series([tree_ids[text] for text in texts])).sort(key)
+    tree_ids = _tree_ids(programs.select(*_TEXT, "code").unique(_TEXT, maintain_order=True), n_jobs)
+    programs = programs.join(tree_ids, on=_TEXT, how="left", maintain_order="left").sort(key)
     for (benchmark,), part in programs.group_by("benchmark", maintain_order=True):
         digest = hashlib.blake2b("".join(part["task_id"] + part["program_id"]).encode(), digest_size=8).hexdigest()
         store.write("programs", part, {"benchmark": benchmark}, f"programs-{digest}")
     return len(programs)
 
 
-def _tree_ids(texts: list[tuple[str, str]], n_jobs: int) -> dict[tuple[str, str], str]:
-    """Return the id of each text (language, code)."""
-    batches = [texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH)]
-    found: dict[tuple[str, str], str] = {}
+def _tree_ids(texts: pl.DataFrame, n_jobs: int) -> pl.DataFrame:
+    """Return the tree id of each text (language, program_id, code), in batches that take about as long."""
+    sizes = (texts["code"].str.len_bytes().cast(pl.Int64) + ROW).cum_sum()
+    parts = [part.drop("at") for part in texts.with_columns(at=sizes // _BATCH).partition_by("at", maintain_order=True)]
+    found = []
     with Progress(total=len(texts), unit="program", desc="parse", delay=1) as bar:
-        for ids in in_parallel(_tree_id_batch, batches, n_jobs=n_jobs if len(batches) > 1 else 1):
-            found |= ids
+        for ids in in_parallel(_tree_id_batch, parts, n_jobs=n_jobs if len(parts) > 1 else 1):
+            found.append(ids)
             bar.update(len(ids))
-    return found
+    return pl.concat(found)
 
 
-def _tree_id_batch(texts: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    return {(language, code): load_language(language).tree_id(code) for language, code in texts}
+def _tree_id_batch(texts: pl.DataFrame) -> pl.DataFrame:
+    ids = [load_language(language).tree_id(code) for language, code in texts.select("language", "code").iter_rows()]
+    return texts.select(_TEXT).with_columns(tree_id=pl.Series(ids, dtype=pl.String))
+
+
+def _refuse_many_coders(candidates: pl.DataFrame) -> None:
+    n_coders = candidates.select("benchmark", "model", "temperature").n_unique()
+    if n_coders > MOST_CODERS:
+        raise BadSource(
+            f"expected candidates of at most {MOST_CODERS:,} models and temperatures, found {n_coders:,}; "
+            "name some with --model and --temperature"
+        )
 
 
 def _add_samples(store: Store, new: pl.DataFrame) -> None:

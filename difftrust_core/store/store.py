@@ -38,6 +38,8 @@ from difftrust_core.store.schemas import (
 from difftrust_core.store.settings import SETTINGS_FILE, Settings, load_settings, write_settings
 
 __all__ = ["MAY_BE_MISSING", "PARTITIONS", "REFERENCE", "SCHEMAS", "SETTINGS_FILE", "Settings", "Store", "conform"]
+LONGEST_PART = 255
+"""Bytes of the name of a folder."""
 SCRATCH = ".scratch"
 """Folder for what is being made; whatever the next writer finds there was left by a kill."""
 MERGED = "+"
@@ -135,6 +137,9 @@ class Store:
         """Return the hive folder of one partition, values percent-encoded; ``partition`` may be a prefix."""
         names = [name for name in PARTITIONS[table] if name in partition]
         parts = [f"{name}={quote(str(partition[name]), safe='')}" for name in names]
+        for name, part in zip(names, parts, strict=True):
+            if len(part) > LONGEST_PART:
+                raise BadStore(f"{part[:40]}...: expected a shorter {name}, found one that no folder can be named by")
         return self.root.joinpath(table, *parts)
 
     def holds(self, table: str) -> bool:

@@ -11,8 +11,10 @@ import pickletools
 from pathlib import Path
 from typing import Any, NoReturn
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 4 * 2**20
 """The largest published file has about 0.1 MB."""
+_MOST_ATTRIBUTES = 100
+"""Of one object: each BUILD copies all that it is given."""
 
 _FRAMING = {"PROTO", "FRAME", "STOP", "MARK", "MEMOIZE", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET"}
 _ATOMS = {"NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "BINFLOAT"}
@@ -64,8 +66,36 @@ class _Unpickler(pickle._Unpickler):
             asked = f"{module_name}.{global_name}"[:160]
             raise Refused(f"expected plain candidates, found a pickle that asks for {asked}; not run") from None
 
+    def load_setitem(self) -> None:
+        _refuse_other_keys(self.stack[-2:-1])
+        super().load_setitem()
+
+    dispatch[pickle.SETITEM[0]] = load_setitem
+
+    def load_setitems(self) -> None:
+        _refuse_other_keys(self.stack[::2])
+        super().load_setitems()
+
+    dispatch[pickle.SETITEMS[0]] = load_setitems
+
+    def load_build(self) -> None:
+        state = self.stack[-1]
+        n_attributes = sum(len(part) for part in (state if type(state) is tuple else (state,)) if type(part) is dict)
+        if n_attributes > _MOST_ATTRIBUTES:
+            raise Refused(f"expected at most {_MOST_ATTRIBUTES} attributes of an object, found {n_attributes}; not run")
+        super().load_build()
+
+    dispatch[pickle.BUILD[0]] = load_build
+
     def persistent_load(self, pid: Any) -> NoReturn:
         raise Refused("expected plain candidates, found a pickle with a persistent id; not run")
+
+
+def _refuse_other_keys(keys: list[Any]) -> None:
+    """Refuse keys that are no texts: to hash tuples in tuples takes twice as long with each."""
+    for key in keys:
+        if type(key) is not str:
+            raise Refused(f"expected texts as keys, found {type(key).__name__}; not run")
 
 
 def read_codes(path: Path) -> list[str | None]:
