@@ -107,11 +107,15 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program to execute: its tree, one of its texts, and how many candidates (of any coder) share it."""
+    """A program to execute: its tree, one of its texts, and how many candidates (of any coder) share it.
+
+    ``others``: further texts of it; one runs where ``code`` does not load, so that no candidate decides for another.
+    """
 
     tree_id: str
     code: str
     n_candidates: int = 1
+    others: tuple[str, ...] = ()
 
 
 class Origin(StrEnum):

@@ -98,7 +98,7 @@ class _Check:
         self.programs, self.names = distinct_programs(candidates, language_of(task))
         self.codes = [program.code for program in self.programs]
         self.counts = np.array([program.n_candidates for program in self.programs])
-        self.executor = Executor(task, sandbox)
+        self.executor = Executor(task, sandbox, self.programs)
         documented = {*options.documented, *(e.exception for e in options.examples if e.exception)}
         self.answers = Answers(Comparison(options.equality, tolerance=options.tolerance), documented)
         self.draws = draws_of(

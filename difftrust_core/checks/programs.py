@@ -15,6 +15,8 @@ from difftrust_core.sandbox.host import ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable, line_of
 from difftrust_core.sandbox.runner import Runner, runner_for
 
+_OTHERS = 2
+"""Texts of a program that are at hand beside the shortest, should that one not load."""
 _IDLE = 1.0
 """Seconds without computing, after which a program that answers nothing is not run again."""
 _SKIPPED: Outcome = (Kind.SKIPPED, "")
@@ -29,15 +31,18 @@ def distinct_programs(
     candidates: Sequence[Candidate], language: Language
 ) -> tuple[list[Program], dict[str, list[str]]]:
     """Return the distinct programs in the order of their first candidate, and whose each is, by tree."""
-    codes: dict[str, str] = {}
+    codes: dict[str, list[str]] = {}
     names: dict[str, list[str]] = {}
     single = Counter(candidate.model for candidate in candidates)
     for candidate in candidates:
         tree = language.tree_id(candidate.code)
-        codes[tree] = min(codes.get(tree, candidate.code), candidate.code, key=lambda code: (len(code), code))
+        codes.setdefault(tree, []).append(candidate.code)
         name = candidate.model if single[candidate.model] == 1 else f"{candidate.model} #{candidate.sample_index}"
         names.setdefault(tree, []).append(name)
-    programs = [Program(tree_id=tree, code=code, n_candidates=len(names[tree])) for tree, code in codes.items()]
+    programs = []
+    for tree, texts in codes.items():
+        code, *others = sorted(set(texts), key=lambda text: (len(text), text))
+        programs.append(Program(tree_id=tree, code=code, n_candidates=len(texts), others=tuple(others[:_OTHERS])))
     return programs, names
 
 
@@ -66,8 +71,9 @@ class Ran:
 class Executor:
     """Runs programs of one task in the sandbox."""
 
-    def __init__(self, task: Task, sandbox: Sandbox):
+    def __init__(self, task: Task, sandbox: Sandbox, programs: Sequence[Program] = ()):
         self.task, self._sandbox, self._language = task, sandbox, language_of(task)
+        self._others = {program.code: program.others for program in programs}
         self._hung: dict[str, Outcome] = {}
         """Programs that answered nothing until they were given up, and what they did: they are not run again."""
         self._suspects: set[str] = set()
@@ -80,16 +86,17 @@ class Executor:
         table = OutcomeTable.empty(len(inputs))
         self._sandbox.load(self._preamble, inputs, table)
         name = entry_point or self.task.entry_point
-        sources = [code if entry_point else self._language.source(self.task, code) for code in codes]
-        runs = [self._run(source, name, table) for source in sources]
+        runs = [self._run(code, name, table, is_whole=bool(entry_point)) for code in codes]
         ids = [run.outcome_ids.tolist() for run in runs]
         return Ran(rows=[tuple([row[i] for i in of]) for row, *of in zip(table.rows, *ids, strict=True)], runs=runs)
 
-    def _run(self, source: str, name: str, table: OutcomeTable) -> ProgramRun:
+    def _run(self, code: str, name: str, table: OutcomeTable, *, is_whole: bool) -> ProgramRun:
+        texts = (code, *self._others.get(code, ()))
+        source, *others = texts if is_whole else [self._language.source(self.task, text) for text in texts]
         n = len(table.rows)
         if source in self._hung:
             return ProgramRun(outcome_ids=table.ids_of([line_of(self._hung[source])] * n))
-        run = self._sandbox.run(source, name)
+        run = self._sandbox.run(source, name, others)
         waited = run.wall - run.cpu > _IDLE
         if run.restarts or waited:
             did = {row[i] for row, i in zip(table.rows, run.outcome_ids.tolist(), strict=True)}

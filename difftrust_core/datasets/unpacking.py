@@ -24,7 +24,7 @@ ROW: Final = 256
 _GZIP = b"\x1f\x8b"
 _UNPACKED: Final = f" unpacked, {ROW} for each line included (a plain file may have more)"
 _TROUBLE = (OSError, EOFError, zlib.error)
-_MARKS: Final = {bytes: tuple(b"[ { , :".split()), str: tuple("[ { , :".split())}
+_MARKS: Final = {bytes: (b"[", b"{", b",", b":"), str: ("[", "{", ",", ":")}
 _QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TEXTS: Final = {bytes: re.compile(_QUOTED.encode(), re.DOTALL), str: re.compile(_QUOTED, re.DOTALL)}
 

@@ -19,6 +19,7 @@ from difftrust_core.languages.language import language_of
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.layers import describe_layers
 from difftrust_core.store.store import Settings, Store
+from difftrust_core.store.tree_ids import renew_tree_ids
 
 Spread = Callable[[Callable[[ChunkJob], ChunkReport], Iterable[ChunkJob]], Iterable[ChunkReport]]
 """Runs a function on each job and yields what it returns, in the order in which the jobs end."""
@@ -69,6 +70,7 @@ def execute(
     store.files("candidates")  # a results store has none and says so
     chosen = selection or Selection()
     with store.writing():
+        renew_tree_ids(store, n_jobs)
         plan = Plan(
             store,
             _settle(store, seed, validity or usual_validity(store, chosen)),

@@ -24,6 +24,8 @@ from difftrust_core.store.store import REFERENCE, Settings, Store, chunk_starts
 
 TaskKey = tuple[str, str]
 """Benchmark and task id."""
+_OTHERS = 2
+"""Texts of a program that are at hand beside the first, should that one not load."""
 _AT_A_TIME = 32
 """Tasks whose texts are held; each time, the tables' ids are looked through once."""
 
@@ -200,7 +202,7 @@ def count_tests(store: Store) -> dict[TaskKey, int]:
 def programs_of(
     store: Store, benchmark: str, names: Sequence[str], selection: Selection
 ) -> dict[str, tuple[Program, ...]]:
-    """Return each task's distinct programs by tree, with one text each (the one with the smallest id)."""
+    """Return each task's distinct programs by tree, with the texts that have the smallest ids."""
     where, columns = {"benchmark": benchmark}, ["task_id", "sample_index", "program_id"]
     candidates = store.read("candidates", where, columns=columns, tasks=names).filter(selection.predicate())
     texts = store.read("programs", where, tasks=names).unique(["task_id", "program_id"])
@@ -208,12 +210,12 @@ def programs_of(
     by_tree = (
         joined.sort("program_id")
         .group_by("task_id", "tree_id")
-        .agg(pl.col("code").first(), pl.col("len").sum())
+        .agg(pl.col("code").head(1 + _OTHERS), pl.col("len").sum())
         .sort("task_id", "tree_id")
     )
     found: dict[str, list[Program]] = defaultdict(list)
-    for task_id, tree_id, code, count in by_tree.iter_rows():
-        found[task_id].append(Program(tree_id=tree_id, code=code, n_candidates=count))
+    for task_id, tree_id, (code, *others), count in by_tree.iter_rows():
+        found[task_id].append(Program(tree_id=tree_id, code=code, n_candidates=count, others=tuple(others)))
     return {task_id: tuple(programs) for task_id, programs in found.items()}
 
 

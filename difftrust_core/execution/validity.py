@@ -13,7 +13,7 @@ from difftrust_core.execution.answers import inputs_of_tests
 from difftrust_core.execution.distinct import Drawn, Redraws
 from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.languages.language import MAX_ATTEMPTS, Draw, key_of, language_of
-from difftrust_core.sandbox.host import Sandbox
+from difftrust_core.sandbox.host import ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.store.store import REFERENCE
 
@@ -63,7 +63,7 @@ class Jury:
             table = OutcomeTable.empty(len(inputs))
             self._sandbox.load(self._language.preamble(self._task), inputs, table)
             for program in tuple(self._voters):
-                run = self._sandbox.run(self._language.source(self._task, program.code), self._task.entry_point)
+                run = run_program(self._sandbox, self._task, program)
                 slowest, restarts = max(slowest, run.cpu), restarts + run.restarts
                 kinds = np.array([table.rows[i][code][0] for i, code in enumerate(run.outcome_ids.tolist())])
                 votes += program.n_candidates * (kinds == Kind.VALUE)
@@ -183,6 +183,12 @@ class DomainDraws(Draws):
                 raise self._task.refusal(f"`{name}` of its domain does not load ({text}); mend it")
             if kind not in (Kind.VALUE, Kind.EXCEPTION, Kind.UNSUPPORTED):
                 raise self._task.refusal(f"`{name}` of its domain does not end well on an input ({kind.name.lower()})")
+
+
+def run_program(sandbox: Sandbox, task: Task, program: Program) -> ProgramRun:
+    """Run a program of a task on the inputs that ``sandbox`` has loaded: the first of its texts that loads."""
+    source, *others = (language_of(task).source(task, code) for code in (program.code, *program.others))
+    return sandbox.run(source, task.entry_point, others)
 
 
 def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> Drawn:

@@ -21,12 +21,13 @@ from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.execution.answers import has_answers, run_answers
 from difftrust_core.execution.execute import spread_over
 from difftrust_core.execution.plan import ChunkJob, names_of, programs_of
-from difftrust_core.execution.validity import DomainDraws, jury_of
+from difftrust_core.execution.validity import DomainDraws, jury_of, run_program
 from difftrust_core.execution.worker import ChunkReport, classes_of, close_sandbox, sandbox_for
 from difftrust_core.languages.language import language_of
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.store.store import REFERENCE, Store, file_name
+from difftrust_core.store.tree_ids import renew_tree_ids
 
 N_WITNESSES = 100
 """So many are usual."""
@@ -100,6 +101,7 @@ def execute_witnesses(
         raise WrongUsage(f"expected 1 witness or more, got {n}; leave the option out for none")
     began = time.monotonic()
     with store.writing():
+        renew_tree_ids(store, n_jobs)
         dues, n_at_hand = _dues(store, n, selection or Selection())
         done = Witnessed(n_tasks_at_hand=n_at_hand)
         if not dues:
@@ -231,7 +233,7 @@ def _rows(job: ChunkJob, sandbox: Sandbox) -> pl.DataFrame | None:
         answered = run_answers(task, Validity.ALL, inputs, table, lambda: sandbox.run(reference, task.entry_point))
         ran[REFERENCE] = answered.outcome_ids
     for program in job.programs:
-        ran[program.tree_id] = sandbox.run(language.source(task, program.code), task.entry_point).outcome_ids
+        ran[program.tree_id] = run_program(sandbox, task, program).outcome_ids
     return pl.DataFrame(list(_outcomes(job, witnesses, table, ran))).with_columns(wanted=job.n)
 
 

@@ -10,13 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from difftrust_core.base.parallel import end_if_orphaned
-from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.exceptions import DifftrustError, StoreUnreachable
 from difftrust_core.execution.answers import has_answers, run_answers
 from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.execution.relations import CHECKER_LIMITS, Checker, check_reference
 from difftrust_core.execution.transfer import at_hand
-from difftrust_core.execution.validity import sample_valid_inputs
+from difftrust_core.execution.validity import run_program, sample_valid_inputs
 from difftrust_core.languages.language import language_of
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.metrics.relation import Classes, Said, has_checker
@@ -114,33 +114,33 @@ class _Chunk:
             return
         behaviours, table = self._known_behaviours(), self._known_outcomes(which)
         sandbox, task = sandbox_for(self.job), self.job.task
-        if any(tree_id == REFERENCE for tree_id, _ in missing):
+        if any(program.tree_id == REFERENCE for program in missing):
             self._check_reference(distinct)
         sandbox.load(language_of(task).preamble(task), distinct, table)
         rows = []
-        for tree_id, code in missing:
-            run = self._run(sandbox, tree_id, code, distinct, table)
+        for program in missing:
+            run = self._run(sandbox, program, distinct, table)
             behaviour_id = behaviours.setdefault(run.outcome_ids[which].tobytes(), len(behaviours))
-            rows.append(_execution_row(tree_id, behaviour_id, run))
+            rows.append(_execution_row(program.tree_id, behaviour_id, run))
         new = pl.DataFrame([{"task_id": task.task_id, **row} for row in rows])
         self._write("outcomes", self._outcome_frame(table, distinct, which))
         self._write("behaviours", self._behaviour_frame(behaviours))
         self._write("executions", new if executions is None else pl.concat([executions, new], how="vertical_relaxed"))
 
-    def _missing(self, executions: pl.DataFrame | None) -> list[tuple[str, str]]:
+    def _missing(self, executions: pl.DataFrame | None) -> list[Program]:
         done = set() if executions is None else set(executions["tree_id"])
-        programs = [(p.tree_id, p.code) for p in sorted(self.job.programs, key=lambda p: p.tree_id)]
+        programs = sorted(self.job.programs, key=lambda p: p.tree_id)
         if has_answers(self.job.task, self.job.settings.validity):
-            programs.insert(0, (REFERENCE, self.job.task.reference or ""))
-        return [(tree_id, code) for tree_id, code in programs if tree_id not in done]
+            programs.insert(0, Program(tree_id=REFERENCE, code=self.job.task.reference or ""))
+        return [program for program in programs if program.tree_id not in done]
 
-    def _run(self, sandbox: Sandbox, tree_id: str, code: str, inputs: list[str], table: OutcomeTable) -> ProgramRun:
+    def _run(self, sandbox: Sandbox, program: Program, inputs: list[str], table: OutcomeTable) -> ProgramRun:
         task = self.job.task
 
         def run() -> ProgramRun:
-            return sandbox.run(language_of(task).source(task, code), task.entry_point)
+            return run_program(sandbox, task, program)
 
-        if tree_id != REFERENCE:
+        if program.tree_id != REFERENCE:
             return run()
         return run_answers(task, self.job.settings.validity, inputs, table, run)
 

@@ -10,6 +10,7 @@ import struct
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -246,8 +247,20 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         if loaded["n"] != len(self._batch["inputs"]):
             raise SandboxFailed(f"the sandbox took {loaded['n']} of {len(self._batch['inputs'])} inputs")
 
-    def run(self, source: str, entry_point: str) -> ProgramRun:
-        """Run one program on every loaded input, once. Never raises for what the program does."""
+    def run(self, source: str, entry_point: str, others: Sequence[str] = ()) -> ProgramRun:
+        """Run one program on every loaded input, once. Never raises for what the program does.
+
+        ``others``: further texts of the program, tried in turn where ``source`` does not load.
+        """
+        runs = (self._run(text, entry_point) for text in (source, *others))
+        first = next(runs)
+        return next((run for run in chain([first], runs) if self._loads(run)), first)
+
+    def _loads(self, run: ProgramRun) -> bool:
+        firsts = zip(self._outcomes.rows, run.outcome_ids.tolist(), strict=True)
+        return not any(row[i][0] == Kind.LOAD_ERROR for row, i in firsts)
+
+    def _run(self, source: str, entry_point: str) -> ProgramRun:
         assert self._batch is not None, "load() first"
         n = len(self._batch["inputs"])
         if len(source) > MAX_SOURCE:

@@ -9,24 +9,19 @@ from typing import Any
 
 import polars as pl
 
-from difftrust_core.base.parallel import in_parallel
-from difftrust_core.base.progress import Progress
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, find_file, load_benchmark
 from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
 from difftrust_core.datasets.recorded.source import names_no_coder, read_source
-from difftrust_core.datasets.unpacking import ROW
 from difftrust_core.exceptions import BadSource, NoBenchmark, WrongUsage
-from difftrust_core.languages.language import load_language, program_id
+from difftrust_core.languages.language import program_id
 from difftrust_core.store.store import PARTITIONS, Store, conform
 from difftrust_core.store.tasks import add_tasks, by_benchmark, own_benchmarks
+from difftrust_core.store.tree_ids import TEXT, renew_tree_ids, tree_ids_of
 
 MOST_CODERS = 500
 """In one import; each has a file of its own."""
-_BATCH = 256 * 2**10
-"""Bytes of programs that are parsed at a time, ROW for each counted beside its own."""
-_TEXT = ["language", "program_id"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +115,7 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     ids = pl.DataFrame({"code": codes, "program_id": [program_id(codes[at]) for at in range(len(codes))]})
     candidates = candidates.join(ids, on="code", maintain_order="left")
     with store.writing():
+        renew_tree_ids(store, n_jobs)
         new, known, conflicts = _split_known(store, candidates)
         add_tasks(store, benchmarks)
         # Of known ones too: theirs may have been damaged and removed since.
@@ -165,29 +161,12 @@ def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, st
         return 0
     tasks = programs.select("benchmark", "task_id").iter_rows()
     programs = programs.with_columns(language=pl.Series([languages.get(task, Task.language) for task in tasks]))
-    tree_ids = _tree_ids(programs.select(*_TEXT, "code").unique(_TEXT, maintain_order=True), n_jobs)
-    programs = programs.join(tree_ids, on=_TEXT, how="left", maintain_order="left").sort(key)
+    tree_ids = tree_ids_of(programs, n_jobs)
+    programs = programs.join(tree_ids, on=TEXT, how="left", maintain_order="left").sort(key)
     for (benchmark,), part in programs.group_by("benchmark", maintain_order=True):
         digest = hashlib.blake2b("".join(part["task_id"] + part["program_id"]).encode(), digest_size=8).hexdigest()
         store.write("programs", part, {"benchmark": benchmark}, f"programs-{digest}")
     return len(programs)
-
-
-def _tree_ids(texts: pl.DataFrame, n_jobs: int) -> pl.DataFrame:
-    """Return the tree id of each text (language, program_id, code), in batches that take about as long."""
-    sizes = (texts["code"].str.len_bytes().cast(pl.Int64) + ROW).cum_sum()
-    parts = [part.drop("at") for part in texts.with_columns(at=sizes // _BATCH).partition_by("at", maintain_order=True)]
-    found = []
-    with Progress(total=len(texts), unit="program", desc="parse", delay=1) as bar:
-        for ids in in_parallel(_tree_id_batch, parts, n_jobs=n_jobs if len(parts) > 1 else 1):
-            found.append(ids)
-            bar.update(len(ids))
-    return pl.concat(found)
-
-
-def _tree_id_batch(texts: pl.DataFrame) -> pl.DataFrame:
-    ids = [load_language(language).tree_id(code) for language, code in texts.select("language", "code").iter_rows()]
-    return texts.select(_TEXT).with_columns(tree_id=pl.Series(ids, dtype=pl.String))
 
 
 def _refuse_many_coders(candidates: pl.DataFrame) -> None:

@@ -1,15 +1,11 @@
 """What `difftrust import` takes for the worst files under 1 MB: `python -m tests.bench.worst_imports [NAME ...]`."""
 
 import base64
-import gzip
 import json
-import pickle
-import string
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable
-from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +19,9 @@ MOST_BYTES: Final = 1_000_000
 SECONDS: Final = 5.0
 MEGABYTES: Final = 500.0
 """Of all processes of the import together."""
-_TASKS = '{"task_id": "t", "entry_point": "f", "signature": "(x: int) -> int", "description": "d", "benchmark": "own"}\n'
+_TASKS = (
+    '{"task_id": "t", "entry_point": "f", "signature": "(x: int) -> int", "description": "d", "benchmark": "own"}\n'
+)
 _CODER = ("--model", "m", "--temperature", "0")
 _CHUNK = 2**20
 
@@ -64,7 +62,9 @@ def _parquet(path: Path, **columns: object) -> Path:
 
 def _packed_line(folder: Path) -> Path:
     return _as_long_as_fits(
-        folder / "line.jsonl.gz", lambda i: (b"" if i else b'{"task_id": "t", "solution": "') + b"x" * _CHUNK, packed=True
+        folder / "line.jsonl.gz",
+        lambda i: (b"" if i else b'{"task_id": "t", "solution": "') + b"x" * _CHUNK,
+        packed=True,
     )
 
 
@@ -118,13 +118,19 @@ def _dense(folder: Path) -> Path:
 
 
 def _small_programs(folder: Path) -> Path:
-    return _as_long_as_fits(folder / "small.jsonl", lambda i: b"".join(
-        _line(f"x={i * 1000 + j}").encode() for j in range(1000)), packed=False)
+    return _as_long_as_fits(
+        folder / "small.jsonl",
+        lambda i: b"".join(_line(f"x={i * 1000 + j}").encode() for j in range(1000)),
+        packed=False,
+    )
 
 
 def _unknown_names(folder: Path) -> Path:
-    return _as_long_as_fits(folder / "names.jsonl", lambda i: b"".join(
-        _line("", f"u{i * 1000 + j}").encode() for j in range(1000)), packed=False)
+    return _as_long_as_fits(
+        folder / "names.jsonl",
+        lambda i: b"".join(_line("", f"u{i * 1000 + j}").encode() for j in range(1000)),
+        packed=False,
+    )
 
 
 def _parquet_text(folder: Path) -> Path:
@@ -197,8 +203,11 @@ def _evalplus(folder: Path) -> Path:
 
 
 def _own_tasks(folder: Path) -> Path:
-    return _as_long_as_fits(folder / "own.jsonl", lambda i: b"".join(
-        _TASKS.replace('"t"', f'"t{i * 100 + j}"').encode() for j in range(100)), packed=False)
+    return _as_long_as_fits(
+        folder / "own.jsonl",
+        lambda i: b"".join(_TASKS.replace('"t"', f'"t{i * 100 + j}"').encode() for j in range(100)),
+        packed=False,
+    )
 
 
 def _module(folder: Path) -> Path:
@@ -256,7 +265,9 @@ def import_worst(name: str, folder: Path) -> tuple[int, Took]:
     base.write_text(_TASKS)
     is_source = name in SOURCES
     path = (SOURCES if is_source else TASKS)[name][1](folder)
-    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size
+    size = (
+        sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size
+    )
     assert size <= MOST_BYTES, f"{name}: {size} bytes"
     source = path
     if not is_source:

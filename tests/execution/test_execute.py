@@ -249,3 +249,17 @@ def test_a_chunk_that_a_lost_worker_had_written_is_left_as_it_is(tmp_path: Path)
     before = contents(store, "inputs", "outcomes", "behaviours", "executions")
     assert [run_chunk(job).failure for job in jobs] == ["", "", ""]
     assert contents(store, "inputs", "outcomes", "behaviours", "executions") == before
+
+
+def test_where_a_text_of_a_program_does_not_load_another_one_runs(tmp_path: Path) -> None:
+    """Should two texts have one id by mistake, the one that is broken does not decide for the others."""
+    broken = {task_id: f"return 1  # {number}\n{code}" for number in range(2) for task_id, code in RIGHT.items()}
+    store = filled(tmp_path / "store", RIGHT, broken, {t: f"return 1\n{c}" for t, c in RIGHT.items()})
+    (path,) = store.files("programs")
+    frame = store.read_file("programs", path)
+    assert frame is not None
+    joined = frame.with_columns(tree_id="x" + pl.col("task_id").str.slice(5))
+    store.write("programs", joined, {"benchmark": "tiny"}, path.stem)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    assert query_estimates(store)["error"].to_list() == [0.0] * 3

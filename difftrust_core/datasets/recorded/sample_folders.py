@@ -7,7 +7,7 @@ from pathlib import Path
 
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, Row, as_table, check_coder, flaw_of
+from difftrust_core.datasets.recorded.selection import Recorded, Row, Selection, as_table, check_coder, flaw_of
 from difftrust_core.datasets.unpacking import MAX_CODE
 from difftrust_core.exceptions import BadSource
 

@@ -23,6 +23,7 @@ from difftrust_core.store.schemas import (
     SHARES,
 )  # fmt: skip
 from difftrust_core.store.store import Store, file_name
+from difftrust_core.store.tree_ids import wrong_tree_ids
 
 _ROUNDING = 1e-9
 _MAY_BE_NULL = {
@@ -214,6 +215,9 @@ def _programs(read: _Read) -> _Flaws:
     wrong = [name for name, code in texts.iter_rows() if program_id(code) != name]
     if wrong:
         yield f"expected the id of its text for every program, found another for {wrong[0]} and {len(wrong) - 1} more"
+    wrong = wrong_tree_ids(programs, read("tasks"))
+    if wrong:
+        yield f"expected the tree_id of its text for every program, found another for {wrong[0]}"
 
 
 def _executions(read: _Read) -> _Flaws:

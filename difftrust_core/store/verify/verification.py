@@ -3,6 +3,7 @@
 import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -19,6 +20,7 @@ from difftrust_core.store.replies import FILE as REPLIES_FILE
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.schemas import CHUNK_TABLES, MAY_BE_MISSING, PARTITIONS, SCHEMAS
 from difftrust_core.store.store import MERGED_NAME, SCRATCH, SETTINGS_FILE, Store, chunk_name, file_name, partition_of
+from difftrust_core.store.tree_ids import count_former_ids
 from difftrust_core.store.verify.repair import DAMAGED, move_aside, table_of, with_remedies
 from difftrust_core.store.verify.rows import Finding, check_chunk, check_tables
 
@@ -68,6 +70,9 @@ def _verify(store: Store, n_jobs: int) -> Verification:
     findings += _check_chunks(store, looks, n_jobs)
     findings += check_tables(store)
     findings += _check_replies(store)
+    with suppress(BadStore):  # of a damaged file; the findings name it
+        if former := count_former_ids(store):
+            notes.append(f"{former:,} programs have ids of an earlier version, which the next `execute` renews")
     return Verification(
         n_files=len(names),
         n_bytes=sum((store.root / name).stat().st_size for name in names),

@@ -1,0 +1,125 @@
+"""The ids by which a store knows that two texts are one program, and bringing those of earlier versions up to date."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+import polars as pl
+
+from difftrust_core.base.parallel import in_parallel
+from difftrust_core.base.progress import Progress
+from difftrust_core.base.task import Task
+from difftrust_core.languages.language import load_language
+from difftrust_core.store.schemas import PARTITIONS
+from difftrust_core.store.store import Store
+
+FORMER: Final = "t"
+"""How ids of programs in Python began until they were found to join programs that behave differently."""
+TEXT: Final = ["language", "program_id"]
+"""What tells the texts of programs apart."""
+_BATCH: Final = 256 * 2**10
+"""Bytes of the programs that are parsed at a time."""
+_OF_ANY: Final = 256
+"""Bytes that each counts beside its own."""
+_CHECKED: Final = 1_000
+_TASK = ["benchmark", "task_id"]
+_Renamed = dict[tuple[str, str, str], str | None]
+"""Benchmark, task and former id -> today's; None where the texts that had it are several programs today."""
+
+
+def tree_ids_of(programs: pl.DataFrame, n_jobs: int) -> pl.DataFrame:
+    """Return the id of each text (TEXT, code) in batches that take about as long: columns TEXT and tree_id."""
+    texts = programs.select(*TEXT, "code").unique(TEXT, maintain_order=True)
+    sizes = texts["code"].str.len_bytes().cast(pl.Int64) + _OF_ANY
+    batches = texts.with_columns(at=sizes.cum_sum() // _BATCH).partition_by("at", maintain_order=True)
+    found = [texts.select(*TEXT, tree_id=pl.lit("")).clear()]
+    with Progress(total=len(texts), unit="program", desc="parse", delay=1) as bar:
+        for ids in in_parallel(_of_batch, batches, n_jobs=n_jobs if len(batches) > 1 else 1):
+            found.append(ids)
+            bar.update(len(ids))
+    return pl.concat(found)
+
+
+def _of_batch(texts: pl.DataFrame) -> pl.DataFrame:
+    ids = [load_language(language).tree_id(code) for language, code in texts.select("language", "code").iter_rows()]
+    return texts.select(*TEXT, tree_id=pl.Series(ids, dtype=pl.String))
+
+
+def count_former_ids(store: Store) -> int:
+    """Return how many programs have ids of an earlier version."""
+    return _former(store).height if store.holds("programs") else 0
+
+
+def wrong_tree_ids(programs: pl.DataFrame, tasks: pl.DataFrame) -> list[str]:
+    """Return the programs (of some thousand that are looked at) that have not the id that their text has today."""
+    today = programs.filter(~pl.col("tree_id").str.starts_with(FORMER)).sort("program_id")
+    some = _with_language(today.gather_every(max(1, today.height // _CHECKED)), tasks)
+    rows = some.select("program_id", "tree_id", "language", "code").iter_rows()
+    return [name for name, found, language, code in rows if load_language(language).tree_id(code) != found]
+
+
+def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
+    """Give the programs of a store that is held for writing today's ids, and what was executed of them as well.
+
+    Where texts that were one program are several today, it is not known which of them ran: what ran is due again.
+    Programs that had two ids and are one keep what ran of the first. Can be killed at any moment and done again.
+    """
+    if not store.holds("programs") or not count_former_ids(store):
+        return
+    theirs = _former(store).select(*_TASK).unique()
+    tasks = store.read("tasks", columns=["task_id", "language"])
+    programs = _with_language(store.read("programs").join(theirs, on=_TASK, how="semi"), tasks)
+    ids = tree_ids_of(programs, n_jobs).rename({"tree_id": "today"})
+    renamed = _renamed(programs.join(ids, on=TEXT, how="left"))
+    for path, where, frame in _files(store, "witnesses"):
+        store.write("witnesses", _renew_witnesses(frame, where["benchmark"], renamed), where, path.stem)
+    for path, where, frame in _files(store, "executions"):
+        today = pl.Series(_today(frame, where["benchmark"], renamed), dtype=pl.String)
+        frame = frame.with_columns(tree_id=today).drop_nulls("tree_id")
+        store.write("executions", frame.unique(["task_id", "tree_id"], keep="first"), where, path.stem)
+    for path, where, frame in _files(store, "programs"):  # last: until then there is something to renew
+        of = _with_language(frame.with_columns(benchmark=pl.lit(where["benchmark"])), tasks)
+        today = of.join(ids, on=TEXT, how="left", maintain_order="left").select(pl.coalesce("today", "tree_id"))
+        store.write("programs", frame.with_columns(tree_id=today.to_series()), where, path.stem)
+
+
+def _files(store: Store, table: str) -> Iterator[tuple[Path, dict[str, str], pl.DataFrame]]:
+    """Yield the files of a table with the partition of each, as its folders spell it, and its rows."""
+    for path in store.files(table):
+        spelled = dict(part.split("=", 1) for part in path.parts if "=" in part)
+        where = {name: unquote(spelled[name]) for name in PARTITIONS[table]}
+        if (frame := store.read_file(table, path)) is not None:
+            yield path, where, frame
+
+
+def _today(frame: pl.DataFrame, benchmark: str, renamed: _Renamed) -> list[str | None]:
+    of = zip(frame["task_id"], frame["tree_id"], strict=True)
+    return [renamed.get((benchmark, task_id, tree), tree) for task_id, tree in of]
+
+
+def _renew_witnesses(frame: pl.DataFrame, benchmark: str, renamed: _Renamed) -> pl.DataFrame:
+    """Return the witnesses of the tasks whose programs are today as many as they were."""
+    trees = frame.select("task_id", "trees").with_row_index().explode("trees").rename({"trees": "tree_id"})
+    trees = trees.with_columns(tree_id=pl.Series(_today(trees, benchmark, renamed), dtype=pl.String))
+    twice = pl.struct("index", "tree_id").is_duplicated()
+    spoilt = trees.filter(pl.col("tree_id").is_null() | twice)["task_id"].unique()
+    renewed = trees.group_by("index", maintain_order=True).agg("tree_id")["tree_id"]
+    return frame.with_columns(trees=renewed).filter(~pl.col("task_id").is_in(spoilt.implode()))
+
+
+def _former(store: Store) -> pl.DataFrame:
+    return store.read("programs", columns=["task_id", "tree_id"]).filter(pl.col("tree_id").str.starts_with(FORMER))
+
+
+def _with_language(programs: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    joined = programs.join(tasks.select(*_TASK, "language"), on=_TASK, how="left", maintain_order="left")
+    return joined.with_columns(pl.col("language").fill_null(Task.language))
+
+
+def _renamed(programs: pl.DataFrame) -> _Renamed:
+    found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for benchmark, task_id, former, today in programs.select(*_TASK, "tree_id", "today").iter_rows():
+        found[benchmark, task_id, former].add(today)
+    return {of: next(iter(ids)) if len(ids) == 1 else None for of, ids in found.items()}
