@@ -114,9 +114,7 @@ class Task:
     def __post_init__(self) -> None:
         for what, name in (("benchmark", self.benchmark), ("id", self.task_id), ("entry point", self.entry_point)):
             if len(name) > MOST_NAME:
-                raise BadTask(
-                    f"the {what} of a task has at most {MOST_NAME} characters, got {name[:40]!r}... ({len(name):,})"
-                )
+                raise BadTask(f"the {what} has at most {MOST_NAME} characters, got {len(name):,}: {name[:40]!r}...")
         if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
             found = f"{self.benchmark!r}, {self.task_id!r}"
             raise BadTask(f"a task needs a benchmark and a plain id, got {found}")

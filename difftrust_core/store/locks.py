@@ -109,8 +109,8 @@ def refuse_link(folder: Path) -> None:
     """Refuse a folder of a table that leads elsewhere. Raises BadStore."""
     if folder.is_symlink():
         raise BadStore(
-            f"{folder}: expected a folder of the store, found a symbolic link; a store from elsewhere may lead to files "
-            "that are not its own: put the folder itself there"
+            f"{folder}: expected a folder of the store, found a symbolic link, which may lead to files of others; "
+            "put the folder itself there"
         )
 
 

@@ -23,7 +23,7 @@ from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.base.task import Domain, Relation, Task, TaskTest
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.store.checksums import BLANK, LISTED, read_list, seal, why_not_written, write_list
-from difftrust_core.store.locks import attempts, hold, list_files, restless, while_the_same
+from difftrust_core.store.locks import attempts, hold, list_files, refuse_link, restless, while_the_same
 from difftrust_core.store.remote.mirror import Mirror
 from difftrust_core.store.schemas import (
     KEYS,
@@ -161,6 +161,8 @@ class Store:
         if list(partition) != list(PARTITIONS[table]):
             raise BadStore(f"{table} is partitioned by {list(PARTITIONS[table])}, got {list(partition)}")
         folder = self.folder(table, partition)
+        for place in (folder, *list(folder.parents)[: len(partition)]):
+            refuse_link(place)
         path = folder / f"{name}.parquet"
         temporary = folder / f".{name}.{os.getpid()}.parquet.tmp"
         try:

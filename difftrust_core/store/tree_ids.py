@@ -81,8 +81,8 @@ def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
         store.write("executions", frame.unique(["task_id", "tree_id"], keep="first"), where, path.stem)
     for path, where, frame in _files(store, "programs"):  # last: until then there is something to renew
         of = _with_language(frame.with_columns(benchmark=pl.lit(where["benchmark"])), tasks)
-        today = of.join(ids, on=TEXT, how="left", maintain_order="left").select(pl.coalesce("today", "tree_id"))
-        store.write("programs", frame.with_columns(tree_id=today.to_series()), where, path.stem)
+        both = of.join(ids, on=TEXT, how="left", maintain_order="left").select(pl.coalesce("today", "tree_id"))
+        store.write("programs", frame.with_columns(tree_id=both.to_series()), where, path.stem)
 
 
 def _files(store: Store, table: str) -> Iterator[tuple[Path, dict[str, str], pl.DataFrame]]:

@@ -135,10 +135,8 @@ def _flaws() -> Iterator[tuple[pl.Expr, str]]:
     longest = pl.col("code").str.len_bytes() > MAX_CODE
     yield longest, f"expected at most {MAX_CODE:,} bytes of code, found more"
     for column in _TEXTS[:-1]:
-        yield (
-            pl.col(column).str.len_bytes() > MOST_NAME,
-            f"expected at most {MOST_NAME} bytes in {column!r}, found more",
-        )
+        is_long = pl.col(column).str.len_chars() > MOST_NAME
+        yield is_long, f"expected at most {MOST_NAME} characters in column {column!r}, found more"
         yield pl.col(column) == "", f"expected a name in column {column!r}, found an empty text"
     temperature = pl.col("temperature")
     yield ~temperature.is_finite() | (temperature < 0), "expected a finite temperature >= 0, found another"

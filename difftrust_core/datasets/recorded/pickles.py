@@ -8,6 +8,7 @@ that is left to it is to put plain data into their attributes.
 import io
 import pickle
 import pickletools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -66,29 +67,19 @@ class _Unpickler(pickle._Unpickler):
             asked = f"{module_name}.{global_name}"[:160]
             raise Refused(f"expected plain candidates, found a pickle that asks for {asked}; not run") from None
 
-    def load_setitem(self) -> None:
-        _refuse_other_keys(self.stack[-2:-1])
-        super().load_setitem()
-
-    dispatch[pickle.SETITEM[0]] = load_setitem
-
-    def load_setitems(self) -> None:
-        _refuse_other_keys(self.stack[::2])
-        super().load_setitems()
-
-    dispatch[pickle.SETITEMS[0]] = load_setitems
-
-    def load_build(self) -> None:
-        state = self.stack[-1]
-        n_attributes = sum(len(part) for part in (state if type(state) is tuple else (state,)) if type(part) is dict)
-        if n_attributes > _MOST_ATTRIBUTES:
-            raise Refused(f"expected at most {_MOST_ATTRIBUTES} attributes of an object, found {n_attributes}; not run")
-        super().load_build()
-
-    dispatch[pickle.BUILD[0]] = load_build
-
     def persistent_load(self, pid: Any) -> NoReturn:
         raise Refused("expected plain candidates, found a pickle with a persistent id; not run")
+
+
+def _checked(opcode: bytes, check: Callable[[list[Any]], None]) -> None:
+    """Let ``check`` look at the stack before an opcode is obeyed."""
+    obey: Callable[[Any], None] = _Unpickler.dispatch[opcode[0]]
+
+    def checked(unpickler: Any) -> None:
+        check(unpickler.stack)
+        obey(unpickler)
+
+    _Unpickler.dispatch[opcode[0]] = checked
 
 
 def _refuse_other_keys(keys: list[Any]) -> None:
@@ -96,6 +87,18 @@ def _refuse_other_keys(keys: list[Any]) -> None:
     for key in keys:
         if type(key) is not str:
             raise Refused(f"expected texts as keys, found {type(key).__name__}; not run")
+
+
+def _refuse_many_attributes(stack: list[Any]) -> None:
+    state = stack[-1]
+    n_attributes = sum(len(part) for part in (state if type(state) is tuple else (state,)) if type(part) is dict)
+    if n_attributes > _MOST_ATTRIBUTES:
+        raise Refused(f"expected at most {_MOST_ATTRIBUTES} attributes of an object, found {n_attributes}; not run")
+
+
+_checked(pickle.SETITEM, lambda stack: _refuse_other_keys(stack[-2:-1]))
+_checked(pickle.SETITEMS, lambda stack: _refuse_other_keys(stack[::2]))
+_checked(pickle.BUILD, _refuse_many_attributes)
 
 
 def read_codes(path: Path) -> list[str | None]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Unpack
+from typing import Final
 
 import polars as pl
 
@@ -111,7 +111,7 @@ class Rows:
         self._rows: list[Row] = []
         self._length = 0
 
-    def add(self, *row: Unpack[Row]) -> None:
+    def add(self, *row: *Row) -> None:
         """Add a candidate."""
         self._rows.append(row)
         self._length += len(row[-1]) + ROW
