@@ -83,7 +83,7 @@ def read_literal(text: str, make_instance: MakeInstance = Instance) -> Any:
         return _value(tree, make_instance)
     except BadText:
         raise
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as e:
+    except Exception as e:  # a candidate may have written the text
         raise BadText(f"not a literal ({type(e).__name__}): {text[:80]!r}") from None
 
 
@@ -170,13 +170,18 @@ def _read_call(node: ast.Call, make: MakeInstance) -> Any:
     name, args = ast.unparse(node.func), tuple(_values(node.args, make))
     if name == "set" and not args and not fields:
         return set()
-    if name == "frozenset" and len(args) <= 1 and not fields:
-        return frozenset(*args)
-    if name == "complex" and len(args) == 2 and not fields:
-        return complex(*args)
-    if name == "bytearray" and len(args) == 1 and not fields:
-        return bytearray(args[0])
+    made, kinds = _REBUILT.get(name, (None, ()))
+    if made is not None and not fields and tuple(map(type, args)) in kinds:
+        return made(*args)
     return make(name, args, fields)
+
+
+_REBUILT: dict[str, tuple[Callable[..., Any] | None, tuple[tuple[type, ...], ...]]] = {
+    "frozenset": (frozenset, ((), (set,), (list,), (tuple,))),
+    "complex": (complex, ((float, float), (int, int), (int, float), (float, int))),
+    "bytearray": (bytearray, ((bytes,),)),
+}
+"""What is made with the real type, of content of these types alone: a class may have the same name, and a huge int."""
 
 
 _READERS: dict[type, Callable[[Any, MakeInstance], Any]] = {

@@ -226,7 +226,7 @@ def _near(a: int | float, b: int | float) -> bool:
 def _form_of_text(text: str, form_of: Callable[[Any], Part]) -> Form:
     try:
         return form_of(_read(text))
-    except (BadText, RecursionError):
+    except Exception:  # BadText, or what a text does that was written to do it: it costs this outcome alone
         return ((_REFUSED, text), ())
 
 

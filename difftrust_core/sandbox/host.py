@@ -300,7 +300,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         key = (hashlib.blake2b(text).digest(), tuple(facts["marks"]), facts["rest"])
         if key not in self._ids_of:  # most programs say what one before them said
             try:
-                lines = read_lines(text, facts["marks"])
+                lines = read_lines(text, facts["marks"], n)
                 ids = self._outcomes.ids_of([*lines, *[facts["rest"]] * (n - len(lines) if facts["rest"] else 0)])
             except (ValueError, KeyError):
                 ids = self._outcomes.ids_of([line_of((Kind.FORGED, ""))] * n)

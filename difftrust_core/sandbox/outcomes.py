@@ -63,14 +63,16 @@ def _outcome(line: str) -> Outcome:
 _RESERVED = f"\n{line_of(ACCEPTED)}\n".encode()
 
 
-def read_lines(text: bytes, marks: list[int]) -> list[str]:
-    """Return the lines of a reply.
+def read_lines(text: bytes, marks: list[int], n: int) -> list[str]:
+    """Return the lines of a reply, at most ``n``.
 
     Raises ValueError if the child said in one of them what only the zygote may say, or only the host: ACCEPTED.
     """
+    if text.count(b"\n") > n:  # before there is a string for each
+        raise ValueError("more lines than inputs")
     if _RESERVED in text or text.startswith(_RESERVED[1:]):
         raise ValueError("a line that is not a program's to say")
-    lines = text.decode().split("\n")
+    lines = [line.decode() for line in text.split(b"\n")]  # one by one: one odd character makes all of a text wide
     said_by_child = sum(text.count(b"\n" + letter) + text.startswith(letter) for letter in _SAID_BY_CHILD)
     if lines.pop() or said_by_child != len(lines) - len(marks) or any(lines[i][:1] not in _MARKS for i in marks):
         raise ValueError("not a program's lines")

@@ -1,5 +1,6 @@
 """Classes under a task's relation: examples by hand, a slow version beside the fast one, and that they are classes."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -138,10 +139,21 @@ def test_accepted_values_are_one_class() -> None:
 
 
 def test_no_reply_may_say_accepted() -> None:
-    assert read_lines(b"V1\nV'<accepted>'\n", []) == ["V1", "V'<accepted>'"]
+    assert read_lines(b"V1\nV'<accepted>'\n", [], 2) == ["V1", "V'<accepted>'"]
     for reply in (b"V<accepted>\n", b"V1\nV<accepted>\nV2\n"):
         with pytest.raises(ValueError, match="not a program's to say"):
-            read_lines(reply, [])
+            read_lines(reply, [], 3)
+
+
+def test_lines_are_counted_before_there_is_a_text_for_each() -> None:
+    reply = b"\n" * (30 << 20)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="more lines than inputs"):
+        read_lines(reply, [], 549)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+    with pytest.raises(ValueError, match="more lines than inputs"):
+        read_lines(b"V1\nV2\n", [], 1)
 
 
 def test_a_tolerance_is_monotone() -> None:

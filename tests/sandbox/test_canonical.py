@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import itertools
 import math
+import random
 import re
 import types
 from array import array
@@ -400,3 +401,23 @@ def test_the_fast_way_writes_what_the_slow_way_writes(values):
 def test_the_grammar_shared_with_literals_has_one_limit():
     assert child.MAX_DECIMAL_BITS == MAX_DECIMAL_BITS
     assert read_literal("Slotted(left=1)") == Instance("Slotted", (), {"left": 1})
+
+
+@pytest.mark.parametrize("name", ["set", "frozenset", "complex", "bytearray", "Decimal", "Fraction", "date", "range"])
+def test_a_class_with_the_name_of_a_value_that_is_written_alike_does_not_pass_for_it(name):
+    empty, subclass, raised = type(name, (), {}), type(name, (tuple,), {}), type(name, (Exception,), {})
+    assert canonical(empty()) == "Unnamed()"
+    assert canonical(subclass((1.0, 2.0))) == "Unnamed((1.0, 2.0))"
+    assert canonical(raised(1.0, 2.0)) == "Unnamed(1.0, 2.0)"
+
+
+@pytest.mark.parametrize(
+    ("base", "arguments"),
+    [(types.SimpleNamespace, ()), (functools.partial, (len,)), (array, ("i",)), (random.Random, ()), (property, ())],
+)
+def test_an_instance_of_a_subclass_of_a_c_type_keeps_its_content_to_itself(base, arguments):
+    """Its fields are not all of it: two of them that differ would be one."""
+    made = type("Made", (base,), {})(*arguments)
+    made.x = 1
+    with pytest.raises(child.UnsupportedValue, match=r"^Made$"):
+        canonical(made)

@@ -46,6 +46,12 @@ _ORDERED_VIEWS = (_ORDERED.keys(), _ORDERED.values(), _ORDERED.items())
 _VIEWS = tuple(map(type, (_DICT.keys(), _DICT.values(), _DICT.items(), *_ORDERED_VIEWS)))
 
 
+_TAKEN = frozenset(("inf", "nan", "set", "frozenset", "complex", "bytearray", "range", "iterator")) | {
+    *("Decimal", "Fraction", "date", "datetime", "time", "timedelta", "timezone")
+}
+"""Names of what is written ``Name(...)`` and is no object: a class of such a name would pass for it."""
+
+
 class UnsupportedValue(Exception):
     """The value has no plain form; the message is the name of what is in the way."""
 
@@ -296,10 +302,10 @@ def _fields_of(kind: type, value: object) -> dict[str, Any]:
 
 
 def type_name(kind: type) -> str:
-    """Return the name of a type, ``Unnamed`` where it is no name."""
+    """Return the name of a type, ``Unnamed`` where it is no name, or that of a value which is written alike."""
     name = _name(kind)
     sound = _type(name) is str and name.isidentifier() and not _iskeyword(name) and _len(name) < 200
-    return name if sound else "Unnamed"
+    return name if sound and name not in _TAKEN else "Unnamed"
 
 
 def exception_name(error: BaseException) -> str:
