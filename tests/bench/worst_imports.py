@@ -33,7 +33,7 @@ def _line(code: str, task_id: str = "t") -> str:
 def _as_long_as_fits(path: Path, text: Callable[[int], bytes], *, packed: bool) -> Path:
     """Write text(0), text(1), ..., packed or plain, until the file is nearly MOST_BYTES long."""
     with path.open("wb") as raw:
-        packer, written = zlib.compressobj(9, zlib.DEFLATED, 31), 0
+        packer, written = zlib.compressobj(6, zlib.DEFLATED, 31), 0
         for number in range(1_000):
             before, block = packer.copy() if packed else packer, text(number)
             made = packer.compress(block) + packer.flush(zlib.Z_SYNC_FLUSH) if packed else block
@@ -56,7 +56,7 @@ def _parquet(path: Path, **columns: object) -> Path:
         .alias(name)
         for name, value in row.items()
     )
-    frame.write_parquet(path, compression="zstd", compression_level=22, statistics=False)
+    frame.write_parquet(path, compression="zstd", compression_level=9, statistics=False)
     return path
 
 
@@ -134,8 +134,8 @@ def _unknown_names(folder: Path) -> Path:
 
 
 def _parquet_text(folder: Path) -> Path:
-    codes = pl.Series([f"x{i} = '" + "a" * 10_000_000 + "'" for i in range(20)])
-    return _parquet(folder / "text.parquet", code=codes, sample_index=pl.int_range(20, eager=True))
+    codes = pl.Series([f"x{i} = '" + "a" * 10_000_000 + "'" for i in range(5)])
+    return _parquet(folder / "text.parquet", code=codes, sample_index=pl.int_range(5, eager=True))
 
 
 def _parquet_dictionary(folder: Path) -> Path:
@@ -241,7 +241,7 @@ SOURCES: Final[dict[str, tuple[str, Callable[[Path], Path]]]] = {
     "dense": ("programs of 100 KB with a statement each two characters", _dense),
     "small programs": ("as many different programs as fit", _small_programs),
     "unknown names": ("as many unknown tasks as fit", _unknown_names),
-    "Parquet text": ("twenty texts of 10 MB", _parquet_text),
+    "Parquet text": ("five texts of 10 MB", _parquet_text),
     "Parquet dictionary": ("one text of 200 KB in 200,000 rows", _parquet_dictionary),
     "Parquet rows": ("20 million rows", _parquet_rows),
     "Parquet coders": ("20,000 coders", _parquet_coders),
