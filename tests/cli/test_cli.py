@@ -494,3 +494,10 @@ def test_help_imports_nothing_heavy() -> None:
     code = "import sys; from difftrust_core.cli import app; print(*sorted(m.split('.')[0] for m in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"} & set(loaded)
+
+
+def test_nothing_is_said_to_be_left_out_where_nothing_is(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, err = run(capsys, "execute", "--store", store, "-n", "31", "--jobs", "1")
+    assert status == 0
+    assert "left out" not in out + err
+    assert "no domain" not in out + err
