@@ -20,7 +20,6 @@ from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.report import input_interval
 from difftrust_core.checks.sampling import SamplingRequest, stored_samples
 from difftrust_core.checks.source.function import Stub, load_stub
-from difftrust_core.cli import main
 from difftrust_core.datasets.recorded.folder import candidates_of, read_folder
 from difftrust_core.languages.python.shrink import simplicity
 from difftrust_core.metrics.equality import Equality, classify
@@ -28,17 +27,11 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.check_cases.stubs import AMBIGUOUS, COHERENT, Case
 from tests.support import tiny
+from tests.support.command import run
 from tests.support.llm_server import Server
 
 CHARACTERS = [chr(c) for c in (*range(0x7F), *range(0x80, 0x100))]
 DUMMIES: list[Any] = [None, False, 0, 0.0, "", [], {}, set()]
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 def cpu_seconds() -> float:

@@ -14,18 +14,12 @@ import pytest
 
 from difftrust_core.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
+from tests.support.command import run
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
     "export", "reproduce", "report", "doctor", "dashboard", "verify", "compact", "smallest", "diff", "mcp",
 )  # fmt: skip
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from difftrust_core.languages.language import load_language
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.store import Store
 from tests.support.llm_server import COMPLETION_TOKENS, PROMPT_TOKENS, Server
-from tests.support.tiny import TASKS
+from tests.support.tiny import TASKS, silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
@@ -30,10 +30,6 @@ METHOD = replace(TASK, entry_point="Box.add", preamble="class Box:\n    def add(
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "store")
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def ask(store: Store, server: Server, *, m: int = 1, model: str = MODEL, **changed: object) -> Generation:

@@ -404,12 +404,6 @@ def descriptors(pid="self"):
     return 0
 
 
-def children_of(pid):
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    found = [int(child) for child in path.read_text().split()]
-    return [*found, *[deeper for child in found for deeper in children_of(child)]]
-
-
 def cpu_seconds(pid):
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -422,12 +416,12 @@ def test_nothing_is_left_behind():
     ours = descriptors()
     with Sandbox(LIMITS) as started:
         run(started, "def f(x): return x")
-        below = [started._process.pid, *children_of(started._process.pid)]
-        held = [descriptors(pid) for pid in below]
+        these = [started._process.pid, *below(started._process.pid)]
+        held = [descriptors(pid) for pid in these]
         for k in range(30):
             started.run(("def f(x): return x", "import os\ndef f(x): os._exit(x)", "def f(x")[k % 3], "f")
-        assert [started._process.pid, *children_of(started._process.pid)] == below
-        assert [descriptors(pid) for pid in below] == held
+        assert [started._process.pid, *below(started._process.pid)] == these
+        assert [descriptors(pid) for pid in these] == held
         assert descriptors() == ours + 4  # the socket, the two shared files, the zygote's standard error
     assert descriptors() == ours
     assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
@@ -452,7 +446,7 @@ def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes():
     with Sandbox(LIMITS) as started:
         table = OutcomeTable.empty(N)
         started.load("", INPUTS, table)
-        for pid in children_of(started._process.pid):
+        for pid in below(started._process.pid):
             with contextlib.suppress(ProcessLookupError):  # it ended with the one before
                 os.kill(pid, signal.SIGKILL)
         first, second = (started.run("def f(x): return x * x", "f") for _ in range(2))

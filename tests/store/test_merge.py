@@ -24,14 +24,10 @@ from difftrust_core.store.store import Store
 from difftrust_core.store.verify.verification import verify
 from tests.recovery.world import snapshot
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 BENCHMARK = {"tiny": TASKS}
 RESULTS = ("patterns", "classes", "members", "disagreements", "estimates")
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 @pytest.fixture
