@@ -201,8 +201,11 @@ def test_a_malicious_pickle_is_named_and_not_run(tmp_path: Path, origins: Origin
         function.code = {"k": [attack]}
         attack = [function]
     why = refused(tmp_path, pickle.dumps(attack, protocol=protocol))
-    assert "asks for" in why or "opcode" in why
-    if protocol >= 4:
+    if nested and protocol == 0:
+        assert "found opcode or memo entry" in why
+    elif nested and protocol == 1:
+        assert "asks for copy_reg._reconstructor; not run" in why
+    else:
         assert f"asks for {os.system.__module__}.system; not run" in why
     assert not mark.exists()
     assert [row[5] for row in rows_of(read_artifact(tmp_path))] == ["good"]

@@ -424,7 +424,7 @@ def test_nothing_is_left_behind():
         assert [descriptors(pid) for pid in these] == held
         assert descriptors() == ours + 4  # the socket, the two shared files, the zygote's standard error
     assert descriptors() == ours
-    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+    assert not [pid for pid in these if Path(f"/proc/{pid}").exists()]
 
 
 def test_the_zygote_ends_with_its_host():
