@@ -115,7 +115,7 @@ def _found_in(sandbox: Sandbox) -> tuple[Layer, ...]:
     clock = "" if sandbox.has_cpu_clock else "the CPU time of another process cannot be followed here"
     return (
         _layer("bubblewrap", f"files, network and processes of their own; {nested} inside", sandbox.missing),
-        _aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
+        aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
         _layer("seccomp", "a short list of system calls and no other", sandbox.missing),
         _layer("rlimits", "memory, open files, files written, core dumps; no privileges, root's neither", {}),
         _layer("fixed addresses", "the same in every run", {"fixed addresses": addresses.why_not}),
@@ -139,7 +139,7 @@ def _layer(name: str, covers: str, missing: dict[str, str]) -> Layer:
     return Layer(name=name, active=False, detail=why_not, leaves_open=_WITHOUT[name], remedy=remedy)
 
 
-def _aged(layer: Layer, abi: int) -> Layer:
+def aged(layer: Layer, abi: int) -> Layer:
     """Return Landlock's layer with what it does not cover yet, if it is there but old."""
     lacking = [f"{what} (ABI {since})" for since, what in _LANDLOCK_GROWTH if abi < since]
     if not layer.active or not lacking:

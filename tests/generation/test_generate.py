@@ -19,7 +19,7 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import estimate_generation, generate
 from difftrust_core.generation.plan import GenerationOptions, incomplete_lines
 from difftrust_core.generation.prices import Price
-from difftrust_core.generation.providers import _retry_after
+from difftrust_core.generation.providers import seconds_asked_to_wait
 from difftrust_core.generation.simulated import SIMULATED, sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
@@ -196,7 +196,7 @@ def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
     ids=["seconds", "milliseconds", "date", "date gone by", "words", "infinite", "none"],
 )
 def test_retry_after_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert _retry_after(headers) == seconds
+    assert seconds_asked_to_wait(headers) == seconds
 
 
 def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from difftrust_core.analysis.budget.offers import Offers
-from difftrust_core.report.charts.spending import _apart, spending_drawing
+from difftrust_core.report.charts.spending import moved_apart, spending_drawing
 from difftrust_core.report.plan import (
     CURVE_SCHEMA,
     answer,
@@ -102,4 +102,4 @@ def test_the_chart_holds_every_point_its_names_apart_and_the_wish() -> None:
     ],
 )
 def test_names_move_as_little_as_possible(wanted: list[float], placed: list[float]) -> None:
-    assert _apart(wanted, 0.1) == pytest.approx(placed)
+    assert moved_apart(wanted, 0.1) == pytest.approx(placed)

@@ -18,7 +18,7 @@ from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WeakSandbox
 from difftrust_core.sandbox import layers
 from difftrust_core.sandbox import self_test as baits
-from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, _aged, diagnose
+from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, aged, diagnose
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.sandbox.runner import CHILD, library_places
@@ -140,7 +140,7 @@ def test_behind_bubblewrap_the_machine_has_another_name() -> None:
 def test_root_has_no_privilege_inside() -> None:
     with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
         run(sandbox, "def f(x): return x")
-        for pid in family(sandbox._process.pid):
+        for pid in family(sandbox.pid):
             lines = [line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
             held = {
                 words[0]: words[1]
@@ -279,9 +279,9 @@ def test_a_layer_that_fails_in_the_child_stops_everything(tmp_path: Path) -> Non
 
 def test_an_old_landlock_says_what_it_does_not_cover() -> None:
     now = Layer(name="landlock", active=True, detail="ABI 3")
-    assert "TCP (ABI 4), signals and abstract sockets (ABI 6)" in _aged(now, 3).leaves_open
-    assert "TCP" not in _aged(now, 5).leaves_open
-    assert _aged(now, 6) == now
+    assert "TCP (ABI 4), signals and abstract sockets (ABI 6)" in aged(now, 3).leaves_open
+    assert "TCP" not in aged(now, 5).leaves_open
+    assert aged(now, 6) == now
 
 
 def test_a_sandbox_that_cannot_start_is_no_sound_one() -> None:
