@@ -238,3 +238,9 @@ def test_two_thoughts_around_a_word_leave_what_is_said_between_and_after() -> No
     assert fenced_blocks("<think>a</think>One.\n<reasoning>\nb\n</reasoning> Two.") == ["One.\n Two."]
     assert fenced_blocks("One</think>Two") == ["One</think>Two"]  # no tag where a line goes on
     assert fenced_blocks("A\nB</thought>\nC") == ["\nC"]
+
+
+def test_a_line_that_opens_no_block_hides_no_thoughts() -> None:
+    thought = "<think>\n```\nhidden\n```\n</think>\n"
+    assert fenced_blocks(f"```a`b\n{thought}```\nx\n```\n") == ["x\n"]
+    assert fenced_blocks(f"~~~a`b\n{thought}~~~\n") == [thought]

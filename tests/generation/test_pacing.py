@@ -55,6 +55,7 @@ def test_at_one_request_at_a_time_the_next_waits_and_four_good_ones_raise_it() -
             gate.went_well()
         assert gate.limit == 1
         gate.went_well()
+        assert gate.limit == 2
         for _ in range(20):
             gate.went_well()
         await asyncio.gather(*(one() for _ in range(4)))
