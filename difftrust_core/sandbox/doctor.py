@@ -10,8 +10,10 @@ from difftrust_core.sandbox.host import ALL_LAYERS, MAY_STAY_OPEN, Limits, Sandb
 
 _WITHOUT = {
     "bubblewrap": "no file system, network and process list of their own: only the kernel's filters stand between "
-    "candidates and this machine, and names, sizes and dates of files can be asked for",
-    "landlock": "no second lock on files: without bubblewrap, candidates can read yours",
+    "candidates and this machine, and names, sizes and dates of files can be asked for, where links lead, which "
+    "process numbers are taken, and the name of this machine",
+    "landlock": "no second lock on files: without bubblewrap, candidates can read yours; behind it, the packages that "
+    "lie in Python's own folder",
     "seccomp": "every system call can be tried: run as root, candidates can fork until the memory is full and "
     "disturb the programs that run after them; without bubblewrap they can send UDP and connect to local services",
     "fixed addresses": "nothing; programs that order objects by address may differ from one run to the next",
@@ -115,7 +117,7 @@ def _found_in(sandbox: Sandbox) -> tuple[Layer, ...]:
         _layer("bubblewrap", f"files, network and processes of their own; {nested} inside", sandbox.missing),
         _aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
         _layer("seccomp", "a short list of system calls and no other", sandbox.missing),
-        _layer("rlimits", "memory, open files, files written, core dumps; no new privileges", {}),
+        _layer("rlimits", "memory, open files, files written, core dumps; no privileges, root's neither", {}),
         _layer("fixed addresses", "the same in every run", {"fixed addresses": addresses.why_not}),
         _layer("cpu clock", "calls are limited by their CPU time", {"cpu clock": clock}),
     )
