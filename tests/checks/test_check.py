@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binomtest
 
 from difftrust_core.base.literals import read_literal, write_literal
-from difftrust_core.base.records import Kind
+from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.checks.check import check
 from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.report import input_interval
@@ -370,6 +370,20 @@ def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
     candidates = candidates_of(read_folder(folder), typed.task)
     assert check(typed.task, candidates, CheckOptions(types=typed.types, n=300)).verdict == "coherent"
     assert check(untyped.task, candidates, CheckOptions(n=300)).verdict == "incoherent"
+
+
+@pytest.mark.parametrize(("n", "left_out"), [(2, 0), (5, 0), (6, 5)])
+def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
+    """Five clusters are ten pairs, all shown; six are fifteen."""
+    codes = [f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)]
+    samples = [
+        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
+        for k, code in enumerate(codes)
+    ]
+    report = check(tiny.TASKS[0], samples, CheckOptions(n=20))
+    assert len(report.disagreements) == min(10, n * (n - 1) // 2)
+    noted = [note for note in report.notes if "more pairs" in note]
+    assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
 
 
 def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
