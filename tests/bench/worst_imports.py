@@ -100,19 +100,23 @@ def _deep_json(folder: Path) -> Path:
 
 def _f_string(folder: Path) -> Path:
     path = folder / "f_string.jsonl"
-    path.write_text("".join(_line('x = f"' + "{x}" * (n // 3) + '"') for n in (300_000, 200_000, 100_000)))
+    path.write_text(
+        "".join(_line(f'x{i} = f"' + "{x}" * (n // 3) + '"') for i, n in enumerate((300_000, *[65_000] * 10)))
+    )
     return path
 
 
 def _functions(folder: Path) -> Path:
     path = folder / "functions.jsonl"
-    path.write_text("".join(_line("".join(f"def f{i}():return {i}\n" for i in range(n))) for n in (20_000, 9_000)))
+    path.write_text(
+        "".join(_line("".join(f"def f{i}():return {i}\n" for i in range(n))) for n in (20_000, *range(2_700, 2_706)))
+    )
     return path
 
 
 def _dense(folder: Path) -> Path:
     def text(number: int) -> bytes:
-        return _line(f"{number};" + "0;" * 50_000).encode()
+        return _line(f"{number};" + "0;" * 32_000).encode()
 
     return _as_long_as_fits(folder / "dense.jsonl", text, packed=False)
 
@@ -236,9 +240,9 @@ SOURCES: Final[dict[str, tuple[str, Callable[[Path], Path]]]] = {
     "packed structure": ("100 million objects in one line, gzip", _packed_structure),
     "packed wide text": ("long texts with one character of four bytes, gzip", _packed_wide_text),
     "deep JSON": ("a million lists in each other", _deep_json),
-    "f-strings": ("f-strings of 300, 200 and 100 KB", _f_string),
-    "functions": ("20,000 and 9,000 functions of one line", _functions),
-    "dense": ("programs of 100 KB with a statement each two characters", _dense),
+    "f-strings": ("f-strings of 300 KB, and ten of 65", _f_string),
+    "functions": ("20,000 functions of one line, and six times 2,700", _functions),
+    "dense": ("programs of 64 KB with a statement each two characters", _dense),
     "small programs": ("as many different programs as fit", _small_programs),
     "unknown names": ("as many unknown tasks as fit", _unknown_names),
     "Parquet text": ("five texts of 10 MB", _parquet_text),
@@ -287,7 +291,8 @@ def main(names: Iterable[str]) -> int:
             size, took = import_worst(name, Path(folder))
         broken += took.wall > SECONDS or took.together_mb > MEGABYTES
         what = (SOURCES | TASKS)[name][0]
-        print(f"{name:19} {size / 1e3:4.0f} KB  {took.wall:5.1f} s  {took.together_mb:6,.0f} MB  {what}", flush=True)
+        figures = f"{took.wall:5.1f} s  {took.cpu:5.1f} s of processors  {took.together_mb:4,.0f} MB"
+        print(f"{name:19} {size / 1e3:4.0f} KB  {figures}  {what}", flush=True)
         if "-v" in sys.argv:
             print("   ", took.status, " ".join(took.said.split())[-400:])
     return broken

@@ -1,7 +1,7 @@
 """Attacks by the memory's mapping: pages of others, of files, of the reply, and those that nobody may have."""
 
 from difftrust_core.base.records import Kind
-from tests.hostile.attack import DONE, FORGED, attack, everywhere, given_up, refused
+from tests.hostile.attack import DONE, FORGED, attack, everywhere, given_up, numbers, on_seven, refused
 
 _TOOLS = """
 import ctypes, mmap, os
@@ -115,8 +115,9 @@ def f(x, items):
         for k in range(0, 256 << 20, 8192):
             if libc.mprotect(at + k, 4096, 1): break
         libc.munmap(at, 256 << 20)
-    return 'done'
+    return x
 """,
-        DONE,
+        numbers(),
+        on_seven(Kind.TIMEOUT),
     ),
 ]
