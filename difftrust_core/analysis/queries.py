@@ -196,7 +196,7 @@ def query_sql(
     *,
     equality: str = Equality.PAPER,
 ) -> pl.DataFrame:
-    """Return the answer to one SELECT, which can read the store's tables and nothing else.
+    """Return the answer to one SELECT, which can read the store's tables only.
 
     Raises WrongUsage with DuckDB's own words if the statement is wrong, or if it is another or more than one.
     """

@@ -199,6 +199,11 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self.still_open = tuple(ready["open"])
         self.landlock_abi, self.has_cpu_clock = int(ready["landlock_abi"]), bool(ready["cpu_clock"])
 
+    @property
+    def pid(self) -> int:
+        """The process that runs programs in forks of its own; another one once it was replaced."""
+        return self._process.pid
+
     def _refuse_if_weak(self) -> None:
         reach = ", ".join(word for word in self.still_open if word not in MAY_STAY_OPEN)
         if reach and not self._allow_weak:

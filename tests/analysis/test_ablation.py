@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difftrust_core.analysis.ablation.compact import MISSING, NO_KIND, CompactTask, compress
-from difftrust_core.analysis.ablation.counting import Class, summed, count
+from difftrust_core.analysis.ablation.counting import Class, count, summed
 from difftrust_core.analysis.ablation.measures import (
     KIND_COLUMNS,
     SUBSET_SCHEMA,

@@ -89,10 +89,10 @@ def test_without_a_reference_the_page_says_what_is_missing(tmp_path: Path, monke
 
 
 def test_shares_are_spelled() -> None:
-    assert [plan.spelled_share(x) for x in (None, 0.0, 0.005, 0.05, 0.0834, 0.1, 0.8, 1.0)] == [
+    assert [plan.as_share(x) for x in (None, 0.0, 0.005, 0.05, 0.0834, 0.1, 0.8, 1.0)] == [
         "undefined", "0 %", "0.5 %", "5 %", "8.3 %", "10 %", "80 %", "100 %",
     ]  # fmt: skip
     row = {"detection": 0.5, "detection_low": 0.4, "detection_high": 0.625}
-    assert plan.share_with_interval(row, "detection") == "50 % [40, 62]"
-    assert plan.share_with_interval({**row, "detection_low": None}, "detection") == "50 %"
+    assert plan.with_interval(row, "detection") == "50 % [40, 62]"
+    assert plan.with_interval({**row, "detection_low": None}, "detection") == "50 %"
     assert pl.Series(plan.SHARES).is_sorted()

@@ -12,7 +12,7 @@ import pytest
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.generation.simulated import SIMULATED, tempered, beliefs, sample_simulated
+from difftrust_core.generation.simulated import SIMULATED, beliefs, sample_simulated, tempered
 from difftrust_core.languages.python import paraphrase
 from difftrust_core.languages.python.bugs import OPERATORS, mistakes
 from difftrust_core.languages.python.paraphrase import VARIATIONS
@@ -346,8 +346,8 @@ def mistaken_share(model: str, *, seed: int) -> float:
     shares = []
     for task in MANY_TASKS:
         held = beliefs_once(task, model, seed=seed)
-        tempered = tempered([belief.weight for belief in held], 0.6)
-        shares.append(sum(p for p, belief in zip(tempered, held, strict=True) if belief.mistakes))
+        chances = tempered([belief.weight for belief in held], 0.6)
+        shares.append(sum(p for p, belief in zip(chances, held, strict=True) if belief.mistakes))
     return sum(shares) / len(shares)
 
 
