@@ -10,6 +10,7 @@ import polars as pl
 import streamlit as st
 
 from dashboard import text, theme
+from difftrust_core.base.text import as_cell
 from difftrust_core.report.charts.export import chart_bytes
 from difftrust_core.report.charts.template import Drawing
 from difftrust_core.store.schemas import rewrite
@@ -99,8 +100,8 @@ def as_picture(drawing: Drawing, suffix: str) -> bytes:
 
 
 def as_csv(table: pl.DataFrame) -> bytes:
-    """Return the data as CSV; control characters of others' text made visible, list columns joined."""
+    """Return the data as CSV; control characters of others' text made visible, no formulas, list columns joined."""
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
     lists = [name for name, kind in table.schema.items() if kind == pl.List]
     spelled = table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists)
-    return rewrite(spelled, [*texts, *lists], text.visible).write_csv().encode()
+    return rewrite(spelled, [*texts, *lists], lambda cell: as_cell(text.visible(cell))).write_csv().encode()

@@ -31,7 +31,7 @@ _ABOUT = (
     "Check a model's programs without a reference: buy more programs for the same task, run all on the same inputs, "
     "and raise an alarm where they disagree. How many, of which models, and what does it cost?"
 )
-_SHARES = tuple(step / 100 for step in range(5, 101, 5))
+SHARES = tuple(step / 100 for step in range(5, 101, 5))
 _ALARMS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 _WISH = (0.8, 0.05)
 _BEST = "cheapest for the wish"
@@ -74,7 +74,7 @@ def _choose_wish(chosen: Choice) -> tuple[str, float, float]:
     """Return whose errors are to be found, how many of them, and the most false alarms."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="wish"):
         detection = state.choose_one(
-            "I want to find", _SHARES, name="find", default=_WISH[0], show=st.select_slider, format_func=_percent,
+            "I want to find", SHARES, name="find", default=_WISH[0], show=st.select_slider, format_func=as_share,
             width=200, help="Detection: of the wrong programs, the share with an alarm.",
         )  # fmt: skip
         model = state.choose_one(
@@ -83,7 +83,7 @@ def _choose_wish(chosen: Choice) -> tuple[str, float, float]:
         )  # fmt: skip
         alarms = state.choose_one(
             "with false alarms of at most", _ALARMS, name="alarms", default=_WISH[1], show=st.select_slider,
-            format_func=_percent, width=220, help="False alarms: of the right programs, the share with an alarm.",
+            format_func=as_share, width=220, help="False alarms: of the right programs, the share with an alarm.",
         )  # fmt: skip
     return model, detection, alarms
 
@@ -124,7 +124,7 @@ def _is_priced(chosen: Choice, model: str) -> bool:
 def _show_answer(found: Answer | None, offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
     model, detection, alarms = wish
     name = text.model_name(model)
-    goal = f"{_percent(detection)} of the errors of {name} with at most {_percent(alarms)} false alarms"
+    goal = f"{as_share(detection)} of the errors of {name} with at most {as_share(alarms)} false alarms"
     if found is None:
         st.subheader("No policy has so few false alarms", anchor=False)
         text.show_sentence(f"None finds {goal}. Allow more false alarms.")
@@ -136,7 +136,7 @@ def _show_answer(found: Answer | None, offers: Offers, chosen: Choice, wish: tup
         st.subheader("Nothing recorded reaches this; the nearest", anchor=False)
         fitted = found.row["fitted_detection"]
         text.show_sentence(
-            f"No policy finds {goal}. On the tasks used for choosing, the one below finds {_percent(fitted)}, "
+            f"No policy finds {goal}. On the tasks used for choosing, the one below finds {as_share(fitted)}, "
             "about the most with so few false alarms."
         )
     text.show_sentence(found.in_words)
@@ -155,7 +155,7 @@ def _show_cards(found: Answer, offers: Offers, chosen: Choice) -> None:
             ("False alarms", "false_alarms", "Share of the right programs with an alarm, and its 95 % interval."),
         ):
             st.metric(
-                label, _percent(row[rate]), _interval(row, rate), delta_color="off", delta_arrow="off", help=about
+                label, as_share(row[rate]), _interval(row, rate), delta_color="off", delta_arrow="off", help=about
             )
         if offers.market.by_price:
             cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
@@ -173,16 +173,16 @@ def _show_careful(chosen: Choice, wish: tuple[str, float, float]) -> None:
     model, detection, _ = wish
     other = _careful(chosen.counted, model, detection)
     if other is None:
-        text.show_sentence(f"No recorded policy finds {_percent(detection)}, whatever its false alarms.")
+        text.show_sentence(f"No recorded policy finds {as_share(detection)}, whatever its false alarms.")
         return
     row, by_price = other.row, _is_priced(chosen, model)
     cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
     paid = f"{cost} per 1,000 tasks" if by_price else f"{row['programs']:.1f} programs per task"
     models = f" ({', '.join(other.models)})" if other.models else ""
     text.show_sentence(
-        f"To find {_percent(detection)}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
-        f"{models} was chosen at {_percent(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
-        f"{_with_interval(row, 'detection')} at {_with_interval(row, 'false_alarms')} false alarms, for "
+        f"To find {as_share(detection)}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
+        f"{models} was chosen at {as_share(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
+        f"{with_interval(row, 'detection')} at {with_interval(row, 'false_alarms')} false alarms, for "
         f"{paid}."
     )
 
@@ -220,7 +220,7 @@ def _show_models(offers: Offers, chosen: Choice, wish: tuple[str, float, float])
     others = [name for name in chosen.models if _is_priced(chosen, name) != by_price]
     unknown = f" Not drawn, their price is unknown: {', '.join(map(text.model_name, others))}." if others else ""
     text.show_sentence(
-        f"Each line is one model's own errors, found by the best that can be bought with at most {_percent(alarms)} "
+        f"Each line is one model's own errors, found by the best that can be bought with at most {as_share(alarms)} "
         f"false alarms on the tasks used for choosing.{unknown if by_price else ''}"
     )
     named = rewrite(rewrite(table, ["series"], text.model_name), ["models"], text.one_line)
@@ -239,8 +239,8 @@ def _show_list(chosen: Choice, model: str, offers: Offers) -> None:
         {
             "policy": rows["policy"],
             "other models": [", ".join(map(text.model_name, (ids or "").split("+"))) for ids in rows["models"]],
-            "found": [_with_interval(row, "detection") for row in rows.iter_rows(named=True)],
-            "false alarms": [_with_interval(row, "false_alarms") for row in rows.iter_rows(named=True)],
+            "found": [with_interval(row, "detection") for row in rows.iter_rows(named=True)],
+            "false alarms": [with_interval(row, "false_alarms") for row in rows.iter_rows(named=True)],
             "programs": rows["programs"],
             "dollars": rows["usd_per_1000"],
         }
@@ -314,7 +314,8 @@ def _has_reference(source: Source, benchmark: str, equality: str) -> bool:
     return any(task.reference is not None for task in source.pool(benchmark, equality).tasks)
 
 
-def _percent(share: float | None) -> str:
+def as_share(share: float | None) -> str:
+    """Return a share as people say it: two digits below 10 %."""
     return "undefined" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
@@ -323,5 +324,6 @@ def _interval(row: Mapping[str, Any], rate: str) -> str:
     return "" if low is None or high is None else f"[{100 * low:.0f}, {100 * high:.0f}]"
 
 
-def _with_interval(row: Mapping[str, Any], rate: str) -> str:
-    return f"{_percent(row[rate])} {_interval(row, rate)}".strip()
+def with_interval(row: Mapping[str, Any], rate: str) -> str:
+    """Return a rate of a row and the ends of its interval, where it has some."""
+    return f"{as_share(row[rate])} {_interval(row, rate)}".strip()

@@ -55,7 +55,21 @@ def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyC
     _create_ablations(connection, store, chosen)
     if store.holds("programs"):
         _create_programs(connection, store)
+    _confine(connection, store)
     return connection
+
+
+def _confine(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
+    """Leave statements the files of the store's tables: no other file, variable, extension or setting."""
+    folders = ", ".join(_quoted(str(store.root / table)) for table in PARTITIONS if store.holds(table))
+    for setting in (
+        f"allowed_directories = [{folders}]",
+        "enable_external_access = false",
+        "python_enable_replacements = false",
+        "autoload_known_extensions = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
 
 
 def _create_programs(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
@@ -182,7 +196,10 @@ def query_sql(
     *,
     equality: str = Equality.PAPER,
 ) -> pl.DataFrame:
-    """Return the answer to one SELECT. Raises WrongUsage with DuckDB's own words if the statement is wrong."""
+    """Return the answer to one SELECT, which can read the store's tables only.
+
+    Raises WrongUsage with DuckDB's own words if the statement is wrong, or if it is another or more than one.
+    """
     try:
         try:
             return _answer(connect(store, equality=equality), sql, parameters)
@@ -195,10 +212,12 @@ def query_sql(
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> pl.DataFrame:
-    relation = connection.sql(sql, params=list(parameters))
-    if relation is None:
-        raise WrongUsage("the statement returns no rows; ask with a SELECT")
-    answer: pl.DataFrame = relation.pl()
+    statements = connection.extract_statements(sql)
+    kinds = [statement.type for statement in statements]
+    if kinds != [duckdb.StatementType.SELECT]:
+        found = ", ".join(kind.name for kind in kinds) or "none"
+        raise WrongUsage(f"expected one SELECT, found {found[:100]}; ask for rows, `WITH ... SELECT` included")
+    answer: pl.DataFrame = connection.sql(statements[0].query, params=list(parameters)).pl()
     return answer
 
 

@@ -4,11 +4,13 @@ import keyword
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.exceptions import BadTask
 
+MOST_NAME: Final = 200
+"""Characters of a name: files and folders are called by it."""
 _TASK_ID = re.compile(r"(?!\.+(/|$))[A-Za-z0-9_.\-]+(/(?!\.+(/|$))[A-Za-z0-9_.\-]+)*")
 
 
@@ -110,6 +112,9 @@ class Task:
     """Its tests, grouped, public ones first; empty: the seed inputs are its tests."""
 
     def __post_init__(self) -> None:
+        for what, name in (("benchmark", self.benchmark), ("id", self.task_id), ("entry point", self.entry_point)):
+            if len(name) > MOST_NAME:
+                raise BadTask(f"the {what} has at most {MOST_NAME} characters, got {len(name):,}: {name[:40]!r}...")
         if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
             found = f"{self.benchmark!r}, {self.task_id!r}"
             raise BadTask(f"a task needs a benchmark and a plain id, got {found}")

@@ -118,6 +118,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+_FORMULA: Final = re.compile(r"[=+\-@\t\r]")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def as_cell(text: str) -> str:
+    """Return a text as a cell of a CSV file: what a spreadsheet would take for a formula begins with an apostrophe."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
 _HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 """Control, format (right-to-left marks, zero-width), surrogate, private, unassigned; line and paragraph separators."""
 _KEPT: Final = "\n\t"

@@ -33,6 +33,7 @@ from difftrust_core.cli.commands import (
     table,
     verify,
 )
+from difftrust_core.cli.echo import echo
 from difftrust_core.exceptions import DifftrustError
 
 app = typer.Typer(
@@ -48,7 +49,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
-        typer.echo(f"difftrust {__version__}")
+        echo(f"difftrust {__version__}")
         raise typer.Exit
 
 
@@ -65,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit status 0, 1 for failed work, 2 for wrong usage, 130 after Ctrl-C."""
     status = _status(lambda: app(args=arguments, standalone_mode=False))
     if status == _INTERRUPTED:
-        typer.echo("\ndifftrust: stopped; what is finished is kept, the same command goes on from there", err=True)
+        echo("\ndifftrust: stopped; what is finished is kept, the same command goes on from there", err=True)
     sys.exit(status)
 
 
@@ -84,12 +85,12 @@ def _status(run: Callable[[], Any]) -> int:
     except typer.Exit as e:
         return e.exit_code
     except DifftrustError as e:
-        typer.echo(f"difftrust: {printable(_shown(e))}", err=True)
+        echo(f"difftrust: {printable(_shown(e))}", err=True)
         return e.exit_status
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except BrokenPipeError:
         return 0
     except typer.TyperException as e:
-        typer.echo(f"difftrust: {printable(e.format_message())} (see --help)", err=True)
+        echo(f"difftrust: {printable(e.format_message())} (see --help)", err=True)
         return e.exit_code

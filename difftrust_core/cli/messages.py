@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from difftrust_core.base.text import printable
+from difftrust_core.cli.echo import echo, echo_line
 from difftrust_core.exceptions import DifftrustError
 
 if TYPE_CHECKING:
@@ -26,12 +25,12 @@ def report_import(found: "Import", store: Path) -> None:
     """Say what was imported and what was not. Raises DifftrustError if nothing was."""
     shown = 20
     for row in found.bad_rows[:shown]:
-        typer.echo(printable(f"left out: {row.where}: {row.why}"), err=True)
+        echo_line(f"left out: {row.where}: {row.why}", err=True)
     if len(found.bad_rows) > shown:
-        typer.echo(f"left out: {len(found.bad_rows) - shown} more like these", err=True)
+        echo_line(f"left out: {len(found.bad_rows) - shown} more like these", err=True)
     for what, count in found.skipped.items():
-        typer.echo(f"skipped: {count} {what}", err=True)
-    typer.echo(
+        echo_line(f"skipped: {count} {what}", err=True)
+    echo_line(
         f"imported {found.n_candidates} candidates ({found.n_programs} new program texts) into {_place(store)}; "
         f"{found.n_known} were there before; {len(found.bad_rows)} bad rows"
     )
@@ -49,13 +48,13 @@ def report_estimates(estimates: "Sequence[Estimate]") -> None:
     """Say what is missing of each model, and what asking for it may take."""
     for e in estimates:
         if not e.n_requests:
-            typer.echo(f"{e.model}: all {e.n_at_hand} samples are there")
+            echo_line(f"{e.model}: all {e.n_at_hand} samples are there")
             continue
         usd = "dollars unknown (give --price)"
         if e.usd is not None and e.most_usd is not None:
             typical = "300 tokens a reply, its reasoning left out" if e.reasoning else "300 tokens a reply"
             usd = f"about ${e.usd:.2f} ({typical}), at most ${e.most_usd:.2f}"
-        typer.echo(
+        echo_line(
             f"{e.model}: {e.n_requests:,} requests, {e.n_at_hand:,} samples are there; "
             f"about {e.prompt_tokens:,} prompt tokens, at most {e.most_tokens:,} tokens in all; {usd}"
         )
@@ -69,24 +68,24 @@ def report_generation(done: "Generation", store: Path) -> None:
     for (model, reason), count in reasons.most_common(20):
         first = next(f for f in done.failures if (f.model, f.reason) == (model, reason))
         where = f"{first.task_id} sample {first.sample_index}"
-        typer.echo(printable(f"failed: {count} of {model} (first {where}): {reason}"), err=True)
+        echo_line(f"failed: {count} of {model} (first {where}): {reason}", err=True)
     if len(reasons) > 20:
-        typer.echo(f"failed: for {len(reasons) - 20} more reasons", err=True)
+        echo_line(f"failed: for {len(reasons) - 20} more reasons", err=True)
     if not done.n_requests:
         return
     cost = f"${done.usd:.4f}" + (f" and {done.n_unpriced} replies of unknown cost" if done.n_unpriced else "")
-    typer.echo(
+    echo_line(
         f"{done.n_replies:,} replies ({done.n_no_program} without a program) by {done.n_requests:,} requests "
         f"({done.n_retries:,} retries, {done.n_asked_again:,} asked once more) in {done.seconds:.0f} s for {cost}, "
         f"into {_place(store)}; "
         f"{len(done.failures)} failed"
     )
     for line in incomplete_lines(done.incomplete):
-        typer.echo(printable(line))
+        echo_line(line)
     if done.lowest_concurrency is not None:
-        typer.echo(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")
+        echo_line(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")
     if done.is_spent:
-        typer.echo("stopped before the request that might have passed --max-usd; raise it for the rest")
+        echo("stopped before the request that might have passed --max-usd; raise it for the rest")
 
 
 def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
@@ -94,14 +93,14 @@ def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
     _report_failures(done.failures)
     if done.without_domain:
         what = "inputs kept where the reference returns, or half of the candidates do, for they have no domain"
-        typer.echo(f"{what}: {', '.join(done.without_domain)}", err=True)
+        echo_line(f"{what}: {', '.join(done.without_domain)}", err=True)
     if done.without_seeds:
-        typer.echo(f"left out, for they have no seed input: {', '.join(done.without_seeds)}", err=True)
+        echo_line(f"left out, for they have no seed input: {', '.join(done.without_seeds)}", err=True)
     if not done.n_tasks:
         estimates = "estimates written" if refreshed else "nothing to do"
-        typer.echo(f"{estimates}: all {done.n_tasks_at_hand} tasks are executed on {n} inputs or more")
+        echo_line(f"{estimates}: all {done.n_tasks_at_hand} tasks are executed on {n} inputs or more")
         return
-    typer.echo(
+    echo_line(
         f"executed {done.n_tasks} tasks in {done.seconds:.0f} s: {done.n_programs:,} programs, "
         f"{done.n_executions:,} program-input pairs ({done.n_executions / done.seconds:,.0f} a second); "
         f"{done.n_tasks_at_hand} tasks needed nothing; estimates written"
@@ -112,7 +111,7 @@ def report_tests(done: "Execution") -> None:
     """Say on how many tests programs ran and what failed."""
     _report_failures(done.failures)
     if done.n_tasks:
-        typer.echo(
+        echo_line(
             f"tests: executed those of {done.n_tasks} tasks in {done.seconds:.0f} s; {done.n_tasks_at_hand} tasks "
             "needed nothing; see `difftrust table tests`"
         )
@@ -122,9 +121,9 @@ def report_witnesses(done: "Witnessed") -> None:
     """Say how many witnesses were run and what failed."""
     _report_failures(done.failures)
     if not done.n_tasks:
-        typer.echo(f"witnesses: nothing to do: {done.n_tasks_at_hand} tasks have theirs")
+        echo_line(f"witnesses: nothing to do: {done.n_tasks_at_hand} tasks have theirs")
         return
-    typer.echo(
+    echo_line(
         f"witnesses: {done.n_witnesses:,} of {done.n_tasks} tasks in {done.seconds:.0f} s, {done.n_executions:,} "
         f"program-input pairs; {done.n_tasks_at_hand} tasks needed nothing; see `difftrust table witnesses`"
     )
@@ -132,15 +131,15 @@ def report_witnesses(done: "Witnessed") -> None:
 
 def _report_failures(failures: "Sequence[ChunkReport]") -> None:
     for failure in failures:
-        typer.echo(printable(f"failed: {' '.join(failure.chunk.key)}: {failure.failure}"), err=True)
+        echo_line(f"failed: {' '.join(failure.chunk.key)}: {failure.failure}", err=True)
 
 
 def report_comparison(done: "Compared", options: str) -> None:
     """Say what was compared, and of which programs no whole tree could be made."""
     if not done.n_rows:
-        typer.echo(f"nothing to do: all {done.n_at_hand} (coder, task) pairs are compared (options: {options})")
+        echo_line(f"nothing to do: all {done.n_at_hand} (coder, task) pairs are compared (options: {options})")
         return
-    typer.echo(
+    echo_line(
         f"compared the programs of {done.n_rows:,} (coder, task) pairs in {done.seconds:.0f} s; {done.n_at_hand:,} "
         f"needed nothing; {done.n_parse_errors:,} programs do not parse whole, {done.n_left_out:,} left out "
         f"(options: {options})"
@@ -161,12 +160,12 @@ def report_doubts(store: Path, *, show_timeouts: bool) -> None:
     estimates = query_estimates(opened)
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].unique().sort().to_list()
     if slow and show_timeouts:
-        typer.echo(f"{len(slow)} tasks hold a timeout, which another machine may not: {', '.join(slow)}")
+        echo_line(f"{len(slow)} tasks hold a timeout, which another machine may not: {', '.join(slow)}")
     _report_nondeterministic(opened)
     single = estimates.filter(pl.col("m") < 2)
     if not single.is_empty():
         first = single.row(0, named=True)
-        typer.echo(
+        echo_line(
             f"incoherence needs m >= 2 candidates, got 1 in {len(single)} (coder, task) pairs, the first "
             f"{first['model']} on {first['task_id']}; it is undefined there: import or generate more"
         )
@@ -182,7 +181,7 @@ def _report_nondeterministic(store: "Store") -> None:
     pairs = found.select("task_id", "n_nondeterministic").iter_rows()
     named = [printable(f"{task_id} ({count})") for task_id, count in pairs]
     more = f", and {len(named) - shown} more (see the view task_counts)" if len(named) > shown else ""
-    typer.echo(
+    echo_line(
         f"{found['n_nondeterministic'].sum()} programs of {found.height} tasks differed from themselves when 2 % "
         f"of the inputs ran twice, so their numbers may vary: {', '.join(named[:shown])}{more}"
     )
@@ -192,6 +191,6 @@ def report_table(made: "Table", style: str) -> None:
     """Print a table, exact as csv and json, with its notes below; beside other formats than "table" on stderr."""
     from difftrust_core.report.render import for_reading, render
 
-    typer.echo(render(made.frame if style in ("csv", "json") else for_reading(made.frame), style))
+    echo(render(made.frame if style in ("csv", "json") else for_reading(made.frame), style))
     for note in made.notes:
-        typer.echo(note, err=style != "table")
+        echo(note, err=style != "table")

@@ -1,29 +1,28 @@
 """Checked access to one entry of a benchmark file: a missing or wrong field is refused by name."""
 
 import ast
-import gzip
-import json
 import re
 import tomllib
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from difftrust_core.base.task import Task
+from difftrust_core.datasets.unpacking import Unreadable, read_all, read_json, read_lines
 from difftrust_core.exceptions import BadBenchmark, BadTask
 from difftrust_core.languages.language import language_of
 
 MAX_BYTES = 256 * 2**20
-"""More than this, unpacked, is no benchmark of programming tasks; it guards against a gzip bomb."""
+"""More than this is no benchmark of programming tasks."""
+
+MAX_WRITTEN = 4 * 2**20
+"""Of what is written by hand: TOML, a Python module."""
 
 MAX_RELEASE = 8 * 2**30
 """Of a benchmark that is read line by line: the largest released one has more than one gigabyte, mostly tests."""
 
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,34 +101,12 @@ def as_entry(value: object, *, where: str, remedy: str) -> Entry:
     return Entry(where=where, remedy=remedy, fields=value)
 
 
-def load_bytes(path: Path, *, remedy: str) -> bytes:
+def load_bytes(path: Path, *, remedy: str, most: int = MAX_BYTES) -> bytes:
     """Return the content of ``path``, unpacked if it is gzip. Raises BadBenchmark if damaged or too large."""
-    with _opened(path, remedy=remedy) as source:
-        data = _read(source.read, MAX_BYTES + 1, path=path, remedy=remedy)
-    if len(data) > MAX_BYTES:
-        raise BadBenchmark(f"{path}: expected at most {MAX_BYTES} bytes, found more; {remedy}")
-    return data
-
-
-@contextmanager
-def _opened(path: Path, *, remedy: str) -> Iterator[BinaryIO]:
     try:
-        raw = path.open("rb")
-    except OSError as e:
-        raise BadBenchmark(f"{path}: expected a readable file, found: {e.strerror or e}; {remedy}") from None
-    with raw:
-        packed = _read(raw.read, 2, path=path, remedy=remedy) == _GZIP
-        raw.seek(0)
-        yield cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
-
-
-def _read(read: Callable[[int], bytes], most: int, *, path: Path, remedy: str) -> bytes:
-    try:
-        return read(most)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as e:
-        raise BadBenchmark(f"{path}: expected a whole gzip file, found damage ({e}); {remedy}") from None
-    except OSError as e:
-        raise BadBenchmark(f"{path}: expected a readable file, found: {e.strerror or e}; {remedy}") from None
+        return read_all(path, most=most)
+    except Unreadable as e:
+        raise BadBenchmark(f"{path}: {e}; {remedy}") from None
 
 
 def load_lines(path: Path, *, remedy: str, most: int = MAX_BYTES) -> Iterator[Entry]:
@@ -137,31 +114,26 @@ def load_lines(path: Path, *, remedy: str, most: int = MAX_BYTES) -> Iterator[En
 
     Raises BadBenchmark naming file and line, also for more than ``most`` bytes, unpacked.
     """
-    for number, line in _lines(path, remedy=remedy, most=most):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as e:
-            raise BadBenchmark(f"{where}: expected a JSON object, found: {e}; {remedy}") from None
-        yield as_entry(value, where=where, remedy=remedy)
+    try:
+        for number, line in read_lines(path, longest=MAX_BYTES, most=most):
+            if line.strip():
+                where = f"{path}, line {number}"
+                yield as_entry(_json(line, where, "object", remedy), where=where, remedy=remedy)
+    except Unreadable as e:
+        raise BadBenchmark(f"{path}: {e}; {remedy}") from None
 
 
-def _lines(path: Path, *, remedy: str, most: int) -> Iterator[tuple[int, bytes]]:
-    left, number = most, 0
-    with _opened(path, remedy=remedy) as source:
-        while line := _read(source.readline, min(left, MAX_BYTES) + 1, path=path, remedy=remedy):
-            number, left = number + 1, left - len(line)
-            if left < 0 or len(line) > MAX_BYTES:
-                raise BadBenchmark(f"{path}: expected at most {min(most, MAX_BYTES)} bytes, found more; {remedy}")
-            yield number, line
+def _json(text: bytes, where: str, kind: str, remedy: str) -> Any:
+    try:
+        return read_json(text)
+    except (ValueError, RecursionError) as e:
+        raise BadBenchmark(f"{where}: expected a JSON {kind}, found: {e}; {remedy}") from None
 
 
 def load_tables(path: Path, *, remedy: str) -> Iterator[Entry]:
     """Yield the ``[[task]]`` tables of a TOML file; what stands above them holds for each unless it says otherwise."""
     try:
-        content = tomllib.loads(load_bytes(path, remedy=remedy).decode())
+        content = tomllib.loads(load_bytes(path, remedy=remedy, most=MAX_WRITTEN).decode())
     except (ValueError, RecursionError) as e:
         raise BadBenchmark(f"{path}: expected TOML in UTF-8, found: {e}; {remedy}") from None
     tables = content.pop("task", None)
@@ -174,10 +146,7 @@ def load_tables(path: Path, *, remedy: str) -> Iterator[Entry]:
 
 def load_list(path: Path, *, remedy: str) -> Iterator[Entry]:
     """Yield the objects of the JSON list ``path``. Raises BadBenchmark naming file and position."""
-    try:
-        values = json.loads(load_bytes(path, remedy=remedy))
-    except (ValueError, RecursionError) as e:
-        raise BadBenchmark(f"{path}: expected a JSON list, found: {e}; {remedy}") from None
+    values = _json(load_bytes(path, remedy=remedy), str(path), "list", remedy)
     if not isinstance(values, list):
         raise BadBenchmark(f"{path}: expected a JSON list, found {type(values).__name__}; {remedy}")
     for number, value in enumerate(values, 1):

@@ -4,6 +4,7 @@ import ast
 import copy
 import doctest
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.task import Domain, Task, TaskTest
-from difftrust_core.datasets.entries import Entry, load_bytes, signature_of
+from difftrust_core.datasets.entries import MAX_WRITTEN, Entry, load_bytes, signature_of
 from difftrust_core.datasets.own_fields import EXAMPLES, REMEDY, callable_by_position, completed
 from difftrust_core.datasets.relations import relation_of
 from difftrust_core.datasets.seeds import seeds_in_examples
@@ -24,23 +25,23 @@ _OF_A_TASK = ("accept", "normal", "requires", "generate")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def load_module(path: Path, *, benchmark: str) -> list[Task]:
-    """Return the top-level functions with docstrings of a module as tasks, named as the functions.
+def load_module(path: Path, *, benchmark: str) -> Iterator[Task]:
+    """Iterate over the top-level functions with docstrings of a module as tasks, named as the functions.
 
     A function without a body (its docstring alone, ``...``, ``raise NotImplementedError``) is a task without a
     reference. Candidates get the module's imports and what its signature names; what only the body needs belongs to
     the reference. Raises BadBenchmark naming file, line and function.
     """
-    text = load_bytes(path, remedy=REMEDY)
+    text = load_bytes(path, remedy=REMEDY, most=MAX_WRITTEN)
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         raise BadBenchmark(f"{path}: expected a Python module, found {type(e).__name__}: {e}; {REMEDY}") from None
     found = _Module(path, module)
-    tasks = [found.task(function, benchmark) for function in found.functions()]
-    if not tasks:
+    functions = found.functions()
+    if not functions:
         raise BadBenchmark(f"{path}: expected functions with docstrings, found none; {REMEDY}")
-    return tasks
+    yield from (found.task(function, benchmark) for function in functions)
 
 
 class _Module:
@@ -48,6 +49,7 @@ class _Module:
 
     def __init__(self, path: Path, module: ast.Module):
         self._path, self._body = path, module.body
+        self._place = {id(statement): place for place, statement in enumerate(module.body)}
         self._of: dict[str, list[ast.stmt]] = {}
         """What binds or changes each name."""
         bound: dict[str, ast.stmt] = {}
@@ -59,6 +61,13 @@ class _Module:
         """Each name's last definition."""
         described = {n for n, s in self._functions.items() if ast.get_docstring(s) and not n.startswith("_")}
         self._tasks = [self._functions[name] for name in described if _owner(name) not in described]
+        self._task_ids = set(map(id, self._tasks))
+        self._imports = [s for s in module.body if isinstance(s, ast.Import | ast.ImportFrom)]
+        self._assigned = [_bound(s) for s in module.body if isinstance(s, ast.Assign | ast.AnnAssign)]
+        self._spoken: dict[int, set[str]] = {}
+        """Statement -> the names that it speaks of."""
+        self._speaking: Counter[str] = Counter()
+        """How many statements speak of each name; counted when it is first asked for."""
 
     def functions(self) -> list[_Function]:
         """Return the functions that are tasks. Raises BadBenchmark for a function of a task that is not there."""
@@ -80,8 +89,8 @@ class _Module:
         examples = _examples(described, function)
         told = [test.arguments for test in examples] or seeds_in_examples(described, name, function)
         asked = self._needed(_names([function.args, *([function.returns] if function.returns else [])]))
-        asked = [s for s in asked if s not in self._tasks] + self._constants(described)
-        preamble = [s for s in self._body if isinstance(s, ast.Import | ast.ImportFrom) or s in asked]
+        asked = [s for s in asked if id(s) not in self._task_ids] + self._constants(described)
+        preamble = self._in_order([*self._imports, *asked])
         task = entry.task(
             benchmark=benchmark,
             task_id=name,
@@ -113,14 +122,15 @@ class _Module:
         return Domain(**said) if said else None
 
     def _is_used(self, function: _Function) -> bool:
-        return any(function.name in _names([s]) for s in self._body if s is not function)
+        if not self._speaking:
+            self._speaking.update(name for statement in self._body for name in self._names_of(statement))
+        return self._speaking[function.name] > (function.name in self._names_of(function))
 
     def _constants(self, description: str) -> list[ast.stmt]:
         """Return the assignments that the description speaks of, with what they need; none that needs a task."""
         said = set(re.findall(r"\w+", description))
-        constants = [s for s in self._body if isinstance(s, ast.Assign | ast.AnnAssign)]
-        found = [self._needed(_bound(s)) for s in constants if _bound(s) & said]
-        return [s for needed in found if not any(t in needed for t in self._tasks) for s in needed]
+        found = [self._needed(bound) for bound in self._assigned if bound & said]
+        return [s for needed in found if self._task_ids.isdisjoint(map(id, needed)) for s in needed]
 
     def _renamed(self, statement: _Function, name: str) -> str:
         """Return a function under another name, behind what it needs of the module."""
@@ -130,21 +140,31 @@ class _Module:
         return _unparsed([*before, moved])
 
     def _reference(self, function: _Function, preamble: list[ast.stmt]) -> str:
-        needed = [*self._needed(_names([function])), function]
-        return _unparsed([s for s in self._body if s in needed and s not in preamble])
+        known = set(map(id, preamble))
+        needed = [*self._needed(self._names_of(function)), function]
+        return _unparsed([s for s in self._in_order(needed) if id(s) not in known])
 
     def _needed(self, names: set[str]) -> list[ast.stmt]:
         """Return the statements that bind these names and what those need, in the module's order."""
-        wanted, kept = set(names), list[ast.stmt]()
+        wanted, kept = set(names), dict[int, ast.stmt]()
         waiting = list(names)
         while waiting:
             for statement in self._of.get(waiting.pop(), ()):
-                if statement not in kept:
-                    kept.append(statement)
-                    new = _names([statement]) - wanted
+                if id(statement) not in kept:
+                    kept[id(statement)] = statement
+                    new = self._names_of(statement) - wanted
                     wanted |= new
                     waiting += new
-        return [statement for statement in self._body if statement in kept]
+        return self._in_order(kept.values())
+
+    def _in_order(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+        """Return statements of the top level, each once, in the module's order."""
+        return [self._body[place] for place in sorted({self._place[id(statement)] for statement in statements})]
+
+    def _names_of(self, statement: ast.stmt) -> set[str]:
+        if id(statement) not in self._spoken:
+            self._spoken[id(statement)] = _names([statement])
+        return self._spoken[id(statement)]
 
 
 def _names(nodes: Iterable[ast.AST]) -> set[str]:

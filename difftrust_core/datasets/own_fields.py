@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from difftrust_core.base.literals import BadText, read_literal, write_literal
-from difftrust_core.base.task import Domain, Task, TaskTest
+from difftrust_core.base.task import MOST_NAME, Domain, Task, TaskTest
 from difftrust_core.datasets.entries import Entry, as_entry, signature_of
 from difftrust_core.datasets.relations import RELATION_FIELDS, relation_of
 from difftrust_core.exceptions import BadBenchmark, BadTask
@@ -35,6 +35,8 @@ def checked_name(name: str, where: str) -> str:
     taken = [known for known in BENCHMARKS if known.lower() == name.lower()]
     if taken:
         raise BadBenchmark(f'{where}: {taken[0]} is another benchmark; say `benchmark = "..."` or rename the file')
+    if len(name) > MOST_NAME:
+        raise BadBenchmark(f"{where}: expected at most {MOST_NAME} characters, found {len(name):,}; {REMEDY}")
     if not name.strip() or not name.isprintable() or "/" in name:
         raise BadBenchmark(f"{where}: expected a plain name of a benchmark, found {name[:80]!r}; {REMEDY}")
     return name

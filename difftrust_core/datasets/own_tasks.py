@@ -1,7 +1,7 @@
 """Load a user's own tasks: TOML, JSONL, Python modules, folders of these, and released files by their layout."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,9 @@ from difftrust_core.datasets.own_fields import FIELDS, REMEDY, checked_name, own
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 
 SUFFIXES: Final = (".toml", ".py", ".jsonl", ".jsonl.gz")
+MOST_WORK: Final = 8_000_000
+"""Characters of inputs in the tasks of any file; a long file may have more."""
+_WORK_A_BYTE, _WORK_AN_INPUT = 4, 64
 _LAYOUTS: tuple[str, ...] = ("evalplus", "livecodebench", "apps", "codecontests")
 """Modules of ``layouts``, each with ``is_NAME(fields)`` and ``load_NAME(path)``."""
 
@@ -61,16 +64,34 @@ def _files(path: Path) -> list[Path]:
 def _load_file(file: Path, given: Path) -> list[Task]:
     name = (given if given.is_dir() else file).resolve().name.partition(".")[0]
     if file.suffix == ".py":
-        return load_module(file, benchmark=checked_name(name, str(file)))
+        return _bounded(load_module(file, benchmark=checked_name(name, str(file))), file)
     if file.suffix == ".toml":
-        return [_named(entry, name) for entry in load_tables(file, remedy=REMEDY)]
+        return _bounded((_named(entry, name) for entry in load_tables(file, remedy=REMEDY)), file)
     if file.is_dir():
         return _load_layout("apps", file)
     first = next(load_lines(file, remedy=REMEDY, most=MAX_RELEASE), None)
     layout = _layout(first.fields) if first else ""
     if layout:
         return _load_layout(layout, file)
-    return [_named(entry, name) for entry in load_lines(file, remedy=REMEDY)]
+    return _bounded((_named(entry, name) for entry in load_lines(file, remedy=REMEDY)), file)
+
+
+def _bounded(tasks: Iterable[Task], file: Path) -> list[Task]:
+    """Return the tasks. Raises BadBenchmark where their inputs and programs are many times as long as their file.
+
+    Inputs are drawn from types, and a function brings what it needs: a short file may stand for hours of work.
+    """
+    kept, left = list[Task](), MOST_WORK + _WORK_A_BYTE * file.stat().st_size
+    for task in tasks:
+        inputs = sum(len(text) + _WORK_AN_INPUT for text in task.seed_inputs)
+        left -= inputs + _WORK_A_BYTE * (len(task.reference or "") + len(task.preamble))
+        if left < 0:
+            raise BadBenchmark(
+                f"{file}: expected fewer tasks in one file, found that they take too long to read at task "
+                f"{len(kept) + 1:,}; divide it into files of one folder"
+            )
+        kept.append(task)
+    return kept
 
 
 def _layout(fields: Mapping[str, Any]) -> str:

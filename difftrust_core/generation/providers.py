@@ -182,7 +182,7 @@ def _no_reply(error: Exception, ask: Ask) -> NoReply:
     return NoReply(
         advice or f"{kind}{f' {status}' if answered else ''}: {message}",
         status=status,
-        retry_after=_retry_after(headers),
+        retry_after=seconds_asked_to_wait(headers),
         answered=answered,
         is_lasting=advice is not None,
     )
@@ -195,7 +195,7 @@ def _provider(ask: Ask) -> str:
         return ask.model.partition("/")[0]
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def seconds_asked_to_wait(headers: Mapping[str, str]) -> float | None:
     """Return the seconds a reply asks to wait: a number, milliseconds, or a date."""
     lower = {str(name).lower(): str(value) for name, value in headers.items()}
     try:

@@ -168,7 +168,7 @@ def _broken_once(bugs: Bugs, before: _Broken, draws: random.Random) -> _Broken:
     return draws.choice(offered[kind])(), (*mistakes, kind)
 
 
-def _tempered(weights: Sequence[float], temperature: float) -> list[float]:
+def tempered(weights: Sequence[float], temperature: float) -> list[float]:
     """Return w ** (1 / temperature), normalised; at 0 the first of the largest weights takes all."""
     if temperature == 0:
         mode = weights.index(max(weights))
@@ -181,7 +181,7 @@ def _tempered(weights: Sequence[float], temperature: float) -> list[float]:
 
 def _drawn(options: Sequence[T], weights: Sequence[float], temperature: float, draws: random.Random) -> T:
     """Draw one of ``options`` by weight at a temperature."""
-    return draws.choices(options, weights=_tempered(weights, temperature))[0]
+    return draws.choices(options, weights=tempered(weights, temperature))[0]
 
 
 def _happens(share: float, temperature: float, draws: random.Random) -> bool:

@@ -8,6 +8,7 @@ import polars as pl
 from tabulate import tabulate
 
 from difftrust_core.base.records import Kind
+from difftrust_core.base.text import as_cell
 from difftrust_core.store.schemas import rewrite
 
 _STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
@@ -18,7 +19,8 @@ _BOUND = "_is_lower_bound"
 def render(frame: pl.DataFrame, style: str) -> str:
     """Return ``frame`` as text. Numbers are rounded to four places; csv and json are exact.
 
-    Characters that could steer a terminal are escaped everywhere; json loses nothing by that.
+    Characters that could steer a terminal are escaped everywhere; json loses nothing by that. In csv, texts that a
+    spreadsheet would compute begin with an apostrophe.
     """
     if style == "json":
         return json.dumps([{k: plain(v) for k, v in row.items()} for row in frame.iter_rows(named=True)], indent=1)
@@ -28,7 +30,7 @@ def render(frame: pl.DataFrame, style: str) -> str:
     numeric = [frame.schema[name].is_numeric() for name in frame.columns]
     made: str = tabulate(
         rows,
-        headers=frame.columns,
+        headers=[cell(name, style) for name in frame.columns],
         tablefmt=_STYLES[style],
         disable_numparse=True,
         colalign=["right" if n else "left" for n in numeric] if rows else None,
@@ -82,7 +84,12 @@ def _csv(frame: pl.DataFrame) -> str:
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     flat = rewrite(rewrite(frame, texts, _unsteered), nested, lambda value: json.dumps(plain(value)))
-    return flat.write_csv().rstrip("\n")
+    return rewrite(flat, [*texts, *nested], as_cell).rename(_headers(frame)).write_csv().rstrip("\n")
+
+
+def _headers(frame: pl.DataFrame) -> dict[str, str]:
+    """Return the columns as they are printed: a statement may name one as it likes."""
+    return {name: as_cell(_unsteered(name).replace("\n", "\\n")) for name in frame.columns}
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ import polars as pl
 from difftrust_core.base.files import scratch_folder
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
+from difftrust_core.base.text import printable
 from difftrust_core.datasets.recorded.folder import candidates_of, read_folder
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.report.shown import Benchmark, Check, Diff, Table, counted, listed
@@ -115,7 +116,7 @@ def generate(
     refuse_without_inputs([task for task in tasks if task.benchmark not in BENCHMARKS])
     notes = not_executable(tasks)
     for line in notes:  # before anything is paid for
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
     opened = Store.create(root)
     rows = []
     for model in _several(models):

@@ -10,8 +10,10 @@ from difftrust_core.sandbox.host import ALL_LAYERS, MAY_STAY_OPEN, Limits, Sandb
 
 _WITHOUT = {
     "bubblewrap": "no file system, network and process list of their own: only the kernel's filters stand between "
-    "candidates and this machine, and names, sizes and dates of files can be asked for",
-    "landlock": "no second lock on files: without bubblewrap, candidates can read yours",
+    "candidates and this machine, and names, sizes and dates of files can be asked for, where links lead, which "
+    "process numbers are taken, and the name of this machine",
+    "landlock": "no second lock on files: without bubblewrap, candidates can read yours; behind it, the packages that "
+    "lie in Python's own folder",
     "seccomp": "every system call can be tried: run as root, candidates can fork until the memory is full and "
     "disturb the programs that run after them; without bubblewrap they can send UDP and connect to local services",
     "fixed addresses": "nothing; programs that order objects by address may differ from one run to the next",
@@ -113,9 +115,9 @@ def _found_in(sandbox: Sandbox) -> tuple[Layer, ...]:
     clock = "" if sandbox.has_cpu_clock else "the CPU time of another process cannot be followed here"
     return (
         _layer("bubblewrap", f"files, network and processes of their own; {nested} inside", sandbox.missing),
-        _aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
+        aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
         _layer("seccomp", "a short list of system calls and no other", sandbox.missing),
-        _layer("rlimits", "memory, open files, files written, core dumps; no new privileges", {}),
+        _layer("rlimits", "memory, open files, files written, core dumps; no privileges, root's neither", {}),
         _layer("fixed addresses", "the same in every run", {"fixed addresses": addresses.why_not}),
         _layer("cpu clock", "calls are limited by their CPU time", {"cpu clock": clock}),
     )
@@ -137,7 +139,7 @@ def _layer(name: str, covers: str, missing: dict[str, str]) -> Layer:
     return Layer(name=name, active=False, detail=why_not, leaves_open=_WITHOUT[name], remedy=remedy)
 
 
-def _aged(layer: Layer, abi: int) -> Layer:
+def aged(layer: Layer, abi: int) -> Layer:
     """Return Landlock's layer with what it does not cover yet, if it is there but old."""
     lacking = [f"{what} (ABI {since})" for since, what in _LANDLOCK_GROWTH if abi < since]
     if not layer.active or not lacking:

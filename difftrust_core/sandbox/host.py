@@ -21,7 +21,7 @@ from difftrust_core.exceptions import SandboxFailed, WeakSandbox
 from difftrust_core.sandbox import layers
 from difftrust_core.sandbox import self_test as baits
 from difftrust_core.sandbox.outcomes import MAX_LINE, SAID_OF_THE_REST, OutcomeTable, line_of, read_lines
-from difftrust_core.sandbox.runner import CHILD, Runner
+from difftrust_core.sandbox.runner import Runner
 
 _FRAME = struct.Struct("=IB16s")
 _CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END, _ERROR = range(1, 9)
@@ -169,7 +169,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         finally:
             theirs.close()
         limits = {**asdict(self.limits), "memory_bytes": self.limits.memory_bytes * self.runner.memory_factor}
-        config = {"limits": limits, "layers": sorted(self._wanted), "readable": self._readable()}
+        config = {"limits": limits, "layers": sorted(self._wanted), "files": layers.files_left(self.runner)}
         laid = self._baits.enter_context(baits.laid_out())
         told = {"threads": self.runner.threads, "stack_bytes": self.runner.stack_bytes, "baits": laid}
         with contextlib.suppress(OSError):  # a zygote that is gone is met below
@@ -199,10 +199,10 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self.still_open = tuple(ready["open"])
         self.landlock_abi, self.has_cpu_clock = int(ready["landlock_abi"]), bool(ready["cpu_clock"])
 
-    def _readable(self) -> list[str]:
-        outside = "bubblewrap" not in self._wanted or layers.why_no_bubblewrap(self.runner) != ""
-        harness = [str(CHILD)] if outside else []
-        return [*layers.readable_paths(self.runner), *harness, "/harness", "/dev/null", "/dev/urandom"]
+    @property
+    def pid(self) -> int:
+        """The process that runs programs in forks of its own; another one once it was replaced."""
+        return self._process.pid
 
     def _refuse_if_weak(self) -> None:
         reach = ", ".join(word for word in self.still_open if word not in MAY_STAY_OPEN)

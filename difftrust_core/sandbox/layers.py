@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -26,8 +27,19 @@ _HARNESS = "/harness"
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
 _FOR_THREADS = {"POLARS_MAX_THREADS": "1", "TOKIO_WORKER_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 PYTHON = Runner()
+_MAY_HOLD_PACKAGES = re.compile(r"(site|dist)-packages|python[\d.]+")
+"""Folders in Python's own or the system's in which a candidate may read nothing that is not named by itself."""
 _PYTHON_FLAGS = ("-s", "-P", "-S", "-B")
-_NAMESPACES = ("--unshare-user", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", "--clearenv")
+_NAMESPACES = (
+    "--unshare-user",
+    "--unshare-all",
+    "--as-pid-1",
+    "--cap-drop",
+    "ALL",
+    "--clearenv",
+    "--hostname",
+    "sandbox",
+)
 _ENDS_WITH_ALL = ("--user", "--map-current-user", "--pid", "--fork", "--kill-child", "--")
 """Options of unshare(1): bubblewrap is the first process of a namespace; the kernel ends with it all that it started.
 
@@ -42,7 +54,7 @@ def python_binary() -> str:
 
 
 def readable_paths(runner: Runner) -> list[str]:
-    """Return the only paths that a candidate may read: Python, the runner's libraries, the system's libraries."""
+    """Return where all that a candidate may read lies: Python, the runner's libraries, the system's libraries."""
     names = ("base", "installed_base", "platbase", "installed_platbase")
     base = {name: sys.base_exec_prefix if "plat" in name else sys.base_prefix for name in names}
     stdlib = [sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")]
@@ -50,6 +62,23 @@ def readable_paths(runner: Runner) -> list[str]:
     system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
     wanted = [python_binary(), *stdlib, *python_libraries, *system, *map(str, library_places(runner))]
     return [path for path in dict.fromkeys(wanted) if os.path.exists(path)]
+
+
+def files_left(runner: Runner) -> dict[str, list[str]]:
+    """Return what Landlock leaves a candidate: ``readable`` files and folders, and what may be ``listed`` besides.
+
+    Where packages lie in Python's own folder or in the system's, the rest of that folder is named one by one: a rule
+    for a folder holds for all in it. To import from it, its names have to be read.
+    """
+    libraries = [*map(str, library_places(runner))]
+    readable, listed = [*libraries, "/dev/null", "/dev/urandom"], []
+    once = {os.path.realpath(path): path for path in reversed(readable_paths(runner)) if path not in libraries}
+    for path in once.values():
+        inside = os.listdir(path) if os.path.isdir(path) else []
+        ours = [os.path.join(path, name) for name in inside if not _MAY_HOLD_PACKAGES.fullmatch(name)]
+        listed += [path] if len(ours) < len(inside) else []
+        readable += ours if len(ours) < len(inside) else [path]
+    return {"readable": readable, "listed": listed}
 
 
 class Probe(NamedTuple):
@@ -114,9 +143,14 @@ def disprove(runner: Runner) -> bool:
 
 def why_no_bubblewrap(runner: Runner) -> str:
     """Return why zygotes are not behind bubblewrap, empty if they are."""
-    if runner in _disproved or not _best_commands(runner)[1]:
-        return probe_bubblewrap(runner).why_not
-    return ""
+    return "" if _commands(runner)[1] else probe_bubblewrap(runner).why_not or "it was not there at first"
+
+
+def _commands(runner: Runner) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return how setarch and bubblewrap begin, as zygotes are started with them; empty where one is not used."""
+    if runner in _disproved:
+        return probe_fixed_addresses().command, bubblewrap(runner)
+    return _best_commands(runner)
 
 
 @functools.cache
@@ -173,13 +207,9 @@ def _binds(runner: Runner) -> tuple[str, ...]:
 def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner: Runner) -> "subprocess.Popen[bytes]":
     """Start a zygote behind the ``wanted`` layers; it inherits its control socket, requests and replies."""
     descriptors = [str(descriptor) for descriptor in shared]
-    if runner in _disproved:
-        fixed, prefix = probe_fixed_addresses().command, bubblewrap(runner) if "bubblewrap" in wanted else ()
-    else:
-        fixed, prefix = _best_commands(runner)
-        prefix = prefix if "bubblewrap" in wanted else ()
+    fixed, prefix = _commands(runner)
+    prefix = (*prefix, "--") if prefix and "bubblewrap" in wanted else ()
     if prefix:
-        prefix = (*prefix, "--")
         files = [f"{_HARNESS}/{name}" for name in ("zygote.py", "literals.py", runner.module.name)]
     else:
         files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]

@@ -14,11 +14,14 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, find_file, load_benchmark
 from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
 from difftrust_core.datasets.recorded.source import names_no_coder, read_source
-from difftrust_core.exceptions import NoBenchmark, WrongUsage
+from difftrust_core.exceptions import BadSource, NoBenchmark, WrongUsage
 from difftrust_core.languages.language import program_id
 from difftrust_core.store.store import PARTITIONS, Store, conform
 from difftrust_core.store.tasks import add_tasks, by_benchmark, own_benchmarks
-from difftrust_core.store.tree_ids import renew_tree_ids, tree_ids_of
+from difftrust_core.store.tree_ids import TEXT, renew_tree_ids, tree_ids_of
+
+MOST_CODERS = 500
+"""In one import; each has a file of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +109,10 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     candidates = recorded.candidates
     if candidates.is_empty():
         return _nothing_of(recorded)
+    _refuse_many_coders(candidates)
     codes = candidates["code"].unique(maintain_order=True)
-    ids = pl.DataFrame({"code": codes, "program_id": [program_id(code) for code in codes.to_list()]})
+    # One after the other: as Python holds them, all of them may take four times what they take in a table.
+    ids = pl.DataFrame({"code": codes, "program_id": [program_id(codes[at]) for at in range(len(codes))]})
     candidates = candidates.join(ids, on="code", maintain_order="left")
     with store.writing():
         renew_tree_ids(store, n_jobs)
@@ -156,13 +161,21 @@ def _add_programs(store: Store, new: pl.DataFrame, languages: dict[tuple[str, st
         return 0
     tasks = programs.select("benchmark", "task_id").iter_rows()
     programs = programs.with_columns(language=pl.Series([languages.get(task, Task.language) for task in tasks]))
-    texts = list(programs.select("language", "code").iter_rows())
-    tree_ids = tree_ids_of(texts, n_jobs)
-    programs = programs.with_columns(tree_id=pl.Series([tree_ids[text] for text in texts])).sort(key)
+    tree_ids = tree_ids_of(programs, n_jobs)
+    programs = programs.join(tree_ids, on=TEXT, how="left", maintain_order="left").sort(key)
     for (benchmark,), part in programs.group_by("benchmark", maintain_order=True):
         digest = hashlib.blake2b("".join(part["task_id"] + part["program_id"]).encode(), digest_size=8).hexdigest()
         store.write("programs", part, {"benchmark": benchmark}, f"programs-{digest}")
     return len(programs)
+
+
+def _refuse_many_coders(candidates: pl.DataFrame) -> None:
+    n_coders = candidates.select("benchmark", "model", "temperature").n_unique()
+    if n_coders > MOST_CODERS:
+        raise BadSource(
+            f"expected candidates of at most {MOST_CODERS:,} models and temperatures, found {n_coders:,}; "
+            "name some with --model and --temperature"
+        )
 
 
 def _add_samples(store: Store, new: pl.DataFrame) -> None:

@@ -96,12 +96,22 @@ def list_files(top: Path) -> list[Path]:
         walk = os.fwalk(top, onerror=errors.append, follow_symlinks=True) if top.is_dir() else ()
         for folder, _, names, descriptor in walk:
             found += [Path(folder, name) for name in names if name.endswith(".parquet")]
+            refuse_link(Path(folder))
             if _number_of(Path(folder)) != os.fstat(descriptor).st_ino:
                 break
         else:
             if not any(isinstance(error, FileNotFoundError) for error in errors):
                 return sorted(found)
     raise restless(top)
+
+
+def refuse_link(folder: Path) -> None:
+    """Refuse a folder of a table that leads elsewhere. Raises BadStore."""
+    if folder.is_symlink():
+        raise BadStore(
+            f"{folder}: expected a folder of the store, found a symbolic link, which may lead to files of others; "
+            "put the folder itself there"
+        )
 
 
 def restless(path: Path) -> BadStore:

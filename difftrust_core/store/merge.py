@@ -75,7 +75,7 @@ def _merge(store: Store, table: str, folder: Path) -> None:
         (made / MERGED_NAME).write_text(merged)
         forget(store.root, names)
         try:
-            _exchange(made, folder)
+            exchange_folders(made, folder)
         except (OSError, DifftrustError):
             write_list(store.root, read_list(store.root).union(names))
             raise
@@ -94,7 +94,7 @@ def _digest(paths: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def _exchange(one: Path, other: Path) -> None:
+def exchange_folders(one: Path, other: Path) -> None:
     """Exchange two folders in one step, so that each name leads to one of them at every moment."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):

@@ -23,7 +23,7 @@ from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.base.task import Domain, Relation, Task, TaskTest
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.store.checksums import BLANK, LISTED, read_list, seal, why_not_written, write_list
-from difftrust_core.store.locks import attempts, hold, list_files, restless, while_the_same
+from difftrust_core.store.locks import attempts, hold, list_files, refuse_link, restless, while_the_same
 from difftrust_core.store.remote.mirror import Mirror
 from difftrust_core.store.schemas import (
     KEYS,
@@ -38,6 +38,8 @@ from difftrust_core.store.schemas import (
 from difftrust_core.store.settings import SETTINGS_FILE, Settings, load_settings, write_settings
 
 __all__ = ["MAY_BE_MISSING", "PARTITIONS", "REFERENCE", "SCHEMAS", "SETTINGS_FILE", "Settings", "Store", "conform"]
+LONGEST_PART = 255
+"""Bytes of the name of a folder."""
 SCRATCH = ".scratch"
 """Folder for what is being made; whatever the next writer finds there was left by a kill."""
 MERGED = "+"
@@ -135,6 +137,9 @@ class Store:
         """Return the hive folder of one partition, values percent-encoded; ``partition`` may be a prefix."""
         names = [name for name in PARTITIONS[table] if name in partition]
         parts = [f"{name}={quote(str(partition[name]), safe='')}" for name in names]
+        for name, part in zip(names, parts, strict=True):
+            if len(part) > LONGEST_PART:
+                raise BadStore(f"{part[:40]}...: expected a shorter {name}, found one that no folder can be named by")
         return self.root.joinpath(table, *parts)
 
     def holds(self, table: str) -> bool:
@@ -156,6 +161,8 @@ class Store:
         if list(partition) != list(PARTITIONS[table]):
             raise BadStore(f"{table} is partitioned by {list(PARTITIONS[table])}, got {list(partition)}")
         folder = self.folder(table, partition)
+        for place in (folder, *list(folder.parents)[: len(partition)]):
+            refuse_link(place)
         path = folder / f"{name}.parquet"
         temporary = folder / f".{name}.{os.getpid()}.parquet.tmp"
         try:

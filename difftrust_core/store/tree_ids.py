@@ -1,7 +1,7 @@
 """The ids by which a store knows that two texts are one program, and bringing those of earlier versions up to date."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -17,29 +17,34 @@ from difftrust_core.store.store import Store
 
 FORMER: Final = "t"
 """How ids of programs in Python began until they were found to join programs that behave differently."""
-_BATCH: Final = 1_000
+TEXT: Final = ["language", "program_id"]
+"""What tells the texts of programs apart."""
+_BATCH: Final = 256 * 2**10
+"""Bytes of the programs that are parsed at a time."""
+_OF_ANY: Final = 256
+"""Bytes that each counts beside its own."""
 _CHECKED: Final = 1_000
 _TASK = ["benchmark", "task_id"]
-_Text = tuple[str, str]
-"""A language and a program's text."""
 _Renamed = dict[tuple[str, str, str], str | None]
 """Benchmark, task and former id -> today's; None where the texts that had it are several programs today."""
 
 
-def tree_ids_of(texts: Iterable[_Text], n_jobs: int) -> dict[_Text, str]:
-    """Return the id of each text."""
-    distinct = list(dict.fromkeys(texts))
-    batches = [distinct[at : at + _BATCH] for at in range(0, len(distinct), _BATCH)]
-    found: dict[_Text, str] = {}
-    with Progress(total=len(distinct), unit="program", desc="parse", delay=1) as bar:
+def tree_ids_of(programs: pl.DataFrame, n_jobs: int) -> pl.DataFrame:
+    """Return the id of each text (TEXT, code) in batches that take about as long: columns TEXT and tree_id."""
+    texts = programs.select(*TEXT, "code").unique(TEXT, maintain_order=True)
+    sizes = texts["code"].str.len_bytes().cast(pl.Int64) + _OF_ANY
+    batches = texts.with_columns(at=sizes.cum_sum() // _BATCH).partition_by("at", maintain_order=True)
+    found = [texts.select(*TEXT, tree_id=pl.lit("")).clear()]
+    with Progress(total=len(texts), unit="program", desc="parse", delay=1) as bar:
         for ids in in_parallel(_of_batch, batches, n_jobs=n_jobs if len(batches) > 1 else 1):
-            found |= ids
+            found.append(ids)
             bar.update(len(ids))
-    return found
+    return pl.concat(found)
 
 
-def _of_batch(texts: list[_Text]) -> dict[_Text, str]:
-    return {(language, code): load_language(language).tree_id(code) for language, code in texts}
+def _of_batch(texts: pl.DataFrame) -> pl.DataFrame:
+    ids = [load_language(language).tree_id(code) for language, code in texts.select("language", "code").iter_rows()]
+    return texts.select(*TEXT, tree_id=pl.Series(ids, dtype=pl.String))
 
 
 def count_former_ids(store: Store) -> int:
@@ -66,9 +71,8 @@ def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
     theirs = _former(store).select(*_TASK).unique()
     tasks = store.read("tasks", columns=["task_id", "language"])
     programs = _with_language(store.read("programs").join(theirs, on=_TASK, how="semi"), tasks)
-    texts = list(programs.select("language", "code").iter_rows())
-    ids = tree_ids_of(texts, n_jobs)
-    renamed = _renamed(programs.with_columns(today=pl.Series([ids[text] for text in texts], dtype=pl.String)))
+    ids = tree_ids_of(programs, n_jobs).rename({"tree_id": "today"})
+    renamed = _renamed(programs.join(ids, on=TEXT, how="left"))
     for path, where, frame in _files(store, "witnesses"):
         store.write("witnesses", _renew_witnesses(frame, where["benchmark"], renamed), where, path.stem)
     for path, where, frame in _files(store, "executions"):
@@ -77,9 +81,8 @@ def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
         store.write("executions", frame.unique(["task_id", "tree_id"], keep="first"), where, path.stem)
     for path, where, frame in _files(store, "programs"):  # last: until then there is something to renew
         of = _with_language(frame.with_columns(benchmark=pl.lit(where["benchmark"])), tasks)
-        kept = zip(of.select("language", "code").iter_rows(), of["tree_id"], strict=True)
-        today = pl.Series([ids.get(text, had) for text, had in kept], dtype=pl.String)
-        store.write("programs", frame.with_columns(tree_id=today), where, path.stem)
+        both = of.join(ids, on=TEXT, how="left", maintain_order="left").select(pl.coalesce("today", "tree_id"))
+        store.write("programs", frame.with_columns(tree_id=both.to_series()), where, path.stem)
 
 
 def _files(store: Store, table: str) -> Iterator[tuple[Path, dict[str, str], pl.DataFrame]]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difftrust_core.analysis.ablation.compact import MISSING, NO_KIND, CompactTask, compress
-from difftrust_core.analysis.ablation.counting import Class, _summed, count
+from difftrust_core.analysis.ablation.counting import Class, count, summed
 from difftrust_core.analysis.ablation.measures import (
     KIND_COLUMNS,
     SUBSET_SCHEMA,
@@ -268,7 +268,7 @@ def test_counts_of_kinds_and_classes() -> None:
 
 @pytest.mark.parametrize("limit", [6, 10**9])
 def test_sums_by_key_are_the_same_counted_and_sorted(limit: int) -> None:
-    keys, sums = _summed(np.array([5, 2, 5]), np.array([1, 2, 3]), limit)
+    keys, sums = summed(np.array([5, 2, 5]), np.array([1, 2, 3]), limit)
     assert (keys.tolist(), sums.tolist()) == ([2, 5], [2, 4])
 
 

@@ -16,11 +16,7 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES, MEASURED
 from difftrust_core.store.store import Store
 from difftrust_core.store.verify.verification import verify
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 
 @pytest.fixture(scope="module")

@@ -24,14 +24,10 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import REFERENCE, Store
 from tests.support.estimates import compute_estimates
 from tests.support.plain_estimators import estimate
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 N, DEEP = 40, 100
 FAR, NEAR = ("gpt_4o", 0.6), ("near", 0.6)
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 @pytest.fixture(scope="module")

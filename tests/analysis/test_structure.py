@@ -10,13 +10,13 @@ import pytest
 
 from difftrust_core.analysis.queries import query_sql
 from difftrust_core.analysis.structure import StabilityRequest, compare_store
-from difftrust_core.cli import main
 from difftrust_core.datasets.recorded.selection import Selection
 from difftrust_core.exceptions import NoStore, StoreInUse
 from difftrust_core.metrics.structure.compare import Programs, stability
 from difftrust_core.metrics.structure.options import Options
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.command import run
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
 
 Capture = pytest.CaptureFixture[str]
@@ -32,13 +32,6 @@ def store(tmp_path: Path) -> Store:
 
 def files(store: Store) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in store.files("stability")}
-
-
-def run(capsys: Capture, *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 def test_a_row_each_coder_and_task(store: Store) -> None:

@@ -25,19 +25,22 @@ class Took:
     largest_mb: float
     largest_of_candidates_mb: float
     together_mb: float
+    status: int
+    said: str
 
 
 class _Watch(threading.Thread):
     """Look at a tree of processes now and then: workers are killed at the end, and nobody is told what they took."""
 
-    def __init__(self, pid: int):
+    def __init__(self, pid: int, look_every: float):
         super().__init__(daemon=True)
+        self._look_every = look_every
         self._root = psutil.Process(pid)
         self._ended = threading.Event()
         self.cpu = self.largest = self.of_candidates = self.together = 0.0
 
     def run(self) -> None:
-        while not self._ended.wait(_LOOK_EVERY):
+        while not self._ended.wait(self._look_every):
             with contextlib.suppress(psutil.Error):
                 self._look([self._root, *self._root.children(recursive=True)])
 
@@ -68,16 +71,16 @@ def _peak_mb(process: psutil.Process) -> float:
     return float(process.memory_info().rss) / 1e6
 
 
-def run(command: Sequence[str]) -> Took:
-    """Run a command. Raises SystemExit with its last words if it fails."""
+def run(command: Sequence[str], *, may_fail: bool = False, look_every: float = _LOOK_EVERY) -> Took:
+    """Run a command. Raises SystemExit with its last words if it fails and may not."""
     began = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        watch = _Watch(process.pid)
+        watch = _Watch(process.pid, look_every)
         watch.start()
         said, _ = process.communicate()
         wall = time.perf_counter() - began
         watch.end()
-    if process.returncode:
+    if process.returncode and not may_fail:
         raise SystemExit(f"{' '.join(command)} failed: {said.strip()[-500:]}")
     return Took(
         wall=wall,
@@ -85,4 +88,6 @@ def run(command: Sequence[str]) -> Took:
         largest_mb=watch.largest,
         largest_of_candidates_mb=watch.of_candidates,
         together_mb=watch.together,
+        status=process.returncode,
+        said=said,
     )

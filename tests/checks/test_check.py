@@ -14,13 +14,12 @@ import pytest
 from scipy.stats import binomtest
 
 from difftrust_core.base.literals import read_literal, write_literal
-from difftrust_core.base.records import Kind
+from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.checks.check import check
 from difftrust_core.checks.options import CheckOptions
 from difftrust_core.checks.report import input_interval
 from difftrust_core.checks.sampling import SamplingRequest, stored_samples
 from difftrust_core.checks.source.function import Stub, load_stub
-from difftrust_core.cli import main
 from difftrust_core.datasets.recorded.folder import candidates_of, read_folder
 from difftrust_core.languages.python.shrink import simplicity
 from difftrust_core.metrics.equality import Equality, classify
@@ -28,17 +27,11 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.check_cases.stubs import AMBIGUOUS, COHERENT, Case
 from tests.support import tiny
+from tests.support.command import run
 from tests.support.llm_server import Server
 
 CHARACTERS = [chr(c) for c in (*range(0x7F), *range(0x80, 0x100))]
 DUMMIES: list[Any] = [None, False, 0, 0.0, "", [], {}, set()]
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 def cpu_seconds() -> float:
@@ -370,6 +363,20 @@ def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
     candidates = candidates_of(read_folder(folder), typed.task)
     assert check(typed.task, candidates, CheckOptions(types=typed.types, n=300)).verdict == "coherent"
     assert check(untyped.task, candidates, CheckOptions(n=300)).verdict == "incoherent"
+
+
+@pytest.mark.parametrize(("n", "left_out"), [(2, 0), (5, 0), (6, 5)])
+def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
+    """Five clusters are ten pairs, all shown; six are fifteen."""
+    codes = [f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)]
+    samples = [
+        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
+        for k, code in enumerate(codes)
+    ]
+    report = check(tiny.TASKS[0], samples, CheckOptions(n=20))
+    assert len(report.disagreements) == min(10, n * (n - 1) // 2)
+    noted = [note for note in report.notes if "more pairs" in note]
+    assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
 
 
 def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

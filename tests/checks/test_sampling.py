@@ -17,6 +17,7 @@ from difftrust_core.generation.question import MAX_TOKENS
 from difftrust_core.store.store import Store
 from difftrust_core.store.verify.verification import verify
 from tests.support.llm_server import Server
+from tests.support.tiny import silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
@@ -65,10 +66,6 @@ def sample(root: Path, server: Server, m: int, notes: list[str] | None = None, *
     request = SamplingRequest(models=(MODEL,), m=m, temperature=0.6, api_base=server.url, **more)
     found = sample_candidates(root, TASK, request, say=silent, note=silent if notes is None else notes.append)
     return [candidate.sample_index for candidate in found]
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def program(serial: int) -> str:

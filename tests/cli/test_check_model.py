@@ -4,20 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.cli import main
+from tests.support.command import run
 from tests.support.llm_server import Server
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 STUB = 'def clamp(x: int, low: int = 0, high: int = 5) -> int:\n    """Return x, at least low and at most high."""\n'
 BODIES = ("max(low, min(x, high))", "min(high, max(x, low))")
 SUGGESTED = "clamp(3)\nclamp(7, 1, 4)\nclamp(__import__('os').system('x'))\nclamp(evil.name)\n"
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([*words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 def replies(suggested: str) -> Server:

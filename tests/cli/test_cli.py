@@ -14,18 +14,12 @@ import pytest
 
 from difftrust_core.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
+from tests.support.command import run
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
     "export", "reproduce", "report", "doctor", "dashboard", "verify", "compact", "smallest", "diff", "mcp",
 )  # fmt: skip
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +261,82 @@ def test_sql(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("select 1; select 2", "", "create table t as select 1", "copy estimates to 'x.csv'", "attach 'x.db'"),
+        *("set lock_configuration = false", "install httpfs", "load json", "pragma version", "explain select 1"),
+        *("export database 'x'", "prepare x as select 1", "call pragma_version()", "update estimates set m = 1"),
+    ],
+)
+def test_sql_takes_one_select(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: Path, question: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, "sql", question, "--store", store)
+    assert (status, out) == (2, "")
+    assert "expected one SELECT, found" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(
+            "read_csv('{other}')",
+            "read_text('{other}')",
+            "read_blob('/proc/self/environ')",
+            "glob('/etc/*')",
+            "'{other}'",
+        ),
+        *("sniff_csv('{other}')", "parquet_metadata('{other}')", "read_parquet('https://example.org/x.parquet')"),
+        *("read_text('{store}/difftrust-store.json')", "read_text('{store}/tasks/../difftrust-store.json')", "SECRET"),
+        "query('select * from read_text(''{other}'')')",
+    ],
+)
+def test_sql_reads_the_tables_of_the_store_and_nothing_else(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, store: Path, source: str
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("secret\n1\n")
+    status, out, err = run(capsys, "sql", f"select * from {source.format(other=other, store=store)}", "--store", store)
+    assert (status, out) == (2, "")
+    assert "secret\n" not in err
+    assert len(err.splitlines()) == 1
+
+
+SECRET = pl.DataFrame({"secret": [1]})
+"""What a statement would find if it looked among the variables of whoever asks."""
+
+
+def test_sql_takes_what_selects(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    for question in (
+        "with x as (select 1 as n) select n from x",
+        "from (select 1 as n)",
+        "select 1 as n;",
+        "describe tasks",
+    ):
+        assert run(capsys, "sql", question, "--store", store)[0] == 0
+
+
+def test_formulas_in_csv_are_texts(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    texts = ["=1+1", "+a", "-a", "@a", "\ta", "-1.5e3", "+2", "a=1"]
+    asked = " union all ".join(f"select {n} as n, '{text}' as x" for n, text in enumerate(texts))
+    _, out, _ = run(capsys, "sql", f"{asked} order by n", "--store", store, "--format", "csv")
+    assert out.splitlines()[1:] == ["0,'=1+1", "1,'+a", "2,'-a", "3,'@a", "4,'\ta", "5,-1.5e3", "6,+2", "7,a=1"]
+    _, out, _ = run(capsys, "sql", 'select 1 as "=cmd()"', "--store", store, "--format", "csv")
+    assert out.splitlines()[0] == "'=cmd()"
+
+
+@pytest.mark.parametrize("style", ["table", "markdown", "latex", "csv", "json"])
+def test_names_of_columns_cannot_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str], store: Path, style: str
+) -> None:
+    _, out, _ = run(capsys, "sql", 'select 1 as "a\x1b[2J\u202e"', "--store", store, "--format", style)
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
 def test_text_of_candidates_cannot_steer_the_terminal(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, store: Path
 ) -> None:
@@ -396,7 +466,7 @@ def test_a_hostile_pickle_is_refused_and_not_run(capsys: pytest.CaptureFixture[s
     status, _, err = run(capsys, "import", tmp_path / "artifact", "--store", tmp_path / "store")
     assert status == 1
     assert "candidates_HumanEval_0" in err
-    assert "builtins" in err or "eval" in err
+    assert "found a pickle that asks for builtins.eval; not run" in err
     assert not (tmp_path / "touched").exists()
 
 
@@ -418,3 +488,10 @@ def test_help_imports_nothing_heavy() -> None:
     code = "import sys; from difftrust_core.cli import app; print(*sorted(m.split('.')[0] for m in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"} & set(loaded)
+
+
+def test_nothing_is_said_to_be_left_out_where_nothing_is(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+    status, out, err = run(capsys, "execute", "--store", store, "-n", "31", "--jobs", "1")
+    assert status == 0
+    assert "left out" not in out + err
+    assert "no domain" not in out + err

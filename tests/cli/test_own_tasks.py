@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from difftrust_core.cli import main
 from difftrust_core.store.store import Store
+from tests.support.command import run
 from tests.support.llm_server import Server
 
 GOOD: dict[str, Any] = {
@@ -21,13 +21,6 @@ GOOD: dict[str, Any] = {
     "seed_inputs": ["(1,)"],
 }
 MODULE = 'def f(x: int) -> int:\n    """Return x."""\n    return x\n'
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 def line(**changed: Any) -> bytes:

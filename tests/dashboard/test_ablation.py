@@ -2,8 +2,6 @@
 
 import json
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statist
 from difftrust_core.report.charts.costs import costs_drawing
 from difftrust_core.store.store import Store
 from tests.dashboard.test_pages import opened, shown
+from tests.support.waiting import until
 
 GPT = ("gpt_4o", 0.6)
 
@@ -51,13 +50,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         assert not ended.value.code
     monkeypatch.setenv("DIFFTRUST_STORE", str(folder))
     return folder
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 240
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.1)
 
 
 def metrics(at: AppTest) -> dict[str, str]:
@@ -209,18 +201,18 @@ def test_what_is_missing_is_priced_run_cancelled_and_run_to_its_end(store: Path)
     click(at, "Estimate requests and cost")
     assert "**120 requests** for 60 tasks (0 programs are in the store): about **\\$0.00**" in shown(at)
     job = run(at, store)
-    until(lambda: job.done > 0 or not job.is_running)
+    until(lambda: job.done > 0 or not job.is_running, 240)
     again = opened("ablation", benchmark="starter")  # the page loaded anew finds the run
     assert "Simulated (weak) on starter" in shown(again)
     again.button(key="cancel:missing").click().run()
-    until(lambda: not job.is_running)
+    until(lambda: not job.is_running, 240)
     assert job.state is State.CANCELLED
     assert not list(store.rglob("*.tmp"))
     assert "Cancelled. Finished work is kept." in warnings_of(opened("ablation", benchmark="starter"))
     at = opened("ablation", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
     click(at, "Estimate requests and cost")
     job = run(at, store)
-    until(lambda: not job.is_running)
+    until(lambda: not job.is_running, 240)
     assert job.state is State.DONE, list(job.lines)
     at = opened("ablation", benchmark="starter", model="simulated/weak", m="2", n="10")
     assert 0 < float(metrics(at)["Mean error"].rstrip("%")) < 100
@@ -249,14 +241,14 @@ def test_a_job_that_takes_too_long_is_ended_and_a_second_of_its_name_refused() -
     jobs.start("one", job)
     with pytest.raises(WrongUsage, match="jobs run already"):
         jobs.start("one", Job(steps=[Step(label="serve", words=words)]))
-    until(lambda: not job.is_running)
+    until(lambda: not job.is_running, 240)
     assert job.state is State.LATE
 
 
 def test_a_job_that_fails_says_why() -> None:
     job = Job(steps=[Step(label="nothing", words=("execute", "--store", "/nowhere"))])
     Jobs().start("fails", job)
-    until(lambda: not job.is_running)
+    until(lambda: not job.is_running, 240)
     assert job.state is State.FAILED
     assert "/nowhere" in "\n".join(job.lines)
 

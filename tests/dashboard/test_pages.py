@@ -238,6 +238,12 @@ def test_long_lines_and_long_texts_are_cut_and_say_so() -> None:
     assert text.cut("x" * 1_000_000, line=5) == "xxxxx… (999,995 more characters)"
     assert text.cut("a\nb\nc\nd", lines=2) == "a\nb\n… (2 more lines)"
     assert text.cut("a\nb", lines=2) == "a\nb"
+    assert text.plain("x" * 400) == "x" * 400
+    assert text.plain("x" * 401) == "x" * 400 + "… (1 more characters)"
+    assert text.plain("\n".join("x" * 400)) == "\n".join("x" * 400)
+    assert text.plain("\n".join("x" * 401)) == "\n".join("x" * 400) + "\n… (1 more lines)"
+    assert text.one_line("x" * 120) == "x" * 120
+    assert text.one_line("x" * 121) == "x" * 119 + "…"
 
 
 def test_outcomes_stand_side_by_side_and_the_reference_s_is_named() -> None:
@@ -262,6 +268,8 @@ def test_outcomes_stand_side_by_side_and_the_reference_s_is_named() -> None:
 def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:
     table = pl.DataFrame({"model": ["a\x1b[2J"], "value": [0.5], "of": [[1, 2]], "names": [["b\u202e", "c"]]})
     assert downloads.as_csv(table).decode() == "model,value,of,names\na⟨U+001B⟩[2J,0.5,1 2,b⟨U+202E⟩ c\n"
+    formulas = pl.DataFrame({"model": ["=1+1", "@x", "-1.5", "a=b"]})
+    assert downloads.as_csv(formulas).decode() == "model\n'=1+1\n'@x\n-1.5\na=b\n"
 
 
 def ranked() -> Drawing:

@@ -1,5 +1,6 @@
 """`difftrust dashboard` behind a proxy and for readers: below a path, read-only, Back, and links that keep all."""
 
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,13 @@ def test_below_a_path_and_read_only(page: Any, below: str) -> None:
     main = page.get_by_test_id("stMain").inner_text()
     assert "Store results · HumanEval" in main  # its name, not where it lies
     assert str(Path(__file__).parents[2]) not in main
+
+
+def test_no_other_site_may_show_it_in_a_frame(below: str) -> None:
+    for path in ("", "/overview", "/_stcore/health"):
+        with urllib.request.urlopen(f"{below}{path}") as answer:
+            assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+            assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
 
 
 def test_back_goes_where_one_came_from(page: Any, below: str) -> None:

@@ -26,7 +26,7 @@ def test_incoherence_finds_errors_and_the_curve_shows_it() -> None:
 
 def test_one_model_in_the_url_is_the_only_one() -> None:
     at = opened("signals", model="gpt_4o")
-    assert " of 150** pairs" in shown(at) or " of 151** pairs" in shown(at)
+    assert "**75 of 150** pairs" in shown(at)
 
 
 def test_what_each_adds_is_there_on_request() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from difftrust_core.base.task import Domain, Order, Task, TaskTest
+from difftrust_core.datasets import own_tasks
 from difftrust_core.datasets.own_tasks import load_tasks, refuse_without_inputs
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 
@@ -277,3 +278,31 @@ def test_the_name_of_a_known_benchmark_is_taken(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(NoBenchmark, match=r"none.py does not exist"):
         load_tasks(tmp_path / "none.py")
+
+
+def test_a_name_of_more_than_200_characters_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps(entry(task_id="t" * 200, entry_point="f", reference=None)))
+    assert len(load_tasks(path)[0].task_id) == 200
+    for changed in ({"task_id": "t" * 900_000}, {"entry_point": "f" * 201}, {"benchmark": "b" * 201}):
+        path.write_text(json.dumps(entry(**changed)))
+        with pytest.raises(BadBenchmark, match=r"^[^\n]{,300}at most 200 characters[^\n]{,200}$"):
+            load_tasks(path)
+
+
+@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.toml", "tasks.py"])
+def test_a_short_file_cannot_ask_for_hours_of_drawing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    fields = 'task_id = "f{0}"\nsignature = "(x: int)"\ndescription = "d"\n'
+    texts = {
+        "tasks.py": 'def f{0}(x: int):\n    """d"""\n    ...\n',
+        "tasks.toml": "[[task]]\n" + fields,
+        "tasks.jsonl": '{{"task_id": "f{0}", "signature": "(x: int)", "description": "d"}}\n',
+    }
+    path = tmp_path / name
+    path.write_text("".join(texts[name].format(i) for i in range(4)))
+    assert len(load_tasks(path)) == 4
+    monkeypatch.setattr(own_tasks, "MOST_WORK", 20_000)
+    with pytest.raises(BadBenchmark, match=r"expected fewer tasks in one file, .* at task [34]; divide it into files"):
+        load_tasks(path)

@@ -49,7 +49,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, tasks: dict) -> None:
     assert sorted(row.why.partition(",")[0] for row in found.bad_rows) == [
         "expected a folder named as a task loaded",
         "expected one program 0",
-        "expected text in UTF-8 of at most 16777216 bytes",
+        "expected text in UTF-8 of at most 65",
     ]
 
 

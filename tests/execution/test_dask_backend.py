@@ -24,6 +24,8 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.tiny import silent
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own
 
@@ -94,13 +96,6 @@ def cluster(folder: Path, *, nanny: bool) -> Iterator[tuple[str, list["subproces
             process.wait()
 
 
-def until(condition: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
-
-
 def both_there(address: str) -> bool:
     """Tell whether both workers have reported to the scheduler."""
     with suppress(WrongUsage), connected(address) as found:
@@ -114,10 +109,6 @@ def filled(root: Path) -> Store:
     store = Store.create(root)
     add_candidates(store, Recorded(candidates=pl.DataFrame(rows)), {"starter": load_benchmark("starter")}, n_jobs=1)
     return store
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def contents(store: Store) -> dict[str, bytes]:

@@ -1,10 +1,11 @@
 """Who judges which inputs are kept: a quorum counts those candidates only that load; a reference is never dropped."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -18,7 +19,7 @@ from difftrust_core.exceptions import BadTask
 from difftrust_core.execution.distinct import Drawn
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import ChunkJob
-from difftrust_core.execution.validity import Jury, sample_valid_inputs
+from difftrust_core.execution.validity import Jury, Verdict, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.report.readings import make_draws
 from difftrust_core.report.tables import TableRequest
@@ -240,3 +241,41 @@ def test_the_tests_are_the_seed_inputs_as_they_are(tmp_path: Path) -> None:
         drawn = store.read("inputs").filter(task_id=task.task_id).sort("input_index")
         assert [read_literal(text) for text in drawn["arguments"]] == (task.arguments() * 3)[:7]
         assert set(drawn["attempts"]) == {1}
+
+
+@pytest.mark.parametrize(("n", "judged"), [(10, 4), (1_000, 4), (2_000, 7)])
+def test_a_slow_reference_is_asked_for_its_cpu_time_and_no_longer(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, n: int, judged: int
+) -> None:
+    """That of one program on 1,000 inputs; below, no less, for the time of a call is the same."""
+    asked: list[int] = []
+
+    def judge(self: Jury, inputs: Sequence[str]) -> Verdict:
+        asked.append(len(inputs))
+        return Verdict(valid=np.zeros(len(inputs), dtype=bool), cpu=0.03)
+
+    monkeypatch.setattr(Jury, "judge", judge)
+    drawn = sample_valid_inputs(
+        replace(job(EVEN, stop=n), settings=Settings(), limits=Limits(program_cpu=0.1)), sandbox
+    )
+    assert asked == [n] * judged
+    assert drawn.attempts == [MAX_ATTEMPTS + 1] * n
+
+
+def test_after_a_disturbed_verdict_attempts_are_judged_one_by_one(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a program that hangs says of several attempts at once depends on the first of them."""
+    asked: list[int] = []
+
+    def judge(self: Jury, inputs: Sequence[str]) -> Verdict:
+        asked.append(len(inputs))
+        several = len(asked) == 2
+        valid = {1: [True, True, True, False], 2: [True, True], 3: [False]}.get(len(asked), [True])
+        return Verdict(valid=np.array(valid), disturbed=several)
+
+    monkeypatch.setattr(Jury, "judge", judge)
+    drawn = sample_valid_inputs(replace(job(EVEN, stop=4), settings=Settings()), sandbox)
+    assert asked == [4, 2, 1, 2]
+    assert drawn.attempts[:3] == [1, 1, 1]
+    assert drawn.attempts[3] == 3

@@ -12,7 +12,7 @@ import pytest
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.generation.simulated import SIMULATED, _tempered, beliefs, sample_simulated
+from difftrust_core.generation.simulated import SIMULATED, beliefs, sample_simulated, tempered
 from difftrust_core.languages.python import paraphrase
 from difftrust_core.languages.python.bugs import OPERATORS, mistakes
 from difftrust_core.languages.python.paraphrase import VARIATIONS
@@ -334,11 +334,11 @@ def test_low_temperature_ends_in_temperature_zero() -> None:
 
 
 def test_temperature_sharpens_and_flattens() -> None:
-    assert _tempered([0.8, 0.2], 1.0) == pytest.approx([0.8, 0.2])
-    assert _tempered([0.8, 0.2], 0.5) == pytest.approx([16 / 17, 1 / 17])
-    assert _tempered([0.8, 0.2], 2.0) == pytest.approx([2 / 3, 1 / 3])
-    assert _tempered([0.3, 0.7, 0.0], 0) == [0.0, 1.0, 0.0]
-    assert _tempered([0.5, 0.5, 0.0], 0.6) == [0.5, 0.5, 0.0]
+    assert tempered([0.8, 0.2], 1.0) == pytest.approx([0.8, 0.2])
+    assert tempered([0.8, 0.2], 0.5) == pytest.approx([16 / 17, 1 / 17])
+    assert tempered([0.8, 0.2], 2.0) == pytest.approx([2 / 3, 1 / 3])
+    assert tempered([0.3, 0.7, 0.0], 0) == [0.0, 1.0, 0.0]
+    assert tempered([0.5, 0.5, 0.0], 0.6) == [0.5, 0.5, 0.0]
 
 
 def mistaken_share(model: str, *, seed: int) -> float:
@@ -346,8 +346,8 @@ def mistaken_share(model: str, *, seed: int) -> float:
     shares = []
     for task in MANY_TASKS:
         held = beliefs_once(task, model, seed=seed)
-        tempered = _tempered([belief.weight for belief in held], 0.6)
-        shares.append(sum(p for p, belief in zip(tempered, held, strict=True) if belief.mistakes))
+        chances = tempered([belief.weight for belief in held], 0.6)
+        shares.append(sum(p for p, belief in zip(chances, held, strict=True) if belief.mistakes))
     return sum(shares) / len(shares)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.generation.extraction import CUT_OFF, Extracted, program_in, program_of
+from difftrust_core.generation.extraction import CUT_OFF, Extracted, fenced_blocks, program_in, program_of
 from difftrust_core.generation.generate import generate
 from difftrust_core.generation.plan import Generation, GenerationOptions, Incomplete, incomplete_lines
 from difftrust_core.generation.prices import Price
@@ -15,7 +15,7 @@ from difftrust_core.languages.language import load_language
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.store import Store
 from tests.support.llm_server import COMPLETION_TOKENS, PROMPT_TOKENS, Server
-from tests.support.tiny import TASKS
+from tests.support.tiny import TASKS, silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
@@ -30,10 +30,6 @@ METHOD = replace(TASK, entry_point="Box.add", preamble="class Box:\n    def add(
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "store")
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def ask(store: Store, server: Server, *, m: int = 1, model: str = MODEL, **changed: object) -> Generation:
@@ -208,3 +204,39 @@ def test_no_attempts_are_refused() -> None:
     with pytest.raises(WrongUsage, match="attempts must be positive, got 0"):
         GenerationOptions(attempts=0)
     assert GenerationOptions(attempts=1).attempts == 1
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_replies_are_looked_through_up_to_a_limit(extra: int) -> None:
+    block = f"```\n{F}```\n"
+    reply = " " * ((1 << 20) - len(block) - 1 + extra) + "\n" + block
+    python = load_language("python")
+    assert len(reply) == (1 << 20) + extra
+    assert program_of(reply, "f", python).code == ("" if extra else F)
+    assert fenced_blocks(reply) == ([""] if extra else [F])
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens", "how"),
+    [
+        (f"```\n{F}", 99, "block with the entry point"),  # never closed, with a token to spare
+        (F, 99, "whole reply"),
+        (F, 100, "cut off"),
+        ("Sorry.", 99, "no program"),
+        ("Sorry.", 100, "cut off"),
+    ],
+)
+def test_a_reply_as_long_as_it_may_be_is_cut_off(reply: str, tokens: int, how: str) -> None:
+    assert program_in(Said(reply, completion_tokens=tokens), TASK).how == how
+
+
+def test_two_thoughts_around_a_word_leave_what_is_said_between_and_after() -> None:
+    assert fenced_blocks("<think>a</think>One.\n<reasoning>\nb\n</reasoning> Two.") == ["One.\n Two."]
+    assert fenced_blocks("One</think>Two") == ["One</think>Two"]  # no tag where a line goes on
+    assert fenced_blocks("A\nB</thought>\nC") == ["\nC"]
+
+
+def test_a_line_that_opens_no_block_hides_no_thoughts() -> None:
+    thought = "<think>\n```\nhidden\n```\n</think>\n"
+    assert fenced_blocks(f"```a`b\n{thought}```\nx\n```\n") == ["x\n"]
+    assert fenced_blocks(f"~~~a`b\n{thought}~~~\n") == [thought]

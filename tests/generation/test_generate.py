@@ -19,12 +19,13 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import estimate_generation, generate
 from difftrust_core.generation.plan import GenerationOptions, incomplete_lines
 from difftrust_core.generation.prices import Price
-from difftrust_core.generation.providers import _retry_after
+from difftrust_core.generation.providers import seconds_asked_to_wait
 from difftrust_core.generation.simulated import SIMULATED, sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.llm_server import BAD, Asked, Server
-from tests.support.tiny import RIGHT, TASKS, WRONG, candidates
+from tests.support.tiny import RIGHT, TASKS, WRONG, candidates, silent
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
@@ -53,10 +54,6 @@ def number_in(prompt: str) -> int:
 def options(server: Server, **changed: object) -> GenerationOptions:
     quick = {"api_base": server.url, "price": PRICE, "first_wait": 0.05, "n_jobs": 1}
     return GenerationOptions(**{**quick, **changed})  # type: ignore[arg-type]
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def ask(store: Store, tasks: list[Task], given: GenerationOptions, *, m: int = 1, say=silent):  # type: ignore[no-untyped-def]
@@ -93,7 +90,7 @@ def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int
     said: list[str] = []
     with Server(behaviour=a_bit_of_everything, retry_after="0.3") as server:
         watcher = threading.Thread(
-            target=lambda: (_until(lambda: len(server.asked) > count // 2), server.die_and_come_back(0.4))
+            target=lambda: (until(lambda: len(server.asked) > count // 2), server.die_and_come_back(0.4))
         )
         watcher.start()
         given = options(server, concurrency=24, attempts=12, longest_wait=1.5)
@@ -112,12 +109,6 @@ def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int
     assert len(lows) == len(said) > 0
     assert lows == sorted(set(lows), reverse=True)
     check_costs(store, server, done)
-
-
-def _until(condition) -> None:  # type: ignore[no-untyped-def]
-    end = time.monotonic() + 60
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.005)
 
 
 def check_every_sample_once(store: Store, server: Server, done, count: int) -> None:  # type: ignore[no-untyped-def]
@@ -205,7 +196,7 @@ def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
     ids=["seconds", "milliseconds", "date", "date gone by", "words", "infinite", "none"],
 )
 def test_retry_after_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert _retry_after(headers) == seconds
+    assert seconds_asked_to_wait(headers) == seconds
 
 
 def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(
@@ -225,7 +216,7 @@ def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(
 
 def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: Store) -> None:
     with Server() as server:
-        thread = threading.Thread(target=lambda: (_until(lambda: len(server.asked) >= 40), server.stop()))
+        thread = threading.Thread(target=lambda: (until(lambda: len(server.asked) >= 40), server.stop()))
         server.behaviour = lambda serial, prompt: "good" if serial < 40 else "hang up"
         thread.start()
         done = ask(store, tasks_named(100), options(server, attempts=3, concurrency=4))
@@ -408,7 +399,7 @@ def test_two_commands_do_not_ask_for_the_same(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "slow0.5") as server:
         first = threading.Thread(target=lambda: ask(store, tasks_named(2), options(server)))
         first.start()
-        _until(lambda: server.asked)
+        until(lambda: server.asked)
         with pytest.raises(StoreInUse, match="another difftrust command adds to"):
             ask(store, tasks_named(2), options(server))
         first.join()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import difftrust_core as dt
-from difftrust_core.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark, not_executable
+from tests.support.command import run
 from tests.support.llm_server import Server
 from tests.support.tiny import TASKS
 
@@ -35,12 +35,6 @@ def bigcodebench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
     monkeypatch.setenv("DIFFTRUST_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-
-
-def run(capsys: Capture, *words: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    return int(ended.value.code or 0), *capsys.readouterr()
 
 
 @pytest.mark.usefixtures("bigcodebench")

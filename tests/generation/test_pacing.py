@@ -2,7 +2,9 @@
 
 import asyncio
 
-from difftrust_core.generation.pacing import Gate
+import pytest
+
+from difftrust_core.generation.pacing import Budget, Gate, Pace, Spent
 
 
 def test_concurrency_falls_by_halves_to_one_and_not_below() -> None:
@@ -53,6 +55,7 @@ def test_at_one_request_at_a_time_the_next_waits_and_four_good_ones_raise_it() -
             gate.went_well()
         assert gate.limit == 1
         gate.went_well()
+        assert gate.limit == 2
         for _ in range(20):
             gate.went_well()
         await asyncio.gather(*(one() for _ in range(4)))
@@ -71,3 +74,69 @@ def test_a_push_back_of_an_earlier_round_changes_nothing() -> None:
         return gate.limit
 
     assert asyncio.run(work()) == 4
+
+
+def test_units_are_spaced_and_what_is_given_back_lets_the_next_start_earlier() -> None:
+    now = 100.0
+    pace = Pace(60, lambda: now)
+
+    async def starts(units: float) -> bool:
+        """Tell whether so many units may start at once."""
+        try:
+            await asyncio.wait_for(pace.turn(units), 0.001)
+        except TimeoutError:
+            return False
+        return True
+
+    async def work() -> list[bool]:
+        nonlocal now
+        seen = [await starts(10), await starts(1)]
+        now = 109.9
+        seen.append(await starts(1))
+        now = 110.0
+        seen.append(await starts(5))
+        pace.give_back(4)
+        now = 111.0
+        return [*seen, await starts(1), await starts(1)]
+
+    assert asyncio.run(work()) == [True, False, False, True, True, False]
+
+
+def test_no_limit_lets_everything_start() -> None:
+    async def work() -> None:
+        pace = Pace(None, lambda: 0.0)
+        for _ in range(3):
+            await asyncio.wait_for(pace.turn(10**9), 0.1)
+
+    asyncio.run(work())
+
+
+def test_a_budget_is_spent_to_the_last_cent_and_no_further() -> None:
+    async def work() -> tuple[float, float]:
+        budget = Budget(1.0)
+        await budget.set_aside(0.5)
+        await budget.set_aside(0.5)  # exactly what is left
+        waiting = asyncio.ensure_future(budget.set_aside(0.25))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        await budget.settle(0.5, 0.25)
+        await asyncio.wait_for(waiting, 1)
+        await budget.settle(0.5, None)  # a reply without usage may have cost all of it
+        await budget.settle(0.25, 0.0, is_doubtful=True)
+        with pytest.raises(Spent):
+            await budget.set_aside(0.01)
+        return budget.spent, budget.doubtful
+
+    assert asyncio.run(work()) == (0.25, 0.75)
+
+
+def test_a_budget_needs_a_price_and_none_needs_nothing() -> None:
+    async def work() -> float:
+        with pytest.raises(ValueError, match="a budget needs a price"):
+            await Budget(1.0).set_aside(None)
+        free = Budget(None)
+        await free.set_aside(None)
+        await free.settle(None, 2.5)
+        return free.spent
+
+    assert asyncio.run(work()) == 2.5

@@ -16,7 +16,7 @@ from difftrust_core.generation.providers import check_model
 from difftrust_core.generation.refusals import address_of, check_address, key_variable, no_connection, refused
 from difftrust_core.store.store import Store
 from tests.support.llm_server import Server
-from tests.support.tiny import TASKS
+from tests.support.tiny import TASKS, silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
@@ -35,10 +35,6 @@ def closed() -> str:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def ask(store: Store, *, model: str = MODEL, api_base: str | None, m: int = 20) -> Generation:

@@ -42,7 +42,7 @@ def _started(wanted: frozenset[str]) -> Iterator[Sandbox]:
         assert sandbox.active == wanted | {"rlimits"}
         assert sandbox.still_open == ()
         yield sandbox
-        below = family(sandbox._process.pid)
+        below = family(sandbox.pid)
     assert gone(below)
 
 

@@ -70,8 +70,6 @@ class Outside:
 
     def preamble(self) -> str:
         """Return what programs are told: the attacks' tools and where everything is."""
-        column, _ = confine._MACHINES.get(os.uname().machine, (0, 0))
-        numbers = [pair[column] for pair in (*confine._ALLOWED.values(), confine._OPENAT)]
         facts = {
             "HOME": str(self.home),
             "OUTSIDE": str(self.folder / "kept"),
@@ -84,7 +82,7 @@ class Outside:
             "HOST": os.getpid(),
             "SENTINEL": self.sentinel.pid,
             "ENVIRONMENT": [*layers._ENVIRONMENT, "PWD"],
-            "ALLOWED_CALLS": {number for number in numbers if number is not None},
+            "ALLOWED_CALLS": confine.allowed_calls(os.uname().machine),
         }
         return PROLOGUE + "".join(f"{name} = {value!r}\n" for name, value in facts.items())
 

@@ -35,8 +35,9 @@ def _named(groups: list[str]) -> list[object]:
     ]
 
 
-WITHOUT_NAMESPACES = ["processes", "kernel", "files", "network"] if layers.bubblewrap() else [*GROUPS]
-"""Groups to which namespaces make a difference; where there are none, the kernel's filters meet all of them."""
+_ASKING = ["processes", "kernel", "files", "network", "mapping", "doors"]
+WITHOUT_NAMESPACES = _ASKING if layers.bubblewrap() and len(ROUNDS) == 1 else [*GROUPS]
+"""Groups to which namespaces make a difference; in many rounds, and where there are none, all of them."""
 
 
 def n_processes(sandbox: Sandbox) -> int:
@@ -47,7 +48,7 @@ def n_processes(sandbox: Sandbox) -> int:
 
 def _is_contained(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> Ran:
     """Run the attack amid ordinary programs and check everything but its own outcomes."""
-    held, zygote = open_files(), sandbox._process.pid
+    held, zygote = open_files(), sandbox.pid
     size = n_processes(sandbox)
     sandbox.load("", INPUTS, OutcomeTable.empty(len(INPUTS)))
     below, others = settled(zygote, size)
@@ -55,9 +56,10 @@ def _is_contained(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbe
     assert [ran.seen() for ran in (before, *after)] == [ran.seen() for ran in undisturbed]
     assert outside.changes() == []
     assert not any(outside.secret in text for _, text in hostile.outcomes)
-    assert sandbox._process.pid == zygote, "the zygote was replaced"
+    assert sandbox.pid == zygote, "the zygote was replaced"
     still, others_still = settled(zygote, size)
-    assert (still[:-1], others_still) == (below[:-1], others)
+    assert still[:-1] == below[:-1]
+    assert others_still <= others  # those of tests before this one may come to their end
     assert open_files() <= held
     assert hostile.run.cpu < LIMITS.program_cpu + LIMITS.load_cpu
     return hostile
@@ -100,9 +102,7 @@ def test_a_flood_of_outcomes_does_not_fill_the_zygote(name, sandbox, outside):
     def watch():
         while not done.wait(0.002):
             with contextlib.suppress(OSError):
-                peaks.append(
-                    max(map(peak_kb, family(sandbox._process.pid)[: n_processes(sandbox)]))
-                )  # without the candidate
+                peaks.append(max(map(peak_kb, family(sandbox.pid)[: n_processes(sandbox)])))  # without the candidate
 
     watcher = threading.Thread(target=watch)
     watcher.start()

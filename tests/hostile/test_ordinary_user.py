@@ -12,7 +12,7 @@ from difftrust_core.sandbox import layers
 from tests.support.ordinary_user import NOBODY, REPOSITORY, as_nobody, why_not
 
 _EVERYTHING = "DIFFTRUST_HOSTILE_ROUNDS" in os.environ
-ASKS = "processes or kernel or files or network"
+ASKS = "processes or kernel or files or network or mapping or doors"
 """By default the groups in which it matters who asks."""
 
 

@@ -76,7 +76,7 @@ def sandbox(outside: Outside) -> Iterator[Sandbox]:
     with Sandbox(replace(LIMITS, program_cpu=4.0), runner=STDIN.runner) as started:
         assert started.still_open == ()
         yield started
-        below = family(started._process.pid)
+        below = family(started.pid)
     assert gone(below)
 
 
@@ -97,12 +97,12 @@ def undisturbed(sandbox: Sandbox, outside: Outside) -> list[list[Outcome]]:
 
 def contained(source: str, sandbox: Sandbox, outside: Outside, undisturbed: list[list[Outcome]]) -> list[Outcome]:
     """Run a script amid ordinary ones, and check everything but its own outcomes."""
-    held, zygote, size = open_files(), sandbox._process.pid, n_processes(sandbox)
+    held, zygote, size = open_files(), sandbox.pid, n_processes(sandbox)
     before, hostile, *after = run_scripts(sandbox, outside.preamble(), (ORDINARY[0], source, *ORDINARY[1:]))
     assert [outcomes for outcomes, _ in (before, *after)] == undisturbed
     assert outside.changes() == []
     assert not any(outside.secret in text for _, text in hostile[0])
-    assert sandbox._process.pid == zygote, "the zygote was replaced"
+    assert sandbox.pid == zygote, "the zygote was replaced"
     settled(zygote, size)
     assert open_files() <= held
     assert hostile[1].cpu < 4.0 + LIMITS.load_cpu

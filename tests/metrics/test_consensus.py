@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from difftrust_core.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.exceptions import TooFewCandidates
 from difftrust_core.metrics.consensus import behaviour_clusters, consensus, selection_table
+from tests.support.command import run
 
 LABELS = np.array([[0, 1, 0], [0, 1, 0], [0, 2, 0], [1, 1, 1], [0, 2, 0]])
 
@@ -85,13 +85,6 @@ def test_the_table_is_paired_by_task() -> None:
     assert found["filtered"].to_list() == [1.0, None, None]
     others = [name for name in table.columns if "filter" not in name]
     assert found.select(others).equals(table.select(others))
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
 
 
 def test_on_a_store_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from difftrust_core.store.store import Store
 from tests.support.llm_server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 DIFFTRUST = str(Path(sys.executable).with_name("difftrust"))
@@ -38,13 +39,6 @@ def words(store: Path, server: Server, *more: str) -> list[str]:
 def environment(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
     return {**kept, "OPENAI_API_KEY": KEY, **more}
-
-
-def until(condition: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.002)
 
 
 class Commands:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +15,8 @@ from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.killing import below
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 N = 150
@@ -41,26 +42,6 @@ def command(store: Store) -> list[str]:
 
 def finished(store: Store) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in store.files("executions")}
-
-
-def until(condition: object, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
-
-
-def children_of(pid: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[1]) == pid:
-                found += [int(entry.name), *children_of(int(entry.name))]
-    return found
 
 
 def command_line(pid: int) -> bytes:
@@ -105,7 +86,7 @@ def test_a_killed_run_goes_on_where_it_was(
         command(store), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     until(lambda: len(finished(store)) >= after or running.poll() is not None, 60)
-    started = children_of(running.pid)
+    started = below(running.pid)
     if kill == signal.SIGINT:
         os.killpg(running.pid, kill)  # as a terminal does
     else:
@@ -144,7 +125,7 @@ def test_a_killed_worker_ends_the_run_with_a_line_and_costs_nothing_finished(
         [*command(store), "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     until(lambda: len(finished(store)) >= 3, 60)
-    workers = [pid for pid in children_of(running.pid) if b"popen_loky" in command_line(pid)]
+    workers = [pid for pid in below(running.pid) if b"popen_loky" in command_line(pid)]
     os.kill(workers[0], signal.SIGKILL)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 1

@@ -18,12 +18,15 @@ from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WeakSandbox
 from difftrust_core.sandbox import layers
 from difftrust_core.sandbox import self_test as baits
-from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, _aged, diagnose
+from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, aged, diagnose
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.sandbox.runner import CHILD, library_places
+from tests.hostile.outside import family
 from tests.support.needs import needs_bubblewrap
 
 LIMITS = Limits(call_cpu=0.2, call_wall=1.0, load_cpu=0.5, program_cpu=3.0, program_wall=6.0, max_timeouts=2)
+NO_NAMESPACES = frozenset({"landlock", "seccomp"})
 IS_ROOT = os.geteuid() == 0
 BWRAP = shutil.which("bwrap")
 ENOSYS, EOPNOTSUPP, EPERM = 38, 95, 1
@@ -107,14 +110,60 @@ def test_every_layer_that_is_missing_says_what_is_open_and_what_helps() -> None:
 
 
 def test_kernel_filters_alone_leave_names_and_sizes_open() -> None:
-    with Sandbox(LIMITS, wanted=frozenset({"landlock", "seccomp"}), allow_weak=True) as sandbox:
+    seen = f"""
+import os
+def f(x):
+    return (
+        os.path.exists('/proc/{os.getpid()}'), os.sched_getaffinity({os.getpid()}) != set(),
+        os.readlink('/proc/self/exe') != '', os.uname().nodename,
+    )
+"""
+    with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
         if sandbox.missing.keys() != {"bubblewrap"}:
             pytest.skip(f"a layer is missing here: {sandbox.missing}")
+        assert run(sandbox, seen) == [(Kind.VALUE, repr((True, True, True, platform.node())))]
         assert run(sandbox, "import os\ndef f(x): return os.stat('/etc/passwd').st_size > 0") == [(Kind.VALUE, "True")]
         opened = run(sandbox, "def f(x): return open('/etc/passwd')")
     assert opened == [(Kind.EXCEPTION, "PermissionError")]
     (bubblewrap,) = (one for one in diagnose(wanted=frozenset()).layers if one.name == "bubblewrap")
-    assert "names, sizes and dates of files can be asked for" in bubblewrap.leaves_open
+    for word in ("names, sizes and dates of files", "where links lead", "process numbers", "the name of this machine"):
+        assert word in bubblewrap.leaves_open
+
+
+@needs_bubblewrap
+def test_behind_bubblewrap_the_machine_has_another_name() -> None:
+    with Sandbox(LIMITS) as sandbox:
+        source = f"import os\ndef f(x): return os.uname().nodename, os.path.exists('/proc/{os.getpid()}')"
+        assert run(sandbox, source) == [(Kind.VALUE, "('sandbox', False)")]
+
+
+def test_root_has_no_privilege_inside() -> None:
+    with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
+        run(sandbox, "def f(x): return x")
+        for pid in family(sandbox.pid):
+            lines = [line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+            held = {
+                words[0]: words[1]
+                for words in lines
+                if words and words[0] in ("CapInh:", "CapPrm:", "CapEff:", "CapAmb:")
+            }
+            assert held == dict.fromkeys(("CapInh:", "CapPrm:", "CapEff:", "CapAmb:"), "0" * 16)
+
+
+def test_landlock_leaves_the_libraries_and_no_package_beside_them() -> None:
+    left = layers.files_left(layers.PYTHON)
+    libraries = {str(path) for path in library_places(layers.PYTHON)}
+    assert libraries <= {*left["readable"]}
+    for path in {*left["readable"]} - libraries:
+        assert not any((Path(path) / name).exists() for name in ("site-packages", "dist-packages", "difftrust_core"))
+        assert not CHILD.is_relative_to(os.path.realpath(path))
+
+
+def test_the_standard_library_is_imported_without_its_packages() -> None:
+    names = ["zoneinfo", "ctypes.util", "xml.dom.minidom", "email.mime.text", "sqlite3", "lzma", "numpy.linalg"]
+    source = f"import importlib\ndef f(x): return [importlib.import_module(n).__name__ for n in {names}]"
+    with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
+        assert run(sandbox, source) == [(Kind.VALUE, repr(names))]
 
 
 def run(sandbox: Sandbox, source: str, inputs: tuple[str, ...] = ("(0,)",)) -> list[tuple[Kind, str]]:
@@ -230,9 +279,9 @@ def test_a_layer_that_fails_in_the_child_stops_everything(tmp_path: Path) -> Non
 
 def test_an_old_landlock_says_what_it_does_not_cover() -> None:
     now = Layer(name="landlock", active=True, detail="ABI 3")
-    assert "TCP (ABI 4), signals and abstract sockets (ABI 6)" in _aged(now, 3).leaves_open
-    assert "TCP" not in _aged(now, 5).leaves_open
-    assert _aged(now, 6) == now
+    assert "TCP (ABI 4), signals and abstract sockets (ABI 6)" in aged(now, 3).leaves_open
+    assert "TCP" not in aged(now, 5).leaves_open
+    assert aged(now, 6) == now
 
 
 def test_a_sandbox_that_cannot_start_is_no_sound_one() -> None:
@@ -263,7 +312,8 @@ def interpreter(monkeypatch: pytest.MonkeyPatch, folder: Path, patch: str) -> It
     patched.write_text(PATCHED.format(python=layers.python_binary(), patch=patch))
     patched.chmod(0o755)
     monkeypatch.setattr(layers, "python_binary", lambda: str(patched))
-    probes = (layers.probe_bubblewrap, layers.probe_fixed_addresses)
+    probes = (layers.probe_bubblewrap, layers.probe_fixed_addresses, layers._best_commands)
+    monkeypatch.setattr(layers, "_disproved", set())
     for probe in probes:
         probe.cache_clear()
     monkeypatch.setenv("PATH", str(folder))

@@ -3,11 +3,17 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.analysis.queries import query_estimates
+from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.exceptions import BadSource, BadStore
 from difftrust_core.execution.execute import execute
+from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.schemas import SCHEMAS
+from difftrust_core.store.store import Store
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
 
 BENCHMARK = {"tiny": TASKS}
@@ -30,3 +36,41 @@ def test_a_sample_that_is_there_with_another_text_is_kept_and_reported(tmp_path:
     assert "holds this sample with another text" in again.bad_rows[0].why
     same = add_candidates(store, candidates("coder", RIGHT, OTHER), BENCHMARK, n_jobs=1)
     assert (same.n_candidates, same.n_known, same.bad_rows) == (0, 6, ())
+
+
+@pytest.mark.parametrize("place", ["candidates", "programs/benchmark=tiny"])
+def test_a_folder_of_a_table_that_leads_elsewhere_is_refused(tmp_path: Path, place: str) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    elsewhere = (store.root / place).rename(tmp_path / "elsewhere")
+    (store.root / place).symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+    with pytest.raises(BadStore, match=r"expected a folder of the store, found a symbolic link, .*; put the folder"):
+        add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
+    with pytest.raises(BadStore, match="found a symbolic link"):
+        store.read(place.partition("/")[0])
+    where = {"benchmark": "tiny"}
+    if place == "programs/benchmark=tiny":
+        with pytest.raises(BadStore, match="found a symbolic link"):
+            store.write("programs", pl.DataFrame(schema=SCHEMAS["programs"]), where, "p")
+    assert sorted(elsewhere.rglob("*")) == before
+
+
+def test_a_store_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:
+    filled(tmp_path / "store", RIGHT)
+    (tmp_path / "link").symlink_to(tmp_path / "store")
+    assert len(Store.open(tmp_path / "link").read("programs")) == 3
+
+
+def test_a_model_whose_name_no_folder_can_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadStore, match=r"^model=%C3.*: expected a shorter model, found one that no folder can"):
+        filled(tmp_path / "store", RIGHT, model="é" * 50)
+
+
+def test_so_many_coders_are_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = pl.concat([candidates(name, RIGHT).candidates for name in ("a", "b")])
+    monkeypatch.setattr(imports, "MOST_CODERS", 1)
+    with pytest.raises(BadSource, match=r"at most 1 models and temperatures, found 2; name some"):
+        add_candidates(Store.create(tmp_path / "store"), Recorded(candidates=both), BENCHMARK, n_jobs=1)
+    monkeypatch.setattr(imports, "MOST_CODERS", 2)
+    done = add_candidates(Store.create(tmp_path / "store"), Recorded(candidates=both), BENCHMARK, n_jobs=1)
+    assert done.n_candidates == 2 * len(candidates("a", RIGHT).candidates)

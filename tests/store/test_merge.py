@@ -24,14 +24,10 @@ from difftrust_core.store.store import Store
 from difftrust_core.store.verify.verification import verify
 from tests.recovery.world import snapshot
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 BENCHMARK = {"tiny": TASKS}
 RESULTS = ("patterns", "classes", "members", "disagreements", "estimates")
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 @pytest.fixture
@@ -146,7 +142,7 @@ def test_readers_see_old_or_new_while_files_are_merged(plain: Store, tmp_path: P
     script = f"""
 import os, shutil, sys
 from pathlib import Path
-from difftrust_core.store.merge import _exchange, merge_files
+from difftrust_core.store.merge import exchange_folders, merge_files
 from difftrust_core.store.store import Store
 root = Path({str(store)!r})
 while True:
@@ -154,7 +150,7 @@ while True:
     for table in ("outcomes", "executions"):
         copy = root / "back"
         shutil.copytree(Path({str(tmp_path)!r}) / table, copy)
-        _exchange(copy, root / table)
+        exchange_folders(copy, root / table)
         shutil.rmtree(copy)
 """
     writer = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)

@@ -20,16 +20,12 @@ from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.store import Store, partition_of
 from difftrust_core.store.verify.verification import verify
 from tests.recovery.world import snapshot
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 BENCHMARK = {"tiny": TASKS}
 CHUNK = "benchmark=tiny/validity=reference/start=000000"
 LATER = "benchmark=tiny/validity=reference/start=000020"
 ESTIMATES = "estimates/benchmark=tiny/validity=reference/equality=paper/estimates.parquet"
-
-
-def silent(line: str) -> None:
-    """Say nothing."""
 
 
 def fill(store: Store) -> None:

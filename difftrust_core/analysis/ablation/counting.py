@@ -92,7 +92,7 @@ def _reached(flat: Flat, counts: Ints) -> Ints:
     return np.where(np.bincount(flat.task_of_row[present], minlength=flat.n_tasks) > 0, reached, 0)
 
 
-def _summed(keys: Ints, weights: Ints, limit: int) -> tuple[Ints, Ints]:
+def summed(keys: Ints, weights: Ints, limit: int) -> tuple[Ints, Ints]:
     """Return the distinct keys, below ``limit`` and in their order, and the sum of the weights, above 0, of each."""
     if limit > _MOST_COUNTERS * len(keys):
         found, which = np.unique(keys, return_inverse=True)
@@ -181,7 +181,7 @@ class _Counting:
         met = (values > 0) & (self.weights > 0) & (self.m[self.task_of_column] > 0)
         limit = int(values.max(initial=0)) + 1
         keys = self.place[self.task_of_column[met]] * limit + values[met]
-        found, inputs = _summed(keys, self.weights[met], self.flat.n_tasks * limit)
+        found, inputs = summed(keys, self.weights[met], self.flat.n_tasks * limit)
         task, value = np.divmod(found, limit)
         return Histograms(task=task, value=value, inputs=inputs)
 

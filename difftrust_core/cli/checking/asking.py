@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import typer
+from difftrust_core.cli.echo import echo
 
 if TYPE_CHECKING:
     from difftrust_core.checks.questions.asking import Asking
@@ -13,7 +13,7 @@ def ask(asking: "Asking") -> None:
     from difftrust_core.report.asked import ask_in_words, settled_lines
 
     def say(line: str) -> None:
-        typer.echo(line, err=True)
+        echo(line, err=True)
 
     ask_in_words(asking, say)
     for line in settled_lines(asking):

@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from difftrust_core.base.progress import Progress
 from difftrust_core.base.text import printable
 from difftrust_core.cli.checking.one import say, undecided_on_failure
 from difftrust_core.cli.checking.summary import finding_of, refused, say_skipped, status_of
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, WeakSandbox, WrongUsage
 
@@ -90,7 +89,7 @@ def diff_changes(between: Between, options: "DiffOptions", *, style: str, again:
             say(f"{comparing.n_kept} of {len(found)} were compared before; --again compares them anew")
         if not found:
             say(f"no function changed between {between.old} and {between.new or 'the working tree'}")
-        typer.echo(render(found, style))
+        echo(render(found, style))
     return status_of(found)
 
 

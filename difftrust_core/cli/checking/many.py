@@ -9,8 +9,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from difftrust_core.base.progress import Progress
 from difftrust_core.base.text import printable
 from difftrust_core.cli.checking.folders import CandidateFolders
@@ -18,6 +16,7 @@ from difftrust_core.cli.checking.judging import CannotAsk, Prepared, Say, judge,
 from difftrust_core.cli.checking.one import say, undecided_on_failure
 from difftrust_core.cli.checking.request import CheckRequest
 from difftrust_core.cli.checking.summary import finding_of, printed, refused, say_skipped, status_of
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, TooFewCandidates, WeakSandbox, WrongUsage
 
@@ -44,7 +43,7 @@ def check_many(what: Sequence[str], request: CheckRequest, *, since: str = "", a
             say(f"{checking.n_kept} of {len(found)} were judged before and are unchanged; --again judges them anew")
         if since and not found:
             say(f"no function changed since {since}")
-        typer.echo(printed(found, request))
+        echo(printed(found, request))
     return status_of(found)
 
 

@@ -11,6 +11,7 @@ import typer
 from difftrust_core.base.text import printable
 from difftrust_core.cli.checking.judging import judge, judge_to_ask, prepare
 from difftrust_core.cli.checking.request import STATUS, UNDECIDED, CheckRequest
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.patience import patience
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
@@ -122,7 +123,7 @@ def undecided_on_failure() -> Iterator[None]:
 
 def say(line: str) -> None:
     """Print a line on standard error, without what could steer a terminal."""
-    typer.echo(printable(line), err=True)
+    echo(printable(line), err=True)
 
 
 def _show(report: "CheckReport", where: str, request: CheckRequest, board: "Board | None" = None) -> None:
@@ -132,12 +133,12 @@ def _show(report: "CheckReport", where: str, request: CheckRequest, board: "Boar
 
     if request.style in ("text", "json"):
         more = {"questions": board_as_json(board)} if board is not None else {}
-        typer.echo(json_of(report, **more) if request.style == "json" else text_of(report, where))
+        echo(json_of(report, **more) if request.style == "json" else text_of(report, where))
     else:
         from difftrust_core.report.formats.findings import finding_of_check
         from difftrust_core.report.formats.render import render
 
-        typer.echo(render([finding_of_check(report, where)], request.style))
+        echo(render([finding_of_check(report, where)], request.style))
 
 
 def _ask(board: "Board") -> "Asking":

@@ -2,6 +2,7 @@
 
 import typer
 
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import StoreOption
 
 commands = typer.Typer()
@@ -14,4 +15,4 @@ def compact(store: StoreOption) -> None:
     from difftrust_core.store.store import Store
 
     before, after = merge_files(Store.open(store))
-    typer.echo(f"merged {before:,} files into {after:,}" if before > after else f"nothing to merge: {before:,} files")
+    echo(f"merged {before:,} files into {after:,}" if before > after else f"nothing to merge: {before:,} files")

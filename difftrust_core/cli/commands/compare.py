@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import Format, FormatOption, LanguageOption, require_structure, with_structural
 from difftrust_core.exceptions import WrongUsage
 
@@ -32,10 +33,10 @@ def compare(
     named = language or (suffix if first.suffix == second.suffix and suffix in language_names() else Options.language)
     options = Options(language=named, **structural)
     made = compare_two(_text(first), _text(second), options)
-    typer.echo(render(made.frame, format_.value))
+    echo(render(made.frame, format_.value))
     for name, wrong in zip((first, second), made.has_error, strict=True):
         if wrong:
-            typer.echo(f"{name} does not parse whole as {named}; its tree holds errors", err=True)
+            echo(f"{name} does not parse whole as {named}; its tree holds errors", err=True)
 
 
 def _text(path: Path) -> str:

@@ -24,7 +24,7 @@ def dashboard(
     from difftrust_core.base.files import find_shipped
     from difftrust_core.exceptions import NoBenchmark
 
-    app = find_shipped("dashboard/app.py", in_wheel="share/dashboard/app.py")
+    app = find_shipped("dashboard/served.py", in_wheel="share/dashboard/served.py")
     if not app.is_file():
         raise NoBenchmark("the dashboard's files are not there; install difftrust again")
     if store is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from difftrust_core.cli.echo import echo, echo_line
 from difftrust_core.cli.options import JobsOption, StoreOption, WeakOption
 
 if TYPE_CHECKING:
@@ -40,17 +41,17 @@ def demo(
     from difftrust_core.store.store import Store
 
     tasks = load_benchmark("starter")
-    typer.echo(f"{len(tasks)} starter tasks, 3 simulated coders (seeded mutations of a reference, no LLM), m = {M}")
+    echo(f"{len(tasks)} starter tasks, 3 simulated coders (seeded mutations of a reference, no LLM), m = {M}")
     sampled = generate(tasks, store=store, models=SIMULATED, m=M, temperature=TEMPERATURE, seed=seed).frame
-    typer.echo(f"{sampled['n_new'].sum() or sampled['n_known'].sum()} candidates, {n} fuzzed inputs a task")
+    echo(f"{sampled['n_new'].sum() or sampled['n_known'].sum()} candidates, {n} fuzzed inputs a task")
     began = time.monotonic()
     done = execute(store, n=n, n_jobs=jobs, allow_weak=allow_weak_sandbox)
     for note in done.notes:
-        typer.echo(note)
+        echo(note)
     n_programs, opened = done.frame["n_programs"].item(), Store.open(store)
-    typer.echo(f"{n_programs} distinct programs x {n} inputs in {time.monotonic() - began:.0f} s\n")
-    typer.echo(render(table_4(query_estimates(opened)).filter(pl.col("model") != "mean"), "table"))
-    typer.echo("\nIncoherence needs no reference: two programs that disagree cannot both be right (I <= 2E).")
+    echo(f"{n_programs} distinct programs x {n} inputs in {time.monotonic() - began:.0f} s\n")
+    echo(render(table_4(query_estimates(opened)).filter(pl.col("model") != "mean"), "table"))
+    echo("\nIncoherence needs no reference: two programs that disagree cannot both be right (I <= 2E).")
     _show_disagreement(opened)
     _show_next_commands(store)
 
@@ -63,9 +64,10 @@ def _show_disagreement(store: "Store") -> None:
     found = query_disagreement(store, model=SIMULATED[1], task_id="starter/clamp") or query_disagreement(store)
     if found is None:
         return
-    typer.echo(f"\nFor example {found.task_id} by {found.model}, on the input {found.arguments}:")
+    echo("")
+    echo_line(f"For example {found.task_id} by {found.model}, on the input {found.arguments}:")
     for count, kind, text in found.outcomes:
-        typer.echo(f"  {count:2} of {M} programs: {text if kind == 'value' else f'{kind} {text}'.strip()}")
+        echo_line(f"  {count:2} of {M} programs: {text if kind == 'value' else f'{kind} {text}'.strip()}")
 
 
 def _show_next_commands(store: Path) -> None:
@@ -74,7 +76,7 @@ def _show_next_commands(store: Path) -> None:
     command = command_name(sys.argv[0])
     place = with_urls(str(store))
     question = "select task_id, model, incoherence from estimates order by 3 desc limit 5"
-    typer.echo(f"""
+    echo(f"""
 Next:
   {command} dashboard --store {place}
   {command} dashboard  (on the shipped results: 16 LLMs on HumanEval and MBPP)

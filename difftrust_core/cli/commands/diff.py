@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust_core.cli.coercion import QuickCommand
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import (
     EqualOption,
     FindingsOption,
@@ -134,9 +135,9 @@ def _show(report: "DiffReport", style: str) -> None:
     from difftrust_core.report.diff_text import json_of, text_of
 
     if style in ("text", "json"):
-        typer.echo(json_of(report) if style == "json" else text_of(report))
+        echo(json_of(report) if style == "json" else text_of(report))
         return
     from difftrust_core.report.formats.findings import finding_of_diff
     from difftrust_core.report.formats.render import render
 
-    typer.echo(render([finding_of_diff(report)], style))
+    echo(render([finding_of_diff(report)], style))

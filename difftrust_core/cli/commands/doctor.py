@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from difftrust_core.cli.echo import echo
+
 if TYPE_CHECKING:
     from difftrust_core.sandbox.doctor import Diagnosis
 
@@ -19,7 +21,7 @@ def doctor(
     from difftrust_core.sandbox.doctor import diagnose
 
     found = diagnose()
-    typer.echo(_as_json(found) if as_json else _as_text(found))
+    echo(_as_json(found) if as_json else _as_text(found))
     if not found.is_sound:
         raise typer.Exit(1)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.records import Validity
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.messages import report_doubts, report_execution, report_tests, report_witnesses
 from difftrust_core.cli.options import (
     BenchmarkOption,
@@ -89,7 +90,7 @@ def execute(
             validity=validity,
             allow_weak=allow_weak_sandbox,
             scheduler=scheduler,
-            say=lambda line: typer.echo(line, err=True),
+            say=lambda line: echo(line, err=True),
         )
         tested = sought = None
         if not no_tests:

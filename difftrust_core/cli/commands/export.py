@@ -2,6 +2,7 @@
 
 import typer
 
+from difftrust_core.cli.echo import echo_line
 from difftrust_core.cli.options import BesideOption, JobsOption, StoreOption, ToOption
 
 commands = typer.Typer()
@@ -15,4 +16,4 @@ def export(store: StoreOption, to: ToOption, beside: BesideOption = None, jobs: 
 
     export_results(Store.open(store), to, n_jobs=jobs, beside=Store.open(beside) if beside else None)
     size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file())
-    typer.echo(f"results of {store} in {to}: {size / 1e6:.1f} MB")
+    echo_line(f"results of {store} in {to}: {size / 1e6:.1f} MB")

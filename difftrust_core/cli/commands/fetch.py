@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from difftrust_core.cli.echo import echo_line
+
 commands = typer.Typer()
 
 
@@ -22,4 +24,4 @@ def fetch(
     from difftrust_core.datasets.download import fetch as fetch_file
 
     for name in names:
-        typer.echo(f"ready: {fetch_file(name, source=source)}")
+        echo_line(f"ready: {fetch_file(name, source=source)}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.records import Load, References
+from difftrust_core.cli.echo import echo, echo_line
 from difftrust_core.cli.options import (
     DetectionOption,
     EqualityOption,
@@ -70,6 +71,6 @@ def figure(
     )
     made = make_figure(name, request)
     save_chart(made.chart, out)
-    typer.echo(f"drew {out}")
+    echo_line(f"drew {out}")
     for note in made.notes:
-        typer.echo(note)
+        echo(note)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from difftrust_core.base.text import printable
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.messages import report_estimates, report_generation
 from difftrust_core.cli.options import JobsOption, StoreOption, TasksOption
 from difftrust_core.exceptions import DifftrustError, WrongUsage
@@ -90,7 +91,7 @@ def generate(
 
 
 def _say(line: str) -> None:
-    typer.echo(printable(line), err=True)
+    echo(printable(line), err=True)
 
 
 def _tasks(store: Path, benchmark: str | None, own: Path | None, wanted: list[str]) -> "list[Task]":

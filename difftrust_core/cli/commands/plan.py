@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust_core.base.records import References
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import (
     EqualityOption,
     Format,
@@ -107,9 +108,9 @@ def _say_inputs(epsilon: float, delta: float) -> None:
 
     estimating, agreeing = inputs_for(epsilon, delta), inputs_for_no_disagreement(epsilon, delta)
     sure = f"with probability {1 - delta:g}"
-    typer.echo(f"{estimating} inputs: E and I, each within {epsilon:g} of its true value {sure} (Theorem 4.2)")
-    typer.echo(f"{agreeing} inputs without a disagreement: I is at most {epsilon:g} {sure} (Theorem 4.3)")
-    typer.echo("both speak of the programs at hand, not of the LLM: more inputs do not replace more programs")
+    echo(f"{estimating} inputs: E and I, each within {epsilon:g} of its true value {sure} (Theorem 4.2)")
+    echo(f"{agreeing} inputs without a disagreement: I is at most {epsilon:g} {sure} (Theorem 4.3)")
+    echo("both speak of the programs at hand, not of the LLM: more inputs do not replace more programs")
 
 
 def _say_choice(
@@ -128,20 +129,20 @@ def _say_choice(
     ms = m or [size for size in _MS if size <= recorded.m]
     ns = n or [size for size in _NS if size < recorded.n] + [recorded.n]
     grid = detection_grid(recorded, ms=ms, ns=ns, price=price)
-    typer.echo(render(grid if style in (Format.CSV, Format.JSON) else for_reading(grid), style.value))
+    echo(render(grid if style in (Format.CSV, Format.JSON) else for_reading(grid), style.value))
     chosen = cheapest(grid, detection_rate=wanted)
     err = style is not Format.TABLE
     if chosen is None:
         best = float(grid["detection_rate"].max() or 0)  # type: ignore[arg-type]
-        typer.echo(f"no choice above detects {wanted:g} of the erroneous tasks; the best detects {best:.3f}", err=err)
+        echo(f"no choice above detects {wanted:g} of the erroneous tasks; the best detects {best:.3f}", err=err)
         return
     about = "at least" if chosen["cost_usd_is_lower_bound"] else "about"
     cost = chosen["cost_usd"]
     money = "at an unknown price (give --price)" if cost is None else f"for {about} {cost:.4f} USD a task"
-    typer.echo(
+    echo(
         f"the cheapest that detects {wanted:g} of the erroneous tasks: m = {chosen['m']}, n = {chosen['n']}, "
         f"detecting {chosen['detection_rate']:.3f}, {money}",
         err=err,
     )
     if chosen["cost_usd_is_lower_bound"]:
-        typer.echo(LOWER_BOUND, err=err)
+        echo(LOWER_BOUND, err=err)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.records import References
+from difftrust_core.cli.echo import echo_line
 from difftrust_core.cli.options import (
     EqualityOption,
     InputsOption,
@@ -47,4 +48,4 @@ def report(
         benchmark=benchmark, temperature=temperature, m=m, n=n, equality=equality, task_id=task, models=model or ()
     )
     made.save(out)
-    typer.echo(f"wrote {out}: {made.title} ({len(made.html) / 1e6:.1f} MB)")
+    echo_line(f"wrote {out}: {made.title} ({len(made.html) / 1e6:.1f} MB)")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import (
     BenchmarkOption,
     FirstOption,
@@ -59,7 +60,7 @@ def reproduce(
             n=n,
             n_jobs=jobs,
             allow_weak=allow_weak_sandbox,
-            say=lambda line: typer.echo(line, err=True),
+            say=lambda line: echo(line, err=True),
         )
         return
     run_all(
@@ -70,7 +71,7 @@ def reproduce(
         n_deep=n_deep,
         n_jobs=jobs,
         allow_weak=allow_weak_sandbox,
-        say=lambda line: typer.echo(line, err=True),
+        say=lambda line: echo(line, err=True),
     )
 
 

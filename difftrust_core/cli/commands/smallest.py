@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.records import References
+from difftrust_core.cli.echo import echo_line
 from difftrust_core.cli.options import (
     BenchmarkOption,
     EqualityOption,
@@ -57,7 +58,7 @@ def smallest(
         allow_weak=allow_weak_sandbox,
     )
     found = find_smallest(Store.open(store, reading_of(inputs, References.PUBLISHED)), request)
-    typer.echo(
+    echo_line(
         f"{found.n_found:,} of {found.n_pairs:,} inputs found, {found.n_smallest:,} of them as small as they get; "
         f"{found.n_at_hand:,} were there before"
     )
@@ -70,4 +71,4 @@ def smallest(
 
 def _say_without(tasks: tuple[str, ...]) -> None:
     named = ", ".join(tasks[:_NAMED]) + (f" and {len(tasks) - _NAMED:,} more" if len(tasks) > _NAMED else "")
-    typer.echo(f"without texts on this machine: {named}; `difftrust fetch --help` says what brings them", err=True)
+    echo_line(f"without texts on this machine: {named}; `difftrust fetch --help` says what brings them", err=True)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from difftrust_core.base.records import References
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import (
     EqualityOption,
     Format,
@@ -38,4 +39,4 @@ def sql(
     from difftrust_core.store.store import Store
 
     answer = query_sql(Store.open(store, reading_of(inputs, references)), query, equality=equality)
-    typer.echo(render(answer, format_.value))
+    echo(render(answer, format_.value))

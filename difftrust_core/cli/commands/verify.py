@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from difftrust_core.cli.echo import echo
 from difftrust_core.cli.options import JobsOption, StoreOption
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def verify(
     from difftrust_core.store.verify.verification import verify as run
 
     found = run(Store.open(store), n_jobs=jobs, repair=repair)
-    typer.echo(with_urls(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair)))
+    echo(with_urls(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair)))
     if found.findings:
         raise typer.Exit(1)
 

@@ -1,6 +1,5 @@
 """What the layouts of programming contests share: fields that hold JSON, tests, and tasks that are made of them."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from typing import Any, Final
 
 from difftrust_core.base.literals import write_literal
 from difftrust_core.base.task import Relation, Task, TaskTest
+from difftrust_core.datasets import unpacking
 from difftrust_core.datasets.entries import MAX_RELEASE, Entry, load_lines, plain_id
 from difftrust_core.datasets.layouts.seen_domain import seen_domain
 from difftrust_core.datasets.layouts.stubs import IMPORTS, Stub
@@ -65,7 +65,7 @@ def json_of(entry: Entry, name: str) -> Any:
 def read_json(entry: Entry, text: str, place: str) -> Any:
     """Return the value of a JSON text. Raises BadBenchmark, naming the place, for another text."""
     try:
-        return json.loads(text)
+        return unpacking.read_json(text)
     except (ValueError, RecursionError) as e:
         raise entry.refusal(f"JSON in {place}", f"{str(e)[:80]}") from None
 

@@ -24,6 +24,7 @@ from difftrust_core.datasets.layouts.contests import (
 )
 from difftrust_core.datasets.layouts.packed_texts import NotPacked, unpacked
 from difftrust_core.datasets.layouts.stubs import Stub, stub_in
+from difftrust_core.datasets.unpacking import most_unpacked
 
 LAYOUT: Final = "LiveCodeBench"
 _FUNCTIONAL: Final = "functional"
@@ -40,12 +41,17 @@ def load_livecodebench(path: Path) -> list[Task]:
 
     Private tests may be JSON, or a compressed pickle of it, of which nothing runs.
     """
-    return [_task(entry) for entry in load_release(path)]
+    tasks, left = list[Task](), most_unpacked(path)
+    for entry in load_release(path):
+        private, taken = _private(entry, left)
+        tasks.append(_task(entry, private))
+        left -= taken
+    return tasks
 
 
-def _task(entry: Entry) -> Task:
+def _task(entry: Entry, tests: Any) -> Task:
     public = paired(entry, json_of(entry, _PUBLIC), group=PUBLIC, place=f"field {_PUBLIC!r}")
-    private = paired(entry, _private(entry), group=PRIVATE, place=f"field {_PRIVATE!r}")
+    private = paired(entry, tests, group=PRIVATE, place=f"field {_PRIVATE!r}")
     cases = [*public, *private]
     said: dict[str, Any] = {
         "layout": LAYOUT,
@@ -61,16 +67,16 @@ def _task(entry: Entry) -> Task:
     return function_task(entry, [_called(entry, case) for case in cases], stub=stub, **said)
 
 
-def _private(entry: Entry) -> Any:
-    """Return the private tests, unpacked where they are packed."""
+def _private(entry: Entry, most: int) -> tuple[Any, int]:
+    """Return the private tests, unpacked where they are packed, and how many characters that took, of at most these."""
     text = entry.fields.get(_PRIVATE)
     if type(text) is not str or not text.strip() or text.lstrip().startswith(("[", "{")):
-        return json_of(entry, _PRIVATE)
+        return json_of(entry, _PRIVATE), 0
     try:
-        plain = unpacked(text.strip())
+        plain = unpacked(text.strip(), most=most)
     except NotPacked as e:
         raise entry.refusal(f"JSON, or a packed JSON text, in field {_PRIVATE!r}", str(e)) from None
-    return read_json(entry, plain, f"the packed text in field {_PRIVATE!r}")
+    return read_json(entry, plain, f"the packed text in field {_PRIVATE!r}"), len(plain)
 
 
 def _kind(entry: Entry, cases: Sequence[Case], stub: Stub | None) -> str:

@@ -8,8 +8,8 @@ import binascii
 import pickletools
 import zlib
 
-MAX_BYTES = 256 * 2**20
-"""Of one text, unpacked: the largest released one has about a tenth. It guards against a compression bomb."""
+MAX_BYTES = 40 * 2**20
+"""Of one text, unpacked: the largest released one has about 26 million. It guards against a compression bomb."""
 _FRAMING = frozenset(("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP"))
 _TEXTS = frozenset(("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"))
 
@@ -18,19 +18,20 @@ class NotPacked(ValueError):
     """The text holds something else; the message says what was found."""
 
 
-def unpacked(text: str) -> str:
+def unpacked(text: str, *, most: int = MAX_BYTES) -> str:
     """Return the text that is packed in ``text``. Raises NotPacked, and runs nothing, where it is another thing."""
+    most = min(most, MAX_BYTES)
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (UnicodeEncodeError, binascii.Error):
         raise NotPacked("neither JSON nor base64") from None
     stream = zlib.decompressobj()
     try:
-        content = stream.decompress(data, MAX_BYTES)
+        content = stream.decompress(data, most + 1)
     except zlib.error as e:
         raise NotPacked(f"base64 of what zlib did not pack ({e})") from None
-    if stream.unconsumed_tail:
-        raise NotPacked(f"more than {MAX_BYTES} bytes")
+    if len(content) > most:
+        raise NotPacked(f"more than {most:,} bytes")
     if not stream.eof:
         raise NotPacked("packed data that stops before its end")
     return _only_text(content)

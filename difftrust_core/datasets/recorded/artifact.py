@@ -9,7 +9,7 @@ from pathlib import Path
 from difftrust_core.base.progress import Progress
 from difftrust_core.base.records import BadRow
 from difftrust_core.datasets.recorded.pickles import Refused, read_codes
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, as_table, is_storable
+from difftrust_core.datasets.recorded.selection import Recorded, Selection, as_table, flaw_of
 from difftrust_core.exceptions import BadSource
 
 _CODER = re.compile(r"(?P<model>.+)_temp(?P<temperature>[0-9]+(\.[0-9]+)?)")
@@ -109,8 +109,8 @@ def _take(file: _File, m: int | None, found: _Findings) -> None:
         found.refuse(str(file.path), f"expected a readable file, found: {e.strerror}")
         return
     for index, code in enumerate(codes[:m]):
-        if code is None or not is_storable(code):
-            what = "something else" if code is None else "text with lone surrogates, which is not UTF-8"
-            found.refuse(f"{file.path}, candidate {index}", f"expected a Function with its code, found {what}")
+        flaw = "expected a Function with its code, found something else" if code is None else flaw_of(code)
+        if code is None or flaw:
+            found.refuse(f"{file.path}, candidate {index}", flaw)
         else:
             found.rows.append((file.benchmark, file.task_id, file.model, file.temperature, index, code))

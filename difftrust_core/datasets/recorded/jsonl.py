@@ -1,21 +1,20 @@
 """Read recorded candidates in the JSONL form of HumanEval and EvalPlus."""
 
-import gzip
-import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import plain_id
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, as_table, check_coder, is_storable
+from difftrust_core.datasets.recorded.selection import Recorded, Rows, Selection, check_coder, flaw_of
+from difftrust_core.datasets.unpacking import Unreadable, read_json, read_lines
 from difftrust_core.exceptions import BadSource
 
-MAX_LINE = 64 * 2**20
-"""Bytes of one line; it guards against a gzip bomb."""
+MAX_LINE = 4 * 2**20
+"""Bytes of one line: a character of a text may take twelve."""
+MOST_NAMED = 1_000
+"""Lines that hold no candidate and are named; more are counted."""
 
 
 class _Refused(Exception):
@@ -34,7 +33,8 @@ def read_jsonl(
     """
     check_coder(model, temperature)
     m = Selection(m=m).m  # refuses m < 1
-    rows, bad, seen = [], [], Counter[str]()
+    found, bad, seen = Rows(), list[BadRow](), Counter[str]()
+    n_unnamed = 0
     for number, line in _lines(path):
         try:
             value = _object(line)
@@ -42,36 +42,27 @@ def read_jsonl(
             index = seen[task.task_id]
             seen[task.task_id] += 1
             if m is None or index < m:
-                rows.append((task.benchmark, task.task_id, model, float(temperature), index, _code(value, task)))
+                found.add(task.benchmark, task.task_id, model, float(temperature), index, _code(value, task))
         except _Refused as e:
-            bad.append(BadRow(where=f"{path}, line {number}", why=str(e)))
-    return Recorded(candidates=as_table(rows), bad_rows=tuple(bad))
+            if len(bad) < MOST_NAMED:
+                bad.append(BadRow(where=f"{path}, line {number}", why=str(e)))
+            else:
+                n_unnamed += 1
+    if n_unnamed:
+        bad.append(BadRow(where=str(path), why=f"{n_unnamed:,} more lines that hold no candidate"))
+    return Recorded(candidates=found.table(), bad_rows=tuple(bad))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    number = 0
     try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            source = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
-            while line := source.readline(MAX_LINE + 1):
-                number += 1
-                if len(line) > MAX_LINE:
-                    raise BadSource(f"{path}, line {number}: expected at most {MAX_LINE} bytes, found more")
-                if line.strip():
-                    yield number, line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as e:
-        raise BadSource(
-            f"{path}: expected a whole gzip file, found damage after line {number} ({e}); copy it again"
-        ) from None
-    except OSError as e:
-        raise BadSource(f"{path}: expected a readable file, found: {e.strerror or e}; name another") from None
+        yield from ((number, line) for number, line in read_lines(path, longest=MAX_LINE) if line.strip())
+    except Unreadable as e:
+        raise BadSource(f"{path}: {e}; copy or export it again") from None
 
 
 def _object(line: bytes) -> dict[str, object]:
     try:
-        value = json.loads(line)
+        value = read_json(line)
     except (ValueError, RecursionError) as e:
         raise _Refused(f"expected a JSON object, found: {str(e)[:120]}") from None
     if not isinstance(value, dict):
@@ -96,9 +87,10 @@ def _code(value: dict[str, object], task: Task) -> str:
     text = value.get(name)
     if not isinstance(text, str):
         raise _Refused(f"expected a text in field 'solution' or 'completion', found {_found(value, name)}")
-    if not is_storable(text):
-        raise _Refused(f"expected text in UTF-8 in field {name!r}, found lone surrogates")
-    return text if name == "solution" else task.prompt + text
+    code = text if name == "solution" else task.prompt + text
+    if flaw := flaw_of(code):
+        raise _Refused(f"{flaw} in field {name!r}")
+    return code
 
 
 def _found(value: dict[str, object], name: str) -> str:

@@ -8,11 +8,14 @@ that is left to it is to put plain data into their attributes.
 import io
 import pickle
 import pickletools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 4 * 2**20
 """The largest published file has about 0.1 MB."""
+_MOST_ATTRIBUTES = 100
+"""Of one object: each BUILD copies all that it is given."""
 
 _FRAMING = {"PROTO", "FRAME", "STOP", "MARK", "MEMOIZE", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET"}
 _ATOMS = {"NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "BINFLOAT"}
@@ -66,6 +69,36 @@ class _Unpickler(pickle._Unpickler):
 
     def persistent_load(self, pid: Any) -> NoReturn:
         raise Refused("expected plain candidates, found a pickle with a persistent id; not run")
+
+
+def _checked(opcode: bytes, check: Callable[[list[Any]], None]) -> None:
+    """Let ``check`` look at the stack before an opcode is obeyed."""
+    obey: Callable[[Any], None] = _Unpickler.dispatch[opcode[0]]
+
+    def checked(unpickler: Any) -> None:
+        check(unpickler.stack)
+        obey(unpickler)
+
+    _Unpickler.dispatch[opcode[0]] = checked
+
+
+def _refuse_other_keys(keys: list[Any]) -> None:
+    """Refuse keys that are no texts: to hash tuples in tuples takes twice as long with each."""
+    for key in keys:
+        if type(key) is not str:
+            raise Refused(f"expected texts as keys, found {type(key).__name__}; not run")
+
+
+def _refuse_many_attributes(stack: list[Any]) -> None:
+    state = stack[-1]
+    n_attributes = sum(len(part) for part in (state if type(state) is tuple else (state,)) if type(part) is dict)
+    if n_attributes > _MOST_ATTRIBUTES:
+        raise Refused(f"expected at most {_MOST_ATTRIBUTES} attributes of an object, found {n_attributes}; not run")
+
+
+_checked(pickle.SETITEM, lambda stack: _refuse_other_keys(stack[-2:-1]))
+_checked(pickle.SETITEMS, lambda stack: _refuse_other_keys(stack[::2]))
+_checked(pickle.BUILD, _refuse_many_attributes)
 
 
 def read_codes(path: Path) -> list[str | None]:

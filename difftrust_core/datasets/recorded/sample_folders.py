@@ -7,12 +7,11 @@ from pathlib import Path
 
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, as_table, check_coder, is_storable
+from difftrust_core.datasets.recorded.selection import Recorded, Row, Selection, as_table, check_coder, flaw_of
+from difftrust_core.datasets.unpacking import MAX_CODE
 from difftrust_core.exceptions import BadSource
 
 _NUMBERED = re.compile(r"([0-9]+)\.py")
-MAX_BYTES = 16 * 2**20
-"""Of one program."""
 
 
 def is_sample_folder(path: Path) -> bool:
@@ -46,18 +45,15 @@ def read_sample_folder(
                 continue
             code = _text(path)
             if code is None:
-                bad.append(BadRow(where=str(path), why=f"expected text in UTF-8 of at most {MAX_BYTES} bytes"))
+                bad.append(BadRow(where=str(path), why=f"expected text in UTF-8 of at most {MAX_CODE:,} bytes"))
             else:
                 rows.append((task.benchmark, task.task_id, model, float(temperature), number, code))
     return Recorded(candidates=as_table(_once(rows, bad, root)), bad_rows=tuple(bad), skipped=dict(+skipped))
 
 
-_Row = tuple[str, str, str, float, int, str]
-
-
-def _once(rows: list[_Row], bad: list[BadRow], root: Path) -> list[_Row]:
+def _once(rows: list[Row], bad: list[BadRow], root: Path) -> list[Row]:
     """Set aside a second file of the same number: ``01.py`` beside ``1.py``."""
-    first: dict[tuple[str, int], _Row] = {}
+    first: dict[tuple[str, int], Row] = {}
     for row in rows:
         if first.setdefault((row[1], row[4]), row) is not row:
             bad.append(BadRow(where=f"{root}, {row[1]}", why=f"expected one program {row[4]}, found a further one"))
@@ -65,9 +61,11 @@ def _once(rows: list[_Row], bad: list[BadRow], root: Path) -> list[_Row]:
 
 
 def _text(path: Path) -> str | None:
+    if not path.is_file():  # a pipe would be waited for
+        return None
     try:
         with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1).decode()
+            text = file.read(MAX_CODE + 1).decode()
     except (OSError, UnicodeDecodeError):
         return None
-    return text if len(text) <= MAX_BYTES and is_storable(text) else None
+    return None if flaw_of(text) else text

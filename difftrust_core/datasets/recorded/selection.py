@@ -1,13 +1,16 @@
 """Which recorded candidates to read from a source, and what the source held."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import polars as pl
 
 from difftrust_core.base.records import BadRow
+from difftrust_core.base.task import MOST_NAME
 from difftrust_core.datasets.benchmarks import known_or_own
+from difftrust_core.datasets.unpacking import MAX_CODE, ROW
 from difftrust_core.exceptions import WrongUsage
 
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -19,6 +22,8 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "code": pl.String,
 }
 """Columns of ``Recorded.candidates``, in order."""
+_HELD: Final = 8 * 2**20
+"""Characters that wait to become a table."""
 KEY = ["benchmark", "task_id", "model", "temperature", "sample_index"]
 """What identifies one candidate."""
 
@@ -89,24 +94,53 @@ class Recorded:
     """What is no candidate and does not mean to be, and how many: ``{"refined_* files": 3}``."""
 
 
-def as_table(rows: list[tuple[str, str, str, float, int, str]]) -> pl.DataFrame:
+Row = tuple[str, str, str, float, int, str]
+"""One candidate in the order of SCHEMA."""
+
+
+def as_table(rows: Sequence[Row]) -> pl.DataFrame:
     """Return rows in the order of SCHEMA as a table."""
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def is_storable(text: str) -> bool:
-    """Tell whether ``text`` has a UTF-8 form: lone surrogates have none."""
+class Rows:
+    """Candidates as they are read. In a table their texts take a byte a character, in Python up to four."""
+
+    def __init__(self) -> None:
+        self._tables = [as_table([])]
+        self._rows: list[Row] = []
+        self._length = 0
+
+    def add(self, *row: *Row) -> None:
+        """Add a candidate."""
+        self._rows.append(row)
+        self._length += len(row[-1]) + ROW
+        if self._length > _HELD:
+            self._tables, self._rows, self._length = [*self._tables, as_table(self._rows)], [], 0
+
+    def table(self) -> pl.DataFrame:
+        """Return all candidates."""
+        return pl.concat([*self._tables, as_table(self._rows)], rechunk=False)
+
+
+def flaw_of(code: str) -> str:
+    """Return what was expected of a candidate's text and found; empty where nothing is wrong.
+
+    Lone surrogates have no form in UTF-8, and the sandbox takes no text of any length.
+    """
     try:
-        text.encode()
+        size = len(code.encode())
     except UnicodeEncodeError:
-        return False
-    return True
+        return "expected text in UTF-8, found lone surrogates"
+    return f"expected at most {MAX_CODE:,} bytes of code, found {size:,}" if size > MAX_CODE else ""
 
 
 def check_coder(model: str, temperature: float) -> None:
     """Raise WrongUsage unless the model has a name and the temperature is finite and not negative."""
     if not model:
         raise WrongUsage("a coder needs the name of its model, got an empty text; give it with --model")
+    if len(model) > MOST_NAME:
+        raise WrongUsage(f"a model has a name of at most {MOST_NAME} characters, got {len(model):,}; shorten --model")
     if not (math.isfinite(temperature) and temperature >= 0):
         raise WrongUsage(f"a temperature is a finite number >= 0, got {temperature}; give it with --temperature")
 

@@ -72,14 +72,14 @@ def _ends(table: pl.DataFrame, marked: tuple[float, float] | None, by_price: boo
 def _place_names(table: pl.DataFrame, height: int) -> pl.DataFrame:
     """Return where each line ends, and the height at which its name stands: ``label``, at least a line apart."""
     last = table.sort("cost", "detection").group_by("series", maintain_order=True).last().sort("detection", "series")
-    apart, placed = _LINE / height, _apart(last["detection"].to_list(), _LINE / height)
+    apart, placed = _LINE / height, moved_apart(last["detection"].to_list(), _LINE / height)
     down = max(0.0, (placed[-1] if placed else 0.0) - 1.0)
     up = max(0.0, apart / 2 - (placed[0] if placed else 1.0))
     heights = [value - down + up for value in placed]
     return last.select("series", "cost", "detection").with_columns(label=pl.Series(heights, dtype=pl.Float64))
 
 
-def _apart(wanted: Sequence[float], apart: float) -> list[float]:
+def moved_apart(wanted: Sequence[float], apart: float) -> list[float]:
     """Return ascending values moved as little as possible (least squares) so that neighbours are this far apart."""
     blocks: list[tuple[float, int]] = []  # (mean, how many) of values less than their distance apart
     for i, value in enumerate(wanted):

@@ -22,7 +22,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 4, 38, 22
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _READ_ONLY = 0b1101  # execute (to map shared libraries), read file, read directory
-_READ_FILE = 0b0100
+_READ_FILE, _READ_FOLDER = 0b0100, 0b1000
+_CAPABILITIES_V3 = 0x20080522
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | 0o20000000  # the last: O_TMPFILE
 
 # name: (x86_64, aarch64); None where the architecture has no such call.
@@ -32,7 +33,7 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "munmap": (11, 215), "brk": (12, 214), "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135),
     "rt_sigreturn": (15, 139), "pread64": (17, 67), "readv": (19, 65), "writev": (20, 66),
     "access": (21, None), "select": (23, None), "sched_yield": (24, 124), "mremap": (25, 216),
-    "madvise": (28, 233), "dup": (32, 23), "nanosleep": (35, 101), "getitimer": (36, 102),
+    "dup": (32, 23), "nanosleep": (35, 101), "getitimer": (36, 102),
     "alarm": (37, None), "setitimer": (38, 103), "getpid": (39, 172), "exit": (60, 93), "uname": (63, 160),
     "getcwd": (79, 17), "readlink": (89, None), "gettimeofday": (96, 169), "getrusage": (98, 165),
     "sysinfo": (99, 179), "times": (100, 153), "getuid": (102, 174), "getgid": (104, 176),
@@ -44,9 +45,13 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "getrandom": (318, 278), "statx": (332, 291), "rseq": (334, 293), "faccessat": (269, 48),
     "faccessat2": (439, 439),
 }  # fmt: skip
-_OPENAT = (257, 56)
 _Instruction = tuple[int, int, int, int]
 _ALLOW, _REFUSE, _KILL = ((0x06, 0, 0, value) for value in (0x7FFF0000, 0x00050001, 0x80000000))  # 1: EPERM
+_BY_ARGUMENT: dict[tuple[int, int], list[_Instruction]] = {
+    (257, 56): [(0x20, 0, 0, 32), (0x45, 0, 1, _WRITING), _REFUSE, _ALLOW],  # openat, by its flags
+    (28, 233): [(0x20, 0, 0, 32), (0x15, 1, 0, 100), (0x15, 0, 1, 101), _REFUSE, _ALLOW],  # madvise: not pages from all
+}
+"""Allowed unless the third argument asks for too much: to write, or that the machine does without a page."""
 _NOT_THERE = (0x06, 0, 0, 0x00050000 | errno.ENOSYS)
 _CLONE_THREAD = 0x00010000
 _THREADS: dict[tuple[int, int], list[_Instruction]] = {
@@ -78,22 +83,20 @@ def _why_no_seccomp() -> str:
 def _seccomp_program(threads: bool) -> bytes:
     """Return the BPF bytes of the allow-list for this architecture; with ``threads``, of clone(2) for a thread too."""
     column, audit_arch = _MACHINES[platform.machine()]
-    allowed = {number for pair in _ALLOWED.values() if (number := pair[column]) is not None}
-    verdicts: dict[int, list[_Instruction]] = {0: [_REFUSE]}  # from this number on, up to the next one
-    for number in sorted({*allowed, _OPENAT[column]}):
-        verdicts[number] = (
-            [_ALLOW] if number in allowed else [(0x20, 0, 0, 32), (0x45, 0, 1, _WRITING), _REFUSE, _ALLOW]
-        )
-        verdicts.setdefault(number + 1, [_REFUSE])
-    if threads:
-        for name, verdict in _THREADS.items():
-            number = name[column]
-            verdicts[number] = verdict
-            verdicts.setdefault(number + 1, [_REFUSE])
-    steps = sorted(verdicts.items())
+    by_argument = {**_BY_ARGUMENT, **(_THREADS if threads else {})}
+    verdicts = {pair[column]: verdict for pair, verdict in by_argument.items()}
+    verdicts = {**{number: [_ALLOW] for number in allowed_calls(platform.machine())}, **verdicts}
+    refused = {number + 1: [_REFUSE] for number in (-1, *verdicts)}  # up to the next number that is not
+    steps = sorted({**refused, **verdicts}.items())
     changes = [step for before, step in zip([(0, None), *steps], steps, strict=False) if before[1] != step[1]]
     code = [(0x20, 0, 0, 4), (0x15, 1, 0, audit_arch), _KILL, (0x20, 0, 0, 0), *_search(changes)]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def allowed_calls(machine: str) -> set[int]:
+    """Return the numbers of the system calls that candidates may make; of some, as ``_BY_ARGUMENT`` says."""
+    column, _ = _MACHINES[machine]
+    return {number for pair in (*_ALLOWED.values(), *_BY_ARGUMENT) if (number := pair[column]) is not None}
 
 
 def _search(steps: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
@@ -132,8 +135,8 @@ def _why_no_landlock() -> str:
     return known.get(error, os.strerror(error))
 
 
-def _landlock_ruleset(readable: list[str]) -> int:
-    """Return a ruleset descriptor that leaves only ``readable`` paths, read-only. Raises OSError."""
+def _landlock_ruleset(readable: list[str], listed: list[str]) -> int:
+    """Return a ruleset descriptor: ``readable`` paths are left, and names in ``listed``. Raises OSError."""
     abi = landlock_abi()
     rights = 0x1FFF | (abi >= 2) << 13 | (abi >= 3) << 14 | (abi >= 5) << 15
     attributes = struct.pack("=QQQ", rights, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
@@ -142,18 +145,18 @@ def _landlock_ruleset(readable: list[str]) -> int:
     if ruleset < 0:
         raise OSError(ctypes.get_errno(), "Landlock refused its rules")
     for path in readable:
-        _allow_reading(ruleset, path)
+        rights = _READ_ONLY if os.path.isdir(path) else _READ_FILE | 1
+        _allow(ruleset, path, _READ_FILE | 2 if path.startswith("/dev/") else rights)  # write to /dev/null
+    for path in listed:
+        _allow(ruleset, path, _READ_FOLDER)
     return ruleset
 
 
-def _allow_reading(ruleset: int, path: str) -> None:
+def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
-    rights = _READ_ONLY if os.path.isdir(path) else _READ_FILE | 1
-    if path.startswith("/dev/"):
-        rights = _READ_FILE | 2  # write to /dev/null
     rule = struct.pack("=Qi", rights, descriptor)
     if _libc.syscall(_LANDLOCK_ADD, ruleset, 1, rule, 0) != 0:
         raise OSError(ctypes.get_errno(), f"Landlock refused a rule for {path}")
@@ -177,11 +180,11 @@ def end_with(parent: int) -> None:
 class Confinement:
     """The layers as prepared in the zygote: ``active`` names them, ``missing`` says why the others are not."""
 
-    def __init__(self, wanted: list[str], readable: list[str], *, threads: bool = False, stack_bytes: int = 8 << 20):
+    def __init__(self, wanted: list[str], files: dict[str, list[str]], *, threads: bool, stack_bytes: int):
         self._stack_bytes = stack_bytes
         self.missing = {name: why() if name in wanted else "not wanted" for name, why in _WHY_NOT.items()}
         self.missing = {name: why for name, why in self.missing.items() if why}
-        self._landlock = None if "landlock" in self.missing else _landlock_ruleset(readable)
+        self._landlock = None if "landlock" in self.missing else _landlock_ruleset(**files)
         self._seccomp = None
         self._threads = threads and "seccomp" not in self.missing
         if "seccomp" not in self.missing:
@@ -192,13 +195,16 @@ class Confinement:
         self.active = ["rlimits", *(name for name in _WHY_NOT if name not in self.missing)]
 
     def zygote(self) -> None:
-        """Give up, in the zygote, what no child may have: new privileges, being looked into, files, large stacks."""
+        """Give up, in the zygote, what no child may have: privileges, being looked into, files, large stacks."""
         if _LINUX:
             _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
             _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
+            _drop_capabilities()
         _limit(resource.RLIMIT_FSIZE, 0)
         _limit(resource.RLIMIT_NOFILE, 64)
         _limit(resource.RLIMIT_CORE, 0)
+        if _LINUX:
+            _limit(resource.RLIMIT_MEMLOCK, 0)
         most = resource.getrlimit(resource.RLIMIT_STACK)[1]
         unlimited = most == resource.RLIM_INFINITY
         _limit(resource.RLIMIT_STACK, self._stack_bytes if unlimited else min(self._stack_bytes, most))
@@ -217,6 +223,12 @@ class Confinement:
         os.closerange(3, _HIGHEST_DESCRIPTOR)
         if self._seccomp is not None:
             _check(_libc.prctl(_PR_SET_SECCOMP, 2, self._seccomp, 0, 0), "seccomp")
+
+
+def _drop_capabilities() -> None:
+    """Give up whatever lets root pass by the kernel's checks, for good: no child can take it up again."""
+    header, none = struct.pack("=Ii", _CAPABILITIES_V3, 0), bytes(24)
+    _check(_libc.capset(header, none), "no capabilities")
 
 
 def _limit(what: int, limit: int) -> None:

@@ -207,7 +207,7 @@ class Zygote:
         assert kind == CONFIG
         self.limits: dict[str, float] = config["limits"]
         self.confinement = Confinement(
-            config["layers"], config["readable"], threads=config["threads"], stack_bytes=config["stack_bytes"]
+            config["layers"], config["files"], threads=config["threads"], stack_bytes=config["stack_bytes"]
         )
         self.confinement.zygote()
         self.kind_of_child = kind_of_child()

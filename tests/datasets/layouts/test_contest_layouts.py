@@ -319,7 +319,7 @@ def test_a_malformed_entry_is_refused_in_one_line(tmp_path: Path, what: str) -> 
 
 def test_a_compression_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed_texts, "MAX_BYTES", 1000)
-    with pytest.raises(BadBenchmark, match="more than 1000 bytes"):
+    with pytest.raises(BadBenchmark, match="more than 1,000 bytes"):
         loaded(tmp_path, lcb(private_test_cases=squeezed(pickle.dumps("[" + " " * 5000 + "]"))))
 
 

@@ -2,10 +2,14 @@
 
 from tests.hostile.attack import Attack
 from tests.hostile.attacks import (
+    collisions,
+    doors,
     files,
     forging,
     kernel,
     lies,
+    loading,
+    mapping,
     memory,
     network,
     printing,
@@ -26,5 +30,9 @@ GROUPS: dict[str, list[Attack]] = {
     "lies": lies.ATTACKS,
     "raising": raising.ATTACKS,
     "surroundings": surroundings.ATTACKS,
+    "mapping": mapping.ATTACKS,
+    "doors": doors.ATTACKS,
+    "loading": loading.ATTACKS,
+    "collisions": collisions.ATTACKS,
     "printing": printing.ATTACKS,
 }

@@ -49,6 +49,37 @@ ATTACKS = [
         for letter in "TMCSLFa"
     ],
     attack("a zero byte amid the outcomes", _replies("b'V1\\n' * 10 + b'V\\0\\n' + b'V1\\n' * 9", DONE), FORGED),
+    *[
+        attack(f"an outcome with {name}", _replies(f"bytes.fromhex('{text.hex()}') * 20", DONE), FORGED)
+        for name, text in {
+            "half of a pair": b"V\xed\xa0\x80\n",
+            "a letter written too long": b"V\xc1\x81\n",
+            "a carriage return": b"V1\r\n",
+            "a line of another alphabet": "V1\u2028\n".encode(),
+            "a control of eight bits": b"V\xc2\x9b31m\n",
+            "a mark of the order of bytes": "\ufeffV1\n".encode(),
+        }.items()
+    ],
+    attack("every word of its head set", _poke("for k in range(8): head[k] = (1 << 64) - 1\n    os._exit(0)"), CRASHED),
+    attack("an end before the beginning", _poke("head[0] = 3; head[1] = 1; m.seek(0); os._exit(0)"), FORGED),
+    attack(
+        "run a second time and not yet done",
+        _replies("b'V1\\n' * 20", 2),
+        OWN_CHOICE,
+    ),
+    attack(
+        "the host's request rewritten",
+        """
+import os
+def f(x, items):
+    wrote = 0
+    for descriptor in range(64):
+        try: wrote += os.pwrite(descriptor, b'{}', 0)
+        except (OSError, AttributeError): pass
+    return x + wrote
+""",
+        numbers(),
+    ),
     attack("a state that does not exist", _poke("head[0] = 2**64 - 1; os._exit(0)"), CRASHED),
     attack("a state of full without an outcome", _poke("head[0] = 4; os._exit(0)"), NO_ROOM),
     attack("a count of calls that overflows", _poke("head[2] = 2**64 - 1"), numbers()),

@@ -165,4 +165,100 @@ def f(x, items):
 """,
         value("(['refused'], ['refused'], Own())"),
     ),
+    attack(
+        "types named like those that are read again",
+        """
+class Plain:
+    def __init__(self, x): self.x = x
+    def __repr__(self): return 'forged'
+def f(x, items):
+    names = ('bytearray', 'complex', 'frozenset', 'Decimal', 'datetime', 'ndarray', 'iterator')
+    return [type(name, (Plain,), {})(1) for name in names]
+""",
+        value("[Unnamed(x=1), Unnamed(x=1), Unnamed(x=1), Unnamed(x=1), Unnamed(x=1), ndarray(x=1), Unnamed(x=1)]"),
+    ),
+    attack(
+        "a tuple with names that lie",
+        """
+from collections import namedtuple
+class P(namedtuple('P', 'a b')):
+    _fields = ('b', 'a', 'c')
+    def __iter__(self): return iter([9, 9])
+    def __getnewargs__(self): return (8, 8)
+    a = property(lambda self: 9)
+def f(x, items): return P(1, 2), P._make([3, 4])
+""",
+        value("(P((1, 2)), P((3, 4)))"),
+    ),
+    attack(
+        "a data class with fields that lie",
+        """
+import dataclasses
+@dataclasses.dataclass
+class D:
+    a: int
+    __dataclass_fields__ = property(lambda self: 1 / 0)
+    def __getattr__(self, name): return 9
+def f(x, items):
+    d = D(1)
+    vars(d)['a'] = 2
+    return d
+""",
+        value("D(a=2)"),
+    ),
+    attack(
+        "a member of an enumeration that lies",
+        """
+import enum
+class E(enum.Enum):
+    A = 1
+    @property
+    def value(self): return 9
+    def __repr__(self): return 'E.B'
+class F(enum.IntFlag):
+    A = 1
+def f(x, items):
+    E.A._name_ = 'B\\nV1'
+    return E.A, F.A | F(8)
+""",
+        value("(E(1), F(9))"),
+    ),
+    attack(
+        "slots and a dictionary that lie",
+        """
+class Slots:
+    __slots__ = ('a', '__dict__')
+    def __init__(self): self.a, self.b = 1, 2
+class Dict:
+    @property
+    def __dict__(self): raise SystemExit
+    def __dir__(self): return ['forged']
+def f(x, items): return Slots(), Dict()
+""",
+        everywhere(Kind.EXCEPTION, "SystemExit"),
+    ),
+    attack(
+        "a list that changes as it is read",
+        """
+class Changes:
+    def __getattribute__(self, name): held.clear(); return 0
+held = []
+def f(x, items):
+    held[:] = [1, Changes(), 2]
+    return held
+""",
+        value("[1, Changes(), 2]"),
+    ),
+    attack(
+        "an iterator that lies about its length",
+        """
+class Lies:
+    def __iter__(self): return self
+    def __length_hint__(self): return 1 << 62
+    def __len__(self): return 1 << 62
+    def __next__(self): raise StopIteration
+def f(x, items): return (k for k in Lies()), map(str, [1]), iter([]), list(Lies()) if x < 0 else 0
+""",
+        value("(iterator([]), iterator(['1']), iterator([]), 0)"),
+    ),
 ]

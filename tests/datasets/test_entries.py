@@ -1,0 +1,125 @@
+"""Every access to an entry of a benchmark file gives the value, or names place, expectation, value and remedy."""
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.entries import (
+    MAX_WRITTEN,
+    Entry,
+    as_entry,
+    load_bytes,
+    load_lines,
+    load_list,
+    load_tables,
+    natural_order,
+    plain_id,
+    signature_of,
+)
+from difftrust_core.exceptions import BadBenchmark
+
+ENTRY = Entry(
+    where="file, line 3",
+    remedy="mend it",
+    fields={"text": "a", "texts": ["a", "b"], "none": [], "whole": 3, "flag": True, "float": 3.0, "mixed": ["a", 1]},
+)
+
+
+def test_values_of_the_right_kind_are_returned() -> None:
+    assert ENTRY.text("text") == "a"
+    assert ENTRY.text("missing", default="d") == "d"
+    assert ENTRY.text("text", default="d") == "a"
+    assert (ENTRY.texts("texts"), ENTRY.texts("none")) == (["a", "b"], [])
+    assert ENTRY.whole("whole") == 3
+    assert (ENTRY.flag("flag"), ENTRY.flag("missing")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("ask", "expected", "found"),
+    [
+        (lambda: ENTRY.text("missing"), "a text in field 'missing'", "no such field"),
+        (lambda: ENTRY.text("whole", default="d"), "a text in field 'whole'", "int"),
+        (lambda: ENTRY.texts("missing"), "a list of texts in field 'missing'", "no such field"),
+        (lambda: ENTRY.texts("text"), "a list of texts in field 'text'", "str"),
+        (lambda: ENTRY.texts("mixed"), "a list of texts in field 'mixed'", "list"),
+        (lambda: ENTRY.whole("float"), "a whole number in field 'float'", "float"),
+        (lambda: ENTRY.whole("flag"), "a whole number in field 'flag'", "bool"),
+        (lambda: ENTRY.flag("whole"), "true or false in field 'whole'", "int"),
+        (lambda: ENTRY.tree("x =", "field 'x'"), "Python source in field 'x'", "SyntaxError: "),
+        (lambda: ENTRY.tree("x\0", "field 'x'"), "Python source in field 'x'", ""),
+        (lambda: ENTRY.function(ast.parse("g = 1\nclass f: pass"), "f", "it"), "a function 'f' in it", "no such def"),
+        (lambda: ENTRY.task(benchmark="b", task_id="a b", entry_point="f", signature="()", description="",
+                            seed_inputs=()), "a valid task", "a task needs a benchmark and a plain id"),
+        (lambda: as_entry([1], where="file, line 3", remedy="mend it"), "an object with named fields", "list"),
+    ],
+)  # fmt: skip
+def test_other_values_are_refused_by_name(ask: Callable[[], Any], expected: str, found: str) -> None:
+    with pytest.raises(BadBenchmark) as refused:
+        ask()
+    assert str(refused.value).startswith(f"file, line 3: expected {expected}, found {found}")
+    assert str(refused.value).endswith("; mend it")
+
+
+def test_of_several_definitions_the_last_counts() -> None:
+    tree = ENTRY.tree("def f(): return 1\ndef g(): pass\ndef f(a: int, *, b=2) -> str: return 2\n", "it")
+    function = ENTRY.function(tree, "f", "it")
+    assert function.lineno == 3
+    assert signature_of(function) == "(a: int, *, b=2) -> str"
+    assert signature_of(ENTRY.function(tree, "g", "it")) == "()"
+
+
+def test_lines_are_numbered_with_blank_ones_and_lists_from_one(tmp_path: Path) -> None:
+    path = tmp_path / "tasks"
+    path.write_text('\n{"a": 1}\n   \n{"a": 2}')
+    assert [(e.where, e.fields) for e in load_lines(path, remedy="r")] == [
+        (f"{path}, line 2", {"a": 1}),
+        (f"{path}, line 4", {"a": 2}),
+    ]
+    path.write_text(json.dumps([{"a": 1}, {"a": 2}]))
+    assert [e.where for e in load_list(path, remedy="r")] == [f"{path}, entry 1", f"{path}, entry 2"]
+    path.write_text('{"a": 1}\n[]')
+    with pytest.raises(BadBenchmark, match=f"^{path}, line 2: expected an object with named fields, found list; r$"):
+        list(load_lines(path, remedy="r"))
+
+
+@pytest.mark.parametrize("most", [8, 9])
+def test_lines_are_read_up_to_a_limit_that_counts_them_together(tmp_path: Path, most: int) -> None:
+    path = tmp_path / "tasks"
+    path.write_text("{}\n{}\n{}\n")
+    if most == 9:
+        assert len(list(load_lines(path, remedy="r", most=most))) == 3
+        return
+    with pytest.raises(BadBenchmark, match=f"^{path}: expected at most 8 bytes, found more; r$"):
+        list(load_lines(path, remedy="r", most=most))
+
+
+def test_what_stands_above_the_tables_holds_for_each_unless_it_says_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.toml"
+    path.write_text('a = 1\nb = 2\n[[task]]\nb = 3\n[[task]]\nc = "x"\n')
+    found = [(e.where, e.fields) for e in load_tables(path, remedy="r")]
+    assert found == [(f"{path}, task 1", {"a": 1, "b": 3}), (f"{path}, task 2", {"a": 1, "b": 2, "c": "x"})]
+    path.write_text("#" * (MAX_WRITTEN + 1))
+    with pytest.raises(BadBenchmark, match="expected at most 4,194,304 bytes, found more; r"):
+        list(load_tables(path, remedy="r"))
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    for read in (load_bytes, lambda path, remedy: list(load_lines(path, remedy=remedy))):
+        with pytest.raises(BadBenchmark, match=r"none: expected a readable file, found: No such file or directory; r$"):
+            read(tmp_path / "none", remedy="r")
+
+
+def test_names_become_ids_and_stand_in_their_natural_order() -> None:
+    assert plain_id("12_A. Two  Sums!") == "12_A._Two_Sums"
+    assert plain_id(7) == "7"
+    assert plain_id("  a/b-c.d ") == "a/b-c.d"
+    tasks = [
+        Task(benchmark="b", task_id=name, entry_point="f", signature="()", description="", seed_inputs=())
+        for name in ("x/10", "x/9", "a/2/1", "x/10a", "a/2/0")
+    ]
+    assert [task.task_id for task in sorted(tasks, key=natural_order)] == ["a/2/0", "a/2/1", "x/9", "x/10", "x/10a"]
