@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-all test-rest test-hostile test-recovery check lint types bench bench-sandbox bench-check bench-dashboard \
+.PHONY: help demo test test-all test-rest test-hostile test-recovery check lint types mutants bench bench-sandbox bench-check bench-dashboard \
 	pictures bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
 
 help:  ## List the targets
@@ -59,6 +59,9 @@ bench: $(READY)  ## Everything that docs/performance.md says, in one run; half a
 
 bench-sandbox: $(READY)  ## What the sandbox costs over a bare loop, on the same programs and inputs
 	$(BIN)/python -m tests.bench.sandbox
+
+mutants: $(READY)  ## 200 small mutations of what computes or keeps results: which tests notice; half an hour
+	$(BIN)/python -m tests.bench.mutants
 
 bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right ones, on 200 Spider questions
 	$(BIN)/python -m tests.bench.sql

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from difftrust_core.analysis.ablation.compact import MISSING, NO_KIND, CompactTask, compress
 from difftrust_core.analysis.ablation.counting import Class, count, summed
+from difftrust_core.analysis.ablation.grid import recorded
 from difftrust_core.analysis.ablation.measures import (
     KIND_COLUMNS,
     SUBSET_SCHEMA,
@@ -302,3 +303,9 @@ def test_the_columns_are_those_of_the_estimates_and_the_expenses() -> None:
     assert [*TASK_SCHEMA][:7] == ["benchmark", "model", "temperature", "task_id", "m", "n", "error"]
     assert [name for name, kind in TASK_SCHEMA.items() if kind == pl.UInt64] == [*KIND_COLUMNS]
     assert {*KIND_COLUMNS.values()} == {*Kind}
+
+
+def test_how_many_candidates_of_a_coder_are_recorded() -> None:
+    pool = pool_of([np.zeros((1, 1), dtype=np.uint16)] * 2, [0, 0], {CODER: members([[0] * 3, [0] * 5])})
+    assert recorded(pool, CODER) == 5
+    assert recorded(pool, ("nobody", 0.6)) == 0

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difftrust_core.base.text import MOST_PIECES, LinePair, aligned_lines, marked_difference, without_docstrings
+from difftrust_core.base.text import (
+    MOST_PIECES,
+    LinePair,
+    aligned_lines,
+    as_cell,
+    marked_difference,
+    printable,
+    without_docstrings,
+)
 
 
 def test_only_what_differs_is_marked() -> None:
@@ -55,3 +63,10 @@ def test_docstrings_are_left_out_and_other_texts_stay() -> None:
     code = 'def f(x):\n    """What\n    it does."""\n    y = """not\n    this"""\n    return y\n'
     assert without_docstrings(code) == 'def f(x):\n    y = """not\n    this"""\n    return y'
     assert without_docstrings('def f(x): "a"; return 1') == 'def f(x): "a"; return 1'
+
+
+def test_what_could_steer_a_terminal_is_escaped_and_nothing_lost():
+    assert printable("a\x1b[2J\n\u202e\t漢") == "a\\x1b[2J\\n\\u202e\\t漢"
+    assert as_cell("=1") == "'=1"
+    assert [as_cell(text) for text in ("-1", "+2.5", "-.5e-3", "a=1", "")] == ["-1", "+2.5", "-.5e-3", "a=1", ""]
+    assert [as_cell(text) for text in ("-1a", "@x", "\tx", "-", "-e")] == ["'-1a", "'@x", "'\tx", "'-", "'-e"]

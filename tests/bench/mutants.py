@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 
+import pytest
+
 from tests.layers import imported_by, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,8 +36,10 @@ MUTATED = (
 """Below ``difftrust_core``: what computes results or keeps them."""
 HARMLESS = Path(__file__).with_name("harmless.toml")
 PER_TEST, PER_MUTATION = 60, 400
-"""Seconds, of the tests of `make test` that are not slow."""
+"""Seconds, of tests that are not slow; what hangs is noticed as well."""
 MOST_FILES = 12
+SLOW_FILES = 3
+"""Of the nearest files the slow tests are run as well, where no other notices."""
 _FAR = 3
 
 
@@ -227,10 +231,10 @@ def copied(to: Path) -> Path:
     return to
 
 
-def fails(folder: Path, tests: list[str]) -> str:
-    """Return how the tests ended in a copy: "" if all passed."""
-    words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow"]
-    words += ["--timeout", str(PER_TEST), *tests]
+def fails(folder: Path, tests: list[str], which: str) -> str:
+    """Return how the tests ended in a copy: "" if all passed. ``which``: "not slow", or "slow"."""
+    words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", which]
+    words += ["--timeout", str(PER_TEST * (1 + 4 * (which == "slow"))), *tests]
     environment = {**_environment(), "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     with subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
@@ -241,7 +245,7 @@ def fails(folder: Path, tests: list[str]) -> str:
             os.killpg(run.pid, signal.SIGKILL)
             run.communicate()
             return "hung"
-    if run.returncode == 0:
+    if run.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
         return ""
     lines = [line for line in said.decode(errors="replace").splitlines() if line.startswith(("FAILED", "ERROR"))]
     return (lines or [f"status {run.returncode}"])[0][:160]
@@ -257,7 +261,7 @@ def tried(mutation: Mutation, folder: Path, tests: list[str]) -> str:
     content = path.read_bytes()
     path.write_bytes(mutated(content, mutation))
     try:
-        return fails(folder, tests)
+        return fails(folder, tests, "not slow") or fails(folder, tests[:SLOW_FILES], "slow")
     finally:
         path.write_bytes(content)
 

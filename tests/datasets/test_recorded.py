@@ -582,3 +582,9 @@ def test_candidates_of_unknown_tasks_become_bad_rows() -> None:
     )
     assert split.skipped == {"s": 1}
     assert split_unknown(split, {("MBPP", "Mbpp/2")}) is split
+
+
+def test_unknown_tasks_are_named_in_the_order_in_which_they_came() -> None:
+    names = [f"t/{(7 * k) % 101}" for k in range(101)]
+    split = split_unknown(Recorded(candidates=as_table([("b", name, "m", 0.6, 0, "x") for name in names])), set())
+    assert [row.where for row in split.bad_rows] == [f"b {name}" for name in names]

@@ -16,6 +16,7 @@ from difftrust_core.metrics.estimators import (
     class_counts,
     disagreement_per_input,
     incoherence,
+    pass_at_k,
 )
 from difftrust_core.metrics.tally import check_invariants
 from tests.support.plain_estimators import (
@@ -287,3 +288,9 @@ def test_incoherence_is_at_most_twice_the_error_on_every_input(task):
     e, d = error_per_input(*task), disagreement_per_input(labels, counts)
     assert (d <= 2 * e + 1e-12).all()
     assert (d * (m - 1) / m <= 2 * e + 1e-12).all()
+
+
+@pytest.mark.parametrize(("m", "right", "k", "value"), [(2, 1, 2, 1), (3, 0, 3, 0), (3, 1, 1, 1 / 3), (4, 1, 2, 1 / 2)])
+def test_pass_at_k_up_to_all_that_were_drawn(m, right, k, value):
+    assert pass_at_k(m, right, k) == pytest.approx(value)
+    assert math.isnan(pass_at_k(m, right, m + 1))

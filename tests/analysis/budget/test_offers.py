@@ -105,3 +105,9 @@ def test_without_prices_programs_are_counted() -> None:
         assert enough[place]
         assert not (fewer & enough).any()
         assert np.isnan(offers.fitted.usd_per_1000).all()
+
+
+def test_a_policy_at_just_the_false_alarms_asked_for_has_no_more() -> None:
+    made, costs = rated((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
+    assert cheapest(made, costs, detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
+    assert cheapest(made, costs, detection=0.4, false_alarms=0.2) == 1
