@@ -5,7 +5,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -78,6 +78,14 @@ def write_figures(figures: Sequence[Figure], path: Path) -> None:
         **{name: pl.lit(value) for name, value in on.items()}
     )
     frame.write_parquet(path)
+
+
+def read_figures(path: Path) -> tuple[list[Figure], dict[str, str]]:
+    """Return the figures that were written, and the machine that they were measured on."""
+    rows = pl.read_parquet(path).to_dicts()
+    names = [field.name for field in fields(Figure)]
+    on = {name: value for name, value in rows[0].items() if name not in names}
+    return [Figure(**{name: row[name] for name in names}) for row in rows], on
 
 
 def timed(work: Callable[[], object], runs: int) -> list[float]:

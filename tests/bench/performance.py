@@ -8,12 +8,12 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from difftrust_core.datasets.published import find_results
 from difftrust_core.store.store import Store
-from tests.bench.figures import Figure, in_markdown, machine, write_figures
+from tests.bench.figures import Figure, in_markdown, read_figures, write_figures
 from tests.bench.growth import run_growth
 from tests.bench.latencies import run_latencies, run_starts, table_3_seconds
 from tests.bench.processes import run
@@ -28,6 +28,8 @@ TITLES = {
     "f": "Questions to the shipped results",
     "g": "Start of the command line",
 }
+DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
+FIGURES = DOCUMENT.with_suffix(".parquet")
 MODELS_THAT_GROW = ("gpt_4o", "gpt_3_5", "claude_3_haiku", "llama_3_1_8b_instruct")
 _RECORDED = ("import", "difftrust", "--temperature", "0.6")
 _SIMULATED = ("generate", "--benchmark", "starter", *(f"--model=simulated/{name}" for name in ("strong", "weak")))
@@ -70,10 +72,10 @@ def _said(figures: list[Figure]) -> list[Figure]:
     return figures
 
 
-def document(figures: Sequence[Figure]) -> str:
+def document(figures: Sequence[Figure], measured_on: Mapping[str, str]) -> str:
     """Return docs/performance.md."""
     parts = dict.fromkeys(figure.part for figure in figures)
-    on = ", ".join(f"{name} {value}" for name, value in machine().items())
+    on = ", ".join(f"{name} {value}" for name, value in measured_on.items())
     sections = [
         f"## {TITLES[part]}\n\n{in_markdown([figure for figure in figures if figure.part == part])}" for part in parts
     ]
@@ -108,8 +110,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(Path(folder), asked)
     if set(asked.parts) >= set(TITLES):
-        write_figures(figures, Path("docs/performance.parquet"))
-        Path("docs/performance.md").write_text(document(figures))
+        write_figures(figures, FIGURES)
+        write_document()
+
+
+def write_document() -> None:
+    """Write docs/performance.md from the figures of the last `make bench`."""
+    DOCUMENT.write_text(document(*read_figures(FIGURES)))
 
 
 if __name__ == "__main__":

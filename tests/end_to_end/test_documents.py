@@ -3,6 +3,8 @@
 import pytest
 
 import difftrust_core as dt
+from tests.bench.figures import read_figures
+from tests.bench.performance import DOCUMENT, FIGURES, document
 from tests.support import agreement
 from tests.support.documents import PARTS, Part
 
@@ -10,6 +12,10 @@ from tests.support.documents import PARTS, Part
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.document} {part.begin[:20]}")
 def test_a_part_is_what_make_docs_would_write(part: Part) -> None:
     assert part.found() == part.make(), f"{part.document} is stale; run make docs"
+
+
+def test_docs_performance_is_of_the_figures_that_were_measured() -> None:
+    assert document(*read_figures(FIGURES)) == DOCUMENT.read_text(), "docs/performance.md is stale; run make docs"
 
 
 @pytest.mark.parametrize("inputs", ["reference", "domain", "tests"])

@@ -17,6 +17,7 @@ import difftrust_core as dt
 from difftrust_core.datasets.published import find_results
 from difftrust_core.metrics.aggregate import MEAN
 from difftrust_core.report.names import display_name, with_display_names
+from tests.bench.performance import write_document
 
 ROOT = Path(__file__).parents[2]
 SHOWN = (
@@ -55,6 +56,7 @@ def main() -> None:
     """Write all parts."""
     for part in PARTS:
         part.write()
+    write_document()
 
 
 @cache
