@@ -39,8 +39,8 @@ test-all: $(READY)  ## All tests: those of `make test` and the slow rest; 25 min
 test-rest: $(READY)  ## What `make test` leaves out, and what needs bubblewrap or Chromium; 18 minutes
 	$(PYTEST) -m "slow or full_machine"
 
-test-hostile: $(READY)  ## The hostile suite 20 times; as root also for an ordinary user
-	DIFFTRUST_HOSTILE_ROUNDS=20 $(PYTEST) tests/hostile
+test-hostile: $(READY)  ## The hostile suite 20 times, as root also for an ordinary user; a million texts for the reader
+	DIFFTRUST_HOSTILE_ROUNDS=20 DIFFTRUST_TEXTS=1000000 $(PYTEST) --timeout 7200 tests/hostile tests/base/test_literals.py
 
 test-recovery: $(READY)  ## 200 random kills, full disks and second writers; every store ends with the same bytes
 	DIFFTRUST_KILLS=200 $(PYTEST) tests/recovery

@@ -263,3 +263,31 @@ def test_where_a_text_of_a_program_does_not_load_another_one_runs(tmp_path: Path
     execute(store, n=10, say=silent)
     refresh_estimates(store)
     assert query_estimates(store)["error"].to_list() == [0.0] * 3
+
+
+LYING = (
+    "class bytearray(int): pass\ndef double(x):\n    return bytearray(10**30)\n",
+    "class bytearray(int): pass\ndef double(x):\n    return bytearray(8 * 10**9)\n",
+    "class complex(Exception): pass\ndef double(x):\n    return complex(10**400, 1)\n",
+    "class frozenset(tuple): pass\ndef double(x):\n    return frozenset(([], []))\n",
+    "class Fraction(Exception): pass\ndef double(x):\n    return Fraction(float('inf'), 1)\n",
+    "class Decimal(Exception): pass\ndef double(x):\n    return Decimal(10**6000)\n",
+    "class set: pass\ndef double(x):\n    return {set(): set()}\n",
+    "class inf(float): pass\ndef double(x):\n    return inf(2 * x + 7)\n",
+    "def double(x):\n    return {(((x,),),): {1: [float('nan')] * 999}}\n",
+)
+"""What these return is written as something else would be, or is nothing that can be made."""
+
+
+@pytest.mark.parametrize("equality", ["paper", "strict"])
+def test_what_lies_about_its_type_is_wrong_and_costs_nobody_else_anything(tmp_path: Path, equality: str) -> None:
+    programs = [{**RIGHT, "tiny/double": code} for code in LYING]
+    store = filled(tmp_path / "store", RIGHT, *programs, RIGHT)
+    done = execute(store, n=10, say=silent)
+    assert done.failures == ()
+    refresh_estimates(store)
+    found = query_estimates(store, equality=equality).filter(task_id="tiny/double").row(0, named=True)
+    m = len(LYING) + 2
+    assert found["m"] == m
+    assert found["error"] == pytest.approx(len(LYING) / m)
+    assert found["functional_error"] == pytest.approx(len(LYING) / m)
