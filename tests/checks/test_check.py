@@ -361,8 +361,9 @@ def test_types_hold_unless_told_otherwise(tmp_path: Path) -> None:
     assert typed.types is not None
     assert untyped.types is None
     candidates = candidates_of(read_folder(folder), typed.task)
-    assert check(typed.task, candidates, CheckOptions(types=typed.types, n=300)).verdict == "coherent"
-    assert check(untyped.task, candidates, CheckOptions(n=300)).verdict == "incoherent"
+    within, without = (check(stub.task, candidates, CheckOptions(types=stub.types, n=300)) for stub in (typed, untyped))
+    assert (within.verdict, within.typed) == ("coherent", True)
+    assert (without.verdict, without.typed) == ("incoherent", False)
 
 
 @pytest.mark.parametrize(("n", "left_out"), [(2, 0), (5, 0), (6, 5)])

@@ -537,6 +537,13 @@ def test_a_coder_that_is_none_is_refused(tmp_path: Path, model: str, temperature
         read_jsonl(write_lines(tmp_path / "s.jsonl"), TASKS, model=model, temperature=temperature)
 
 
+def test_a_temperature_of_zero_is_one(tmp_path: Path) -> None:
+    recorded = read_jsonl(
+        write_lines(tmp_path / "s.jsonl", {"task_id": "Mbpp/2", "solution": "x"}), TASKS, model="a", temperature=0.0
+    )
+    assert recorded.candidates["temperature"].to_list() == [0.0]
+
+
 # --- any source -------------------------------------------------------------------------------------------
 
 

@@ -204,6 +204,13 @@ def test_tasks_without_enough_programs_or_inputs_or_a_reference_are_left_out() -
     assert kept.task_ids == ("task/2", "task/3")
 
 
+def test_one_program_is_enough_where_no_more_are_asked_for() -> None:
+    made = pool({OWN: [[0], [1, 1], []], B: [[0], [], [1]]})
+    assert gather(made, OWN, {}, n=1, prices={}).task_ids == ("task/0", "task/1")
+    assert gather(made, OWN, {OWN: 2}, n=1, prices={}).task_ids == ("task/1",)
+    assert gather(made, OWN, {B: 1}, n=1, prices={}).task_ids == ("task/0",)
+
+
 def test_dollars_are_recorded_ones_then_those_of_the_tokens_then_unknown() -> None:
     listed = members([[0, 0]], cost_nanodollars=[2_000_000_000, -1])
     made = pool_of([LABELS], [0], {OWN: listed})
