@@ -30,6 +30,8 @@ _PLAIN = (
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp),
     *(ast.BitOr, ast.Load),
 )
+_SILENT = (ast.expr_context, ast.operator, ast.cmpop, ast.Expr, ast.Assign, ast.BinOp, ast.Compare, ast.Call, ast.Tuple)
+"""Nodes that name nothing themselves, and are many."""
 _NO_SYNTAX = frozenset(("kind", "type_comment", "type_ignores"))
 """Fields that say nothing of what is run."""
 _NEW_SYNTAX = frozenset(("TypeAlias", "TypeVar", "TypeVarTuple", "ParamSpec", "TemplateStr", "Interpolation"))
@@ -75,7 +77,7 @@ def tree_id(text: str) -> str:
     tree = parsed(text) if _is_soon_parsed(text) else None
     if tree is None:
         return f"x{program_id(text)}"
-    nodes = list(ast.walk(tree))
+    nodes = [node for node in ast.walk(tree) if not isinstance(node, _SILENT)]
     if any(map(_may_see, nodes)) or "__" in "".join(_texts(nodes)).replace("__main__", ""):
         return f"x{program_id(text)}"
     return f"p{program_id(''.join(_spelled(tree, _renamed(tree, nodes))))}"
@@ -157,18 +159,22 @@ def _spelled_statement(statement: ast.stmt, own: set[str]) -> Iterator[str]:
     waiting: list[Any] = [statement]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, _Word):
+        kind = type(node)
+        if kind is _Word:
             yield node
-        elif isinstance(node, list):
+        elif kind is list:
             yield "["
-            waiting += [_Word("]"), *reversed(node)]
+            waiting.append(_END_OF_LIST)
+            waiting += reversed(node)
+        elif isinstance(node, ast.expr_context):
+            yield kind.__name__ + "()"
         elif isinstance(node, ast.AST):
-            yield f"{type(node).__name__}("
-            waiting.append(_Word(")"))
+            yield kind.__name__ + "("
+            waiting.append(_END)
             for name, value in reversed(list(_fields(node))):
-                if isinstance(node, ast.Name | ast.arg) and isinstance(value, str) and value in own:
+                if isinstance(value, str) and value in own and isinstance(node, ast.Name | ast.arg):
                     value = _Word(numbers.setdefault(value, str(len(numbers))))
-                waiting += [value, _Word(f" {name}=")]
+                waiting += (value, _Word(f" {name}="))
         else:
             yield ascii(node)
 
@@ -177,6 +183,9 @@ class _Word(str):
     """What is already spelled."""
 
     __slots__ = ()
+
+
+_END, _END_OF_LIST = _Word(")"), _Word("]")
 
 
 def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
