@@ -87,6 +87,14 @@ def test_a_merged_store_is_not_stale_and_has_nothing_to_do(merged: Store) -> Non
     assert snapshot(merged.root) == before
 
 
+def test_a_folder_may_be_named_like_a_pattern(merged: Store, tmp_path: Path) -> None:
+    shutil.copytree(merged.root, tmp_path / "a[b]*?")
+    other = Store.open(tmp_path / "a[b]*?")
+    check_same_rows(merged, other)
+    assert execute(other, n=20, say=silent).n_programs == 0
+    assert verify(other).findings == ()
+
+
 def test_it_goes_on_with_more_candidates_and_more_inputs(plain: Store, merged: Store) -> None:
     for store in (plain, merged):
         add_candidates(store, candidates("two", OTHER, WRONG), BENCHMARK, n_jobs=1)

@@ -152,6 +152,11 @@ DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
         "inputs/",
         "the inputs from 20 on without a gap",
     ),
+    "a class that is none": (
+        change(f"outcomes/{CHUNK}/tiny_double.parquet", paper_class=pl.col("outcome_id").max().over("input_index") + 1),
+        "outcomes/",
+        "classes below the number of outcomes",
+    ),
     "an unknown kind": (
         change(f"outcomes/{CHUNK}/tiny_double.parquet", kind=pl.lit("wonder")),
         "outcomes/",

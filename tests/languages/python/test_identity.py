@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from difftrust_core.languages.language import program_id
 from difftrust_core.languages.python.identity import MAX_ANNOTATION, MAX_PARSED, tree_id
-from difftrust_core.languages.python.scopes import own_variables
+from difftrust_core.languages.python.scopes import MAX_DEPTH, own_variables
 
 PROGRAMS = Path(__file__).parent / "programs.json"
 PLAIN = "def f(a, b=1):\n    return a + b\n"
@@ -268,6 +268,17 @@ def test_names_that_are_replaced_are_variables_to_the_compiler(text):
             for name in own_variables(statement, ()):
                 assert name not in table.get_parameters()
                 assert not any(symbol.is_global() for symbol in symbols_of(table, name))
+
+
+def test_of_a_function_with_scopes_within_scopes_without_end_no_name_is_its_own():
+    def nested(depth: int) -> str:
+        return f"def f(p):\n    x = p\n    return {'[y for y in ' * depth}x{']' * depth}\n"
+
+    for depth, own in ((MAX_DEPTH - 1, {"x", "y"}), (MAX_DEPTH, {"x", "y"}), (MAX_DEPTH + 1, {"x", "y"})):
+        assert own_variables(ast.parse(nested(depth)).body[0], ()) == own  # beside each other: loops over loops
+    for depth, own in ((MAX_DEPTH, {"a"}), (MAX_DEPTH + 1, set())):
+        text = f"def f(p):\n    return {'lambda a: (' * depth}a{')' * depth}\n"
+        assert own_variables(ast.parse(text).body[0], ()) == own
 
 
 def symbols_of(table: symtable.SymbolTable, name: str) -> Iterator[symtable.Symbol]:
