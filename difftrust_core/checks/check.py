@@ -95,7 +95,7 @@ class _Check:
         self.task, self.options = task, options
         self.subject = options.subject or subject_of(candidates)
         self.m = len(candidates)
-        self.programs, self.names = distinct_programs(candidates, language_of(task))
+        self.programs, self.names = distinct_programs(candidates, language_of(task), by_text=options.messages)
         self.codes = [program.code for program in self.programs]
         self.counts = np.array([program.n_candidates for program in self.programs])
         self.executor = Executor(task, sandbox, self.programs)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from difftrust_core.base.records import Candidate, Kind, Outcome, Program
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import Language, language_of
+from difftrust_core.languages.language import Language, language_of, program_id
 from difftrust_core.sandbox.host import ProgramRun, Sandbox
 from difftrust_core.sandbox.outcomes import OutcomeTable, line_of
 from difftrust_core.sandbox.runner import Runner, runner_for
@@ -28,14 +28,17 @@ _ALWAYS = ("inspect",)
 
 
 def distinct_programs(
-    candidates: Sequence[Candidate], language: Language
+    candidates: Sequence[Candidate], language: Language, *, by_text: bool = False
 ) -> tuple[list[Program], dict[str, list[str]]]:
-    """Return the distinct programs in the order of their first candidate, and whose each is, by tree."""
+    """Return the distinct programs in the order of their first candidate, and whose each is, by tree.
+
+    ``by_text``: only equal texts are one program: messages that count may quote any name.
+    """
     codes: dict[str, list[str]] = {}
     names: dict[str, list[str]] = {}
     single = Counter(candidate.model for candidate in candidates)
     for candidate in candidates:
-        tree = language.tree_id(candidate.code)
+        tree = program_id(candidate.code) if by_text else language.tree_id(candidate.code)
         codes.setdefault(tree, []).append(candidate.code)
         name = candidate.model if single[candidate.model] == 1 else f"{candidate.model} #{candidate.sample_index}"
         names.setdefault(tree, []).append(name)

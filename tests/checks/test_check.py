@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -378,6 +379,20 @@ def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
     assert len(report.disagreements) == min(10, n * (n - 1) // 2)
     noted = [note for note in report.notes if "more pairs" in note]
     assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
+
+
+@pytest.mark.parametrize("messages", [False, True])
+def test_where_messages_count_a_variable_s_name_may_be_in_one(messages: bool) -> None:
+    codes = [
+        f"def double(x):\n    return 2 * x if x != 3 else (lambda {name}: {name})()\n" for name in ("one", "other")
+    ]
+    samples = [
+        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
+        for k, code in enumerate(codes)
+    ]
+    task = replace(tiny.TASKS[0], seed_inputs=("(3,)", "(1,)"))
+    report = check(task, samples, CheckOptions(n=50, messages=messages, validity="all"))
+    assert (report.verdict == "incoherent", report.n_programs) == (messages, 1 + messages)
 
 
 def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
