@@ -21,6 +21,8 @@ MAX_PARSED: Final = 1 << 18
 """Longer texts are not parsed; they are one program only where they are equal."""
 MAX_FIELDS: Final = 1 << 28
 """Nor are texts in which the longest line times the braces is more: Python 3.11 takes so long to read f-strings."""
+MAX_NODES: Final = 20_000
+"""Nor are trees looked at that have more nodes: ten times those of the largest recorded candidates."""
 MAX_ANNOTATION: Final = 50
 """Nodes of the largest annotation that is left out."""
 
@@ -77,7 +79,10 @@ def tree_id(text: str) -> str:
     tree = parsed(text) if _is_soon_parsed(text) else None
     if tree is None:
         return f"x{program_id(text)}"
-    nodes = [node for node in ast.walk(tree) if not isinstance(node, _SILENT)]
+    every = list(itertools.islice(ast.walk(tree), MAX_NODES + 1))
+    if len(every) > MAX_NODES:
+        return f"x{program_id(text)}"
+    nodes = [node for node in every if not isinstance(node, _SILENT)]
     if any(map(_may_see, nodes)) or "__" in "".join(_texts(nodes)).replace("__main__", ""):
         return f"x{program_id(text)}"
     return f"p{program_id(''.join(_spelled(tree, _renamed(tree, nodes))))}"

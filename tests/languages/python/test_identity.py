@@ -326,6 +326,12 @@ def test_ids_are_the_same_under_every_python():
     assert {text: tree_id(text) for text in texts} == texts
 
 
+def test_a_tree_with_more_nodes_than_any_candidate_s_is_not_looked_at():
+    least, most = "x;" * 5_000, "x;" * 10_000  # a statement, a name and its context each
+    assert tree_id(least) == tree_id(least + " # a") != tree_id(most)
+    assert tree_id(most) == f"x{program_id(most)}"
+
+
 def test_time_grows_as_the_text_does():
     worst = {
         "f-string in one line": "def f():\n    return f'" + "{x}" * 80_000 + "'\n",
