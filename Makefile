@@ -30,10 +30,10 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 # whichever is done takes tests from the others.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
 
-test: $(READY)  ## Every package, command and page once, a real browser included; 9 minutes
+test: $(READY)  ## Every package, command and page once, a real browser included; 10 minutes
 	$(PYTEST) -m "not slow"
 
-test-all: $(READY)  ## All tests: those of `make test` and the slow rest; 25 minutes
+test-all: $(READY)  ## All tests: those of `make test` and the slow rest; 30 minutes
 	$(PYTEST)
 
 test-rest: $(READY)  ## What `make test` leaves out, and what needs bubblewrap or Chromium; 18 minutes

@@ -1,3 +1,3 @@
 """The Streamlit app: `difftrust dashboard`."""
 
-import difftrust_core.report.charts  # noqa: F401  (first of all: it makes Altair quick to load)
+import difftrust.figures  # noqa: F401  (first of all: it makes Altair quick to load)

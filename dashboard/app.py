@@ -12,13 +12,19 @@ import streamlit as st
 from dashboard import frame, navigation, prefetch, state, theme
 from difftrust_core.exceptions import DifftrustError
 
+
+def draw(name: str) -> None:
+    """Draw a page; its code is loaded when it is drawn."""
+    importlib.import_module(f"dashboard.views.{name}").draw()
+
+
 # Whole, before any page: while another session is loading it, Altair trips over the half that is there.
 importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide", initial_sidebar_state="collapsed")
 prefetch.STEPS.expect([])  # what is asked for now goes first
 theme.set_style()
 state.show_in_url()
-page = st.navigation(list(navigation.pages().values()), position="hidden")
+page = st.navigation(list(navigation.pages(draw).values()), position="hidden")
 navigation.show_header(page)
 try:
     page.run()

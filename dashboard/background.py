@@ -21,7 +21,7 @@ from enum import StrEnum
 from functools import partial
 from typing import IO, Any
 
-from difftrust_core.base.progress import DESCRIPTOR
+from difftrust_core.base.parallel import DESCRIPTOR
 from difftrust_core.exceptions import WrongUsage
 
 MOST_AT_ONCE = 4
@@ -34,7 +34,7 @@ _GLANCE = 0.1
 # A shell that started the server in the background has it ignore Ctrl-C, and children inherit that: take it back.
 _ENTRY = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from difftrust_core.cli import main; main(sys.argv[1:])"
+    "from difftrust.cli import main; main(sys.argv[1:])"
 )
 
 

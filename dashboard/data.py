@@ -16,18 +16,16 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import state
-from difftrust_core.analysis.ablation.grid import whole_rows
-from difftrust_core.analysis.ablation.measures import TASK_SCHEMA
-from difftrust_core.analysis.ablation.pool import Pool
-from difftrust_core.analysis.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
-from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
+from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
+from difftrust.tables.request import is_shipped
+from difftrust.tasks.task_view import TaskView, view_task
 from difftrust_core.base.records import AS_STORED, Reading, Validity
-from difftrust_core.datasets.published import PAPER_SETTING, find_results, find_starter_results, load_published
+from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
+from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoBenchmark, NoStore
 from difftrust_core.metrics.equality import EQUALITIES
-from difftrust_core.report.tables import is_shipped
-from difftrust_core.report.task_view import TaskView, view_task
-from difftrust_core.store.remote.mirror import folder_of
+from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
@@ -53,11 +51,17 @@ class _Answer(Generic[T]):
             return self._found[0]
 
 
+def _counted(key: tuple[*Ts]) -> tuple[*Ts]:
+    """Return arguments, a ``Choice`` among them without what no number depends on."""
+    return tuple(replace(each, blind=False) if isinstance(each, Choice) and each.blind else each for each in key)  # type: ignore[return-value]
+
+
 def kept(*, most: int = 64, saying: str = "") -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
     """Keep the last answers of a function of a ``Source`` or ``Choice``, whose version says which files they rest on.
 
-    For all sessions of the process. Not Streamlit's cache: a page asks dozens of times, and that one takes longer to
-    find a kept answer than the page takes to draw it. ``saying``: shown while a page waits for one.
+    What a ``Choice`` hides does not count: no number depends on it. For all sessions of the process. Not Streamlit's
+    cache: a page asks dozens of times, and that one takes longer to find a kept answer than the page takes to draw it.
+    ``saying``: shown while a page waits for one.
     """
 
     def decorate(function: Callable[[*Ts], T]) -> Callable[[*Ts], T]:
@@ -67,7 +71,7 @@ def kept(*, most: int = 64, saying: str = "") -> Callable[[Callable[[*Ts], T]], 
 
         @wraps(function)
         def find(*key: *Ts) -> T:
-            return answer(*key).value()
+            return answer(*_counted(key)).value()
 
         return find
 
@@ -123,12 +127,18 @@ def stores() -> dict[str, Path]:
 @cache
 def _stores(named: str | None) -> dict[str, Path]:
     found = {"own": folder_of(named)} if named else {}
+    own = {folder.resolve() for folder in found.values()}
+    found |= {name: folder for name, folder in shipped_stores().items() if folder.resolve() not in own}
+    return found or {"paper": find_results()}
+
+
+def shipped_stores() -> dict[str, Path]:
+    """Return the stores that come with difftrust: others read them, and an update replaces them."""
+    found = {}
     for name, find in (("paper", find_results), ("starter", find_starter_results)):
         with suppress(NoBenchmark):
-            folder = find()
-            if not any(folder.resolve() == other.resolve() for other in found.values()):
-                found[name] = folder
-    return found or {"paper": find_results()}
+            found[name] = find()
+    return found
 
 
 def store_path() -> Path:
@@ -230,7 +240,6 @@ class Choice:
     m: int
     n: int
     equality: str
-    validity: str
     blind: bool
     """Whether everything that needs the reference is hidden."""
 
@@ -240,14 +249,14 @@ class Choice:
         return self.source.store
 
     @cached_property
-    def counted(self) -> "Choice":
-        """Return the choice without what no number depends on: answers are kept under it."""
-        return replace(self, blind=False) if self.blind else self
-
-    @cached_property
     def held(self) -> Held:
         """Return what the store holds of the benchmark."""
         return held(self.source, self.benchmark)
+
+    @cached_property
+    def validity(self) -> str:
+        """Return which inputs count."""
+        return str(self.store.settings().validity)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -289,19 +298,15 @@ class Choice:
         Models are left out if a program of theirs was not executed on n inputs, because a mean over some of the tasks
         would mislead; ``left_out`` names them.
         """
-        return self._everybody[0] if models is None else pl.concat([self.of(model) for model in models])
+        return _of_all(self)[0] if models is None else pl.concat([self.of(model) for model in models])
 
     def left_out(self) -> tuple[str, ...]:
         """Return the models that ``estimates`` leaves out."""
-        return self._everybody[1]
-
-    @cached_property
-    def _everybody(self) -> tuple[pl.DataFrame, tuple[str, ...]]:
-        return _of_all(self.counted)
+        return _of_all(self)[1]
 
     def of(self, model: str) -> pl.DataFrame:
         """Return the estimates of one model, no row where some are missing."""
-        return _of_one(self.counted, model)
+        return _of_one(self, model)
 
 
 def usual_choice(opened: Source) -> Choice:
@@ -317,7 +322,6 @@ def usual_choice(opened: Source) -> Choice:
         m=there.usual_m(there.usual_temperature),
         n=there.usual_n,
         equality=EQUALITIES[0],
-        validity=source.store.settings().validity,
         blind=False,
     )
 
@@ -340,7 +344,7 @@ def passed_tests(chosen: Choice) -> pl.DataFrame:
 
     No row where these are the inputs already, or the store holds no results on tests.
     """
-    return _passed_tests(replace(chosen.counted, n=0))  # whatever n: it counts other inputs
+    return _passed_tests(replace(chosen, n=0))  # whatever n: it counts other inputs
 
 
 @kept()
@@ -359,19 +363,16 @@ def _passed_tests(chosen: Choice) -> pl.DataFrame:
 
 def task_names(chosen: Choice) -> list[str]:
     """Return the tasks of the benchmark, 2 before 10."""
-    return sorted((task.task_id for task in chosen.pool.tasks), key=_in_order)
+    return sorted((task.task_id for task in chosen.pool.tasks), key=in_order)
 
 
-def _in_order(name: str) -> list[tuple[int, str]]:
+def in_order(name: str) -> list[tuple[int, str]]:
+    """Return what sorts names with 2 before 10."""
     return [(int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
+@kept(most=32)
 def read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
     """Return all about a task. Raises WrongUsage or TooFewCandidates where there is nothing, saying what to choose."""
-    return _read_task(chosen.counted, task_id, models)
-
-
-@kept(most=32)
-def _read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
     coders = [(model, chosen.temperature) for model in models]
     return view_task(chosen.store, chosen.pool, task_id, coders, m=chosen.m, n=chosen.n)

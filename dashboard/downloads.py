@@ -1,8 +1,8 @@
 """A chart on the page, and below it the chart as SVG and PNG and its data as CSV."""
 
 import threading
-from collections.abc import Callable, Hashable
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -10,48 +10,62 @@ import polars as pl
 import streamlit as st
 
 from dashboard import text, theme
-from difftrust_core.base.text import as_cell
-from difftrust_core.report.charts.export import chart_bytes
-from difftrust_core.report.charts.template import Drawing
-from difftrust_core.store.schemas import rewrite
+from dashboard.elements import in_row
+from difftrust.figures.export import chart_bytes
+from difftrust.tables.names import rewrite
+from difftrust.text import as_cell
 
 _LOCK = threading.RLock()
 """Altair keeps its theme and how data is written in one place for the whole process; charts are written under this."""
-_SHAPES = 512
+
+
+class Drawn:
+    """A chart, and how pages show it; kept by pages that draw many, for writing one out takes tens of milliseconds."""
+
+    def __init__(self, chart: Any) -> None:
+        self.chart = chart
+        self._specs: dict[bool, dict[str, Any]] = {}
+
+    def spec(self, *, is_dark: bool) -> dict[str, Any]:
+        """Return the Vega-Lite of the chart for the page; never changed, for all sessions share it.
+
+        Its tables are numbered: the browser keeps a chart of which only they change, and moves its marks.
+        """
+        if is_dark not in self._specs:
+            tables: dict[int, tuple[str, Any]] = {}
+
+            def named(table: Any) -> dict[str, str]:
+                return {"name": tables.setdefault(id(table), (f"table_{len(tables)}", table))[0]}
+
+            with _LOCK, alt.theme.enable("none"):  # the page has a look of its own
+                alt.data_transformers.register("difftrust", named)
+                with alt.data_transformers.enable("difftrust"):
+                    spec = self.chart.to_dict(validate=False)  # the tests of the charts check it
+            self._specs[is_dark] = {**theme.for_page(spec, is_dark=is_dark), "datasets": dict(tables.values())}
+        return self._specs[is_dark]
 
 
 def show_chart(
-    drawing: Drawing,
+    drawn: Drawn | alt.TopLevelMixin,
     table: pl.DataFrame | None,
     *,
     name: str,
-    stretch: bool = True,
     selection: str | None = None,
     on_select: Callable[[Any], None] | None = None,
 ) -> None:
     """Draw a chart, with buttons to download it and its data, ``table``; None: the caller writes the buttons.
 
-    ``name``: of the files, unique on the page. ``stretch``: to the width of the page; a chart of panels never is.
+    It is as wide as the page, a chart of panels as wide as these. ``name``: of the files, unique on the page.
     ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is selected whenever a click
     or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
-    shape, key = _shape(drawing.shape, drawing.options, theme.is_dark()), f"chart:{name}"
-    width: Any = "content" if theme.has_panels(shape) or not stretch else "stretch"
+    drawn = drawn if isinstance(drawn, Drawn) else Drawn(drawn)
+    spec, key = drawn.spec(is_dark=theme.is_dark()), f"chart:{name}"
     told: Any = "ignore" if selection is None or on_select is None else partial(_tell, key, selection, on_select)
-    # Named data: the browser keeps a chart whose shape is the same, and moves its marks.
-    spec = {**shape, "datasets": dict(drawing.data)}
-    st.vega_lite_chart(spec=spec, width=width, key=key, on_select=told, selection_mode=selection)
+    width: Any = "content" if theme.has_panels(spec) else "stretch"
+    st.vega_lite_chart(spec=dict(spec), width=width, key=key, on_select=told, selection_mode=selection)
     if table is not None:
-        show_downloads(lambda: drawing, table, name=name)
-
-
-@lru_cache(maxsize=_SHAPES)
-def _shape(shape: Callable[..., Any], options: tuple[tuple[str, Hashable], ...], is_dark: bool) -> dict[str, Any]:
-    """Return the Vega-Lite of a chart for the page, its tables named only; never changed, for all sessions share it."""
-    with _LOCK, alt.theme.enable("none"):  # the page has a look of its own
-        # Not checked against the schema: the tests of the charts do.
-        spec: dict[str, Any] = shape(**dict(options)).to_dict(validate=False)
-    return theme.for_page(spec, is_dark=is_dark)
+        show_downloads(lambda: drawn.chart, table, name=name)
 
 
 def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
@@ -59,7 +73,7 @@ def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
 
 
 @st.fragment
-def show_downloads(make: Callable[[], Drawing], table: pl.DataFrame, *, name: str, about: str | None = None) -> None:
+def show_downloads(make: Callable[[], Any], table: pl.DataFrame, *, name: str, about: str | None = None) -> None:
     """Write a button that opens to three: the chart that ``make`` returns as svg and png, its data as csv.
 
     ``about``: what these are, where it is not plain. The three are on the page while it is open, and files are made
@@ -72,13 +86,13 @@ def show_downloads(make: Callable[[], Drawing], table: pl.DataFrame, *, name: st
             _show_buttons(make(), table, name)
 
 
-def _show_buttons(drawing: Drawing, table: pl.DataFrame, name: str) -> None:
+def _show_buttons(chart: Any, table: pl.DataFrame, name: str) -> None:
     made: tuple[tuple[str, Callable[[], bytes], str], ...] = (
-        ("svg", partial(as_picture, drawing, ".svg"), "image/svg+xml"),
-        ("png", partial(as_picture, drawing, ".png"), "image/png"),
+        ("svg", partial(as_picture, chart, ".svg"), "image/svg+xml"),
+        ("png", partial(as_picture, chart, ".png"), "image/png"),
         ("csv", partial(as_csv, table), "text/csv"),
     )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with in_row(align="center", gap="small"):
         for suffix, data, kind in made:
             st.download_button(
                 suffix.upper(),
@@ -93,10 +107,10 @@ def _show_buttons(drawing: Drawing, table: pl.DataFrame, name: str) -> None:
             )
 
 
-def as_picture(drawing: Drawing, suffix: str) -> bytes:
+def as_picture(chart: Any, suffix: str) -> bytes:
     """Return the chart on white as ``.svg`` or ``.png``."""
     with _LOCK, alt.data_transformers.disable_max_rows():
-        return chart_bytes(drawing.chart(), suffix)
+        return chart_bytes(chart, suffix)
 
 
 def as_csv(table: pl.DataFrame) -> bytes:

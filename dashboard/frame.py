@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard import data, permissions, sharing, state, text
+from dashboard import data, permissions, state, text
 from dashboard.data import Choice, Source
+from dashboard.elements import in_row
 from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.metrics.equality import EQUALITIES
@@ -36,10 +38,10 @@ def open_page(
     if about:
         st.markdown(about)
     opened = data.open_source()
-    with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+    with in_row("settings"):
         chosen = _show_settings(opened, can_hide_reference, settings)
-        sharing.show_copy_link()
-        sharing.show_save_report(chosen)
+        _show_copy_link()
+        _show_save_report(chosen)
     text.show_small(source(chosen))
     left_out = chosen.left_out() if names_left_out else []
     if left_out:
@@ -50,64 +52,50 @@ def open_page(
 
 def open_page_without_store(title: str, about: str = "") -> None:
     """Write the title of a page that shows nothing of a store, and a button that copies its link."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with in_row(align="center"):
         st.title(title, anchor=False, width="content")
-        sharing.show_copy_link()
+        _show_copy_link()
     if about:
         st.markdown(about)
 
 
-class _Widgets(NamedTuple):
-    """What settings are chosen with."""
-
-    select: Callable[..., Any]
-    slide: Callable[..., Any]
-    radio: Callable[..., Any]
-    switch: Callable[..., Any]
-
-
-_DRAWN = _Widgets(st.selectbox, st.select_slider, st.radio, st.toggle)
-_UNSEEN = _Widgets(state.unseen, state.unseen, state.unseen, state.unseen_switch)
-
-
 def _show_settings(opened: Source, can_hide_reference: bool, settings: Settings) -> Choice:
     if settings == "row":
-        return _choose(opened, can_hide_reference, _DRAWN, rest=st.popover)
-    said = _choose(opened, can_hide_reference, _UNSEEN)
+        return _choose(opened, can_hide_reference, rest=st.popover)
+    with state.unseen():
+        said = _choose(opened, can_hide_reference)
     with st.popover(short(said), icon=":material/tune:", help="Change the settings of this page."):
-        return _choose(opened, can_hide_reference, _DRAWN)
+        return _choose(opened, can_hide_reference)
 
 
-def _choose(
-    opened: Source, can_hide_reference: bool, by: _Widgets, *, rest: Callable[[str], Any] | None = None
-) -> Choice:
+def _choose(opened: Source, can_hide_reference: bool, *, rest: Callable[[str], Any] | None = None) -> Choice:
     """Return what the URL says, and write what changes it. ``rest``: makes the place of what few change."""
     names = data.benchmarks(opened)
     benchmark = state.choose_one(
-        "Benchmark", names, name="benchmark", show=by.select, format_func=text.one_line, width=150,
+        "Benchmark", names, name="benchmark", format_func=text.one_line, width=150,
         help="A benchmark is a set of tasks. All numbers of the page are over its tasks.",
     )  # fmt: skip
     policies = data.inputs_there(opened)
     inputs = None
     if len(policies) > 1:
         inputs = state.choose_one(
-            "Inputs", policies, name="inputs", show=by.select, format_func=FILTERS.__getitem__, width=210,
+            "Inputs", policies, name="inputs", format_func=FILTERS.__getitem__, width=210,
             help="Input filter: which inputs count. What lies outside a task's domain, the task never allowed: a "
             "program that differs from the reference there is not wrong.",
         )  # fmt: skip
-    temperature, m, n = _choose_sizes(replace(opened, reading=Reading(inputs=inputs)), benchmark, by)
+    temperature, m, n = _choose_sizes(replace(opened, reading=Reading(inputs=inputs)), benchmark)
     with rest("More") if rest else nullcontext():
         equality = state.choose_one(
-            "Outcome comparison", EQUALITIES, name="equality", show=by.radio, format_func=COMPARISONS.__getitem__,
+            "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=COMPARISONS.__getitem__,
             help="Tolerant, as in the paper: numbers may differ by 0.1 %, and a list equals a tuple. Strict: Python's "
             "equality, and types must match.",
         )  # fmt: skip
         is_audited = any(tasks_left_out(name, References.AUDITED) for name in names) and state.choose_switch(
-            "Leave out faulty references", name="audited", show=by.switch,
+            "Leave out faulty references", name="audited",
             help="Leave out tasks whose reference was judged wrong, or whose description admits several answers.",
         )  # fmt: skip
         blind = can_hide_reference and state.choose_switch(
-            "Hide the reference", name="blind", show=by.switch, help="Hide everything that needs the right outcomes."
+            "Hide the reference", name="blind", help="Hide everything that needs the right outcomes."
         )
     references = References.AUDITED if is_audited else References.PUBLISHED
     read = replace(opened, reading=Reading(inputs=inputs, references=references))
@@ -118,29 +106,28 @@ def _choose(
         m=m,
         n=n,
         equality=equality,
-        validity=read.store.settings().validity,
         blind=blind,
     )
 
 
-def _choose_sizes(read: Source, benchmark: str, by: _Widgets) -> tuple[float, int, int]:
-    """Return temperature, m and n; a slider with one stop is not drawn."""
+def _choose_sizes(read: Source, benchmark: str) -> tuple[float, int, int]:
+    """Return temperature, m and n."""
     held = data.held(read, benchmark)
     temperature = state.choose_one(
         "Temperature", held.temperatures, name="t", default=held.usual_temperature, format_func=state.spell, width=130,
-        show=by.slide if len(held.temperatures) > 1 else state.unseen,
+        show=st.select_slider,
         help="The sampling temperature: the higher, the more a model's programs differ from one another.",
     )  # fmt: skip
     counts = held.candidate_counts(temperature)
     m = state.choose_one(
         "Programs per task (m)", counts, name="m", default=held.usual_m(temperature), width=160,
-        show=by.slide if len(counts) > 1 else state.unseen,
+        show=st.select_slider,
         help="How many programs of each model are compared with one another. More find more errors.",
     )  # fmt: skip
     steps = held.input_steps
     n = state.choose_one(
         "Inputs per task (n)", steps, name="n", default=held.usual_n,
-        show=by.slide if len(steps) > 1 else state.unseen, format_func="{:,}".format, width=170,
+        show=st.select_slider, format_func="{:,}".format, width=170,
         help="How many fuzzed inputs each program runs on. More find rarer errors.",
     )  # fmt: skip
     return temperature, m, n
@@ -180,12 +167,81 @@ def store_name(root: Path) -> str:
     return str(root) if permissions.may_execute() else root.name
 
 
+def show_error(what: str, error: Exception) -> None:
+    """Show what cannot be done, and why."""
+    st.error(what)
+    text.show_code(str(error), language=None)
+
+
 def show_refusal(error: Exception) -> None:
     """Show what is wrong with the store and what to do, instead of a page."""
-    st.error("This page cannot be shown.")
-    text.show_code(str(error), language=None)
+    show_error("This page cannot be shown.", error)
     st.markdown(
         "`difftrust dashboard` without `--store` opens the results that come with difftrust. Make a store of your own "
         "with `difftrust demo`, or with `difftrust import` and `difftrust execute`. If a file is damaged, delete it, "
         "run `difftrust execute` again and reload this page."
     )
+
+
+_COPY_HTML = '<button type="button"><span aria-live="polite">Copy link</span></button>'
+_COPY_CSS = """
+button { font: inherit; font-size: 0.9rem; height: 2.5rem; padding: 0 0.8rem; cursor: pointer; white-space: nowrap;
+  color: var(--st-text-color); background: transparent; border: 1px solid #80808080; border-radius: 0.5rem; }
+button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+"""
+# Outside localhost a page without TLS has no clipboard: then the link is selected in a field for Ctrl-C.
+_COPY_JS = """
+export default function (component) {
+  const button = component.parentElement.querySelector('button'), said = button.querySelector('span');
+  const say = words => { said.textContent = words; setTimeout(() => { said.textContent = 'Copy link'; }, 2000); };
+  button.onclick = async () => {
+    const link = window.location.href;
+    try {
+      await navigator.clipboard.writeText(link);
+      say('Copied');
+    } catch (refused) {
+      window.prompt('The link to this page', link);
+    }
+  };
+}
+"""
+_copy_link = st.components.v2.component("copy_link", html=_COPY_HTML, css=_COPY_CSS, js=_COPY_JS)
+
+
+def _show_copy_link() -> None:
+    """Write a button that copies the address of the page, which holds all that is chosen."""
+    _copy_link(key="copy_link", width="content", height="content")
+
+
+def _show_save_report(chosen: Choice) -> None:
+    """Write a button that makes and downloads the report of what is chosen; not while the reference is hidden.
+
+    On the page of a task it is the report of that task.
+    """
+    if chosen.blind:
+        return
+    st.download_button(
+        "Save report",
+        partial(_report, chosen, state.read_text("task"), tuple(st.query_params.get_all("model"))),
+        "difftrust-report.html",
+        "text/html",
+        on_click="ignore",
+        help="One HTML file that opens without a network. It takes some seconds to make.",
+    )
+
+
+def _report(chosen: Choice, task_id: str, models: tuple[str, ...]) -> bytes:
+    from difftrust.page import make_page
+    from difftrust.study import Study
+
+    known = task_id in data.task_names(chosen)
+    return make_page(
+        Study(store=chosen.store, is_published=chosen.source.is_shipped),
+        benchmark=chosen.benchmark,
+        temperature=chosen.temperature,
+        m=chosen.m,
+        n=chosen.n,
+        equality=chosen.equality,
+        task_id=task_id if known else None,
+        models=tuple(model for model in models if model in chosen.models) if known else (),
+    ).html

@@ -1,6 +1,6 @@
 """The pages, and links to them that keep the choices."""
 
-import importlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from dashboard import data, state, text
+from dashboard.elements import in_row
 from difftrust_core.exceptions import DifftrustError
 
 REGISTERED = ("overview", "tasks", "task", "plan", "ablation", "signals", "check", "measures")
@@ -17,17 +18,13 @@ HOME = "home"
 _STORES = {"own": "your store", "paper": "16 LLMs, as published", "starter": "starter tasks, simulated models"}
 
 
-def pages() -> dict[str, StreamlitPage]:
-    """Return the pages by their names, and the one that opens under HOME. A page's code is loaded when it is drawn."""
+def pages(draw: Callable[[str], None] = lambda _: None) -> dict[str, StreamlitPage]:
+    """Return the pages by their names, and the one that opens under HOME. ``draw``: draws one; links need none."""
     first = REGISTERED[0]
     return {
-        HOME: st.Page(partial(_draw, first), title=first.capitalize(), url_path=HOME, default=True),
-        **{name: st.Page(partial(_draw, name), title=name.capitalize(), url_path=name) for name in REGISTERED},
+        HOME: st.Page(partial(draw, first), title=first.capitalize(), url_path=HOME, default=True),
+        **{name: st.Page(partial(draw, name), title=name.capitalize(), url_path=name) for name in REGISTERED},
     }
-
-
-def _draw(name: str) -> None:
-    importlib.import_module(f"dashboard.views.{name}").draw()
 
 
 def show_header(here: StreamlitPage) -> None:
@@ -35,7 +32,7 @@ def show_header(here: StreamlitPage) -> None:
 
     The link to the page that is open changes nothing.
     """
-    with st.container(horizontal=True, vertical_alignment="center", key="header"):
+    with in_row("header", align="center"):
         st.html('<p class="difftrust-name">difftrust</p>', width="content")
         for name in REGISTERED:
             page = pages()[name]

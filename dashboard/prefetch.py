@@ -7,7 +7,6 @@ more, another benchmark 1 s and reading it 0.6 s, and the sweep for garbage afte
 import atexit
 import contextlib
 import gc
-import importlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +16,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import data
-from difftrust_core.analysis.pools import load_pool, pool_names
+from difftrust_core.estimates.pool import load_pool, pool_names
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.store import Store
@@ -37,16 +36,6 @@ def _started(root: str) -> threading.Thread:
     thread = threading.Thread(target=_load, args=(Path(root),), name="ahead", daemon=True)
     thread.start()
     return thread
-
-
-def load_first_page() -> None:
-    """Load, before anybody asks, the code of the first page and the numbers that it shows."""
-    importlib.import_module("pandas")
-    first = importlib.import_module("dashboard.views.overview")
-    with contextlib.suppress(DifftrustError, OSError):  # the page says so
-        chosen = data.usual_choice(data.open_source(next(iter(data.stores().values()))))
-        for step in first.steps(chosen):
-            step()
 
 
 def _load(root: Path) -> None:

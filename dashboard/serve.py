@@ -1,5 +1,6 @@
 """Start Streamlit, and load while it starts what the first page needs: `python dashboard/serve.py run app.py ...`."""
 
+import contextlib
 import sys
 import threading
 from pathlib import Path
@@ -17,10 +18,17 @@ def main() -> None:
 
 
 def _load() -> None:
-    """Load the libraries and the first page's code, and read the store; what fails here, the page says."""
-    from dashboard import prefetch
+    """Load the libraries and the first page's code, and compute the numbers that it shows."""
+    import pandas  # noqa: F401  (whole, before any page: while another session is loading it, Altair trips over it)
 
-    prefetch.load_first_page()
+    from dashboard import data
+    from dashboard.views import overview
+    from difftrust_core.exceptions import DifftrustError
+
+    with contextlib.suppress(DifftrustError, OSError):  # the page says so
+        chosen = data.usual_choice(data.open_source(next(iter(data.stores().values()))))
+        for step in overview.steps(chosen):
+            step()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard import text
-from difftrust_core.base.text import Marked, aligned_lines
+from difftrust.text import Marked, aligned_lines
 
 _STYLE = """
 <style>

@@ -5,7 +5,9 @@ nothing that makes sense), and a change writes the URL before the page is drawn 
 Names and values in a URL come from anybody: only what a widget could have written itself is believed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -15,6 +17,7 @@ SHARED = ("store", "benchmark", "inputs", "audited", "t", "m", "n", "equality", 
 LONGEST = 200
 """Characters of a parameter that is free text."""
 T = TypeVar("T")
+_is_unseen: ContextVar[bool] = ContextVar("is_unseen", default=False)
 
 
 def spell(value: object) -> str:
@@ -60,9 +63,19 @@ def read_several(name: str, options: Sequence[T], default: Sequence[T]) -> list[
     return [option for option in options if spell(option) in named] or list(default)
 
 
-def read_text(name: str, default: str = "") -> str:
+def read_text(name: str) -> str:
     """Return free text; cut, for a URL may hold anything. Show it with ``text`` only."""
-    return st.query_params.get(name, default)[:LONGEST]
+    return st.query_params.get(name, "")[:LONGEST]
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Return what is chosen and draw nothing, within ``with``: for a place that only says it."""
+    before = _is_unseen.set(True)
+    try:
+        yield
+    finally:
+        _is_unseen.reset(before)
 
 
 def choose_one(
@@ -76,11 +89,14 @@ def choose_one(
 ) -> T:
     """Return one of the options, shown by ``show``: st.selectbox, st.select_slider, or st.radio and the like.
 
-    A radio's options are Markdown to Streamlit: give it words of our own only. ``default``: the first unless named.
+    A radio's options are Markdown to Streamlit: give it words of our own only. ``default``: the first unless named. A
+    slider with one stop is not drawn.
     """
     fallback = options[0] if default is None else default
-    key = _bind(name, read_one(name, options, fallback))
-    return show(label, options, key=key, on_change=_write, args=(name, fallback), **drawn)  # type: ignore[no-any-return]
+    chosen = read_one(name, options, fallback)
+    if _is_unseen.get() or (show is st.select_slider and len(options) < 2):
+        return chosen
+    return show(label, options, key=_bind(name, chosen), on_change=_write, args=(name, fallback), **drawn)  # type: ignore[no-any-return]
 
 
 def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequence[T] = (), **drawn: Any) -> list[T]:
@@ -90,28 +106,18 @@ def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequ
     return list(found)
 
 
-def choose_switch(
-    label: str, *, name: str, default: bool = False, show: Callable[..., Any] = st.toggle, **drawn: Any
-) -> bool:
-    """Return whether a switch is on."""
-    key = _bind(name, read_one(name, (False, True), default))
-    return show(label, key=key, on_change=_write, args=(name, default), **drawn)  # type: ignore[no-any-return]
+def choose_switch(label: str, *, name: str, **drawn: Any) -> bool:
+    """Return whether a switch is on; it is off unless the URL says otherwise."""
+    chosen = read_one(name, (False, True), False)
+    if _is_unseen.get():
+        return chosen
+    return st.toggle(label, key=_bind(name, chosen), on_change=_write, args=(name, False), **drawn)
 
 
-def unseen(_label: str, _options: Sequence[Any], *, key: str, **_drawn: Any) -> Any:
-    """Return what is chosen and draw nothing: a ``show`` for where there is nothing to choose, or no place for it."""
-    return st.session_state[key]
-
-
-def unseen_switch(_label: str, *, key: str, **_drawn: Any) -> bool:
-    """Return whether a switch is on and draw nothing."""
-    return bool(st.session_state[key])
-
-
-def type_text(label: str, *, name: str, default: str = "", **drawn: Any) -> str:
+def type_text(label: str, *, name: str, **drawn: Any) -> str:
     """Return a line of free text, at most LONGEST characters."""
-    key = _bind(name, read_text(name, default))
-    return st.text_input(label, key=key, max_chars=LONGEST, on_change=_write, args=(name, default), **drawn) or ""
+    key = _bind(name, read_text(name))
+    return st.text_input(label, key=key, max_chars=LONGEST, on_change=_write, args=(name, ""), **drawn) or ""
 
 
 def _bind(name: str, value: object) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from difftrust_core.base.text import cut as cut_text
-from difftrust_core.base.text import visible as visible
-from difftrust_core.report.names import display_name
+from difftrust.tables.names import display_name
+from difftrust.text import cut as cut_text
+from difftrust.text import visible as visible
 
 LINE = 400
 """Characters of a line that are shown."""
@@ -103,6 +103,11 @@ def show_numbers(numbers: Iterable[tuple[str, str, str]]) -> None:
         '<div dir="ltr" style="display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));'
         f'gap:0.8rem">{spelled}</div>'
     )
+
+
+def show_metric(label: str, value: str, below: str, about: str | None = None) -> None:
+    """Write a number in a card, and a line below it."""
+    st.metric(label, value, below, delta_color="off", delta_arrow="off", help=about)
 
 
 def show_small(text: str) -> None:

@@ -24,13 +24,13 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.domains import load_domains
+from difftrust_core.datasets.entries import load_domains
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.execution.plan import ChunkJob
 from difftrust_core.execution.validity import DomainDraws, sample_valid_inputs
-from difftrust_core.languages.language import MAX_ATTEMPTS, language_of
-from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.languages.registry import language_of
+from difftrust_core.sandbox.host import Limits, OutcomeTable, Sandbox
 from difftrust_core.store.settings import Settings
 
 N = 1000

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text()
 ANSWERS = re.findall(r"^\| ([^|`]+\?) \| `([^`|]+)` \|$", TEXT, re.MULTILINE)
-PATHS = re.findall(r"`((?:difftrust_core|dashboard|tests|docs|data|notebooks)/[^`\s*<>{}…]*)`", TEXT)
+PATHS = re.findall(r"`((?:difftrust_core|difftrust|dashboard|tests|docs|data|notebooks)/[^`\s*<>{}…]*)`", TEXT)
 
 
 def test_each_question_has_one_path() -> None:

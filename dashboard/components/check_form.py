@@ -187,10 +187,7 @@ def _sampled(stub: str, options: Mapping[str, Any]) -> tuple[dict[str, str], lis
     with left:
         m = state.choose_one("Programs", (2, 5, 10, 20, 50), name="ask_m", default=10, show=st.select_slider)
     with right:
-        t = state.choose_one(
-            "Sampling temperature", [i / 10 for i in range(21)], name="ask_t", default=0.6, format_func=state.spell,
-            show=st.select_slider,
-        )  # fmt: skip
+        t = model_choice.choose_temperature(0.6)
     if model.startswith("simulated/"):
         st.markdown("A simulated coder makes faulty copies of the pasted function, which must work. No model is asked.")
         return simulated_files(stub, model, m=m, temperature=t, seed=options["seed"]), []

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard.components.pasted import NAME
-from difftrust_core.report.check_text import Report
+from difftrust.outputs.report_text import Report
 
 _FILE = re.compile(rf"\b0*(\d+)-{NAME}\.py\b")
 _TEXTS = frozenset({"code", "consensus", "difference", "arguments", "outcome", "outcomes", "got", "want", "call"})

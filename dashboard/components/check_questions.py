@@ -8,10 +8,11 @@ import streamlit as st
 from dashboard import state, text
 from dashboard.components.check_form import keep_answers
 from dashboard.components.check_numbers import with_names
-from difftrust_core.checks.questions.asking import EITHER, MOST, NOT_ALLOWED, Asking, Option, Question
-from difftrust_core.checks.questions.board_json import board_of_json
+from dashboard.elements import heading, in_row
+from difftrust.questions.ask_in_words import answer_lines, candidates
+from difftrust.questions.asking import EITHER, MOST, NOT_ALLOWED, Asking, Option, Question
+from difftrust.questions.board import board_of_json
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.report.asked import answer_lines, candidates
 
 ANSWERS = "answer"
 """Of the URL: what was answered, in order."""
@@ -34,7 +35,7 @@ def show_questions(written: Mapping[str, Any] | None) -> None:
     question = asking.question()
     if question is None and not said:
         return
-    st.subheader("Which are right?", anchor=False)
+    heading("Which are right?")
     if question is not None:
         _show_question(asking, question, said)
     if said:
@@ -61,7 +62,7 @@ def _show_question(asking: Asking, question: Question, said: Sequence[str]) -> N
         text.show_code(text.one_line(question.call, most=_SHOWN))
         said_of = [f"{o.letter}: {text.one_line(o.outcome, most=_SHOWN)}   ({_whose(o)})" for o in question.options]
         text.show_code("\n".join(said_of), language=None)
-        with st.container(horizontal=True):
+        with in_row():
             for option in question.options:
                 if option.answer:
                     _show_button(f"{option.letter} is right", [*said, option.letter])
@@ -118,7 +119,7 @@ def _show_settled(asking: Asking) -> None:
         same = "" if asking.n_left == 1 else ", which do the same" if asking.is_settled else ", which still differ"
         text.show_sentence(f"{left} left{same}: {', '.join(_names(asking.survivors))}")
         text.show_code(asking.program or "")
-    with st.container(horizontal=True):
+    with in_row():
         if asking.pins or asking.conditions:
             st.button(
                 "Keep the answers: check again", key="keep-answers", on_click=_keep,

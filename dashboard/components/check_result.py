@@ -9,9 +9,10 @@ import streamlit as st
 
 from dashboard import text
 from dashboard.components.check_form import ASSUMPTIONS, EXAMPLES, INPUTS, add_line, ask_for, say_right
+from dashboard.elements import heading, in_row, show_table
 from dashboard.side_by_side import Side, show_side_by_side
-from difftrust_core.checks.spelling import spelled_method
-from difftrust_core.report.check_text import (
+from difftrust.check.spelling import spelled_method
+from difftrust.outputs.report_text import (
     Report,
     closing,
     contradictions_of,
@@ -38,7 +39,7 @@ _FIELDS = {"example": "the example", "assume": "the assumption"}
 
 def show_verdict(report: Report) -> None:
     """Write the verdict and what it says; clusters as ``renumbered``."""
-    st.subheader(_TITLES[report["verdict"]], anchor=False)
+    heading(_TITLES[report["verdict"]])
     text.show_sentence(_in_words(report))
     text.show_sentence(report["statement"])
 
@@ -91,7 +92,7 @@ def _show_clusters(report: Report) -> None:
         }
         for cluster in report["clusters"]
     ]
-    st.dataframe(pl.DataFrame(rows), hide_index=True)
+    show_table(pl.DataFrame(rows))
 
 
 def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) -> None:
@@ -111,7 +112,7 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
         if effects := effects_alone(found, report):
             text.show_small(effects)
         pins = [(side, pin) for side, pin in zip(sides, pins_of(found, report), strict=True) if pin is not None]
-        with st.container(horizontal=True):
+        with in_row():
             for side, pin in pins:
                 st.button(
                     f"Cluster {side['number']} is right", key=f"pin:{number}:{side['number']}", on_click=say_right,
@@ -151,7 +152,7 @@ def _show_assumption(condition: str, *, key: str) -> None:
 
 def _show_suggestion(line: str, label: str, field: str, key: str) -> None:
     """Write a line for a field, and a button that adds it and checks again."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with in_row(align="center"):
         text.show_code(line)
         st.button(label, key=key, on_click=add_line, args=(field, line), width="content")
 

@@ -4,12 +4,12 @@ import polars as pl
 import streamlit as st
 
 from dashboard import downloads, text
-from difftrust_core.analysis.clusters import Cluster, cells
-from difftrust_core.report.charts.behaviours import clusters_drawing, heat_map_drawing
-from difftrust_core.report.names import display_name
-from difftrust_core.report.task_sentences import count_of, models_in_words
-from difftrust_core.report.task_view import TaskView
-from difftrust_core.store.schemas import rewrite
+from dashboard.elements import heading, show_table
+from difftrust.figures.heat_maps import draw_clusters, draw_heat_map
+from difftrust.tables.names import display_name, rewrite
+from difftrust.tasks.clusters import Cluster, cells
+from difftrust.tasks.task_sentences import count_of, models_in_words
+from difftrust.tasks.task_view import TaskView
 
 _SHOWN = 20
 _ACROSS = 60
@@ -33,8 +33,7 @@ def show_clusters(task: TaskView, *, blind: bool) -> None:
     table = pl.DataFrame(rows, schema=schema)
     if blind or task.clustering.reference_labels is None:
         table = table.drop("wrong inputs")
-    height = 38 + 35 * min(len(clusters), _ROWS)
-    st.dataframe(table, hide_index=True, column_config=_COLUMNS, height=height, key="clusters")
+    show_table(table, _COLUMNS, rows=_ROWS, key="clusters")
 
 
 def _models(cluster: Cluster) -> str:
@@ -45,21 +44,21 @@ def _models(cluster: Cluster) -> str:
 def show_bars(task: TaskView, *, blind: bool) -> None:
     """Draw the clusters as bars by size and model, and list their samples."""
     clusters = task.clustering.clusters
-    st.subheader("Clusters by size and model", anchor=False)
+    heading("Clusters by size and model")
     st.markdown("All programs of a cluster have the same outcome on every input.")
     with_reference = not blind and task.clustering.reference_labels is not None
     if with_reference:
         _say_reference(clusters, has_checker=task.has_checker)
     bars = _bars(clusters[:_SHOWN])
     downloads.show_chart(
-        clusters_drawing(
+        draw_clusters(
             rewrite(bars, ["model"], text.one_line), with_reference=with_reference, has_checker=task.has_checker
         ),
         bars.drop("is_reference") if blind else bars,
         name="clusters",
     )
     table = pl.DataFrame([_row(cluster) for cluster in clusters])
-    st.dataframe(table, hide_index=True, column_config=_COLUMNS, height=38 + 35 * min(len(clusters), 8), key="samples")
+    show_table(table, _COLUMNS, rows=8, key="samples")
     if len(clusters) > _SHOWN:
         text.show_small(f"The bars show the {_SHOWN} largest clusters; the table lists all {len(clusters)}.")
 
@@ -109,7 +108,7 @@ def show_heat_map(task: TaskView) -> None:
     """Draw the outcome of each program on each group of inputs."""
     if not task.splits:
         return
-    st.subheader("Outcomes by cluster and input", anchor=False)
+    heading("Outcomes by cluster and input")
     shown = task.splits[:_ACROSS]
     rest = len(task.splits) - len(shown)
     more = f" {count_of(rest, 'more group')} of inputs {'is' if rest == 1 else 'are'} not shown." if rest else ""
@@ -119,13 +118,13 @@ def show_heat_map(task: TaskView) -> None:
     )
     table = _with_texts(task, cells(task.clustering, shown))
     n_programs = int(task.clustering.counts.sum())
-    drawing = heat_map_drawing(table, height=max(120, min(420, 12 * n_programs)))
-    downloads.show_chart(drawing, table, name="heat-map")
+    drawn = draw_heat_map(table, height=max(120, min(420, 12 * n_programs)))
+    downloads.show_chart(drawn, table, name="heat-map")
 
 
 def _with_texts(task: TaskView, table: pl.DataFrame) -> pl.DataFrame:
     """Return the cells with the input that stands for the group, one whose text is known, and the outcomes there."""
-    index_of = {one.split.inputs[0]: one.index for one in task.telling}
+    index_of = {split.inputs[0]: index for index, split in task.telling.items()}
     said = {(cluster, index): (kind, what) for cluster, index, kind, what in task.answers.iter_rows()}
     places = [index_of.get(index, index) for index in table["input_index"].to_list()]
     arguments = [task.arguments.get(index) for index in places]

@@ -1,17 +1,27 @@
 """Part of a task's page: one input, what each cluster does on it, and the two programs that differ there."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from dashboard import state, text
-from dashboard.components.outcomes import answer_in_words, spelled_database, spelled_text
 from dashboard.components.programs import show_pair
 from dashboard.data import Choice
-from difftrust_core.base.text import marked_difference
-from difftrust_core.report.task_inputs import DISAGREEING, WRONG, Answer, ReadInput, as_test, count_inputs, read_inputs
-from difftrust_core.report.task_sentences import PLACES, UNKNOWN_PLACE, count_of, verdict
-from difftrust_core.report.task_view import REFERENCE_CLUSTER, TaskView
+from dashboard.elements import in_row, show_steps
+from difftrust.tasks.details import DISAGREEING, WRONG
+from difftrust.tasks.task_inputs import (
+    Answer,
+    ReadInput,
+    as_test,
+    count_inputs,
+    read_inputs,
+    spelled_answer,
+    whose,
+)
+from difftrust.tasks.task_sentences import PLACES, UNKNOWN_PLACE, count_of, spelled_database, spelled_text, verdict
+from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView
+from difftrust.text import marked_difference
 from difftrust_core.store.schemas import REMEDIES
 
 _LISTED = 200
@@ -29,7 +39,7 @@ _BESIDE = ("input", "left", "right")
 @st.fragment
 def show_inputs(chosen: Choice, task: TaskView) -> None:
     """Write one input of a list, its outcomes by cluster and the programs; what is chosen here reruns only this."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with in_row(align="center", gap="medium"):
         kind = _choose_list(task, blind=chosen.blind)
         found = read_inputs(task, kind)[:_LISTED]
         if any(one.place for one in found) and state.choose_switch(
@@ -88,7 +98,7 @@ def _choose_input(task: TaskView, found: Sequence[ReadInput], *, blind: bool) ->
     keys = [one.key for one in found]
     of_key = dict(zip(keys, found, strict=True))
     here = keys.index(state.read_one("input", keys, keys[0]))
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with in_row(gap="small"):
         key = state.choose_one(
             "Input",
             keys,
@@ -97,23 +107,13 @@ def _choose_input(task: TaskView, found: Sequence[ReadInput], *, blind: bool) ->
             label_visibility="collapsed",
             width="stretch",
         )
-        for label, name, shortcut, step in (("Previous", "previous", "k", -1), ("Next", "next", "j", 1)):
-            there = here + step
-            st.button(
-                label,
-                key=f"input:{name}",
-                help=f"{label} input",
-                shortcut=shortcut,
-                disabled=not 0 <= there < len(keys),
-                on_click=_step,
-                args=(keys[there % len(keys)], keys[0]),
-            )
+        show_steps("input", keys, here, partial(_step, keys[0]), shortcuts="kj", noun="input", about=True)
         if not blind:
             _offer_test(task, of_key[key])
     return of_key[key]
 
 
-def _step(key: str, first: str) -> None:
+def _step(first: str, key: str) -> None:
     forget_input()
     state.put("input", key, first)
 
@@ -162,7 +162,7 @@ def _are_said_above_the_programs(task: TaskView, shown: Sequence[Answer]) -> boo
 def _offer_test(task: TaskView, one: ReadInput) -> None:
     if task.language != "python" or task.has_checker:
         return
-    written = as_test(task.description.entry_point if task.description else "candidate", one)
+    written = as_test(task.task.entry_point if task.task else "candidate", one)
     if written is not None:
         with st.popover("Copy as test"):
             text.show_code(written)
@@ -178,20 +178,17 @@ def _show_input(task: TaskView, arguments: str) -> None:
         return
     if len(arguments) <= _LINE:
         return  # the list shows it whole
-    name = task.description.entry_point if task.description else "f"
+    name = task.task.entry_point if task.task else "f"
     text.show_code(f"{name}{arguments}" if arguments.startswith("(") else arguments)
 
 
 def _card(task: TaskView, answer: Answer, pieces: Sequence[tuple[str, bool]], *, is_right: bool) -> text.Card:
-    if answer.clusters == (REFERENCE_CLUSTER,):
-        return text.Card(title="Reference", about="", pieces=pieces, note="")
-    n_programs = sum(task.clustering.clusters[number - 1].n_candidates for number in answer.clusters)
-    shown = ", ".join(map(str, answer.clusters[:8])) + (", …" if len(answer.clusters) > 8 else "")
+    programs, clusters = whose(task, answer)
+    if not clusters:
+        return text.Card(title="Reference", about="", pieces=pieces)
     note = "" if not is_right else "✓ accepted by the checker" if task.has_checker else "✓ same as the reference"
-    return text.Card(title=count_of(n_programs), about=f", cluster {shown}", pieces=pieces, note=note)
+    return text.Card(title=programs, about=f", {clusters}", pieces=pieces, note=note)
 
 
 def _spelled(task: TaskView, answer: Answer) -> str:
-    if answer.kind is None:
-        return "not recorded"
-    return text.cut(answer_in_words(answer.kind, answer.text, language=task.language), line=_TEXT)
+    return text.cut(spelled_answer(task, answer), line=_TEXT)

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dashboard import text
-from dashboard.background import Job, State
+from dashboard.background import JOBS, Job, State
+from difftrust_core.exceptions import DifftrustError
 
 _EVERY = 1.0
 _SHOWN = 12
@@ -13,6 +14,16 @@ _WORDS = {
     State.CANCELLED: "Cancelled. Finished work is kept.",
     State.LATE: "Stopped at the time limit.",
 }
+
+
+def start_job(name: str, job: Job) -> bool:
+    """Start a job, or write why it cannot be; tell whether it runs."""
+    try:
+        JOBS.start(name, job)
+    except DifftrustError as e:
+        st.error(str(e))
+        return False
+    return True
 
 
 def show_job(job: Job, *, name: str) -> None:

@@ -3,23 +3,20 @@
 import os
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import streamlit as st
 
-from dashboard import permissions, state, text
+from dashboard import data, frame, permissions, state, text
 from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status, model_choice
 from dashboard.data import Choice
+from dashboard.elements import heading
 from difftrust_core.datasets.benchmarks import not_executable
-from difftrust_core.datasets.published import find_results, find_starter_results
-from difftrust_core.exceptions import DifftrustError, NoBenchmark
+from difftrust_core.exceptions import DifftrustError
 from difftrust_core.generation.generate import Estimate, estimate_generation
 from difftrust_core.generation.plan import GenerationOptions
-from difftrust_core.store.tasks import tasks_of
+from difftrust_core.store.imports import tasks_of
 
 _GRACE = 150.0
 """Seconds in which replies under way, which are paid, may still arrive after a cancel."""
@@ -53,7 +50,7 @@ class Setting:
 
 def show_missing(chosen: Choice, models: Sequence[str]) -> None:
     """Write the choice of a setting, its estimated requests and cost, and a button that runs it."""
-    st.subheader("Run new settings", anchor=False)
+    heading("Run new settings")
     if not permissions.may_execute():
         st.info(permissions.READ_ONLY)
         return
@@ -84,12 +81,8 @@ def _choose(chosen: Choice, models: Sequence[str]) -> Setting:
     left, middle, right, last = st.columns([2, 1, 1, 1])
     with left:
         model, base = model_choice.choose_model(name="ask", recorded=tuple(models))
-    temperatures = sorted({*(i / 10 for i in range(0, 21)), chosen.temperature})
     with middle:
-        temperature = state.choose_one(
-            "Sampling temperature", temperatures, name="ask_t", default=chosen.temperature, format_func=state.spell,
-            show=st.select_slider,
-        )  # fmt: skip
+        temperature = model_choice.choose_temperature(chosen.temperature)
     with right:
         m = state.choose_one(
             "Programs per task", _upwards(chosen.m, (1, 2, 5, 10, 20, 50, 100)), name="ask_m", default=chosen.m
@@ -97,14 +90,7 @@ def _choose(chosen: Choice, models: Sequence[str]) -> Setting:
     with last:
         ns = _upwards(chosen.n, (10, 100, 1_000, 2_000, 5_000, 10_000))
         n = state.choose_one("Inputs per task", ns, name="ask_n", default=chosen.n, format_func="{:,}".format)
-    return Setting(
-        benchmark=chosen.benchmark,
-        model=model,
-        temperature=temperature,
-        m=m,
-        n=n,
-        api_base=base,
-    )
+    return Setting(benchmark=chosen.benchmark, model=model, temperature=temperature, m=m, n=n, api_base=base)
 
 
 def _upwards(own: int, steps: Sequence[int]) -> list[int]:
@@ -113,19 +99,9 @@ def _upwards(own: int, steps: Sequence[int]) -> list[int]:
 
 def _can_write(chosen: Choice) -> bool:
     """Tell whether this is a store to run into: the user's own, with programs, in a folder that may be written."""
-    if any(chosen.store.root.resolve() == folder.resolve() for folder in _shipped()):
+    if any(chosen.store.root.resolve() == folder.resolve() for folder in data.shipped_stores().values()):
         return False
     return chosen.store.holds("programs") and os.access(chosen.store.root, os.W_OK)
-
-
-@cache
-def _shipped() -> list[Path]:
-    """Return the stores that come with difftrust: others read them, and an update replaces them."""
-    found = []
-    for find in (find_results, find_starter_results):
-        with suppress(NoBenchmark):
-            found.append(find())
-    return found
 
 
 def _say_how(setting: Setting) -> None:
@@ -146,8 +122,7 @@ def _offer(chosen: Choice, setting: Setting) -> None:
             chosen.store, tasks, models=[setting.model], temperature=setting.temperature, m=setting.m, options=options
         )
     except DifftrustError as e:
-        st.error("This cannot be run here.")
-        text.show_code(str(e), language=None)
+        frame.show_error("This cannot be run here.", e)
         return
     for line in not_executable(tasks):
         text.show_line(line)
@@ -190,9 +165,5 @@ def _start(chosen: Choice, setting: Setting, limit: float | None) -> None:
         f"m = {setting.m}, n = {setting.n:,}"
     )
     st.session_state.pop(_ASKED, None)
-    try:
-        JOBS.start(_job_name(chosen), Job(steps=steps, grace=_GRACE, about={"what": what}))
-    except DifftrustError as e:
-        st.error(str(e))
-        return
-    st.rerun()
+    if job_status.start_job(_job_name(chosen), Job(steps=steps, grace=_GRACE, about={"what": what})):
+        st.rerun()

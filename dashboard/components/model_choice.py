@@ -5,8 +5,8 @@ import os
 import streamlit as st
 
 from dashboard import state, text
+from difftrust.demo.simulated import SIMULATED
 from difftrust_core.generation.prices import models_with_key
-from difftrust_core.generation.simulated import SIMULATED
 
 OTHER = "another model …"
 
@@ -29,3 +29,11 @@ def choose_model(*, name: str, with_simulated: bool = True, recorded: tuple[str,
         "Server address, for your own server", key=f"{name}:base", max_chars=200, placeholder="http://127.0.0.1:…"
     )
     return (typed or "").strip(), (base or "").strip()
+
+
+def choose_temperature(usual: float) -> float:
+    """Return the temperature at which a model is to be asked."""
+    return state.choose_one(
+        "Sampling temperature", sorted({*(i / 10 for i in range(21)), usual}), name="ask_t", default=usual,
+        format_func=state.spell, show=st.select_slider,
+    )  # fmt: skip

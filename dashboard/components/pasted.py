@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from difftrust.check.pin import parse_pin, pin_example
+from difftrust.demo.simulated import sample_simulated
 from difftrust_core.base.task import Task
-from difftrust_core.checks.pin import parse_pin, pin_example
 from difftrust_core.exceptions import BadStub, DifftrustError
-from difftrust_core.generation.simulated import sample_simulated
 
 NAME = "pasted"
 """What the files of programs are called that were pasted, after their number."""

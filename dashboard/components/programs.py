@@ -4,15 +4,14 @@ import polars as pl
 import streamlit as st
 
 from dashboard import side_by_side, state, text
-from dashboard.components.outcomes import answer_in_words
 from dashboard.data import Choice
-from difftrust_core.analysis.clusters import Cluster
-from difftrust_core.base.text import without_docstrings
-from difftrust_core.datasets.texts import commands_for_texts
-from difftrust_core.report.names import display_name
-from difftrust_core.report.task_inputs import ReadInput
-from difftrust_core.report.task_sentences import count_of, domain_in_words
-from difftrust_core.report.task_view import REFERENCE_CLUSTER, TaskView
+from dashboard.elements import heading, in_row
+from difftrust.tables.names import display_name
+from difftrust.tasks.task_inputs import ReadInput, spelled_answer
+from difftrust.tasks.task_sentences import count_of, domain_in_words
+from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView
+from difftrust.tasks.texts import commands_for_texts
+from difftrust.text import without_docstrings
 from difftrust_core.store.schemas import REMEDIES
 
 _HIGH = 190
@@ -23,14 +22,14 @@ _ALL = 60
 
 def show_description(chosen: Choice, task: TaskView) -> None:
     """Write what was asked for and what the arguments may be, as far as it is known here."""
-    described = task.description
+    described = task.task
     with st.container(height=_HIGH if described else "content", border=described is not None):
         if described is None:
             show_how_to_get_texts(chosen, "The description", table="tasks")
         else:
             if described.language not in ("sql", "stdin"):
                 text.show_code(f"def {described.entry_point}{described.signature}:", language="python")
-            text.show_code(described.text, language=None)
+            text.show_code(described.description, language=None)
             if described.language == "sql":
                 text.show_small("Tables of the database:")
                 text.show_code(described.preamble, language="sql")
@@ -54,17 +53,17 @@ def show_how_to_get_texts(chosen: Choice, what: str, *, table: str) -> None:
 def show_pair(chosen: Choice, task: TaskView, one: ReadInput | None, *, blind: bool) -> None:
     """Write the programs of two clusters side by side: the two that the input speaks of, unless others are chosen."""
     if task.texts.frame.is_empty():
-        if task.description is None and commands_for_texts(chosen.benchmark):
+        if task.task is None and commands_for_texts(chosen.benchmark):
             text.show_small("The programs themselves are not part of this store: the same commands bring them.")
         else:
             show_how_to_get_texts(chosen, "The text of the programs", table="programs")
         return
     numbers = [cluster.number for cluster in task.clustering.clusters]
-    has_reference = not blind and task.description is not None and bool(task.description.reference)
+    has_reference = not blind and task.task is not None and bool(task.task.reference)
     options = [*numbers, *([REFERENCE_CLUSTER] if has_reference else [])]
     usual = (one.first, one.second) if one else (options[0], options[-1])
     sides = []
-    with st.container(horizontal=True):
+    with in_row():
         for name, default in zip(("left", "right"), usual, strict=True):
             number = state.choose_one(
                 f"{name.capitalize()} program",
@@ -91,36 +90,20 @@ def _title(task: TaskView, number: int, one: ReadInput | None) -> str:
     else:
         name = f"Cluster {number} ({count_of(task.clustering.clusters[number - 1].n_candidates)})"
         answer = one.answer_of(number) if one else None
-    return (
-        f"{name} → {answer_in_words(answer.kind, answer.text, language=task.language)}"
-        if answer and answer.kind
-        else name
-    )
+    return f"{name} → {spelled_answer(task, answer)}" if answer and answer.kind else name
 
 
 def _named(task: TaskView, number: int) -> str:
     if number == REFERENCE_CLUSTER:
         return "the reference"
-    found = _smallest(task, task.clustering.clusters[number - 1])
+    found = task.texts.smallest(task.clustering.clusters[number - 1].members)
     whose = f": {text.one_line(display_name(found[0][0]), most=40)} {found[1]}" if found else ""
     return f"cluster {number}{whose}"
 
 
 def _shown(task: TaskView, number: int) -> str:
-    code = _text(task, number)
+    code = task.code_of(number) or "# the text of this program is not here"
     return without_docstrings(code) if task.language == "python" else code
-
-
-def _text(task: TaskView, number: int) -> str:
-    if number == REFERENCE_CLUSTER:
-        return (task.description and task.description.reference) or ""
-    found = _smallest(task, task.clustering.clusters[number - 1])
-    code = task.texts.code(*found) if found else None
-    return "# the text of this program is not here" if code is None else code
-
-
-def _smallest(task: TaskView, cluster: Cluster) -> tuple[tuple[str, float], int] | None:
-    return task.texts.smallest(cluster.members)
 
 
 def show_all_programs(task: TaskView) -> None:
@@ -128,7 +111,7 @@ def show_all_programs(task: TaskView) -> None:
     rows = task.programs.frame
     if rows.is_empty():
         return
-    st.subheader("Programs", anchor=False)
+    heading("Programs")
     texts = rows.group_by("cluster", "code", maintain_order=True).agg(
         pl.len(), pl.col("model").first(), pl.col("sample_index").first()
     )

@@ -1,17 +1,16 @@
 """Part of the page Tasks: which tasks are shown, and in what order."""
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
-import streamlit as st
 
 from dashboard import data, state
 from dashboard.data import Choice, Source, kept
-from difftrust_core.analysis.argument_kinds import KINDS, kinds_of
-from difftrust_core.analysis.matrix import DIFFICULTIES, cells_of, tasks_of_cells
-from difftrust_core.datasets.texts import find_task
+from dashboard.elements import in_row
+from difftrust.tasks.argument_kinds import KINDS, kinds_of
+from difftrust.tasks.model_matrix import DIFFICULTIES, cells_of, tasks_of_cells
+from difftrust.tasks.texts import find_task
 
 ANY = "any"
 _ORDERS = {
@@ -54,7 +53,7 @@ def choose(chosen: Choice) -> Filters:
     """Write the widgets; without the reference those that need none."""
     orders = [name for name in _ORDERS if not (chosen.blind and name == "hard")]
     only = [name for name in _ONLY if name in (ANY, "disagree") or not chosen.blind]
-    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
+    with in_row("filters"):
         argument = _choose(
             "Type of arguments", {ANY: "any", **{kind: kind for kind in KINDS}}, name="args", width=150,
             help="By the types of the arguments. A list of strings is under lists and under strings; nested are lists "
@@ -92,17 +91,12 @@ def cells(chosen: Choice, everything: bool) -> pl.DataFrame:
 @kept()
 def _tasks(chosen: Choice, everything: bool) -> pl.DataFrame:
     found = tasks_of_cells(cells(chosen, everything))
-    names = sorted(found.select("benchmark", "task_id").rows(), key=lambda own: (own[0], _in_order(own[1])))
+    names = sorted(found.select("benchmark", "task_id").rows(), key=lambda own: (own[0], data.in_order(own[1])))
     by_benchmark = {name: _kinds(chosen.source, name) for name in found["benchmark"].unique()}
     rows = found.select("benchmark", "task_id").rows()
     kinds = [", ".join(kind for kind in KINDS if kind in by_benchmark[name].get(task, ())) for name, task in rows]
     places = pl.DataFrame(names, schema=["benchmark", "task_id"], orient="row").with_row_index("by_name")
     return found.with_columns(arguments=pl.Series(kinds, dtype=pl.String)).join(places, on=["benchmark", "task_id"])
-
-
-def _in_order(name: str) -> list[tuple[int, str]]:
-    """Return what sorts names with 2 before 10."""
-    return [(int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 @kept()
@@ -125,7 +119,7 @@ def find(chosen: Choice, everything: bool, model: str, filters: Filters) -> pl.D
 
     Without the reference neither the tasks nor their order depend on it.
     """
-    tasks = _tasks(chosen.counted, everything)
+    tasks = _tasks(chosen, everything)
     if filters.argument != ANY:
         tasks = tasks.filter(pl.col("arguments").str.split(", ").list.contains(filters.argument))
     if filters.only != ANY:
@@ -149,7 +143,7 @@ def _sorted(tasks: pl.DataFrame, chosen: Choice, everything: bool, model: str, o
         return tasks.sort("by_name")
     measures = ["incoherence"] if chosen.blind else ["error", "incoherence"]
     if order == "model":
-        own = cells(chosen.counted, everything).filter(model=model)
+        own = cells(chosen, everything).filter(model=model)
         own = own.select("benchmark", "task_id", *[pl.col(name).alias(f"own_{name}") for name in measures])
         joined = tasks.join(own, on=["benchmark", "task_id"], how="left", maintain_order="left")
         by = [f"own_{name}" for name in measures]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import polars as pl
 import streamlit as st
@@ -11,17 +12,16 @@ import streamlit as st
 from dashboard import downloads, frame, prefetch, state, text, theme
 from dashboard.components import missing
 from dashboard.data import Choice, Source, kept
-from difftrust_core.analysis.ablation.grid import recorded, settings_frame
-from difftrust_core.analysis.ablation.measures import shares
-from difftrust_core.base.records import Coder
-from difftrust_core.metrics.detection import Detection
-from difftrust_core.report.charts.ablation import ablation_drawing, domains_of
-from difftrust_core.report.charts.costs import costs_drawing
-from difftrust_core.report.charts.series import lines_of
-from difftrust_core.report.charts.template import Drawing
-from difftrust_core.report.render import in_dollars
-from difftrust_core.report.sentences import LOWER_BOUND
-from difftrust_core.store.schemas import rewrite
+from dashboard.downloads import Drawn
+from dashboard.elements import heading, in_row
+from difftrust.figures.settings import domains_of, draw_ablation, draw_costs
+from difftrust.figures.style import lines_of
+from difftrust.tables.grid import recorded, settings_frame
+from difftrust.tables.names import rewrite
+from difftrust.tables.render import in_dollars
+from difftrust.tables.sentences import LOWER_BOUND
+from difftrust_core.base.records import Coder, Detection
+from difftrust_core.estimates.measures import shares
 
 TITLE = "Ablation"
 _ABOUT = (
@@ -63,16 +63,16 @@ class Panels:
     """The charts against one thing that varies."""
 
     table: pl.DataFrame
-    charts: Mapping[str, Drawing]
+    charts: Mapping[str, Drawn]
     """Measure -> chart; none where it needs a reference that is not there."""
-    whole: Callable[[], Drawing]
+    whole: Callable[[], Any]
     """Makes them as one chart, for a file."""
 
 
 def draw() -> None:
     """Draw the page."""
     chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True, names_left_out=False)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with in_row():
         models = _choose_models(chosen)
         rule = "published" if chosen.blind else _choose_rule()
     _show_point(chosen, models, rule)
@@ -94,7 +94,7 @@ def _varied(chosen: Choice) -> list[str]:
 def _steps(chosen: Choice, series: Series, measures: tuple[str, ...]) -> list[Callable[[], object]]:
     """Return the steps that compute all numbers of the page for this choice."""
     curves = [partial(_curve, chosen, models, vary) for vary in _varied(chosen) for models in series]
-    return [*curves, partial(_drawn, chosen.counted, series, measures)]
+    return [*curves, partial(_drawn, chosen, series, measures)]
 
 
 def _choose_models(chosen: Choice) -> list[str]:
@@ -149,8 +149,8 @@ def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
         for label, name in cards.items():
             if not chosen.blind or name == _WITHOUT_REFERENCE:
                 value, low, high = (_spelled(point[key]) for key in (name, f"{name}_low", f"{name}_high"))
-                _show_card(label, value, f"95 %: {low} to {high}")
-        _show_card("Cost", cost, f"{point['n_tasks']:,} tasks × {chosen.m}")
+                text.show_metric(label, value, f"95 %: {low} to {high}")
+        text.show_metric("Cost", cost, f"{point['n_tasks']:,} tasks × {chosen.m}")
     said = ["Below each measure: its 95 % interval over tasks."]
     if point["cost_usd_is_lower_bound"]:
         said.append(f"{LOWER_BOUND}.")
@@ -164,10 +164,6 @@ def _show_point(chosen: Choice, models: list[str], rule: str) -> None:
             f"erroneous tasks; undetected tasks are wrong on **{undetected:.1%}** of inputs.",
         )
     st.markdown(" ".join(said))
-
-
-def _show_card(label: str, value: str, below: str) -> None:
-    st.metric(label, value, below, delta_color="off", delta_arrow="off")
 
 
 def _spelled(value: float | None) -> str:
@@ -214,20 +210,20 @@ def _drawn(chosen: Choice, series: Series, measures: tuple[str, ...]) -> dict[st
         marked = {"m": chosen.m, "n": chosen.n, "temperature": chosen.temperature}[vary]
         ticks = sorted({value for models in series for value in _grid(chosen, models, vary)})
         draw = partial(
-            ablation_drawing, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks,
+            draw_ablation, table, x=vary, series="coder", among=_names(series), chosen=marked, ticks=ticks,
             domains=domains,
         )  # fmt: skip
         known = [measure for measure in measures if not table[measure].is_null().all()]
-        charts = {name: draw(measures=(name,), has_legend=False, height=_HEIGHT) for name in known}
+        charts = {name: Drawn(draw(measures=(name,), has_legend=False, height=_HEIGHT)) for name in known}
         made[vary] = Panels(table=table, charts=charts, whole=partial(draw, measures=measures))
     return made
 
 
 def _show_all(chosen: Choice, series: Series, measures: tuple[str, ...]) -> None:
     """Draw each measure against m, n and the temperature: one axis a row, one legend for all."""
-    st.subheader("Each measure by programs, inputs and temperature", anchor=False)
+    heading("Each measure by programs, inputs and temperature")
     _show_legend(series)
-    panels = _drawn(chosen.counted, series, measures)
+    panels = _drawn(chosen, series, measures)
     for place, (vary, shown) in zip(st.columns(len(panels)), panels.items(), strict=True):
         with place:
             _show_curves(chosen, vary, measures, shown)
@@ -300,7 +296,7 @@ def _grid(chosen: Choice, models: tuple[str, ...], vary: str) -> list[float]:
 
 
 def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, table: pl.DataFrame) -> None:
-    st.subheader("Detection rate by cost", anchor=False)
+    heading("Detection rate by cost")
     priced = pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0)
     if table.filter(priced & pl.col(rate).is_not_null()).is_empty():
         st.markdown("The price of these programs is unknown.")
@@ -316,5 +312,5 @@ def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, ta
     st.markdown(
         "The numbers at the points are m, the programs per task; lines and shades are those of the charts above."
     )
-    drawing = costs_drawing(table, measure=rate, among=_names(series), chosen=chosen.m, has_legend=False)
-    downloads.show_chart(drawing, table, name="detection-against-dollars")
+    drawn = draw_costs(table, measure=rate, among=_names(series), chosen=chosen.m, has_legend=False)
+    downloads.show_chart(drawn, table, name="detection-against-dollars")

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import frame, permissions, state, text
+from dashboard import frame, permissions, state
 from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status
 from dashboard.components.check_form import ASKED, Form, fill_example, remember, show_form
@@ -22,6 +22,7 @@ from dashboard.components.check_numbers import renumbered, with_names
 from dashboard.components.check_questions import ANSWERS, show_questions
 from dashboard.components.check_result import show_result, show_verdict
 from dashboard.components.pasted import functions_of
+from dashboard.elements import in_row
 from difftrust_core.exceptions import DifftrustError
 
 TITLE = "Check"
@@ -46,7 +47,7 @@ def draw() -> None:
     is_busy = job is not None and job.is_running
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        with st.container(horizontal=True):
+        with in_row():
             is_asked = st.button("Check", type="primary", disabled=is_busy)
             st.button(
                 "Run the example", on_click=fill_example, disabled=is_busy,
@@ -64,8 +65,7 @@ def _start(form: Form) -> None:
     try:
         function = functions_of(form.stub)[-1]
     except DifftrustError as e:
-        st.error("The function cannot be checked.")
-        text.show_code(str(e), language=None)
+        frame.show_error("The function cannot be checked.", e)
         return
     if len(form.files) < 2 and not form.words:
         st.error("A check needs at least two programs, or a model and your consent to send requests.")
@@ -89,14 +89,10 @@ def _start(form: Form) -> None:
         at_end=partial(shutil.rmtree, folder, ignore_errors=True),
     )
     name = secrets.token_urlsafe(9)
-    try:
-        JOBS.start(f"check:{name}", job)
-    except DifftrustError as e:
-        st.error(str(e))
-        return
-    state.put("check", name)
-    state.put(ANSWERS, None)
-    st.rerun()
+    if job_status.start_job(f"check:{name}", job):
+        state.put("check", name)
+        state.put(ANSWERS, None)
+        st.rerun()
 
 
 def _words(form: Form, folder: Path, function: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def draw() -> None:
 @cache
 def _words() -> str:
     """Return the page without its heading, its links to other files as words."""
-    path = find_shipped("docs/measures.md")
+    path = find_shipped("docs/measures.md", package="difftrust")
     if not path.is_file():
         return "The page is missing: install difftrust again."
     body = path.read_text().partition("\n")[2]

@@ -10,26 +10,27 @@ import streamlit as st
 
 from dashboard import downloads, frame, navigation, prefetch, state, text
 from dashboard.data import Choice, kept, passed_tests
-from difftrust_core.analysis.passed_tests import ALL
-from difftrust_core.base.records import References, Validity
-from difftrust_core.datasets.published import in_published_set, load_published
-from difftrust_core.metrics.aggregate import MEAN
-from difftrust_core.report.charts.models import models_drawing
-from difftrust_core.report.charts.ranking import PICKED, ranking_drawing
-from difftrust_core.report.charts.template import Drawing
-from difftrust_core.report.headlines import Headline, headlines
-from difftrust_core.report.render import in_dollars
-from difftrust_core.report.sentences import (
+from dashboard.downloads import Drawn
+from dashboard.elements import heading, in_row, pick_row, show_table
+from difftrust.figures.intervals import draw_models
+from difftrust.figures.ranking import PICKED, draw_ranking
+from difftrust.research.coders import MEAN
+from difftrust.research.passed_tests import ALL
+from difftrust.shipped import in_published_set, load_published
+from difftrust.tables.names import rewrite
+from difftrust.tables.render import in_dollars, in_percent
+from difftrust.tables.sentences import (
     LOWER_BOUND,
     NEEDS_REFERENCE,
     SILENT,
+    Headline,
     against_published,
     compare,
-    in_percent,
+    headlines,
     in_words,
     long_intervals,
 )
-from difftrust_core.store.schemas import rewrite
+from difftrust_core.base.records import References, Validity
 
 TITLE = "Overview"
 _ABOUT = (
@@ -80,7 +81,7 @@ def draw() -> None:
     if tasks.is_empty():
         st.info("No model was executed on that many inputs; choose fewer above.")
         return
-    table, sentences = _compare(chosen)
+    table, sentences = _compare(chosen, chosen.blind)
     table = _without_reference(table) if chosen.blind else table
     known = not chosen.blind and not table["mean_error"].is_null().all()
     _show_numbers(headlines(table, with_reference=known))
@@ -97,7 +98,11 @@ def draw() -> None:
 
 def steps(chosen: Choice) -> list[Callable[[], object]]:
     """Return the steps that compute all numbers of the page for this choice."""
-    return [*(partial(chosen.of, model) for model in chosen.models), partial(_compare, chosen), partial(_chart, chosen)]
+    return [
+        *(partial(chosen.of, model) for model in chosen.models),
+        partial(_compare, chosen, chosen.blind),
+        partial(_chart, chosen),
+    ]
 
 
 def _without_reference(table: pl.DataFrame) -> pl.DataFrame:
@@ -110,10 +115,10 @@ def _show_numbers(numbers: list[Headline]) -> None:
 
 
 @kept()
-def _compare(chosen: Choice) -> tuple[pl.DataFrame, list[str]]:
+def _compare(chosen: Choice, blind: bool) -> tuple[pl.DataFrame, list[str]]:
     tasks = chosen.estimates()
     table = _with_tests(compare(tasks), tasks, chosen)
-    return table, in_words(tasks, table=table, with_reference=not chosen.blind)
+    return table, in_words(tasks, table=table, with_reference=not blind)
 
 
 def _with_tests(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
@@ -129,18 +134,10 @@ def _show_table(table: pl.DataFrame) -> None:
     names = [name for name in names if name != "tasks" or not same]
     shown = rewrite(table.select(names), ["model"], text.model_name)
     config = {name: _column(name, shown) for name in names}
-    event: Any = st.dataframe(
-        _spelled(shown, table),
-        hide_index=True,
-        column_config=config,
-        placeholder="unknown",
-        height=38 + 35 * min(shown.height, 17),
-        on_select="rerun",
-        selection_mode="single-row",  # not a cell: the Tab key would select one, and open a page unasked
-        key="models",
-    )
-    if rows := event["selection"]["rows"]:
-        navigation.go("tasks", model=table["model"][rows[0]])
+    height = 38 + 35 * min(shown.height, 17)
+    picked = pick_row(_spelled(shown, table), config, key="models", placeholder="unknown", height=height)
+    if picked is not None:
+        navigation.go("tasks", model=table["model"][picked])
     counted = f"All numbers are over the same {table['tasks'][0]:,} tasks. " if same else ""
     bounds = f" {LOWER_BOUND}." if table["cost_usd_is_lower_bound"].any() else ""
     text.show_small(f"{counted}Select a row to see its model's tasks, click a column header to sort.{bounds}")
@@ -177,17 +174,17 @@ def _column(name: str, shown: pl.DataFrame) -> Any:
 
 
 @kept()
-def _chart(chosen: Choice) -> tuple[Drawing, pl.DataFrame]:
+def _chart(chosen: Choice) -> tuple[Drawn, pl.DataFrame]:
     """Return the chart of models and its data; placing the names takes longest."""
-    table, _ = _compare(chosen.counted)
+    table, _ = _compare(chosen, False)
     shown = rewrite(table.with_columns(id="model"), ["model"], text.model_name)
-    return ranking_drawing(shown, width=700, height=380, is_fluid=True), table
+    return Drawn(draw_ranking(shown, width=700, height=380, is_fluid=True)), table
 
 
 def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> None:
-    st.subheader("Models by error and incoherence", anchor=False)
-    drawing, data = _chart(chosen.counted)
-    downloads.show_chart(drawing, data, name="ranking", selection=PICKED, on_select=_pick)
+    heading("Models by error and incoherence")
+    drawn, data = _chart(chosen)
+    downloads.show_chart(drawn, data, name="ranking", selection=PICKED, on_select=_pick)
     st.caption(
         "A point is a model, its cross the 95 % interval over tasks, its colour the maker's family. Further down: "
         "fewer errors. Further left: its programs agree more, which nobody needs a reference to see. The grey region "
@@ -210,7 +207,7 @@ def _pick(picked: Any) -> None:
 def _show_published(tasks: pl.DataFrame, published: pl.DataFrame, chosen: Choice) -> None:
     joined, differences = against_published(in_published_set(tasks), published.drop("model_in_paper"))
     both = _stacked(joined, chosen.benchmark)
-    downloads.show_chart(ranking_drawing(both, width=270, height=330), both, name="ranking-published")
+    downloads.show_chart(draw_ranking(both, width=270, height=330), both, name="ranking-published")
     spelled = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in differences.items())
     st.markdown(
         "The paper used m = 10, n = 1,000 and temperature 0.6. Only the published tasks are counted here. "
@@ -218,7 +215,7 @@ def _show_published(tasks: pl.DataFrame, published: pl.DataFrame, chosen: Choice
     )
     shown = joined.filter(pl.col("model") != MEAN).drop("benchmark", "tasks")
     shown = rewrite(shown, ["model"], text.model_name)
-    st.dataframe(shown, hide_index=True, column_config={name: _side(name) for name in shown.columns})
+    show_table(shown, {name: _side(name) for name in shown.columns})
 
 
 def _side(name: str) -> Any:
@@ -242,15 +239,15 @@ def _stacked(joined: pl.DataFrame, benchmark: str) -> pl.DataFrame:
 
 
 def _show_intervals(table: pl.DataFrame) -> None:
-    st.subheader("95 % confidence intervals", anchor=False)
+    heading("95 % confidence intervals")
     st.markdown(
         "Each bar is a 95 % interval over tasks: the range to expect on other tasks of the same kind. It does not "
         "cover other programs or other inputs."
     )
     intervals = long_intervals(table)
-    with st.container(horizontal=True, key="intervals"):  # as many beside one another as the screen has room for
+    with in_row("intervals", align="top"):  # as many beside one another as the screen has room for
         for measure in intervals["measure"].unique(maintain_order=True):
             with st.container(width=330):
                 own = intervals.filter(measure=measure)
-                downloads.show_chart(models_drawing(own), None, name=f"models-{measure}")
-    downloads.show_downloads(lambda: models_drawing(intervals), intervals, name="models")
+                downloads.show_chart(draw_models(own), None, name=f"models-{measure}")
+    downloads.show_downloads(lambda: draw_models(intervals), intervals, name="models")

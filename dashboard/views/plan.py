@@ -1,6 +1,7 @@
 """What to buy to find so many of a model's errors: the answer first, then what more money finds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,11 +10,13 @@ import streamlit as st
 
 from dashboard import downloads, frame, prefetch, state, text
 from dashboard.data import Choice, Source, kept
-from difftrust_core.analysis.budget.offers import Offers
-from difftrust_core.analysis.budget.price_list import has_price
-from difftrust_core.report.charts.spending import spending_drawing
-from difftrust_core.report.charts.style import family_colour
-from difftrust_core.report.plan import (
+from dashboard.elements import heading, in_row, show_table
+from difftrust.figures.spending import draw_spending
+from difftrust.figures.style import family_colour
+from difftrust.research.offers import Offers
+from difftrust.research.price_list import has_price
+from difftrust.tables.names import rewrite
+from difftrust.tables.plan import (
     CURVE_SCHEMA,
     Answer,
     answer,
@@ -22,9 +25,8 @@ from difftrust_core.report.plan import (
     listed_curve,
     offers_for,
 )
-from difftrust_core.report.policies import POLICY_SCHEMA, label_of, listed_rows
-from difftrust_core.report.render import in_dollars
-from difftrust_core.store.schemas import rewrite
+from difftrust.tables.policies import POLICY_SCHEMA, label_of, listed_rows
+from difftrust.tables.render import in_dollars
 
 TITLE = "Plan"
 _ABOUT = (
@@ -45,34 +47,58 @@ def draw() -> None:
     _show(chosen)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """Whose errors are to be found, how many of them, and the most false alarms."""
+
+    chosen: Choice
+    model: str
+    detection: float
+    alarms: float
+
+    @property
+    def name(self) -> str:
+        """Return what to call the model."""
+        return text.model_name(self.model)
+
+    @property
+    def offers(self) -> Offers:
+        """Return what can be bought."""
+        return _offers(self.chosen, self.model)
+
+    @property
+    def by_price(self) -> bool:
+        """Tell whether dollars are counted, not programs."""
+        return self.offers.market.by_price
+
+    @property
+    def found(self) -> Answer | None:
+        """Return what to buy; None where nothing has so few false alarms."""
+        return _answer(self.chosen, self.model, self.detection, self.alarms)
+
+
 @st.fragment
 def _show(chosen: Choice) -> None:
     """Draw what follows the sliders: a change of them draws this part alone."""
-    model, detection, alarms = _choose_wish(chosen)
-    offers = _offers(chosen.counted, model)
-    evidence = offers.market.evidence
+    wish = _choose_wish(chosen)
+    evidence = wish.offers.market.evidence
     if not evidence.task_ids:
-        _say_what_is_missing(chosen, model)
+        _say_what_is_missing(wish)
         return
     if not evidence.wrong.any() or evidence.wrong.all():
         text.show_sentence(
-            f"All recorded programs of {text.model_name(model)} are {'wrong' if evidence.wrong.any() else 'right'} on "
+            f"All recorded programs of {wish.name} are {'wrong' if evidence.wrong.any() else 'right'} on "
             "these tasks, so there is no error to tell from a right program. Choose another model or benchmark."
         )
         return
-    found = _answer(chosen.counted, model, detection, alarms)
-    _show_answer(found, offers, chosen, (model, detection, alarms))
-    _show_policies(found, offers, chosen, (model, detection, alarms))
-    _show_models(offers, chosen, (model, detection, alarms))
-    _show_list(chosen, model, offers)
-    _say_what_holds(offers, chosen)
-    others = (name for name in chosen.models if name != model)
-    prefetch.STEPS.expect(partial(_offers, chosen.counted, name) for name in others)
+    for show in (_show_answer, _show_policies, _show_models, _show_list, _say_what_holds):
+        show(wish)
+    others = (name for name in chosen.models if name != wish.model)
+    prefetch.STEPS.expect(partial(_offers, chosen, name) for name in others)
 
 
-def _choose_wish(chosen: Choice) -> tuple[str, float, float]:
-    """Return whose errors are to be found, how many of them, and the most false alarms."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="wish"):
+def _choose_wish(chosen: Choice) -> Wish:
+    with in_row("wish"):
         detection = state.choose_one(
             "I want to find", SHARES, name="find", default=_WISH[0], show=st.select_slider, format_func=as_share,
             width=200, help="Detection: of the wrong programs, the share with an alarm.",
@@ -85,7 +111,7 @@ def _choose_wish(chosen: Choice) -> tuple[str, float, float]:
             "with false alarms of at most", _ALARMS, name="alarms", default=_WISH[1], show=st.select_slider,
             format_func=as_share, width=220, help="False alarms: of the right programs, the share with an alarm.",
         )  # fmt: skip
-    return model, detection, alarms
+    return Wish(chosen=chosen, model=model, detection=detection, alarms=alarms)
 
 
 @kept(most=256, saying="Rating what can be bought …")
@@ -121,120 +147,112 @@ def _is_priced(chosen: Choice, model: str) -> bool:
     return has_price(chosen.pool, (model, chosen.temperature))
 
 
-def _show_answer(found: Answer | None, offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
-    model, detection, alarms = wish
-    name = text.model_name(model)
-    goal = f"{as_share(detection)} of the errors of {name} with at most {as_share(alarms)} false alarms"
+def _show_answer(wish: Wish) -> None:
+    found, most = wish.found, as_share(wish.alarms)
+    goal = f"{as_share(wish.detection)} of the errors of {wish.name} with at most {most} false alarms"
     if found is None:
-        st.subheader("No policy has so few false alarms", anchor=False)
+        heading("No policy has so few false alarms")
         text.show_sentence(f"None finds {goal}. Allow more false alarms.")
-        _show_careful(chosen, wish)
+        _show_careful(wish)
         return
     if found.is_enough:
-        st.subheader("Buy this", anchor=False)
+        heading("Buy this")
     else:
-        st.subheader("Nothing recorded reaches this; the nearest", anchor=False)
+        heading("Nothing recorded reaches this; the nearest")
         fitted = found.row["fitted_detection"]
         text.show_sentence(
             f"No policy finds {goal}. On the tasks used for choosing, the one below finds {as_share(fitted)}, "
             "about the most with so few false alarms."
         )
     text.show_sentence(found.in_words)
-    _show_cards(found, offers, chosen)
+    _show_cards(found, wish)
     if not found.is_enough:
-        _show_careful(chosen, wish)
+        _show_careful(wish)
 
 
-def _show_cards(found: Answer, offers: Offers, chosen: Choice) -> None:
-    row, policy = found.row, found.policy
+def _show_cards(found: Answer, wish: Wish) -> None:
+    row, policy, usual = found.row, found.policy, f"{wish.chosen.temperature:g}"
     hot = policy.temperature if policy.own and policy.temperature is not None else None
-    temperature = f"{chosen.temperature:g}" if hot is None else f"{chosen.temperature:g}, then {hot:g}"
+    temperature = usual if hot is None else f"{usual}, then {hot:g}"
     with st.container(horizontal=True):
         for label, rate, about in (
             ("Errors found", "detection", "Share of the wrong programs with an alarm, and its 95 % interval."),
             ("False alarms", "false_alarms", "Share of the right programs with an alarm, and its 95 % interval."),
         ):
-            st.metric(
-                label, as_share(row[rate]), _interval(row, rate), delta_color="off", delta_arrow="off", help=about
-            )
-        if offers.market.by_price:
+            text.show_metric(label, as_share(row[rate]), _interval(row, rate), about)
+        if wish.by_price:
             cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
-            st.metric("Per 1,000 tasks", cost, "checked programs included", delta_color="off", delta_arrow="off")
-        st.metric(
-            "Programs (m)", f"{found.m}", f"{row['programs']:.1f} on average", delta_color="off", delta_arrow="off",
-            help="The checked program included. One is bought after the other; once the answer is settled, no more.",
+            text.show_metric("Per 1,000 tasks", cost, "checked programs included")
+        text.show_metric(
+            "Programs (m)", f"{found.m}", f"{row['programs']:.1f} on average",
+            "The checked program included. One is bought after the other; once the answer is settled, no more.",
         )  # fmt: skip
         st.metric("Temperature", temperature)
         st.metric("Other models", f"{len(found.models)}")
 
 
-def _show_careful(chosen: Choice, wish: tuple[str, float, float]) -> None:
+def _show_careful(wish: Wish) -> None:
     """Say what reaches the detection with more false alarms than were wished."""
-    model, detection, _ = wish
-    other = _careful(chosen.counted, model, detection)
+    other, goal = _careful(wish.chosen, wish.model, wish.detection), as_share(wish.detection)
     if other is None:
-        text.show_sentence(f"No recorded policy finds {as_share(detection)}, whatever its false alarms.")
+        text.show_sentence(f"No recorded policy finds {goal}, whatever its false alarms.")
         return
-    row, by_price = other.row, _is_priced(chosen, model)
+    row = other.row
     cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
-    paid = f"{cost} per 1,000 tasks" if by_price else f"{row['programs']:.1f} programs per task"
+    paid = f"{cost} per 1,000 tasks" if wish.by_price else f"{row['programs']:.1f} programs per task"
     models = f" ({', '.join(other.models)})" if other.models else ""
     text.show_sentence(
-        f"To find {as_share(detection)}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
+        f"To find {goal}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
         f"{models} was chosen at {as_share(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
         f"{with_interval(row, 'detection')} at {with_interval(row, 'false_alarms')} false alarms, for "
         f"{paid}."
     )
 
 
-def _show_policies(found: Answer | None, offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
-    model, detection, alarms = wish
-    by_price = offers.market.by_price
+def _show_policies(wish: Wish) -> None:
+    found, by_price = wish.found, wish.by_price
     curves = [
-        frontier_curve(offers, _BEST, false_alarms=alarms),
-        listed_curve(_listed(chosen.counted, model), by_price=by_price),
+        frontier_curve(wish.offers, _BEST, false_alarms=wish.alarms),
+        listed_curve(_listed(wish.chosen, wish.model), by_price=by_price),
     ]
     table = pl.concat([curve for curve in curves if not curve.is_empty()] or curves)
-    st.subheader(f"Errors found against {'dollars' if by_price else 'programs'}: ways to check", anchor=False)
+    heading(f"Errors found against {'dollars' if by_price else 'programs'}: ways to check")
     if table.is_empty():
         st.markdown("No policy can be drawn: the rates are undefined on these tasks.")
         return
-    text.show_small(f"Programs of {text.model_name(model)}. {_WIDTH}")
+    text.show_small(f"Programs of {wish.name}. {_WIDTH}")
     cost = "usd_per_1000" if by_price else "programs"
     point = None if found is None else (found.row[cost], found.row["detection"])
     marked = None if point is None or None in point else point
     downloads.show_chart(
-        spending_drawing(rewrite(table, ["models"], text.one_line), by_price=by_price, marked=marked, wish=detection),
+        draw_spending(rewrite(table, ["models"], text.one_line), by_price=by_price, marked=marked, wish=wish.detection),
         table,
         name="plan-policies",
     )
 
 
-def _show_models(offers: Offers, chosen: Choice, wish: tuple[str, float, float]) -> None:
-    model, detection, alarms = wish
-    by_price = offers.market.by_price
-    table = _models_curve(chosen.counted, by_price, alarms)
+def _show_models(wish: Wish) -> None:
+    chosen, by_price = wish.chosen, wish.by_price
+    table = _models_curve(chosen, by_price, wish.alarms)
     if table["series"].n_unique() < 2:
         return
-    st.subheader("Which model's errors are found for how much", anchor=False)
+    heading("Which model's errors are found for how much")
     others = [name for name in chosen.models if _is_priced(chosen, name) != by_price]
     unknown = f" Not drawn, their price is unknown: {', '.join(map(text.model_name, others))}." if others else ""
     text.show_sentence(
-        f"Each line is one model's own errors, found by the best that can be bought with at most {as_share(alarms)} "
-        f"false alarms on the tasks used for choosing.{unknown if by_price else ''}"
+        "Each line is one model's own errors, found by the best that can be bought with at most "
+        f"{as_share(wish.alarms)} false alarms on the tasks used for choosing.{unknown if by_price else ''}"
     )
     named = rewrite(rewrite(table, ["series"], text.model_name), ["models"], text.one_line)
     colours = [(text.model_name(name), family_colour(name)) for name in chosen.models]
-    drawing = spending_drawing(
-        named, by_price=by_price, colours=colours, wish=detection, highlighted=text.model_name(model)
-    )
-    downloads.show_chart(drawing, table, name="plan-models")
+    chart = draw_spending(named, by_price=by_price, colours=colours, wish=wish.detection, highlighted=wish.name)
+    downloads.show_chart(chart, table, name="plan-models")
 
 
-def _show_list(chosen: Choice, model: str, offers: Offers) -> None:
+def _show_list(wish: Wish) -> None:
     """Write the price list."""
-    st.subheader("All policies", anchor=False)
-    rows = _listed(chosen.counted, model)
+    heading("All policies")
+    rows = _listed(wish.chosen, wish.model)
     shown = pl.DataFrame(
         {
             "policy": rows["policy"],
@@ -254,13 +272,13 @@ def _show_list(chosen: Choice, model: str, offers: Offers) -> None:
             format="$%.2f", help="Per 1,000 tasks, the checked programs included."
         ),
     }
-    kept_columns = shown if offers.market.by_price else shown.drop("dollars")
-    st.dataframe(kept_columns, hide_index=True, column_config=config, height=38 + 35 * min(shown.height, 12))
+    kept_columns = shown if wish.by_price else shown.drop("dollars")
+    show_table(kept_columns, config, rows=12)
 
 
-def _say_what_holds(offers: Offers, chosen: Choice) -> None:
+def _say_what_holds(wish: Wish) -> None:
     """Say what the numbers of the page rest on."""
-    market = offers.market
+    market = wish.offers.market
     first = int(market.first_half.sum())
     with st.expander("What these numbers hold for"):
         st.markdown(
@@ -270,7 +288,7 @@ def _say_what_holds(offers: Offers, chosen: Choice) -> None:
             "- Brackets hold 95 % intervals over tasks (bootstrap). They say what to expect on other tasks of the same "
             "kind, not on another benchmark: thresholds do not carry over. Measure on tasks like yours.\n"
             "- A program is wrong if it differs from the reference on some input. It is compared with what is bought "
-            f"on {chosen.n:,} inputs. A program that does not load is an alarm for which nothing is bought.\n"
+            f"on {wish.chosen.n:,} inputs. A program that does not load is an alarm for which nothing is bought.\n"
             "- Rates are exact expectations over the recorded programs; nothing is drawn at random."
         )
         if market.by_price:
@@ -296,7 +314,8 @@ def _name_left_out(models: Sequence[str], why: str) -> None:
         text.show_sentence(f"{why}: {', '.join(map(text.model_name, models))}.")
 
 
-def _say_what_is_missing(chosen: Choice, model: str) -> None:
+def _say_what_is_missing(wish: Wish) -> None:
+    chosen = wish.chosen
     if not _has_reference(chosen.source, chosen.benchmark, chosen.equality):
         st.info(
             "This page needs to know which programs were wrong, and no task of this benchmark has a reference. "
@@ -304,7 +323,7 @@ def _say_what_is_missing(chosen: Choice, model: str) -> None:
         )
         return
     text.show_sentence(
-        f"No task has a reference and {chosen.m} programs of {text.model_name(model)} that ran on {chosen.n:,} inputs. "
+        f"No task has a reference and {chosen.m} programs of {wish.name} that ran on {chosen.n:,} inputs. "
         "Choose fewer programs (m) or inputs (n) above."
     )
 

@@ -8,7 +8,11 @@ import streamlit as st
 
 from dashboard import downloads, frame, prefetch, state, text
 from dashboard.data import Choice, kept
-from difftrust_core.analysis.signals import (
+from dashboard.elements import heading, show_table
+from difftrust.figures.curves import draw_roc
+from difftrust.figures.heat_maps import draw_correlations
+from difftrust.figures.intervals import draw_auroc
+from difftrust.research.signals import (
     SIGNALS,
     Signal,
     added_table,
@@ -21,7 +25,6 @@ from difftrust_core.analysis.signals import (
     signals,
 )
 from difftrust_core.exceptions import NoStore
-from difftrust_core.report.charts.signals import auroc_drawing, correlations_drawing, roc_drawing
 
 TITLE = "Signals"
 _ABOUT = (
@@ -47,14 +50,14 @@ def draw() -> None:
         placeholder="All models",
         format_func=text.model_name,
     )
-    asked = (chosen.counted, tuple(models))
+    asked = (chosen, tuple(models))
     if chosen.blind:
         st.info(_HIDDEN)
     else:
         _show_compared(*asked)
     _show_correlations(chosen, _among_signals(*asked) if chosen.blind else _correlations(*asked))
     shown = _among_signals if chosen.blind else _compared_if_possible
-    prefetch.STEPS.expect(partial(shown, each.counted, tuple(models)) for each in chosen.one_step_away())
+    prefetch.STEPS.expect(partial(shown, each, tuple(models)) for each in chosen.one_step_away())
 
 
 def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
@@ -65,17 +68,17 @@ def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
         return
     found, curves = _compared(chosen, models)
     _say(rows, found)
-    st.subheader("AUROC by signal", anchor=False)
-    downloads.show_chart(auroc_drawing(found), found, name="auroc")
+    heading("AUROC by signal")
+    downloads.show_chart(draw_auroc(found), found, name="auroc")
     _show_table(found)
-    st.subheader("What each signal measures", anchor=False)
+    heading("What each signal measures")
     _show_meanings([by_title()[title] for title in found["title"]])
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("ROC curves", anchor=False)
+        heading("ROC curves")
         _show_roc(curves, found)
     with right:
-        st.subheader("What each signal adds to incoherence", anchor=False)
+        heading("What each signal adds to incoherence")
         _show_added(chosen, models)
 
 
@@ -110,7 +113,7 @@ def _show_meanings(shown: Sequence[Signal]) -> None:
 
 
 def _show_correlations(chosen: Choice, correlations: pl.DataFrame) -> None:
-    st.subheader("Correlation between signals", anchor=False)
+    heading("Correlation between signals")
     if correlations.is_empty():
         st.markdown("No signal is measured for these models.")
         return
@@ -118,12 +121,12 @@ def _show_correlations(chosen: Choice, correlations: pl.DataFrame) -> None:
         "Pearson's correlation over all pairs of model and task. Signals near 1 or -1 say the same"
         + ("." if chosen.blind else "; the first row is the error itself.")
     )
-    downloads.show_chart(correlations_drawing(correlations), correlations, name="correlations")
+    downloads.show_chart(draw_correlations(correlations), correlations, name="correlations")
 
 
 def _signals(chosen: Choice) -> pl.DataFrame:
     """Return one row per (model, task); say which structural signals are missing, and how to get them."""
-    rows, remedy = _all_rows(chosen.counted)
+    rows, remedy = _all_rows(chosen)
     if remedy:
         text.show_small(f"Without structural signals: {remedy.replace('`', '')}")
     return rows
@@ -192,14 +195,14 @@ def _show_roc(curves: pl.DataFrame, found: pl.DataFrame) -> None:
     chosen: Sequence[str] = state.choose_several("Signals shown", titles, name="signal", default=best_of_each)
     shown = curves.filter(pl.col("title").is_in(chosen))
     if not shown.is_empty():
-        downloads.show_chart(roc_drawing(shown), shown, name="roc")
+        downloads.show_chart(draw_roc(shown), shown, name="roc")
 
 
 def _show_table(found: pl.DataFrame) -> None:
     with st.expander("Table"):
         numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("auroc", "low", "high")}
         table = found.drop("signal").with_columns(pl.col("family").replace(_FROM).alias("family"))
-        st.dataframe(table, hide_index=True, column_config=numbers | {"n_rows": "pairs", "family": "from"})
+        show_table(table, numbers | {"n_rows": "pairs", "family": "from"})
 
 
 def _show_added(chosen: Choice, models: tuple[str, ...]) -> None:
@@ -212,4 +215,4 @@ def _show_added(chosen: Choice, models: tuple[str, ...]) -> None:
         "signal that gains no more than length adds nothing of its own."
     )
     numbers = {n: st.column_config.NumberColumn(format="%.3f") for n in ("auroc", "gain", "low", "high")}
-    st.dataframe(table.drop("base"), hide_index=True, column_config=numbers)
+    show_table(table.drop("base"), numbers)

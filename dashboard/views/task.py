@@ -10,11 +10,12 @@ from dashboard.components.clusters import show_bars, show_clusters, show_heat_ma
 from dashboard.components.inputs import forget_input, show_inputs
 from dashboard.components.programs import show_all_programs, show_description
 from dashboard.data import Choice, passed_tests, read_task, task_names
-from difftrust_core.analysis.clusters import Cluster
-from difftrust_core.analysis.passed_tests import ALL
+from dashboard.elements import heading, in_row, show_steps
+from difftrust.research.passed_tests import ALL
+from difftrust.tasks.clusters import Cluster
+from difftrust.tasks.task_sentences import headline
+from difftrust.tasks.task_view import TaskView
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
-from difftrust_core.report.task_sentences import headline
-from difftrust_core.report.task_view import TaskView
 
 TITLE = "Task"
 
@@ -30,7 +31,7 @@ def draw() -> None:
         st.info("There is nothing to show for these choices.")
         text.show_sentence(str(e))
         return
-    st.subheader(headline(task.clustering, blind=chosen.blind, has_checker=task.has_checker), anchor=False)
+    heading(headline(task.clustering, blind=chosen.blind, has_checker=task.has_checker))
     left, right = st.columns((1, 2), gap="medium")
     with left, st.container(gap="xsmall"):
         show_description(chosen, task)
@@ -47,11 +48,11 @@ def draw() -> None:
 
 
 def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:
-    with st.container(horizontal=True, vertical_alignment="bottom", key="choose-task"):
+    with in_row("choose-task"):
         task_id = state.choose_one(
             "Task", names, name="task", format_func=text.one_line, width=230, label_visibility="collapsed"
         )
-        _show_neighbours(names, task_id)
+        show_steps("task", names, names.index(task_id), _open_task, shortcuts="pn", noun="task", about=False)
         models = state.choose_several(
             "Models",
             chosen.models,
@@ -65,27 +66,13 @@ def _choose(chosen: Choice, names: list[str]) -> tuple[str, tuple[str, ...]]:
     return task_id, tuple(models) or chosen.models
 
 
-def _show_neighbours(names: list[str], task_id: str) -> None:
-    here = names.index(task_id)
-    for label, shortcut, step in (("Previous task", "p", -1), ("Next task", "n", 1)):
-        there = here + step
-        st.button(
-            label,
-            key=f"task:{step}",
-            shortcut=shortcut,
-            disabled=not 0 <= there < len(names),
-            on_click=_open_task,
-            args=(names[there % len(names)],),
-        )
-
-
 def _open_task(task_id: str) -> None:
     forget_input()
     state.put("task", task_id)
 
 
 def _show_statements(chosen: Choice, task: TaskView, models: tuple[str, ...]) -> None:
-    st.subheader("What this shows", anchor=False)
+    heading("What this shows")
     for sentence in task.statements:
         text.show_sentence(sentence)
     if chosen.validity == "domain" and task.domain is None:

@@ -1,5 +1,6 @@
 """Every task and model of a benchmark as a cell, to find the tasks to look at and the model for a kind of task."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,11 +11,11 @@ from dashboard import data, downloads, frame, navigation, state, text
 from dashboard.components import task_filters
 from dashboard.components.task_filters import Filters
 from dashboard.data import Choice
-from difftrust_core.analysis.matrix import KEY, RANKED, count_cells, rank_models
-from difftrust_core.report.charts.error_incoherence import Scale, Selection, error_incoherence_drawing
-from difftrust_core.report.charts.matrix import SAID, SAID_BLIND, matrix_drawing
-from difftrust_core.report.charts.template import Drawing
-from difftrust_core.store.schemas import rewrite
+from dashboard.elements import heading, in_row, pick_row, show_table
+from difftrust.figures.error_incoherence import Scale, Selection, draw_error_incoherence, place_points
+from difftrust.figures.heat_maps import SAID, SAID_BLIND, draw_matrix
+from difftrust.tables.names import rewrite
+from difftrust.tasks.model_matrix import KEY, RANKED, count_cells, rank_models
 
 TITLE = "Tasks"
 _ABOUT = (
@@ -33,7 +34,7 @@ def draw() -> None:
     if not chosen.models:
         st.info("No model was sampled at this temperature; choose another one.")
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", key="scope"):
+    with in_row("scope"):
         names = data.benchmarks(chosen.source)
         everything = len(names) > 1 and state.choose_one(
             "Show", ("one", "all"), name="tasks", format_func=partial(_scope, chosen, len(names)), width=220,
@@ -64,9 +65,7 @@ def _show(chosen: Choice, everything: bool, model: str) -> None:
         return
     picked = state.read_several(_PICKED, tasks["task_id"].to_list(), [])
     seen = tasks.filter(pl.col("task_id").is_in(picked)) if picked else tasks
-    cells = task_filters.cells(chosen.counted, everything).join(
-        seen.select(KEY), on=KEY, how="semi", maintain_order="left"
-    )
+    cells = _of(seen, task_filters.cells(chosen, everything))
     text.show_sentence(_in_words(cells, seen, chosen))
     if picked:
         st.button("Clear selection", on_click=partial(state.put, _PICKED, None), icon=":material/close:")
@@ -82,13 +81,22 @@ def _show(chosen: Choice, everything: bool, model: str) -> None:
 
 def _show_links(tasks: pl.DataFrame, model: str) -> None:
     for benchmark, name in tasks.select(KEY).head(_MOST_LINKS).rows():
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with in_row(align="center"):
             navigation.show_link("task", "Open", benchmark=benchmark, task=name, model=model)
             text.show_line(name)
 
 
 def _of(tasks: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     return cells.join(tasks.select(KEY), on=KEY, how="semi", maintain_order="left")
+
+
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the names of tasks and benchmarks as they may be shown."""
+    return rewrite(rows, [name for name in KEY if name in rows.columns], text.one_line)
+
+
+def _for_file(cells: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
+    return cells.drop("happened", "error") if chosen.blind else cells
 
 
 def _with_error(cells: pl.DataFrame, chosen: Choice) -> bool:
@@ -118,18 +126,19 @@ def _show_matrix(cells: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice, filte
     shows_error = _with_error(cells, chosen)
     means = cells.group_by("model").agg(pl.col("error" if shows_error else "incoherence").mean().alias("mean"))
     models = means.sort("mean", "model", nulls_last=True)["model"].to_list()
-    shown = rewrite(cells, ["task_id", "benchmark"], text.one_line)
-    drawing = matrix_drawing(
+    shown = _named(cells)
+    chart = draw_matrix(
         shown,
-        tasks=rewrite(tasks.select(KEY), ["task_id", "benchmark"], text.one_line),
+        tasks=_named(tasks.select(KEY)),
         models=models,
         with_reference=shows_error,
         selection=_CELL,
         order=filters.order_in_words,
     )
     names = dict(zip(shown.select(KEY).rows(), cells.select(KEY).rows(), strict=True))
-    table = cells.drop("happened", "error") if chosen.blind else cells
-    downloads.show_chart(drawing, table, name="matrix", selection=_CELL, on_select=partial(_open_cell, names))
+    downloads.show_chart(
+        chart, _for_file(cells, chosen), name="matrix", selection=_CELL, on_select=partial(_open_cell, names)
+    )
 
 
 def _open_cell(names: dict[tuple[str, ...], tuple[str, ...]], picked: Any) -> None:
@@ -141,28 +150,25 @@ def _open_cell(names: dict[tuple[str, ...], tuple[str, ...]], picked: Any) -> No
 
 
 def _show_cloud(tasks: pl.DataFrame, chosen: Choice, everything: bool, model: str) -> None:
-    st.subheader("Error and incoherence" if not chosen.blind else "Incoherence", anchor=False)
-    points = _of(tasks, task_filters.cells(chosen.counted, everything).filter(model=model))
-    with_error = not chosen.blind and points["error"].null_count() < points.height
+    heading("Error and incoherence" if not chosen.blind else "Incoherence")
+    points = _of(tasks, task_filters.cells(chosen, everything).filter(model=model))
+    with_error = _with_error(points, chosen)
     drawn = points.drop_nulls(["incoherence", "error"] if with_error else "incoherence")
     if drawn.is_empty():
         text.show_line(f"{text.model_name(model)} has no measured task among these.")
         return
     scales: tuple[Scale, ...] = ("log", "linear")
-    with st.container(horizontal=True, key="cloud"):
+    with in_row("cloud"):
         scale = state.choose_one("Scale", scales, name="scale", show=st.radio, horizontal=True)
         how = state.choose_one("Select by", tuple(_SELECTIONS), name="select", show=st.radio, horizontal=True)
-    shown = rewrite(drawn, ["task_id", "benchmark"], text.one_line)
     title = f"{text.model_name(model)}: {drawn.height:,} tasks"
-    drawing = error_incoherence_drawing(
-        shown.with_columns(panel=pl.lit(title)), scale=scale, panels="panel", with_error=with_error,
-        selection=_SELECTIONS[how], width=480, height=330,
-    )  # fmt: skip
+    shown = _named(drawn).with_columns(panel=pl.lit(title))
+    drawn_by: dict[str, Any] = {"scale": scale, "by": "panel", "with_error": with_error}
+    chart = draw_error_incoherence(shown, **drawn_by, selection=_SELECTIONS[how], width=480, height=330)
+    placed = partial(place_points, shown, **drawn_by)
     names = dict(zip(shown["task_id"], drawn["task_id"], strict=True))
-    table = drawn.drop("happened", "error") if chosen.blind else drawn
-    downloads.show_chart(
-        drawing, table, name=f"tasks-{how}", selection=_PICKED, on_select=partial(_pick, drawing, names)
-    )
+    table = _for_file(drawn, chosen)
+    downloads.show_chart(chart, table, name=f"tasks-{how}", selection=_PICKED, on_select=partial(_pick, placed, names))
     text.show_small(
         "Draw a box to see only its tasks in the matrix and the table."
         if how == "box"
@@ -172,15 +178,14 @@ def _show_cloud(tasks: pl.DataFrame, chosen: Choice, everything: bool, model: st
         text.show_small(f"{left_out:,} tasks are not drawn, for a measure is unknown.")
 
 
-def _pick(drawing: Drawing, names: dict[str, str], picked: Any) -> None:
+def _pick(placed: Callable[[], tuple[Any, pl.DataFrame]], names: dict[str, str], picked: Any) -> None:
     """Write the tasks of the selected points into the URL.
 
     An empty selection changes nothing, because a chart that is drawn again reports one; a button clears it.
     """
     if isinstance(picked, dict):
         within = [pl.col(field).is_between(*ends) for field, ends in picked.items() if field in ("at_x", "at_y")]
-        points = pl.concat([rows for part, rows in drawing.data.items() if part.startswith("points")])
-        found = points.filter(within)["task_id"].to_list() if within else []
+        found = placed()[1].filter(within)["task_id"].to_list() if within else []
     else:
         found = [point["task_id"] for point in picked or []]
     if selected := sorted({names[name] for name in found if name in names}):
@@ -188,7 +193,7 @@ def _pick(drawing: Drawing, names: dict[str, str], picked: Any) -> None:
 
 
 def _show_ranking(chosen: Choice, cells: pl.DataFrame, n_tasks: int) -> None:
-    st.subheader(f"Models on {'this task' if n_tasks == 1 else f'these {n_tasks:,} tasks'}", anchor=False)
+    heading(f"Models on {'this task' if n_tasks == 1 else f'these {n_tasks:,} tasks'}")
     table = rank_models(cells, resamples=_RESAMPLES)
     shows_error = _with_error(cells, chosen)
     names = list(RANKED) if shows_error else ["incoherence"]
@@ -196,11 +201,10 @@ def _show_ranking(chosen: Choice, cells: pl.DataFrame, n_tasks: int) -> None:
         table = table.sort("incoherence", "model", nulls_last=True)
     spelled = [[_spelled(row, name) for row in table.iter_rows(named=True)] for name in names]
     shown = table.select("model").with_columns(pl.Series(n, v) for n, v in zip(names, spelled, strict=True))
-    st.dataframe(
+    show_table(
         rewrite(shown, ["model"], text.model_name),
-        hide_index=True,
-        height=38 + 35 * min(table.height, 12),
-        column_config={
+        rows=12,
+        columns={
             "model": st.column_config.TextColumn("model", pinned=True, width=140),
             "right": st.column_config.TextColumn("tasks right", help="Share of tasks with all programs right."),
             "error": st.column_config.TextColumn("error", help="Mean over the tasks."),
@@ -223,7 +227,7 @@ def _spelled(row: dict[str, Any], name: str) -> str:
 
 
 def _show_table(tasks: pl.DataFrame, cells: pl.DataFrame, chosen: Choice, model: str) -> None:
-    st.subheader("Selected tasks" if state.read_text(_PICKED) else "Tasks", anchor=False)
+    heading("Selected tasks" if state.read_text(_PICKED) else "Tasks")
     own = cells.filter(model=model).select(*KEY, "happened", "agreement", "error", "incoherence", "n_classes")
     rows = tasks.join(own, on=KEY, how="left", maintain_order="left").with_columns(
         happened=pl.col("happened").replace_strict(SAID, default=None, return_dtype=pl.String),
@@ -233,20 +237,17 @@ def _show_table(tasks: pl.DataFrame, cells: pl.DataFrame, chosen: Choice, model:
     if tasks["benchmark"].n_unique() == 1:
         hidden.add("benchmark")
     names = [name for name in _COLUMNS if name not in hidden]
-    event: Any = st.dataframe(
-        rewrite(rows.select(names), [n for n in ("task_id", "benchmark") if n in names], text.one_line),
-        hide_index=True,
-        column_config={name: _COLUMNS[name] for name in names},
-        on_select="rerun",
-        selection_mode="single-row",
+    picked = pick_row(
+        _named(rows.select(names)),
+        {name: _COLUMNS[name] for name in names},
         key=f"rows:{hash((model, tuple(tasks['task_id'])))}",
     )
     text.show_small(
         f"What happened, error, incoherence and clusters: {text.model_name(model)}. Select a row to open it."
     )
-    if event["selection"]["rows"]:
-        row = rows.row(event["selection"]["rows"][0], named=True)
-        navigation.go("task", benchmark=row["benchmark"], task=row["task_id"], model=model)
+    if picked is not None:
+        opened = rows.row(picked, named=True)
+        navigation.go("task", benchmark=opened["benchmark"], task=opened["task_id"], model=model)
 
 
 _COLUMNS: dict[str, Any] = {

@@ -77,11 +77,11 @@ def _remove_left_ones(place: Path) -> None:
                 os.close(lock)
 
 
-def find_shipped(path: str, *, in_wheel: str = "") -> Path:
-    """Return where a file or folder lies that comes with the project: in a wheel inside the package, else beside it.
+def find_shipped(path: str, *, in_wheel: str = "", package: str = "difftrust_core") -> Path:
+    """Return where a file or folder lies that comes with the project: in a wheel inside ``package``, else beside it.
 
     ``in_wheel``: its path inside the package, where that is another one.
     """
-    package = Path(str(resources.files("difftrust_core")))
-    inside = package / (in_wheel or path)
-    return inside if inside.exists() else package.parent / path
+    folder = Path(str(resources.files(package)))
+    inside = folder / (in_wheel or path)
+    return inside if inside.exists() else folder.parent / path

@@ -1,4 +1,4 @@
-"""The records that pass between the packages: candidates, coders, outcomes, bad rows."""
+"""The records that pass between the packages: candidates, coders, outcomes, readings, bad rows."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -118,28 +118,6 @@ class Program:
     others: tuple[str, ...] = ()
 
 
-class Origin(StrEnum):
-    """Where a witness comes from."""
-
-    SEED = "seed"
-    """A seed input, as it is."""
-    CONSTANT = "constant"
-    """A constant in the text of a program."""
-    BOUNDARY = "boundary"
-    """A value at the edge of its type: 0, 1, -1, an empty text."""
-    SHAPE = "shape"
-    """A seed input emptied, repeated, sorted, reversed, made all equal."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Witness:
-    """An input that is sought to show a disagreement; never part of a mean, an interval or a stopping rule."""
-
-    origin: Origin
-    arguments: str
-    """An argument tuple in the text form of ``literals``."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class BadRow:
     """Something in a source that was left out, and why; never dropped silently."""
@@ -148,3 +126,12 @@ class BadRow:
     """File, and row or line within it."""
     why: str
     """Expectation and value found."""
+
+
+class Detection(StrEnum):
+    """When a task counts as detected (§6.3 of Valentin et al.)."""
+
+    AS_PUBLISHED = "as-published"
+    """Expected value of the published sampling: one random pair of candidates an input; load errors may agree."""
+    ALL_PAIRS = "all-pairs"
+    """Any two of its candidates disagree on any of its inputs, or one of them does not load."""

@@ -1,6 +1,5 @@
-"""What readers found of the references of a benchmark: ``data/audits/references.toml``, a table for each task read."""
+"""What readers found of the references."""
 
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -10,10 +9,7 @@ import polars as pl
 
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.records import References
-from difftrust_core.datasets.entries import as_entry, load_bytes
-from difftrust_core.exceptions import BadBenchmark
-
-_REMEDY = "correct the file, or install difftrust again"
+from difftrust_core.datasets.entries import SHIPPED_REMEDY, as_entry, load_toml
 
 
 class Finding(StrEnum):
@@ -55,15 +51,11 @@ def load_audits() -> tuple[Audit, ...]:
 
 
 def read_audits(path: Path) -> tuple[Audit, ...]:
-    """Return the audits of one file. Raises BadBenchmark naming file and task."""
-    try:
-        tables = tomllib.loads(load_bytes(path, remedy=_REMEDY).decode())
-    except (ValueError, RecursionError) as e:
-        raise BadBenchmark(f"{path}: expected TOML in UTF-8, found: {e}; {_REMEDY}") from None
+    """Return the audits of one file, a table for each task that was read. Raises BadBenchmark naming file and task."""
     found = []
-    for benchmark, of_benchmark in tables.items():
+    for benchmark, of_benchmark in load_toml(path, remedy=SHIPPED_REMEDY).items():
         for task_id, table in of_benchmark.items():
-            entry = as_entry(table, where=f"{path}, {task_id}", remedy=_REMEDY)
+            entry = as_entry(table, where=f"{path}, {task_id}", remedy=SHIPPED_REMEDY)
             if entry.text("finding") not in tuple(Finding):
                 raise entry.refusal(f"a finding of {', '.join(Finding)}", entry.text("finding"))
             audit = Audit(

@@ -2,27 +2,29 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
-from difftrust_core.base.parallel import in_parallel
-from difftrust_core.base.progress import Progress
+from difftrust_core.base.parallel import Progress
 from difftrust_core.base.records import Validity
-from difftrust_core.datasets.recorded.selection import Selection
-from difftrust_core.exceptions import DifftrustError, WrongUsage
-from difftrust_core.execution.dask_backend import connected
+from difftrust_core.datasets.recorded import Selection
+from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.plan import ChunkJob, Plan, TaskKey, count_tests, usual_validity
-from difftrust_core.execution.worker import ChunkReport, close_sandbox, run_chunk
-from difftrust_core.languages.language import language_of
+from difftrust_core.execution.resumable import Ended, run_missing
+from difftrust_core.execution.worker import run_chunk
+from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.sandbox.layers import describe_layers
 from difftrust_core.store.store import Settings, Store
 from difftrust_core.store.tree_ids import renew_tree_ids
 
-Spread = Callable[[Callable[[ChunkJob], ChunkReport], Iterable[ChunkJob]], Iterable[ChunkReport]]
-"""Runs a function on each job and yields what it returns, in the order in which the jobs end."""
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A task on which execution failed, and why."""
+
+    task: TaskKey
+    why: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class Execution:
     n_programs: int = 0
     n_executions: int = 0
     seconds: float = 0.0
-    failures: tuple[ChunkReport, ...] = ()
+    failures: tuple[Failure, ...] = ()
     without_seeds: tuple[str, ...] = ()
     """Tasks that cannot be fuzzed, for they have no seed input."""
     without_domain: tuple[str, ...] = ()
@@ -138,11 +140,7 @@ def _carry_out(
     first = next(plan.jobs())
     with Sandbox(first.limits, runner=language_of(first.task).runner, allow_weak=allow_weak) as sandbox:
         say(describe_layers(sandbox.active, sandbox.still_open))
-    try:
-        with spread_over(n_jobs, scheduler) as spread:
-            done = _run(plan, spread, done)
-    finally:
-        close_sandbox()
+    done = _run(plan, done, n_jobs=n_jobs, scheduler=scheduler)
     if store.mirror and scheduler:
         store.mirror.bring()
     return done
@@ -164,35 +162,33 @@ def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
     return wanted
 
 
-@contextmanager
-def spread_over(n_jobs: int, scheduler: str) -> Iterator[Spread]:
-    """Give a way to spread jobs: over ``n_jobs`` processes here, or over what a dask scheduler has."""
-    if not scheduler:
-        yield partial(in_parallel, n_jobs=n_jobs)
-        return
-    with connected(scheduler) as cluster:
-        yield partial(cluster.in_parallel, lost=lambda job, why: ChunkReport(chunk=job, failure=why))
-
-
-def _run(plan: Plan, spread: Spread, done: Execution) -> Execution:
+def _run(plan: Plan, done: Execution, *, n_jobs: int, scheduler: str) -> Execution:
     """Execute and write the chunks, and count what ran; a task's programs are forgotten with its last chunk."""
     began = time.monotonic()
     outstanding, trees = Counter(due.task for due in plan.dues), defaultdict[TaskKey, set[str]](set)
-    n_programs, n_executions, failures = 0, 0, []
-    total = sum(due.n_programs for due in plan.dues)
-    with Progress(total=total, unit=" programs", desc="execute", smoothing=0.05) as bar:
-        for report in _until_the_end(spread(run_chunk, plan.jobs())):
-            chunk = report.chunk
-            if report.failure:
-                failures.append(report)
-            else:
-                trees[chunk.key].update(program.tree_id for program in chunk.programs)
-                n_executions += len(chunk.programs) * chunk.n
-                bar.update(len(chunk.programs))
-                bar.set_postfix_str(f"{bar.n / (time.monotonic() - began):,.0f} programs/s", refresh=False)
-            outstanding[chunk.key] -= 1
-            if not outstanding[chunk.key]:
-                n_programs += len(trees.pop(chunk.key, ()))
+    n_programs, n_executions, failures = 0, 0, list[Failure]()
+
+    def keep(ended: Ended[ChunkJob, None]) -> None:
+        nonlocal n_programs, n_executions
+        chunk = ended.job
+        if ended.error:
+            failures.append(Failure(task=chunk.key, why=ended.failure))
+        else:
+            trees[chunk.key].update(program.tree_id for program in chunk.programs)
+            n_executions += len(chunk.programs) * chunk.n
+        outstanding[chunk.key] -= 1
+        if not outstanding[chunk.key]:
+            n_programs += len(trees.pop(chunk.key, ()))
+
+    run_missing(
+        run_chunk,
+        plan.jobs(),
+        keep,
+        bar=Progress(total=sum(due.n_programs for due in plan.dues), unit=" programs", desc="execute", smoothing=0.05),
+        size=lambda chunk: len(chunk.programs),
+        n_jobs=n_jobs,
+        scheduler=scheduler,
+    )
     return replace(
         done,
         n_programs=n_programs,
@@ -200,19 +196,3 @@ def _run(plan: Plan, spread: Spread, done: Execution) -> Execution:
         seconds=time.monotonic() - began,
         failures=tuple(failures),
     )
-
-
-def _until_the_end(reports: Iterable[ChunkReport]) -> Iterator[ChunkReport]:
-    """Yield the reports; a worker that dies ends the run with what is finished kept."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    count = 0
-    try:
-        for report in reports:
-            yield report
-            count += 1
-    except TerminatedWorkerError:
-        raise DifftrustError(
-            f"a worker process was killed after {count} tasks (out of memory?); what is finished is kept, "
-            "run the command again, with fewer --jobs"
-        ) from None

@@ -13,14 +13,15 @@ import polars as pl
 
 from difftrust_core.base.records import Program, Validity
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.benchmarks import BENCHMARKS
-from difftrust_core.datasets.recorded.selection import Selection
+from difftrust_core.datasets.benchmarks import benchmark_names
+from difftrust_core.datasets.recorded import Selection
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.execution.answers import has_answers
-from difftrust_core.languages.language import Language, language_of
+from difftrust_core.languages.language import Language
+from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import Limits
-from difftrust_core.store.remote.mirror import Holding
-from difftrust_core.store.store import REFERENCE, Settings, Store, chunk_starts
+from difftrust_core.store.mirror import Holding
+from difftrust_core.store.store import REFERENCE, Settings, Store, chunk_name, chunk_starts
 
 TaskKey = tuple[str, str]
 """Benchmark and task id."""
@@ -54,6 +55,15 @@ class ChunkJob:
     def key(self) -> TaskKey:
         """The task's."""
         return self.task.benchmark, self.task.task_id
+
+    @property
+    def partition(self) -> dict[str, object]:
+        """Where the chunk's rows stand in the store."""
+        return {
+            "benchmark": self.task.benchmark,
+            "validity": self.settings.validity,
+            "start": chunk_name(self.start),
+        }
 
     @property
     def n(self) -> int:
@@ -185,7 +195,7 @@ def usual_validity(store: Store, selection: Selection) -> str:
     """
     settled = store.settings().validity
     names = names_of(store, selection)
-    if settled != Validity.REFERENCE or store.files("executions") or not set(names).isdisjoint(BENCHMARKS):
+    if settled != Validity.REFERENCE or store.files("executions") or not set(names).isdisjoint(benchmark_names()):
         return settled
     tasks = [task for benchmark, listed in names.items() for task in store.read_tasks(benchmark, listed)]
     if any(task.domain is not None for task in tasks):

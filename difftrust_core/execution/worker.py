@@ -1,96 +1,54 @@
-"""One task's programs on one range of its inputs, in a worker: inputs, outcomes, behaviours, executions."""
+"""One task's programs on one range of its inputs, in a worker: inputs, outcomes, behaviours, executions.
 
-import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+Where the store has a URL, the few files of the chunk are brought from there first, and sent back.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from difftrust_core.base.parallel import end_if_orphaned
+from difftrust_core.base.files import file_state, scratch_folder
 from difftrust_core.base.records import Kind, Outcome, Program
-from difftrust_core.exceptions import DifftrustError, StoreUnreachable
-from difftrust_core.execution.answers import has_answers, run_answers
+from difftrust_core.execution.answers import CHECKER_LIMITS, Checker, check_reference, has_answers, run_answers
 from difftrust_core.execution.plan import ChunkJob
-from difftrust_core.execution.relations import CHECKER_LIMITS, Checker, check_reference
-from difftrust_core.execution.transfer import at_hand
+from difftrust_core.execution.resumable import sandbox_of_worker
 from difftrust_core.execution.validity import run_program, sample_valid_inputs
-from difftrust_core.languages.language import language_of
-from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.languages.registry import language_of
+from difftrust_core.metrics.equality import EQUALITIES, Equality, numbered
 from difftrust_core.metrics.relation import Classes, Said, has_checker
-from difftrust_core.sandbox.host import Limits, ProgramRun, Sandbox
+from difftrust_core.sandbox.host import OutcomeTable, ProgramRun, Sandbox
 from difftrust_core.sandbox.layers import PYTHON
-from difftrust_core.sandbox.outcomes import OutcomeTable
-from difftrust_core.sandbox.runner import Runner
-from difftrust_core.store.store import REFERENCE, Store, chunk_name
-
-
-class _Started(threading.local):
-    """The sandboxes of this thread (workers of a cluster have several), and what each was started for."""
-
-    def __init__(self) -> None:
-        self.sandboxes: dict[str, tuple[tuple[Limits, bool, Runner], Sandbox]] = {}
-
-
-_started = _Started()
+from difftrust_core.store.mirror import Mirror
+from difftrust_core.store.schemas import CHUNK_TABLES
+from difftrust_core.store.settings import share
+from difftrust_core.store.store import MERGED_NAME, REFERENCE, Store, file_name
+from difftrust_core.store.url import Remote
 
 
 def sandbox_for(job: ChunkJob) -> Sandbox:
-    """Return this worker's sandbox, started at its first task: each task runs in a fork of its own inside it."""
-    return _sandbox("programs", job.limits, job.allow_weak, language_of(job.task).runner)
+    """Return this worker's sandbox for the programs of a task."""
+    return sandbox_of_worker("programs", job.limits, job.allow_weak, language_of(job.task).runner)
 
 
 def checker_for(job: ChunkJob) -> Checker | None:
     """Return the checker or normal form of a task, in a sandbox of its own that runs Python; None: it has neither."""
     if not has_checker(job.task.relation):
         return None
-    return Checker(job.task, _sandbox("checkers", CHECKER_LIMITS, job.allow_weak, PYTHON))
+    return Checker(job.task, sandbox_of_worker("checkers", CHECKER_LIMITS, job.allow_weak, PYTHON))
 
 
-def _sandbox(purpose: str, *wanted: *tuple[Limits, bool, Runner]) -> Sandbox:
-    found = _started.sandboxes.get(purpose)
-    if found is None or found[0] != wanted:
-        _close(purpose)
-        limits, allow_weak, runner = wanted
-        found = _started.sandboxes[purpose] = (wanted, Sandbox(limits, allow_weak=allow_weak, runner=runner))
-    return found[1]
-
-
-def close_sandbox() -> None:
-    """End this worker's sandboxes, if it has any."""
-    for purpose in tuple(_started.sandboxes):
-        _close(purpose)
-
-
-def _close(purpose: str) -> None:
-    _, sandbox = _started.sandboxes.pop(purpose, (None, None))
-    if sandbox is not None:
-        sandbox.close()
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChunkReport:
-    """What became of a chunk: written, or why it failed."""
-
-    chunk: ChunkJob
-    failure: str = ""
-
-
-def run_chunk(job: ChunkJob) -> ChunkReport:
-    """Execute what is missing of a chunk and write it. A failure is reported; only StoreUnreachable is raised."""
-    try:
-        with at_hand(job) as here:
-            end_if_orphaned()
-            _Chunk(here).execute()
-    except StoreUnreachable:  # nor would the other chunks be kept
-        close_sandbox()
-        raise
-    except DifftrustError as e:
-        close_sandbox()  # whatever state it is in, the next task gets a new one
-        return ChunkReport(chunk=job, failure=str(e))
-    return ChunkReport(chunk=job)
+def run_chunk(job: ChunkJob) -> None:
+    """Execute what is missing of a chunk and write it."""
+    with _at_hand(job) as here:
+        _Chunk(here).execute()
 
 
 class _Chunk:
@@ -99,15 +57,11 @@ class _Chunk:
     def __init__(self, job: ChunkJob):
         self.job = job
         self.store = Store(job.root)
-        self.partition = {
-            "benchmark": job.task.benchmark,
-            "validity": job.settings.validity,
-            "start": chunk_name(job.start),
-        }
 
     def execute(self) -> None:
         """Run the missing programs and write; the executions come last, so that they point at nothing missing."""
-        distinct, which = _distinct(self._inputs()["arguments"].to_list())
+        inputs = self._inputs()["arguments"].to_list()
+        distinct, which = list(dict.fromkeys(inputs)), np.array(numbered(inputs), dtype=np.intp)
         executions = self._read("executions")
         missing = self._missing(executions)
         if not missing:  # another worker wrote it, and was lost before it said so
@@ -149,17 +103,15 @@ class _Chunk:
         task, language, checker = self.job.task, language_of(self.job.task), checker_for(self.job)
         if task.reference is None or checker is None or not checker.is_accept:
             return
-        table, sandbox = OutcomeTable.empty(len(distinct)), sandbox_for(self.job)
-        sandbox.load(language.preamble(task), distinct, table)
-        run = sandbox.run(language.source(task, task.reference), task.entry_point)
-        outcomes = [row[outcome_id] for row, outcome_id in zip(table.rows, run.outcome_ids.tolist(), strict=True)]
+        source, sandbox = language.source(task, task.reference), sandbox_for(self.job)
+        outcomes, _ = sandbox.outcomes(language.preamble(task), distinct, source, task.entry_point)
         check_reference(task, distinct, outcomes, checker)
 
     def _read(self, table: str) -> pl.DataFrame | None:
-        return self.store.read_task(table, self.partition, self.job.task.task_id)
+        return self.store.read_task(table, self.job.partition, self.job.task.task_id)
 
     def _write(self, table: str, frame: pl.DataFrame) -> None:
-        self.store.write_task(table, frame, self.partition, self.job.task.task_id)
+        self.store.write_task(table, frame, self.job.partition, self.job.task.task_id)
 
     def _inputs(self) -> pl.DataFrame:
         found = self._read("inputs")
@@ -198,7 +150,7 @@ class _Chunk:
 
     def _outcome_frame(self, table: OutcomeTable, distinct: list[str], which: NDArray[np.intp]) -> pl.DataFrame:
         names = {kind: kind.name.lower() for kind in Kind}
-        paper, strict = classes_of(self.job, distinct, table.rows)
+        classes = classes_of(self.job, distinct, table.rows)
         outcomes = [outcome for row in table.rows for outcome in row]
         sizes = np.array([len(row) for row in table.rows])
         starts = np.cumsum(sizes) - sizes
@@ -208,8 +160,7 @@ class _Chunk:
                 "outcome_id": [i for row in table.rows for i in range(len(row))],
                 "kind": [names[kind] for kind, _ in outcomes],
                 "text": [text for _, text in outcomes],
-                "paper_class": [label for labels in paper for label in labels],
-                "strict_class": [label for labels in strict for label in labels],
+                **{f"{equality}_class": list(chain.from_iterable(labels)) for equality, labels in classes.items()},
             }
         )
         rows_at = np.concatenate([np.arange(starts[d], starts[d] + sizes[d]) for d in which])
@@ -229,25 +180,15 @@ class _Chunk:
 
 def classes_of(
     job: ChunkJob, inputs: Sequence[str], rows: Sequence[Sequence[Outcome]]
-) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the classes of the outcomes on each input, under PAPER and under STRICT, as the task's relation has them.
+) -> dict[Equality, list[list[int]]]:
+    """Return the classes of the outcomes on each input, under each equality, as the task's relation has them.
 
     Raises BadTask if its checker or normal form is not valid.
     """
     checker = checker_for(job)
     said: Sequence[Sequence[Said]] = [()] * len(rows) if checker is None else checker.says(inputs, rows)
-    paper, strict = (Classes(equality, job.task.relation) for equality in EQUALITIES)
-    return (
-        [paper.classify(row, words) for row, words in zip(rows, said, strict=True)],
-        [strict.classify(row, words) for row, words in zip(rows, said, strict=True)],
-    )
-
-
-def _distinct(texts: list[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct texts in the order of their first appearance, and which of them stands where."""
-    numbers: dict[str, int] = {}
-    which = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return list(numbers), np.array(which, dtype=np.intp)
+    rules = {equality: Classes(equality, job.task.relation) for equality in EQUALITIES}
+    return {e: [rule.classify(row, words) for row, words in zip(rows, said, strict=True)] for e, rule in rules.items()}
 
 
 def _execution_row(tree_id: str, behaviour_id: int, run: ProgramRun) -> dict[str, Any]:
@@ -260,3 +201,73 @@ def _execution_row(tree_id: str, behaviour_id: int, run: ProgramRun) -> dict[str
         "trimmed": run.trimmed,
         "nondeterministic": run.nondeterministic,
     }
+
+
+@contextmanager
+def _at_hand(job: ChunkJob) -> Iterator[ChunkJob]:
+    """Give the job on a folder that holds its files, and share that folder; then send what is new to the store's URL.
+
+    Where the store is but a folder nothing is brought or sent. Raises StoreUnreachable, and StoreInUse once the command
+    that began the job no longer holds the URL.
+    """
+    if job.holding is None or job.is_here:
+        with _sent(job):
+            yield job
+        return
+    with scratch_folder(_workers_own()) as folder:
+        moved = replace(job, root=folder / "chunk")
+        moved.root.mkdir()
+        _fetch(Remote(url=job.holding.url), moved, keep=_workers_own() or folder)
+        with _sent(moved):
+            yield moved
+
+
+@contextmanager
+def _sent(job: ChunkJob) -> Iterator[None]:
+    with share(job.root):
+        paths = [job.root / folder / f"{file_name(job.task.task_id)}.parquet" for folder in _folders(job)]
+        before = [file_state(path) for path in paths]
+        yield
+        new = [path for path, state in zip(paths, before, strict=True) if file_state(path) != state]
+        if job.holding is not None:
+            names, mirror = [path.relative_to(job.root).as_posix() for path in new], Mirror.of(job.root)
+            if mirror:
+                mirror.send(names, job.holding)
+            else:
+                job.holding.send(names, job.root)
+
+
+def _folders(job: ChunkJob) -> list[str]:
+    """Return the folders of the chunk's partition, in the order in which their files speak of each other."""
+    store = Store(job.root)
+    return [store.folder(table, job.partition).relative_to(store.root).as_posix() for table in CHUNK_TABLES]
+
+
+def _fetch(remote: Remote, job: ChunkJob, *, keep: Path) -> None:
+    folders = _folders(job)
+    notes = [f"{folder}/{MERGED_NAME}" for folder in folders]
+    gone = remote.get([*notes, *(f"{folder}/{file_name(job.task.task_id)}.parquet" for folder in folders)], job.root)
+    for note in notes:
+        if note not in gone:
+            _fetch_merged(remote, job.root / note, job.root, keep=keep)
+
+
+def _fetch_merged(remote: Remote, note: Path, root: Path, *, keep: Path) -> None:
+    """Fetch a partition's merged file, once a worker: its name changes with its content."""
+    path = note.with_name(note.read_text())
+    kept = keep / path.name
+    with suppress(FileNotFoundError):
+        os.link(kept, path)
+        return
+    remote.get([path.relative_to(root).as_posix()], root)
+    with suppress(FileExistsError):
+        os.link(path, kept)
+
+
+def _workers_own() -> Path | None:
+    """Return the folder of this worker of a cluster, None elsewhere: the system's own for passing files."""
+    with suppress(ImportError, ValueError):
+        from distributed import get_worker
+
+        return Path(get_worker().local_directory)
+    return None

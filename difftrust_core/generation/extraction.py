@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from markdown_it import MarkdownIt
 
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import Language, language_of
+from difftrust_core.languages.language import Language
+from difftrust_core.languages.registry import language_of
+from difftrust_core.store.replies import Record
 
 ENTRY_POINT_BLOCK = "block with the entry point"
 FIRST_BLOCK = "first block that parses"
@@ -39,31 +40,7 @@ class Extracted:
     """Its block was never closed, so that more may have been meant to follow."""
 
 
-class Kept(Protocol):
-    """What is kept of a reply; ``store.replies.Record`` has more."""
-
-    @property
-    def text(self) -> str:
-        """The whole reply."""
-        ...
-
-    @property
-    def finish_reason(self) -> str | None:
-        """Why it ended, as the provider says."""
-        ...
-
-    @property
-    def completion_tokens(self) -> int | None:
-        """Its length, where the provider told."""
-        ...
-
-    @property
-    def max_tokens(self) -> int:
-        """How long it might have become."""
-        ...
-
-
-def program_in(reply: Kept, task: Task) -> Extracted:
+def program_in(reply: Record, task: Task) -> Extracted:
     """Return the program in a reply to ``task``. A reply that was cut off is none, whatever it holds.
 
     Cut off is what the provider says it cut (``length``), and a program without an end (in a block that was never

@@ -1,20 +1,23 @@
-"""Samples that a store lacks, from language models: planned, asked for, kept, and made candidates; resumable."""
+"""Samples that a store lacks, from language models: planned, asked for, kept, and made candidates."""
 
 import os
+import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from difftrust_core.base.progress import Progress
+from difftrust_core.base.files import scratch_folder
+from difftrust_core.base.parallel import Progress
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.datasets.recorded import Recorded
+from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
 from difftrust_core.generation.extraction import program_in
-from difftrust_core.generation.pacing import Budget
 from difftrust_core.generation.plan import (
     Generation,
     GenerationOptions,
@@ -25,12 +28,51 @@ from difftrust_core.generation.plan import (
     plan,
 )
 from difftrust_core.generation.prices import Price, price_of
-from difftrust_core.generation.sampling import Sampling, run_in_thread
-from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.remote.mirror import Mirror
+from difftrust_core.generation.sampling import Budget, Sampling, run_in_thread
+from difftrust_core.store.imports import add_candidates, by_benchmark
+from difftrust_core.store.mirror import Mirror
 from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.store import Store
-from difftrust_core.store.tasks import by_benchmark
+
+
+@contextmanager
+def store_at(root: Path) -> Iterator[Store]:
+    """Open the store at ``root``, or make it; one that was made is removed if an error ends the work before it began.
+
+    Raises WrongUsage if it can be neither opened nor made.
+    """
+    is_new = not root.exists()
+    try:
+        store = Store.create(root)
+    except (NoStore, BadStore) as e:
+        raise WrongUsage(str(e)) from None
+    try:
+        yield store
+    except DifftrustError:
+        if is_new and not _holds_anything(root):
+            shutil.rmtree(root, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def store_to_look_at(root: Path) -> Iterator[Store]:
+    """Open the store at ``root``; where none has been made yet, an empty one elsewhere, which is removed at the end.
+
+    Raises WrongUsage if no store can be made there.
+    """
+    try:
+        Store.refuse_what_is_none(root)
+    except NoStore as e:
+        raise WrongUsage(str(e)) from None
+    with scratch_folder() as folder:
+        yield Store.create(folder / "store") if Store.may_be_made(root) else Store.open(root)
+
+
+def _holds_anything(root: Path) -> bool:
+    """Tell whether something is in a store beside its own settings: a reply, a table, a suggestion."""
+    files = (path for folder in root.iterdir() if folder.is_dir() for path in folder.rglob("*") if path.is_file())
+    return any(path.stat().st_size > 0 for path in files)
+
 
 _BYTES_A_TOKEN = 4
 _TYPICAL_COMPLETION = 300
@@ -77,7 +119,7 @@ def generate(
     """
     options = options or GenerationOptions()
     request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
-    queues = plan(store, tasks, request, price_of=lambda model: _price(model, options))
+    queues = _planned(store, tasks, request, options)
     began = time.monotonic()
     done = Generation(n_wanted=request.n_wanted(tasks), n_at_hand=request.n_wanted(tasks) - _n_lacking(queues))
     try:
@@ -114,7 +156,7 @@ def estimate_generation(
     """Return what ``generate`` with the same arguments would take, for each model. Nothing is asked."""
     options = options or GenerationOptions()
     request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
-    queues = plan(store, tasks, request, price_of=lambda model: _price(model, options))
+    queues = _planned(store, tasks, request, options)
     return [_estimate(queue, request.n_wanted(tasks) // len(queues), options.max_tokens) for queue in queues]
 
 
@@ -133,8 +175,11 @@ def _estimate(queue: ModelQueue, n_wanted: int, max_tokens: int) -> Estimate:
     )
 
 
-def _price(model: str, options: GenerationOptions) -> Price | None:
-    return options.price or price_of(model, api_base=options.api_base, environment=os.environ)
+def _planned(store: Store, tasks: Sequence[Task], request: PlanRequest, options: GenerationOptions) -> list[ModelQueue]:
+    def price(model: str) -> Price | None:
+        return options.price or price_of(model, api_base=options.api_base, environment=os.environ)
+
+    return plan(store, tasks, request, price_of=price)
 
 
 def _ask_all(
@@ -184,7 +229,7 @@ def _add_replies(
     whole = store.read("candidates").join(texts, on=["benchmark", "task_id", "program_id"], how="semi")
     known = set(whole.select(key).iter_rows())
     rows, incomplete = [], []
-    for queue, reply_file in _files_of(queues):
+    for queue, reply_file in [(asked_of, file) for asked_of in queues for file in asked_of.files.values()]:
         where = reply_file.where
         for record in reply_file.records.values():
             task = asked.get((str(where["benchmark"]), record.task_id))
@@ -193,28 +238,13 @@ def _add_replies(
                 row, is_whole = _row(reply_file, record, task)
                 rows.append({**where, **row})
                 if not is_whole:
-                    incomplete.append(_incomplete(queue.model, task, row))
+                    said = {name: row[name] for name in ("task_id", "sample_index", "extraction")}
+                    incomplete.append(Incomplete(benchmark=task.benchmark, model=queue.model, **said))
     if not rows:
         return []
     frame = pl.DataFrame(rows, infer_schema_length=None)
     add_candidates(store, Recorded(candidates=frame), by_benchmark(tasks), n_jobs=n_jobs)
     return sorted(incomplete, key=lambda one: (one.benchmark, one.task_id, one.sample_index))
-
-
-def _files_of(queues: Sequence[ModelQueue]) -> Iterator[tuple[ModelQueue, ReplyFile]]:
-    for queue in queues:
-        for reply_file in queue.files.values():
-            yield queue, reply_file
-
-
-def _incomplete(model: str, task: Task, row: Mapping[str, Any]) -> Incomplete:
-    return Incomplete(
-        benchmark=task.benchmark,
-        model=model,
-        task_id=task.task_id,
-        sample_index=row["sample_index"],
-        extraction=row["extraction"],
-    )
 
 
 def _row(reply_file: ReplyFile, record: Record, task: Task) -> tuple[dict[str, Any], bool]:

@@ -9,13 +9,12 @@ import polars as pl
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadStore, WrongUsage
 from difftrust_core.generation.extraction import CUT_OFF, program_in
-from difftrust_core.generation.prices import Price
+from difftrust_core.generation.prices import Price, is_offline
 from difftrust_core.generation.prompt import prompt_of, request_hash
 from difftrust_core.generation.providers import check_model
-from difftrust_core.generation.simulated import SIMULATED
+from difftrust_core.store.imports import by_benchmark, refuse_changes
 from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.store import Store
-from difftrust_core.store.tasks import by_benchmark, refuse_changes
 
 _OVERHEAD = 64
 """Tokens that a provider may put around a prompt."""
@@ -46,7 +45,7 @@ class GenerationOptions:
     max_usd: float | None = None
     """Stop before a request that might bring what this store paid for these samples above it."""
     seed: int = 0
-    """Of the simulated coders."""
+    """Of coders that answer without a network."""
     n_jobs: int = 2
 
     def __post_init__(self) -> None:
@@ -112,7 +111,7 @@ class ModelQueue:
 
         Simulated coders are not: what they cut off, they cut off again.
         """
-        if record.number > 1 or self.model in SIMULATED:
+        if record.number > 1 or is_offline(self.model):
             return False
         is_settled = (task.benchmark, task.task_id, record.sample_index) in self.settled
         return not is_settled and not program_in(record, task).is_whole

@@ -10,9 +10,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from difftrust_core.base.plugins import CODERS, plugin_names
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import DifftrustError
-from difftrust_core.generation.simulated import SIMULATED
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -49,7 +49,7 @@ def price_of(model: str, *, api_base: str | None, environment: Mapping[str, str]
     It is unknown wherever the request goes to an address of the user's (``api_base``, or the environment variables
     that litellm reads for it): a local server, or a reseller with prices of its own. Simulated coders are free.
     """
-    if model in SIMULATED:
+    if is_offline(model):
         return FREE
     provider, _, _ = _full_name(model).partition("/")
     moved = [f"{provider.upper()}_{name}" for name in ("API_BASE", "BASE_URL")]
@@ -90,6 +90,11 @@ def list_price(model: str) -> Price | None:
     ``model``: the name of a recorded model, or one that litellm knows.
     """
     return recorded_prices().get(model) or price_of(model, api_base=None, environment={})
+
+
+def is_offline(model: str) -> bool:
+    """Tell whether a model is one of a plugin's coders, which answer without a network and cost nothing."""
+    return model.partition("/")[0] in plugin_names(CODERS)
 
 
 def _price(row: dict[str, Any]) -> Price:

@@ -4,7 +4,10 @@ import ast
 from string import Template
 
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import language_of, program_id
+from difftrust_core.datasets.entries import signature_of
+from difftrust_core.languages.language import program_id
+from difftrust_core.languages.python.syntax import parsed
+from difftrust_core.languages.registry import language_of
 
 _NOT_SENT = "# difftrust"
 _OWN_OBJECT = ("self", "cls")
@@ -49,8 +52,7 @@ def method_header(task: Task) -> str:
     method = _in_class(task.preamble, owner, name)
     begins = "async def" if isinstance(method, ast.AsyncFunctionDef) else "def"
     if method is not None:
-        returns = f" -> {ast.unparse(method.returns)}" if method.returns else ""
-        return f"{begins} {name}({ast.unparse(method.args)}){returns}"
+        return f"{begins} {name}{signature_of(method)}"
     first = task.signature.lstrip("( ").split(",")[0].split(":")[0].split(")")[0].strip()
     if first in _OWN_OBJECT:
         return f"{begins} {name}{task.signature}"
@@ -58,11 +60,8 @@ def method_header(task: Task) -> str:
 
 
 def _in_class(preamble: str, owner: str, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    try:
-        body = ast.parse(preamble).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    for statement in body:
+    tree = parsed(preamble)
+    for statement in tree.body if tree else []:
         if isinstance(statement, ast.ClassDef) and statement.name == owner:
             for member in statement.body:
                 if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) and member.name == name:

@@ -1,25 +1,192 @@
-"""One request to any model litellm knows, the simulated ones included: a reply, or why there is none. Its only door."""
+"""One request to any model litellm knows, those of plugins included: a reply, or why there is none, without secrets."""
 
 import asyncio
 import email.utils
 import logging
 import math
 import os
+import re
+import socket
+import urllib.request
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import SplitResult, urlsplit
 
+from difftrust_core.base.plugins import CODERS, load_plugin, plugin_names
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.generation.refusals import address_of, check_address, no_connection, refused, unreachable
-from difftrust_core.generation.secrets import known_secrets, short_reason, without_secrets
-from difftrust_core.generation.simulated import SIMULATED, check_coder, sample_simulated
-from difftrust_core.languages.language import language_of
+from difftrust_core.generation.prices import is_offline
+from difftrust_core.languages.registry import language_of
 
-_SIMULATED = "simulated"
+HIDDEN = "[hidden]"
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
+_SHORTEST = 12
+"""Shorter values (``KEY_REPEAT=on``) are no keys, and hiding them would spoil programs."""
+_WINDOW = 6
+"""As few characters of a secret in a row as are hidden in an error: providers echo the beginning or end of a key."""
+_LOOKS_SECRET = re.compile(r"(?i)\bbearer\s+\S+|\bsk-[\w\-*.]{4,}|(?<=[?&])[\w\-]*key=[^\s&]+|\b[A-Za-z0-9_\-]{40,}\b")
+_LONGEST = 160
+_READ = 4000
+"""Characters of a message that are looked at; a whole web page may come."""
+
+
+def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of the environment that look like keys by their variable's name, the longest first."""
+    values = {v.strip() for name, v in environment.items() if _SECRET_NAME.search(name)}
+    return tuple(sorted((v for v in values if len(v) >= _SHORTEST), key=lambda v: (-len(v), v)))
+
+
+def without_secrets(text: str, secrets: Sequence[str]) -> str:
+    """Return ``text`` with every whole secret replaced; everything else stays to the letter."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def short_reason(message: str, secrets: Sequence[str]) -> str:
+    """Return an error's message in one short line without keys, pieces of keys, or what looks like one."""
+    text = _LOOKS_SECRET.sub(HIDDEN, without_secrets(message[:_READ], secrets))
+    for secret in secrets:
+        text = _without_pieces(text, secret)
+    text = " ".join(text.split())
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _without_pieces(text: str, secret: str) -> str:
+    pieces = {secret[i : i + _WINDOW] for i in range(len(secret) - _WINDOW + 1)}
+    shown = [True] * len(text)
+    for i in range(len(text) - _WINDOW + 1):
+        if text[i : i + _WINDOW] in pieces:
+            shown[i : i + _WINDOW] = [False] * _WINDOW
+    return "".join(c if seen else "*" for c, seen in zip(text, shown, strict=True))
+
+
+_VARIABLES = {
+    "azure_ai": "AZURE_AI_API_KEY",
+    "bedrock": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "cohere_chat": "COHERE_API_KEY",
+    "fireworks_ai": "FIREWORKS_AI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "huggingface": "HF_TOKEN",
+    "perplexity": "PERPLEXITYAI_API_KEY",
+    "replicate": "REPLICATE_API_KEY",
+    "text-completion-openai": "OPENAI_API_KEY",
+    "together_ai": "TOGETHERAI_API_KEY",
+    "vertex_ai": "GOOGLE_APPLICATION_CREDENTIALS",
+}
+"""Where litellm reads the key of a provider, if it is not PROVIDER_API_KEY."""
+_ADDRESSES = {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")}
+_CONNECT = 3.0
+"""Seconds within which a server must take a connection."""
+_AGAIN = "then run the same command again"
+
+
+def key_variable(provider: str) -> str:
+    """Return the environment variable that holds a provider's key."""
+    return _VARIABLES.get(provider, f"{provider.replace('-', '_').upper()}_API_KEY")
+
+
+def address_of(provider: str, api_base: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the address of a provider's server and the option or variable it comes from; empty where none is set."""
+    if api_base is not None:
+        return api_base, "--api-base"
+    for name in _ADDRESSES.get(provider, (f"{provider.upper()}_API_BASE",)):
+        if environment.get(name):
+            return environment[name], name
+    return "", ""
+
+
+def check_address(address: str, source: str) -> None:
+    """Refuse an address that is none, or at which nobody answers. Raises WrongUsage."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        raise WrongUsage(f"expected an address such as http://127.0.0.1:8000/v1 in {source}; correct it") from None
+    if "@" in address or "?" in address:
+        raise WrongUsage(
+            f"{source} is a plain http(s) address, without keys in it: keys come from the environment; take them out"
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        shown = short_reason(address, known_secrets(os.environ))
+        plain = shown.partition("://")[2] or shown.lstrip("/:")
+        raise WrongUsage(
+            f"expected an address that begins with http:// in {source}, got {shown!r}; write http://{plain}"
+        )
+    if not _has_proxy(parts):
+        _check_connection(parts, address, source)
+
+
+def _has_proxy(parts: SplitResult) -> bool:
+    host = parts.hostname or ""
+    return parts.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(host)
+
+
+def _check_connection(parts: SplitResult, address: str, source: str) -> None:
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=_CONNECT).close()
+    except (ConnectionRefusedError, socket.gaierror) as e:
+        raise WrongUsage(unreachable(e, address, source)) from None
+    except OSError:
+        pass  # slow or odd: the first request will tell
+
+
+def unreachable(error: BaseException, address: str, source: str) -> str:
+    """Return what is to be said where no connection comes about."""
+    why = "the connection was refused" if isinstance(error, ConnectionRefusedError) else "it cannot be reached"
+    if isinstance(error, socket.gaierror):
+        why = "its name is not known"
+    if not source:
+        return f"expected the provider's server to answer, {why}; start it or check the network, {_AGAIN}"
+    shown = short_reason(address, known_secrets(os.environ))
+    return f"expected a server at {shown}, {why}; start it or correct {source}, {_AGAIN}"
+
+
+def no_connection(error: BaseException) -> BaseException | None:
+    """Return the error of the system that kept a connection from coming about; None if it did or timed out."""
+    for cause in _causes(error):
+        if isinstance(cause, ConnectionRefusedError | socket.gaierror):
+            return cause
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    for _ in range(20):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def refused(status: int, message: str, model: str, provider: str, api_base: str | None) -> str | None:
+    """Return what is to be said of an answer that every further request would get too; None for another answer.
+
+    ``message``: what the server says, without keys.
+    """
+    variable = key_variable(provider)
+    says_key = any(words in message.lower() for words in ("api key not valid", "api_key_invalid", "invalid api key"))
+    if status == 401 or (status in (400, 403) and says_key):
+        there = all(os.environ.get(name) for name in variable.split(" and "))
+        found = f"the server answered {status}" if there else f"it is not set and the server answered {status}"
+        return f"expected {variable} to hold a valid key, {found}; set it, {_AGAIN}"
+    if status == 403:
+        return f"expected a key in {variable} that may use {model}, the server answered 403: {message}"
+    if status == 402 or (status == 429 and "insufficient_quota" in message):
+        return f"expected credit on the account of {variable}, the server answered {status}: {message}"
+    if status == 404:
+        _, source = address_of(provider, api_base, os.environ)
+        mend = f"--model, or the path in {source} (most end with /v1)" if source else "--model"
+        return f"expected a model that the server knows, it answered 404 to {model}: {message}; correct {mend}"
+    return None
+
+
+_OFFLINE = "offline"
 _QUIET = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
 _SILENCE = 100
 """A logging level above all that is said: what libraries log of a request may hold its headers."""
@@ -27,9 +194,21 @@ _NO_KEY = "none"
 """What a server that needs no key is sent, as the protocol asks for one."""
 
 
+class Coders(Protocol):
+    """Models that answer without a network, as a plugin brings them."""
+
+    def check(self, task: Task, model: str) -> None:
+        """Refuse a task or a model that cannot be sampled. Raises WrongUsage."""
+        ...
+
+    def sample(self, task: Task, model: str, *, temperature: float, m: int, seed: int) -> list[Candidate]:
+        """Return m programs for a task, the same for the same arguments."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """One request for one program. ``task``, ``sample_index``, ``m`` and ``seed`` are for the simulated coders."""
+    """One request for one program. ``task``, ``sample_index``, ``m`` and ``seed`` are for offline coders."""
 
     model: str
     prompt: str
@@ -56,31 +235,22 @@ class Reply:
     served_model: str | None
 
 
+@dataclass(eq=False)
 class NoReply(Exception):
     """A request that brought no reply."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        status: int | None = None,
-        retry_after: float | None = None,
-        answered: bool,
-        is_lasting: bool = False,
-        is_unreachable: bool = False,
-    ):
-        super().__init__(reason)
-        self.reason = reason
-        self.status = status
-        """The HTTP status, None where there was none."""
-        self.retry_after = retry_after
-        """Seconds the provider asks to wait."""
-        self.answered = answered
-        """The provider said no; otherwise a reply may have been made, and charged, that was not read."""
-        self.is_lasting = is_lasting
-        """Asking again can help neither this request nor any other to the same model: the key, the name."""
-        self.is_unreachable = is_unreachable
-        """No connection came about: nobody was asked."""
+    reason: str
+    _: KW_ONLY
+    answered: bool
+    """The provider said no; otherwise a reply may have been made, and charged, that was not read."""
+    status: int | None = None
+    """The HTTP status, None where there was none."""
+    retry_after: float | None = None
+    """Seconds the provider asks to wait."""
+    is_lasting: bool = False
+    """Asking again can help neither this request nor any other to the same model: the key, the name."""
+    is_unreachable: bool = False
+    """No connection came about: nobody was asked."""
 
     @property
     def is_pushback(self) -> bool:
@@ -97,9 +267,9 @@ class NoReply(Exception):
 
 def check_model(model: str, *, api_base: str | None, tasks: Sequence[Task]) -> None:
     """Refuse what cannot work before anything is asked. Raises WrongUsage."""
-    if model.startswith(f"{_SIMULATED}/"):
+    if is_offline(model):
         for task in tasks:
-            check_coder(task, model)
+            _coders(model).check(task, model)
         return
     guessed = model.partition("/")[0]
     address, source = address_of(guessed, api_base, os.environ)
@@ -158,8 +328,8 @@ def _arguments(ask: Ask) -> dict[str, Any]:
         found["api_base"] = ask.api_base
         if ask.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
             found["api_key"] = _NO_KEY
-    if ask.model in SIMULATED:
-        found["metadata"] = {_SIMULATED: ask}
+    if is_offline(ask.model):
+        found["metadata"] = {_OFFLINE: ask}
     return found
 
 
@@ -267,37 +437,42 @@ def _litellm() -> ModuleType:
         litellm.disable_hf_tokenizer_download = True
         for name in _QUIET:
             logging.getLogger(name).setLevel(_SILENCE)
-        _add_simulated(litellm)
+        _add_offline(litellm)
         _imported.append(litellm)
     return _imported[0]
 
 
-def _add_simulated(litellm: Any) -> None:
-    """Make the simulated coders a provider of litellm: the same path for all."""
+def _add_offline(litellm: Any) -> None:
+    """Make the coders of plugins providers of litellm: the same path for all."""
 
-    class Simulated(litellm.CustomLLM):  # type: ignore[misc]
+    class Offline(litellm.CustomLLM):  # type: ignore[misc]
         async def acompletion(self, *_: Any, model_response: Any, litellm_params: Any = None, **__: Any) -> Any:
-            ask: Ask = litellm_params["metadata"][_SIMULATED]
-            code = _simulated(ask)[ask.sample_index].code
+            ask: Ask = litellm_params["metadata"][_OFFLINE]
+            code = _sampled_offline(ask)[ask.sample_index].code
             model_response.choices[0].message.content = f"```{language_of(ask.task).name}\n{code.rstrip()}\n```\n"
             model_response.choices[0].finish_reason = "stop"
             return model_response
 
+    names = plugin_names(CODERS)
     litellm.custom_provider_map = [
-        *(entry for entry in litellm.custom_provider_map if entry["provider"] != _SIMULATED),
-        {"provider": _SIMULATED, "custom_handler": Simulated()},
+        *(entry for entry in litellm.custom_provider_map if entry["provider"] not in names),
+        *({"provider": name, "custom_handler": Offline()} for name in names),
     ]
     litellm.utils.custom_llm_setup()
 
 
-_simulated_before: dict[tuple[str, str, str, float, int, int], list[Candidate]] = {}
+_sampled_before: dict[tuple[str, str, str, float, int, int], list[Candidate]] = {}
 
 
-def _simulated(ask: Ask) -> list[Candidate]:
+def _sampled_offline(ask: Ask) -> list[Candidate]:
     """Return all m samples of a coder for a task, made at the first request: what it believes takes longest."""
     key = (ask.model, ask.task.benchmark, ask.task.task_id, ask.temperature, ask.m, ask.seed)
-    if key not in _simulated_before:
-        _simulated_before[key] = sample_simulated(
-            ask.task, ask.model, temperature=ask.temperature, m=ask.m, seed=ask.seed
-        )
-    return _simulated_before[key]
+    if key not in _sampled_before:
+        coders = _coders(ask.model)
+        _sampled_before[key] = coders.sample(ask.task, ask.model, temperature=ask.temperature, m=ask.m, seed=ask.seed)
+    return _sampled_before[key]
+
+
+def _coders(model: str) -> Coders:
+    coders: Coders = load_plugin(CODERS, model.partition("/")[0], purpose=f"the model {model}")
+    return coders

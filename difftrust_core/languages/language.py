@@ -1,29 +1,22 @@
 """What each language of programs brings, and the language of a task by its name.
 
-A new language is a folder with an adapter that implements ``Language``, a child runner for the sandbox
-(``sandbox/runner.py``), and a line in ``_MODULES``. Adapters are loaded when a task first asks for them: to read SQL
-takes half a second to load, and most tasks are in Python.
+Python is built in. Another language is an adapter that implements ``Language``, a child runner for the sandbox
+(``sandbox/runner.py``), and an entry point (``base/plugins.py``). Adapters are loaded when a task first asks for them:
+to read SQL takes half a second to load, and most tasks are in Python.
 """
 
 import hashlib
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from difftrust_core.base.extras import require
-from difftrust_core.base.records import Witness
-from difftrust_core.base.task import Task
-from difftrust_core.exceptions import WrongUsage
+from difftrust_core.base.plugins import DOMAINS, load_plugin, plugin_names
+from difftrust_core.base.task import Domain, Task
+from difftrust_core.exceptions import MissingPackage
 
 if TYPE_CHECKING:
     from difftrust_core.sandbox.host import Limits
     from difftrust_core.sandbox.runner import Runner
 
-_MODULES = {
-    "python": "difftrust_core.languages.python.adapter",
-    "stdin": "difftrust_core.languages.stdin.adapter",
-    "sql": "difftrust_core.languages.sql.adapter",
-}
 MAX_ATTEMPTS = 100
 """So many inputs are tried at one position; then an unchanged seed input takes it."""
 
@@ -60,35 +53,26 @@ class Around(Protocol):
         ...
 
 
-class Bugs(Protocol):
-    """How programs of one task go wrong, for the simulated coders. A program is a tree or a text, as suits them."""
+class Domains(Protocol):
+    """How the domains of one language's tasks are read; a plugin, for types take much to know."""
 
-    def reference(self) -> Any:
-        """Return the task's right program."""
+    def read(self, task: Task, domain: Domain) -> InDomain:
+        """Return the domain as it is read. Raises BadTask if its texts are no types, no predicate or no generator."""
         ...
 
-    def mistakes(self, program: Any) -> Mapping[str, Sequence[Callable[[], Any]]]:
-        """Return every mistake that a coder could make in a program, by its kind: what makes the broken program."""
-        ...
+    def completed(self, task: Task, *, n_seeds: int) -> Task:
+        """Return an own task with what its types give: a domain, and up to ``n_seeds`` seed inputs drawn from them.
 
-    def habits(self, draws: random.Random) -> Sequence[tuple[Callable[[Any], Any], float]]:
-        """Return rewrites that change no behaviour, and the share of a coder's programs that each is applied to."""
-        ...
-
-    def text(self, program: Any) -> str:
-        """Return the program as a coder writes it."""
-        ...
-
-    def cut(self, text: str, draws: random.Random) -> str:
-        """Return the beginning of a program's text, up to where a reply stopped."""
+        Raises BadTask where signature and domain cannot be read.
+        """
         ...
 
 
 class Language(Protocol):
     """One language: from the text of a reply to what the sandbox runs, and the inputs of its programs.
 
-    An adapter that inherits from it need not define ``test_limits``, ``check``, ``defines``, ``preamble``, ``source``,
-    ``domain`` and ``witnesses``.
+    An adapter that inherits from it need not define ``test_limits``, ``check``, ``defines``, ``preamble``, ``source``
+    and ``domain``.
     """
 
     name: str
@@ -141,44 +125,17 @@ class Language(Protocol):
         """Return how the domain of a task is read; None where it has none. Raises BadTask if it is not valid."""
         return None
 
-    def witnesses(self, task: Task, seeds: Sequence[str], programs: Sequence[str], seed: int) -> Iterator[Witness]:
-        """Yield inputs that may make programs differ, the ``seeds`` first; none where the language knows of none."""
-        return iter(())
-
     def around(self, task: Task) -> Around:
         """Return what simpler inputs shrinking tries."""
         ...
 
-    def bugs(self, task: Task) -> Bugs:
-        """Return what simulated coders know of the task, which has a reference."""
-        ...
 
-
-_loaded: dict[str, Language] = {}
-
-
-def language_names() -> list[str]:
-    """Return the names of all languages known here."""
-    return sorted({*_MODULES, *_loaded})
-
-
-def register_language(language: Language) -> None:
-    """Make a language known in this process."""
-    _loaded[language.name] = language
-
-
-def load_language(name: str) -> Language:
-    """Return the language ``name``. Raises WrongUsage for another name, MissingPackage if it needs one."""
-    if name not in _loaded:
-        if name not in _MODULES:
-            raise WrongUsage(f"expected a language of {', '.join(language_names())}, got {name!r}")
-        register_language(require(_MODULES[name], extra=name, purpose=f"a task in {name}").LANGUAGE)
-    return _loaded[name]
-
-
-def language_of(task: Task) -> Language:
-    """Return the language of a task's programs."""
-    return load_language(task.language)
+def load_domains(language: str) -> Domains:
+    """Return what reads the domains of a language's tasks. Raises MissingPackage where nothing here does."""
+    if language not in plugin_names(DOMAINS):
+        raise MissingPackage(f"a domain of {language} tasks needs a package that reads it; run `pip install difftrust`")
+    domains: Domains = load_plugin(DOMAINS, language, purpose=f"a domain of {language} tasks")
+    return domains
 
 
 def program_id(text: str) -> str:

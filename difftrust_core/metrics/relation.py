@@ -6,28 +6,19 @@ forms. Under a checker, ``accept``, all accepted values are one class. What is s
 other outcomes on the same input: classes are connected components.
 """
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from difftrust_core.base.literals import Instance, write_literal
 from difftrust_core.base.records import ACCEPTED, Kind, Outcome
 from difftrust_core.base.task import Order, Relation
-from difftrust_core.metrics.equality import (
-    EXACT,
-    Equality,
-    Forms,
-    Near,
-    Part,
-    classify,
-    classify_forms,
-    is_subclass,
-    joined,
-    numbered,
-    paper_form,
-)
+from difftrust_core.metrics.equality import Equality, Near, classify, classify_forms, numbered
+from difftrust_core.metrics.forms import EXACT, Forms, Part, Rule, is_subclass, joined
 
 __all__ = ["ACCEPTED", "Classes", "Said", "has_checker"]
 
@@ -35,8 +26,6 @@ Said = bool | str | None
 """Of an outcome: whether the task's checker accepts it, or the text of its normal form; None: neither is known."""
 _LISTS = (list, tuple)
 _UNORDERED = (list, tuple, set, frozenset)
-_ALIKE: Final[dict[type, str]] = {list: "[", tuple: "[", set: "<", frozenset: "<", bytearray: "bytes("}
-"""Types of one kind under PAPER."""
 _NUMBER = re.compile(r"[+-]?(?:\d+(?P<rest>\.\d*)?|(?P<dot>\.\d+))(?P<exponent>[eE][+-]?\d{1,3})?", re.ASCII)
 _MAX_DIGITS = 1_000
 """Of a word that is a number: longer ones are words like others."""
@@ -60,14 +49,20 @@ class Classes:
         self._equality = Equality(relation.equality or equality)
         is_tolerant = bool(relation.atol or relation.rtol or relation.tokens)
         self._has_own_forms = is_tolerant or relation.order != Order.KEPT
-        self._forms = Forms(_Form(relation, self._equality, is_tolerant).of) if self._has_own_forms else Forms()
+        is_strict = self._equality is Equality.STRICT
+        form: Callable[[Any], Part] = _written if is_strict else Rule().form
+        if is_tolerant:
+            form = _Within(tokens=relation.tokens, is_strict=is_strict).form
+        if relation.order != Order.KEPT:
+            form = partial(_in_any_order, order=relation.order, form=form, is_strict=is_strict)
+        self._forms = Forms(form)
         self._near = within(relation.atol, relation.rtol) if is_tolerant else None
 
     def classify(self, outcomes: Sequence[Outcome], said: Sequence[Said] = ()) -> list[int]:
         """Return one class label per outcome: 0, 1, ... by first appearance; equal labels mean right together.
 
         ``outcomes``: the distinct outcomes on one input. ``said``: what the checker or normal form says of each, where
-        the relation has one (``execution.relations``). Accepted ones, and ACCEPTED itself, are one class; what is not
+        the relation has one (``execution.answers``). Accepted ones, and ACCEPTED itself, are one class; what is not
         accepted is compared by value, and so is what has no normal form, among others of its kind.
         """
         if not said:
@@ -91,79 +86,54 @@ class Classes:
         return classify(outcomes, equality=self._equality, forms=self._forms)
 
 
-class _Form:
-    """How a relation takes a value apart: skeleton and numbers, as ``equality`` has them; signed under a tolerance."""
+class _Within(Rule):
+    """How values are taken apart whose numbers are compared within a tolerance: numbers are signed."""
 
-    def __init__(self, relation: Relation, equality: Equality, is_tolerant: bool):
-        self._order, self._tokens, self._is_strict = relation.order, relation.tokens, equality is Equality.STRICT
-        exactly: Callable[[Any], Part] = _written if self._is_strict else paper_form
-        self._part = self._within if is_tolerant else exactly
+    def __init__(self, *, tokens: bool, is_strict: bool):
+        self._tokens, self._is_strict = tokens, is_strict
+        if is_strict:
+            self.openings = {}
 
-    def of(self, value: Any) -> Part:
-        """Return the form of a whole value."""
-        if not self._is_strict:
-            value = _content(value)
-        kind = type(value)
-        if self._order == Order.KEPT or kind not in (_LISTS if self._is_strict else _UNORDERED):
-            return self._part(value)
-        parts = sorted(map(self._part, value))
-        if self._order == Order.SET:
-            parts = [part for i, part in enumerate(parts) if part != parts[i - 1] or not i]
-        return joined(f"{kind.__name__}<" if self._is_strict else "<", parts, ">")
+    def number(self, value: float | Fraction) -> Part:
+        if isinstance(value, float) and not math.isfinite(value):
+            return (repr(value), ())
+        return (repr(value), ()) if self._is_strict and type(value) is bool else ("#", (value,))
 
-    def _within(self, value: Any) -> Part:
-        """Return the form of a value whose numbers are compared within a tolerance."""
-        kind = type(value)
-        if kind in (int, float) or (kind is bool and not self._is_strict):
-            return _number(value)
-        if kind is str:
-            return joined("text(", map(_word, value.split()), ")") if self._tokens else (repr(value), ())
-        opening = f"{kind.__name__}(" if self._is_strict else _ALIKE.get(kind, f"{kind.__name__}(")
-        if kind in _LISTS:
-            return joined(opening, map(self._within, value), ")")
-        if kind in (set, frozenset):
-            return joined(opening, sorted(map(self._within, value)), ")")
-        if kind is dict:
-            return joined(opening, sorted(joined("", map(self._within, entry), "") for entry in value.items()), ")")
-        if kind is complex:
-            parts = [_number(value.real), _number(value.imag)]
-            return parts[0] if not value.imag and not self._is_strict else joined(opening, parts, ")")
-        if kind is Instance:
-            return self._instance(value)
-        return (f"{opening}{bytes(value)!r}" if kind in (bytes, bytearray) else repr(value), ())
+    def text(self, value: str) -> Part:
+        return joined("text(", map(self._word, value.split()), ")") if self._tokens else (repr(value), ())
 
-    def _instance(self, value: Instance) -> Part:
-        if value.type_name in EXACT:
-            return _written(value)
-        if not self._is_strict and is_subclass(value):
-            return self._within(value.args[0])
-        parts = [self._within(arg) for arg in value.args]
-        parts += [joined(f"{name}=", [self._within(value.fields[name])], "") for name in sorted(value.fields)]
-        return joined(f"@{value.type_name}(", parts, ")")
+    def complex(self, value: complex) -> Part:
+        parts = (self.number(value.real), self.number(value.imag))
+        return joined("complex(", parts, ")") if value.imag or self._is_strict else parts[0]
 
+    def instance(self, value: Instance) -> Part:
+        if self._is_strict and value.type_name not in EXACT:
+            return self.object(value)
+        return super().instance(value)
 
-def _content(value: Any) -> Any:
-    while type(value) is Instance and is_subclass(value):
-        value = value.args[0]
-    return value
+    def _word(self, word: str) -> Part:
+        found = _NUMBER.fullmatch(word) if len(word) <= _MAX_DIGITS else None
+        if found is None:
+            return (repr(word), ())
+        is_whole = not (found["rest"] or found["dot"] or found["exponent"])
+        return self.number(int(word) if is_whole else Fraction(Decimal(word)))
 
 
 def _written(value: Any) -> Part:
     return (write_literal(value), ())
 
 
-def _number(value: float | Fraction) -> Part:
-    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
-        return (repr(value), ())
-    return ("#", (value,))
-
-
-def _word(word: str) -> Part:
-    found = _NUMBER.fullmatch(word) if len(word) <= _MAX_DIGITS else None
-    if found is None:
-        return (repr(word), ())
-    is_whole = not (found["rest"] or found["dot"] or found["exponent"])
-    return _number(int(word) if is_whole else Fraction(Decimal(word)))
+def _in_any_order(value: Any, order: str, form: Callable[[Any], Part], *, is_strict: bool) -> Part:
+    """Return the form of a value in whose outermost list order does not count."""
+    while not is_strict and type(value) is Instance and is_subclass(value):
+        value = value.args[0]
+    kind = type(value)
+    if kind not in (_LISTS if is_strict else _UNORDERED):
+        return form(value)
+    parts = sorted(map(form, value))
+    if order == Order.SET:
+        parts = [part for i, part in enumerate(parts) if part != parts[i - 1] or not i]
+    return joined(f"{kind.__name__}<" if is_strict else "<", parts, ">")
 
 
 def within(atol: float, rtol: float) -> Near:

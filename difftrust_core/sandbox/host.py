@@ -1,14 +1,15 @@
-"""The host's side of the sandbox: starts zygotes, sends programs, and believes no reply unchecked."""
+"""The host's side of the sandbox: starts zygotes, sends programs, reads outcomes, and believes no reply unchecked."""
 
 import contextlib
 import hashlib
 import json
 import os
 import platform
+import secrets
 import socket
 import struct
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any, Self
@@ -16,12 +17,86 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.files import scratch_folder
+from difftrust_core.base.records import ACCEPTED, Kind, Outcome
 from difftrust_core.exceptions import SandboxFailed, WeakSandbox
 from difftrust_core.sandbox import layers
-from difftrust_core.sandbox import self_test as baits
-from difftrust_core.sandbox.outcomes import MAX_LINE, SAID_OF_THE_REST, OutcomeTable, line_of, read_lines
 from difftrust_core.sandbox.runner import Runner
+
+_KINDS = {
+    "V": Kind.VALUE, "E": Kind.EXCEPTION, "U": Kind.UNSUPPORTED, "T": Kind.TIMEOUT, "M": Kind.MEMORY,
+    "C": Kind.CRASH, "S": Kind.SKIPPED, "L": Kind.LOAD_ERROR, "F": Kind.FORGED,
+}  # fmt: skip
+_LETTERS = {kind: letter for letter, kind in _KINDS.items()}
+MAX_LINE = 16_384 + 64
+"""Characters: the longest canonical text, or a cut one with its digest."""
+_SAID_BY_CHILD = (b"V", b"E", b"U")
+_MARKS = ("T", "M", "C")  # what the zygote says of one call
+SAID_OF_THE_REST = ("", "T", "M", "S", "L", "F")
+"""What the zygote says of all calls that are left, if any are."""
+
+
+class OutcomeTable:
+    """The distinct outcomes seen on each input, numbered per input in the order of their first appearance."""
+
+    def __init__(self, known: Sequence[Sequence[Outcome]]):
+        self.rows: list[list[Outcome]] = [list(outcomes) for outcomes in known]
+        self._ids = [{line_of(outcome): i for i, outcome in enumerate(row)} for row in self.rows]
+
+    @classmethod
+    def empty(cls, n: int) -> Self:
+        """Return a table for n inputs on which nothing has run."""
+        return cls([[] for _ in range(n)])
+
+    def chosen(self, outcome_ids: NDArray[np.uint16]) -> list[Outcome]:
+        """Return the outcome on each input that has this number there."""
+        return [row[number] for row, number in zip(self.rows, outcome_ids.tolist(), strict=True)]
+
+    def ids_of(self, lines: Sequence[str]) -> NDArray[np.uint16]:
+        """Return the id of the outcome that each input's line says: (n,); a new id where it was not seen there before.
+
+        Raises ValueError or KeyError if a line says none, or if there are not n; the table is then as before.
+        """
+        found = np.array([ids.get(line, -1) for ids, line in zip(self._ids, lines, strict=True)], dtype=np.int64)
+        new = np.flatnonzero(found < 0).tolist()
+        said = {line: _outcome(line) for line in {lines[i] for i in new}}
+        for i in new:
+            line, row = lines[i], self.rows[i]
+            found[i] = self._ids[i][line] = len(row)
+            row.append(said[line])
+        return found.astype(np.uint16)
+
+
+def line_of(outcome: Outcome) -> str:
+    """Return the line that says an outcome: the letter of its kind, and its text."""
+    return _LETTERS[outcome[0]] + outcome[1]
+
+
+def _outcome(line: str) -> Outcome:
+    """Return the outcome that a line of the zygote's reply says. Raises KeyError or ValueError if it is none."""
+    if not line.isprintable() or len(line) > MAX_LINE:
+        raise ValueError("not an outcome")
+    return _KINDS[line[:1]], line[1:]
+
+
+_RESERVED = f"\n{line_of(ACCEPTED)}\n".encode()
+
+
+def read_lines(text: bytes, marks: list[int], n: int) -> list[str]:
+    """Return the lines of a reply, at most ``n``.
+
+    Raises ValueError if the child said in one of them what only the zygote may say, or only the host: ACCEPTED.
+    """
+    if text.count(b"\n") > n:  # before there is a string for each
+        raise ValueError("more lines than inputs")
+    if _RESERVED in text or text.startswith(_RESERVED[1:]):
+        raise ValueError("a line that is not a program's to say")
+    lines = [line.decode() for line in text.split(b"\n")]  # one by one: one odd character makes all of a text wide
+    said_by_child = sum(text.count(b"\n" + letter) + text.startswith(letter) for letter in _SAID_BY_CHILD)
+    if lines.pop() or said_by_child != len(lines) - len(marks) or any(lines[i][:1] not in _MARKS for i in marks):
+        raise ValueError("not a program's lines")
+    return lines
+
 
 _FRAME = struct.Struct("=IB16s")
 _CONFIG, _TASK, _RUN, _READY, _LOADED, _RESULT, _END, _ERROR = range(1, 9)
@@ -170,7 +245,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             theirs.close()
         limits = {**asdict(self.limits), "memory_bytes": self.limits.memory_bytes * self.runner.memory_factor}
         config = {"limits": limits, "layers": sorted(self._wanted), "files": layers.files_left(self.runner)}
-        laid = self._baits.enter_context(baits.laid_out())
+        laid = self._baits.enter_context(laid_out())
         told = {"threads": self.runner.threads, "stack_bytes": self.runner.stack_bytes, "baits": laid}
         with contextlib.suppress(OSError):  # a zygote that is gone is met below
             self._send(_CONFIG, {**config, **told})
@@ -255,6 +330,15 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         runs = (self._run(text, entry_point) for text in (source, *others))
         first = next(runs)
         return next((run for run in chain([first], runs) if self._loads(run)), first)
+
+    def outcomes(
+        self, preamble: str, inputs: Sequence[str], source: str, name: str
+    ) -> tuple[list[Outcome], ProgramRun]:
+        """Load inputs and run one program on them; return its outcome on each, and what the run took."""
+        table = OutcomeTable.empty(len(inputs))
+        self.load(preamble, inputs, table)
+        run = self.run(source, name)
+        return table.chosen(run.outcome_ids), run
 
     def _loads(self, run: ProgramRun) -> bool:
         firsts = zip(self._outcomes.rows, run.outcome_ids.tolist(), strict=True)
@@ -350,3 +434,42 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     def _end_zygote(self) -> None:
         self._socket.close()
         layers.end_zygote(self._process, patience=2)
+
+
+HOST = "127.0.0.1"
+
+
+@contextlib.contextmanager
+def laid_out() -> Iterator[dict[str, int | str]]:
+    """Lay out the baits of the self-test, a file and sockets on the host that a confined child must not reach.
+
+    An attempt at an address where nobody listens fails with or without layers: only something that is really there
+    shows whether a layer holds. Yields where they lie: ``file``, ports ``TCP`` and ``UDP``, ``abstract`` and ``path``
+    of local sockets. What this machine has no place for (a read-only file system, no loopback interface) is not there.
+    """
+    found: dict[str, int | str] = {}
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            folder = stack.enter_context(scratch_folder())
+            (folder / "file").write_text("nothing that matters")
+            found["file"] = str(folder / "file")
+            _listen(stack, socket.AF_UNIX, str(folder / "socket"))
+            found["path"] = str(folder / "socket")
+        with contextlib.suppress(OSError):
+            found["TCP"] = _listen(stack, socket.AF_INET, (HOST, 0)).getsockname()[1]
+        with contextlib.suppress(OSError):
+            datagrams = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            datagrams.bind((HOST, 0))
+            found["UDP"] = datagrams.getsockname()[1]
+        with contextlib.suppress(OSError):
+            name = f"difftrust-{secrets.token_hex(8)}"
+            _listen(stack, socket.AF_UNIX, f"\0{name}")
+            found["abstract"] = name
+        yield found
+
+
+def _listen(stack: contextlib.ExitStack, family: int, address: str | tuple[str, int]) -> socket.socket:
+    listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+    listener.bind(address)
+    listener.listen(1)
+    return listener

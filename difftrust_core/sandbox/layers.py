@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from difftrust_core.base import literals
+from difftrust_core.base import literals, standard_types
 from difftrust_core.sandbox.runner import CHILD, Runner, library_files, library_places
 
 NO_BWRAP = "no bwrap in PATH"
@@ -119,10 +119,10 @@ def _bubblewrap_commands(runner: Runner) -> Iterator[tuple[str, ...]]:
 @functools.cache
 def _best_commands(runner: Runner) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how setarch and bubblewrap begin where they work as they should; nothing of it has been tried."""
-    for name in ("canonical", "confine", "program", "channel", "watchdog", *runner.parts, runner.module.stem):
-        file = str(CHILD / f"{name}.py")
-        if os.path.exists(file):  # compiled here, if it is not yet: the zygote may write nothing
-            importlib.machinery.SourceFileLoader(name, file).get_code(name)
+    harness = (CHILD / f"{name}.py" for name in ("canonical", "confine", "program", "channel", "watchdog"))
+    # Compiled here, if they are not yet: the zygote may write nothing.
+    for file in (*harness, *runner.parts, runner.module):
+        importlib.machinery.SourceFileLoader(file.stem, str(file)).get_code(file.stem)
     binary = shutil.which("setarch")
     commands = _bubblewrap_commands(runner) if platform.system() == "Linux" else iter(())
     return (binary, "-R") if binary else (), next(commands, ())
@@ -194,7 +194,8 @@ def _binds(runner: Runner) -> tuple[str, ...]:
     parts: list[str] = []
     for path in readable_paths(runner):
         parts += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
-    for file in dict.fromkeys((*CHILD.glob("*.py"), Path(literals.__file__), runner.module)):
+    shared = map(Path, (literals.__file__, standard_types.__file__))
+    for file in dict.fromkeys((*CHILD.glob("*.py"), *shared, *runner.parts, runner.module)):
         parts += ["--ro-bind", str(file), f"{_HARNESS}/{file.name}"]
         cached = Path(importlib.util.cache_from_source(str(file)))
         if cached.is_file():  # Python itself sees whether it is of this text
@@ -209,13 +210,13 @@ def start_zygote(shared: tuple[int, int, int], *, wanted: frozenset[str], runner
     descriptors = [str(descriptor) for descriptor in shared]
     fixed, prefix = _commands(runner)
     prefix = (*prefix, "--") if prefix and "bubblewrap" in wanted else ()
+    files = [CHILD / "zygote.py", Path(literals.__file__), runner.module, *runner.parts]
     if prefix:
-        files = [f"{_HARNESS}/{name}" for name in ("zygote.py", "literals.py", runner.module.name)]
-    else:
-        files = [str(CHILD / "zygote.py"), literals.__file__, str(runner.module)]
+        files = [Path(_HARNESS, file.name) for file in files]
+    zygote, grammar, module, *parts = map(str, files)
     libraries = {name: str(path) for name, path in library_files(runner).items()}
-    told = {"libraries": libraries, "parts": runner.parts, "preload": runner.preload}
-    harness = [*files, runner.inputs, json.dumps(told)]
+    told = {"libraries": libraries, "parts": parts, "preload": runner.preload}
+    harness = [zygote, grammar, module, runner.inputs, json.dumps(told)]
     command = [*fixed, *prefix, python_binary(), *_PYTHON_FLAGS, *harness, *descriptors]
     return subprocess.Popen(
         command,

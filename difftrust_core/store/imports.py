@@ -1,23 +1,26 @@
-"""Recorded or simulated candidates into a store."""
+"""Tasks and candidates, recorded or simulated, into a store."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from difftrust_core.base.records import BadRow
-from difftrust_core.base.task import Task
-from difftrust_core.datasets.benchmarks import BENCHMARKS, LAYOUT, find_file, load_benchmark
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, split_unknown
-from difftrust_core.datasets.recorded.source import names_no_coder, read_source
+from difftrust_core.base.task import Domain, Relation, Task
+from difftrust_core.datasets.artifact import holds_artifact
+from difftrust_core.datasets.benchmarks import LAYOUT, benchmark_names, find_file, load_benchmark
+from difftrust_core.datasets.recorded import KEY, Recorded, Selection, split_unknown
+from difftrust_core.datasets.sources import names_no_coder, read_source
 from difftrust_core.exceptions import BadSource, NoBenchmark, WrongUsage
 from difftrust_core.languages.language import program_id
+from difftrust_core.store.schemas import SCHEMAS
+from difftrust_core.store.settings import SETTINGS_FILE
 from difftrust_core.store.store import PARTITIONS, Store, conform
-from difftrust_core.store.tasks import add_tasks, by_benchmark, own_benchmarks
 from difftrust_core.store.tree_ids import TEXT, renew_tree_ids, tree_ids_of
 
 MOST_CODERS = 500
@@ -41,7 +44,7 @@ class Import:
 def import_source(
     root: Path, source: Path, selection: Selection, *, tasks: Sequence[Task] = (), n_jobs: int = 2
 ) -> Import:
-    """Read recorded candidates and add them to the store in ``root``; ``recorded.source`` names the kinds of source.
+    """Read recorded candidates and add them to the store in ``root``; ``datasets.sources`` reads them.
 
     ``tasks``: a user's own, whose candidates these are; those that the store has are known without. Candidates of
     another benchmark of which every task id is one of theirs are taken as theirs: HumanEval+ has the ids of HumanEval.
@@ -59,7 +62,7 @@ def import_source(
             )
         coder = {"model": next(iter(models)), "temperature": next(iter(temperatures))}
     Store.refuse_what_is_none(root)
-    if str(source) in LAYOUT and not source.exists():
+    if str(source) in LAYOUT and not (source.is_file() or holds_artifact(source)):  # a bare name, not the folder of one
         source = find_file(str(source))
     # JSONL and folders leave it to their tasks to say whose they are; the others name their benchmark.
     is_named = selection.benchmarks is None and not is_anyones
@@ -68,7 +71,7 @@ def import_source(
     by_id = {task.task_id: task for listed in benchmarks.values() for task in listed}
     recorded = _as_theirs(read_source(source, selection, tasks=by_id, **coder), tasks)
     for name in sorted(set(recorded.candidates["benchmark"].unique()) - set(benchmarks)):
-        if name in BENCHMARKS:
+        if name in benchmark_names():
             benchmarks[name] = load_benchmark(name)  # raises NoBenchmark, which says how to get it
     known = {(name, task.task_id) for name, listed in benchmarks.items() for task in listed}
     recorded = split_unknown(recorded, known)
@@ -98,7 +101,7 @@ def _benchmarks_at_hand(selection: Selection, own: Collection[str]) -> dict[str,
     if selection.benchmarks is not None:
         return {name: load_benchmark(name) for name in sorted(selection.benchmarks) if name not in own}
     found = {}
-    for name in BENCHMARKS:
+    for name in benchmark_names():
         with suppress(NoBenchmark):
             found[name] = load_benchmark(name)
     return found
@@ -131,15 +134,12 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     )
 
 
-_SAMPLE = ["benchmark", "task_id", "model", "temperature", "sample_index"]
-
-
 def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, list[BadRow]]:
     """Return the candidates that are new, those that are in the store, and what contradicts it."""
-    stored = store.read("candidates").select(*_SAMPLE, stored_id="program_id")
+    stored = store.read("candidates").select(*KEY, stored_id="program_id")
     if stored.is_empty():
         return candidates, candidates.clear(), []
-    joined = candidates.join(stored, on=_SAMPLE, how="left", maintain_order="left")
+    joined = candidates.join(stored, on=KEY, how="left", maintain_order="left")
     new = joined.filter(pl.col("stored_id").is_null()).drop("stored_id")
     known = joined.filter(pl.col("stored_id") == pl.col("program_id")).drop("stored_id")
     other = joined.filter(pl.col("stored_id") != pl.col("program_id"))
@@ -148,7 +148,7 @@ def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, 
             where=f"{benchmark} {task_id} {model} t = {temperature} sample {sample}",
             why="the store holds this sample with another text, which was kept; import into a new store for the other",
         )
-        for benchmark, task_id, model, temperature, sample in other.select(_SAMPLE).iter_rows()
+        for benchmark, task_id, model, temperature, sample in other.select(KEY).iter_rows()
     ]
     return new, known, conflicts
 
@@ -181,8 +181,96 @@ def _refuse_many_coders(candidates: pl.DataFrame) -> None:
 def _add_samples(store: Store, new: pl.DataFrame) -> None:
     """Write each coder's samples, old and new, as one file; it comes last, so nothing in it is missing."""
     partition = list(PARTITIONS["candidates"])
-    for key, part in new.sort(_SAMPLE).group_by(partition, maintain_order=True):
+    for key, part in new.sort(KEY).group_by(partition, maintain_order=True):
         where = dict(zip(partition, key, strict=True))
         stored = store.read("candidates", where)
         merged = pl.concat([conform(frame, "candidates") for frame in (stored, part)])
         store.write("candidates", merged.sort("task_id", "sample_index"), where, "candidates")
+
+
+_MAY_CHANGE = frozenset(("description", "prompt", "ambiguous", "public_inputs"))
+"""What no executed number depends on."""
+
+
+def add_tasks(store: Store, benchmarks: Mapping[str, Sequence[Task]]) -> None:
+    """Write tasks of benchmarks beside those that the store has, the new ones in place of older ones of their id.
+
+    Raises WrongUsage, naming the task, where one of a user's own tasks was executed and is another now.
+    """
+    merged = {name: _merged(store, name, tasks) for name, tasks in benchmarks.items()}
+    for benchmark, tasks in sorted(merged.items()):
+        store.write("tasks", _task_frame(tasks), {"benchmark": benchmark}, "tasks")
+
+
+def renew_tasks(store: Store, tasks: Sequence[Task]) -> None:
+    """Put tasks of a user in place of those that the store has under their names; raises what ``add_tasks`` does."""
+    if tasks:
+        add_tasks(store, by_benchmark(tasks))
+
+
+def own_benchmarks(store: Store) -> dict[str, list[Task]]:
+    """Return the tasks of a store whose benchmarks are the user's own, by benchmark; none where there is no store."""
+    if not (store.root / SETTINGS_FILE).is_file():
+        return {}
+    names = sorted(set(store.read("tasks", columns=["task_id"])["benchmark"].unique()) - set(benchmark_names()))
+    return {name: store.read_tasks(name) for name in names}
+
+
+def tasks_of(store: Store, benchmark: str) -> list[Task]:
+    """Return the tasks of a user's benchmark in the store, else of a known one. Raises NoBenchmark if it is neither."""
+    return own_benchmarks(store).get(benchmark) or load_benchmark(benchmark)
+
+
+def by_benchmark(tasks: Sequence[Task]) -> dict[str, list[Task]]:
+    """Return the tasks of each benchmark, in their order."""
+    found: dict[str, list[Task]] = {}
+    for task in tasks:
+        found.setdefault(task.benchmark, []).append(task)
+    return found
+
+
+def _merged(store: Store, benchmark: str, tasks: Sequence[Task]) -> list[Task]:
+    refuse_changes(store, benchmark, tasks)
+    return list({task.task_id: task for task in (*store.read_tasks(benchmark), *tasks)}.values())
+
+
+def refuse_changes(store: Store, benchmark: str, tasks: Sequence[Task]) -> None:
+    """Raise WrongUsage, naming the task, where one of a user's own tasks was executed and is another now."""
+    if benchmark in benchmark_names():
+        return
+    known = {task.task_id: task for task in store.read_tasks(benchmark)}
+    pairs = [(known[task.task_id], task) for task in tasks if task.task_id in known]
+    names = [field.name for field in fields(Task) if field.name not in _MAY_CHANGE]
+    changed = {
+        new.task_id: [name for name in names if getattr(old, name) != getattr(new, name)]
+        for old, new in pairs
+        if old != new
+    }
+    changed = {task_id: what for task_id, what in changed.items() if what}
+    if not changed:
+        return
+    executed = set(store.read("executions", {"benchmark": benchmark}, columns=["task_id"])["task_id"].unique())
+    for task_id, what in changed.items():
+        if task_id in executed:
+            raise WrongUsage(
+                f"task {task_id} of {benchmark} was executed, and its {', '.join(what)} changed since; "
+                "use a new store for the task as it is now"
+            )
+
+
+def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
+    names = [f.name for f in fields(Task) if f.name != "benchmark"]
+    rows: list[dict[str, Any]] = [
+        {
+            **{name: getattr(task, name) for name in names},
+            "domain": _spelled(task.domain),
+            "relation": _spelled(task.relation),
+            "tests": json.dumps([asdict(test) for test in task.tests]) if task.tests else "",
+        }
+        for task in tasks
+    ]
+    return pl.DataFrame(rows, schema_overrides=SCHEMAS["tasks"])
+
+
+def _spelled(record: Domain | Relation | None) -> str:
+    return "" if record is None else json.dumps(asdict(record))

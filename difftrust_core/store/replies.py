@@ -151,7 +151,7 @@ def _record(line: bytes, where: str) -> Record:
 
 def _keep_names(path: Path, root: Path) -> None:
     """Bring the name of a new file, and of the folders made for it, to disk."""
-    for folder in (*(p for p in path.parents if p.is_relative_to(root)),):
+    for folder in (above for above in path.parents if above.is_relative_to(root)):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -4,13 +4,11 @@ Results are small, without program texts, without inputs: ``patterns`` and ``cla
 ``ablation``, ``members`` says which candidate has which behaviour, ``disagreements`` shows where behaviours part,
 ``smallest`` the smallest inputs on which they do. A store that was executed holds them beside what they were made from;
 a results store holds only them and the estimates.
-``witnesses`` stands apart: the distinct outcomes on each input that was sought to show a disagreement, and which
-programs (``trees``) ended so. No result is made of it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -18,10 +16,8 @@ from difftrust_core.exceptions import BadStore
 
 CHUNK_TABLES = ("inputs", "outcomes", "behaviours", "executions")
 """One file a task and range of inputs each; every one speaks of those before it."""
-STABILITY_MEASURES = (
-    *("exact_match", "bleu", "jsd_structural", "jsd", "sce_structural", "sce", "gibbs_structural", "gibbs", "tsed"),
-)
-"""How alike the programs of one coder for one task are (``structure.MEASURES``)."""
+MEASURED = ("cpu_seconds", "peak_kb")
+"""Columns of ``executions`` that differ from run to run; null in a packed store (``analysis.packing``)."""
 SHARES = (
     "error", "incoherence", "incoherence_v", "p_detected", "p_erroneous", "functional_incoherence", "functional_error",
 )  # fmt: skip
@@ -30,199 +26,195 @@ KIND_COUNTS = (
     *("n_unsupported", "n_forged"),
 )
 """Of a coder's m times n outcomes on a task, those of each kind."""
-MEASURED = ("cpu_seconds", "peak_kb")
-"""Columns of ``executions`` that differ from run to run; null in a packed store (``analysis.packing``)."""
-_WHERE: dict[str, Any] = {"benchmark": pl.String, "validity": pl.String}
 
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "tasks": {
-        **dict.fromkeys(("task_id", "entry_point", "signature", "description", "preamble"), pl.String),
-        **dict.fromkeys(("prompt", "reference"), pl.String),
-        "seed_inputs": pl.List(pl.String),
-        "ambiguous": pl.Boolean,
-        "language": pl.String,
-        "domain": pl.String,
-        "public_inputs": pl.List(pl.String),
-        "relation": pl.String,
-        "tests": pl.String,
-    },
-    "candidates": {
-        "task_id": pl.String,
-        "sample_index": pl.Int64,
-        "program_id": pl.String,
-        "prompt_hash": pl.String,
-        "prompt_tokens": pl.Int64,
-        "completion_tokens": pl.Int64,
-        "cost_usd": pl.Float64,
-        "finish_reason": pl.String,
-        "extraction": pl.String,
-    },
-    "programs": {"task_id": pl.String, "program_id": pl.String, "tree_id": pl.String, "code": pl.String},
-    "inputs": {
-        "task_id": pl.String,
-        "input_index": pl.UInt32,
-        "arguments": pl.String,
-        "attempts": pl.UInt8,
-        "repeats": pl.UInt8,
-    },
-    "outcomes": {
-        "task_id": pl.String,
-        "input_index": pl.UInt32,
-        "outcome_id": pl.UInt16,
-        "kind": pl.String,
-        "text": pl.String,
-        "paper_class": pl.UInt16,
-        "strict_class": pl.UInt16,
-    },
-    "behaviours": {"task_id": pl.String, "behaviour_id": pl.UInt16, "outcome_ids": pl.List(pl.UInt16)},
-    "executions": {
-        "task_id": pl.String,
-        "tree_id": pl.String,
-        "behaviour_id": pl.UInt16,
-        "restarts": pl.UInt16,
-        "cpu_seconds": pl.Float64,
-        "peak_kb": pl.UInt32,
-        "trimmed": pl.Boolean,
-        "nondeterministic": pl.Boolean,
-    },
-    "estimates": {
-        "model": pl.String,
-        "temperature": pl.Float64,
-        "task_id": pl.String,
-        "m": pl.UInt32,
-        "n": pl.UInt32,
-        **dict.fromkeys(SHARES, pl.Float64),
-        "detected": pl.Boolean,
-        "n_classes": pl.UInt32,
-        "n_load_failures": pl.UInt32,
-        **dict.fromkeys(KIND_COUNTS, pl.UInt64),
-        "n_nondeterministic": pl.UInt32,
-    },
-    "draws": {
-        "task_id": pl.String,
-        **dict.fromkeys(("n", "n_distinct", "n_draws", "n_unchanged", "n_repeats"), pl.UInt32),
-        "exhausted": pl.Boolean,
-        "public": pl.List(pl.UInt32),
-        "groups": pl.List(pl.String),
-    },
-    "patterns": {"task_id": pl.String, "pattern_of_input": pl.List(pl.UInt16)},
-    "classes": {
-        "task_id": pl.String,
-        "row": pl.UInt16,
-        "reference": pl.Boolean,
-        "reach": pl.UInt32,
-        "paper": pl.List(pl.UInt16),
-        "strict": pl.List(pl.UInt16),
-        "kinds": pl.List(pl.UInt8),
-    },
-    "members": {
-        "model": pl.String,
-        "temperature": pl.Float64,
-        "task_id": pl.String,
-        "sample_index": pl.Int64,
-        "row": pl.UInt16,
-        **dict.fromkeys(("prompt_tokens", "completion_tokens", "cost_nanodollars"), pl.Int64),
-        "nondeterministic": pl.Boolean,
-        "trimmed": pl.Boolean,
-    },
-    "disagreements": {
-        "task_id": pl.String,
-        "rank": pl.UInt8,
-        "input_index": pl.UInt32,
-        "arguments": pl.String,
-        "label": pl.UInt16,
-        "reference": pl.Boolean,
-        "n_candidates": pl.UInt32,
-        "kind": pl.String,
-        "text": pl.String,
-    },
-    "smallest": {
-        "task_id": pl.String,
-        "kind": pl.String,
-        "first": pl.UInt16,
-        "second": pl.UInt16,
-        "equality": pl.String,
-        "input_index": pl.UInt32,
-        **dict.fromkeys(("arguments", "first_kind", "first_text", "second_kind", "second_text", "place"), pl.String),
-        "is_smallest": pl.Boolean,
-    },
-    "tokens": {"program_id": pl.String, "n_tokens": pl.UInt32},
-    "witnesses": {
-        "task_id": pl.String,
-        "witness_index": pl.UInt32,
-        "origin": pl.String,
-        "arguments": pl.String,
-        "outcome_id": pl.UInt16,
-        "kind": pl.String,
-        "text": pl.String,
-        "paper_class": pl.UInt16,
-        "strict_class": pl.UInt16,
-        "trees": pl.List(pl.String),
-        "wanted": pl.UInt32,
-    },
-    "stability": {
-        "model": pl.String,
-        "temperature": pl.Float64,
-        "task_id": pl.String,
-        **dict.fromkeys(("m", "n_programs", "n_parse_errors", "n_left_out"), pl.UInt32),
-        **dict.fromkeys(("mean_length", "mean_nodes", *STABILITY_MEASURES), pl.Float64),
-        "language": pl.String,
-        "epsilon": pl.Float64,
-        "base": pl.String,
-        "candidates": pl.String,
-    },
+
+class _Table(NamedTuple):
+    """What a table's files hold: ``columns``, beside those of ``partitions``, which stand in the paths."""
+
+    partitions: Mapping[str, Any]
+    key: tuple[str, ...]
+    columns: Mapping[str, Any]
+    may_be_missing: tuple[str, ...] = ()
+
+
+def _of(kind: Any, *names: str) -> dict[str, Any]:
+    return dict.fromkeys(names, kind)
+
+
+_BENCHMARK = _of(pl.String, "benchmark")
+_CODER = {**_of(pl.String, "model"), "temperature": pl.Float64}
+_CODER_OF_TASK = {**_CODER, "task_id": pl.String}
+_WHERE = _of(pl.String, "benchmark", "validity")
+_CHUNK = {**_WHERE, "start": pl.Int64}
+_BY_EQUALITY = {**_WHERE, "equality": pl.String}
+_INPUT = {"task_id": pl.String, "input_index": pl.UInt32}
+
+_TABLES = {
+    "tasks": _Table(
+        _BENCHMARK,
+        ("task_id",),
+        {
+            **_of(pl.String, "task_id", "entry_point", "signature", "description", "preamble", "prompt", "reference"),
+            "seed_inputs": pl.List(pl.String),
+            "ambiguous": pl.Boolean,
+            **_of(pl.String, "language", "domain"),
+            "public_inputs": pl.List(pl.String),
+            **_of(pl.String, "relation", "tests"),
+        },
+        ("language", "domain", "public_inputs", "relation", "tests"),
+    ),
+    "candidates": _Table(
+        {**_BENCHMARK, **_CODER},
+        ("task_id", "sample_index"),
+        {
+            "task_id": pl.String,
+            "sample_index": pl.Int64,
+            **_of(pl.String, "program_id", "prompt_hash"),
+            **_of(pl.Int64, "prompt_tokens", "completion_tokens"),
+            "cost_usd": pl.Float64,
+            **_of(pl.String, "finish_reason", "extraction"),
+        },
+        ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction"),
+    ),
+    "replies": _Table({**_BENCHMARK, **_CODER}, (), {}),
+    "programs": _Table(
+        _BENCHMARK, ("task_id", "program_id"), _of(pl.String, "task_id", "program_id", "tree_id", "code")
+    ),
+    "inputs": _Table(
+        _CHUNK,
+        ("task_id", "input_index"),
+        {**_INPUT, "arguments": pl.String, **_of(pl.UInt8, "attempts", "repeats")},
+        ("repeats",),
+    ),
+    "outcomes": _Table(
+        _CHUNK,
+        ("task_id", "input_index", "outcome_id"),
+        {
+            **_INPUT,
+            "outcome_id": pl.UInt16,
+            **_of(pl.String, "kind", "text"),
+            **_of(pl.UInt16, "paper_class", "strict_class"),
+        },
+    ),
+    "behaviours": _Table(
+        _CHUNK,
+        ("task_id", "behaviour_id"),
+        {"task_id": pl.String, "behaviour_id": pl.UInt16, "outcome_ids": pl.List(pl.UInt16)},
+    ),
+    "executions": _Table(
+        _CHUNK,
+        ("task_id", "tree_id"),
+        {
+            **_of(pl.String, "task_id", "tree_id"),
+            **_of(pl.UInt16, "behaviour_id", "restarts"),
+            "cpu_seconds": pl.Float64,
+            "peak_kb": pl.UInt32,
+            **_of(pl.Boolean, "trimmed", "nondeterministic"),
+        },
+    ),
+    "estimates": _Table(
+        _BY_EQUALITY,
+        ("model", "temperature", "task_id"),
+        {
+            **_CODER_OF_TASK,
+            **_of(pl.UInt32, "m", "n"),
+            **_of(pl.Float64, *SHARES),
+            "detected": pl.Boolean,
+            **_of(pl.UInt32, "n_classes", "n_load_failures"),
+            **_of(pl.UInt64, *KIND_COUNTS),
+            "n_nondeterministic": pl.UInt32,
+        },
+        ("n_load_failures",),
+    ),
+    "draws": _Table(
+        _WHERE,
+        ("task_id",),
+        {
+            "task_id": pl.String,
+            **_of(pl.UInt32, "n", "n_distinct", "n_draws", "n_unchanged", "n_repeats"),
+            "exhausted": pl.Boolean,
+            "public": pl.List(pl.UInt32),
+            "groups": pl.List(pl.String),
+        },
+        ("n_repeats", "exhausted", "public", "groups"),
+    ),
+    "patterns": _Table(_WHERE, ("task_id",), {"task_id": pl.String, "pattern_of_input": pl.List(pl.UInt16)}),
+    "classes": _Table(
+        _WHERE,
+        ("task_id", "row"),
+        {
+            "task_id": pl.String,
+            "row": pl.UInt16,
+            "reference": pl.Boolean,
+            "reach": pl.UInt32,
+            **_of(pl.List(pl.UInt16), "paper", "strict"),
+            "kinds": pl.List(pl.UInt8),
+        },
+    ),
+    "members": _Table(
+        _WHERE,
+        ("model", "temperature", "task_id", "sample_index"),
+        {
+            **_CODER_OF_TASK,
+            "sample_index": pl.Int64,
+            "row": pl.UInt16,
+            **_of(pl.Int64, "prompt_tokens", "completion_tokens", "cost_nanodollars"),
+            **_of(pl.Boolean, "nondeterministic", "trimmed"),
+        },
+        ("trimmed",),
+    ),
+    "disagreements": _Table(
+        _BY_EQUALITY,
+        ("task_id", "rank", "label"),
+        {
+            "task_id": pl.String,
+            "rank": pl.UInt8,
+            "input_index": pl.UInt32,
+            "arguments": pl.String,
+            "label": pl.UInt16,
+            "reference": pl.Boolean,
+            "n_candidates": pl.UInt32,
+            **_of(pl.String, "kind", "text"),
+        },
+    ),
+    "smallest": _Table(
+        _WHERE,
+        ("task_id", "kind", "first", "second", "equality"),
+        {
+            **_of(pl.String, "task_id", "kind"),
+            **_of(pl.UInt16, "first", "second"),
+            "equality": pl.String,
+            "input_index": pl.UInt32,
+            **_of(pl.String, "arguments", "first_kind", "first_text", "second_kind", "second_text", "place"),
+            "is_smallest": pl.Boolean,
+        },
+    ),
+    "tokens": _Table(_BENCHMARK, ("program_id",), {"program_id": pl.String, "n_tokens": pl.UInt32}),
+    "stability": _Table(
+        {**_of(pl.String, "benchmark", "options"), "first": pl.Int64},
+        ("model", "temperature", "task_id"),
+        {
+            **_CODER_OF_TASK,
+            **_of(pl.UInt32, "m", "n_programs", "n_parse_errors", "n_left_out"),
+            **_of(pl.Float64, "mean_length", "mean_nodes", "exact_match", "bleu", "jsd_structural", "jsd"),
+            **_of(pl.Float64, "sce_structural", "sce", "gibbs_structural", "gibbs", "tsed"),
+            "language": pl.String,
+            "epsilon": pl.Float64,
+            **_of(pl.String, "base", "candidates"),
+        },
+    ),
 }
+SCHEMAS = {name: dict(table.columns) for name, table in _TABLES.items() if table.columns}
 """Columns of the files; the rest is in their paths (``PARTITIONS``)."""
-
-PARTITIONS: dict[str, dict[str, Any]] = {
-    "tasks": {"benchmark": pl.String},
-    "candidates": {"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64},
-    "replies": {"benchmark": pl.String, "model": pl.String, "temperature": pl.Float64},
-    "programs": {"benchmark": pl.String},
-    **{table: {**_WHERE, "start": pl.Int64} for table in CHUNK_TABLES},
-    "estimates": {**_WHERE, "equality": pl.String},
-    "draws": _WHERE,
-    "patterns": _WHERE,
-    "classes": _WHERE,
-    "members": _WHERE,
-    "disagreements": {**_WHERE, "equality": pl.String},
-    "smallest": _WHERE,
-    "tokens": {"benchmark": pl.String},
-    "witnesses": _WHERE,
-    "stability": {"benchmark": pl.String, "options": pl.String, "first": pl.Int64},
-}
-_OF_REPLIES = ("prompt_hash", "prompt_tokens", "completion_tokens", "cost_usd", "finish_reason", "extraction")
-MAY_BE_MISSING: dict[str, tuple[str, ...]] = {
-    "candidates": _OF_REPLIES,
-    "tasks": ("language", "domain", "public_inputs", "relation", "tests"),
-    "inputs": ("repeats",),
-    "draws": ("n_repeats", "exhausted", "public", "groups"),
-    "estimates": ("n_load_failures",),
-    "members": ("trimmed",),
-}
+PARTITIONS = {name: dict(table.partitions) for name, table in _TABLES.items()}
+KEYS = {name: table.key for name, table in _TABLES.items() if table.key}
+"""Columns that are together unique within a partition."""
+MAY_BE_MISSING = {name: table.may_be_missing for name, table in _TABLES.items() if table.may_be_missing}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""
-KEYS: dict[str, tuple[str, ...]] = {
-    "tasks": ("task_id",),
-    "candidates": ("task_id", "sample_index"),
-    "programs": ("task_id", "program_id"),
-    "inputs": ("task_id", "input_index"),
-    "outcomes": ("task_id", "input_index", "outcome_id"),
-    "behaviours": ("task_id", "behaviour_id"),
-    "executions": ("task_id", "tree_id"),
-    "estimates": ("model", "temperature", "task_id"),
-    "draws": ("task_id",),
-    "patterns": ("task_id",),
-    "classes": ("task_id", "row"),
-    "members": ("model", "temperature", "task_id", "sample_index"),
-    "disagreements": ("task_id", "rank", "label"),
-    "smallest": ("task_id", "kind", "first", "second", "equality"),
-    "tokens": ("program_id",),
-    "witnesses": ("task_id", "witness_index", "outcome_id"),
-    "stability": ("model", "temperature", "task_id"),
-}
-"""Columns that are together unique within a partition."""
+FORMER_TABLES = ("witnesses",)
+"""Tables that an earlier version wrote and none reads today; their files may stay."""
 RESULT_TABLES = ("draws", "patterns", "classes", "members", "disagreements", "estimates", "stability", "smallest")
 """What a results store holds."""
 
@@ -234,10 +226,6 @@ REMEDIES = {
     **dict.fromkeys(
         (*CHUNK_TABLES, "program_texts", "draws"),
         "make them with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR`, DIR a new folder",
-    ),
-    "witnesses": (
-        "make it with `difftrust import difftrust --store DIR` and `difftrust execute --store DIR --witnesses 100`, "
-        "DIR a new folder"
     ),
     "smallest": "make it with `difftrust smallest --store DIR`, DIR a store that holds the programs",
     "stability": "make it with `difftrust structure --store DIR`, DIR a store that holds the programs",
@@ -278,13 +266,3 @@ def read_at_once(
         return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).fill_nan(None).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
-
-
-def rewrite(frame: pl.DataFrame, names: Iterable[str], spell: Callable[[Any], str]) -> pl.DataFrame:
-    """Return ``frame`` with each value of these columns as the text that ``spell`` makes of it; None stays.
-
-    Not by ``map_elements``: there threads of polars call Python, and if meanwhile another thread turns a frame into
-    pandas', as Streamlit does, the process stands still for ever (polars issue 26821).
-    """
-    spelled = {name: [None if value is None else spell(value) for value in frame[name].to_list()] for name in names}
-    return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in spelled.items())

@@ -2,10 +2,16 @@
 
 A store is a folder. Everything about one task on one range of inputs (a *chunk*, ``start=``) lies in one file a table,
 so a finished task survives whatever happens to the next one, and raising n adds a chunk and leaves others as they are.
-A *merged* file (``store.merge``) holds many tasks of one partition; what comes later lies in files beside it.
+A *merged* file (``merge_files``) holds many tasks of one partition; what comes later lies in files beside it. It is
+made in a folder of its own, with a note of its name, and that folder and the partition's are then exchanged in one step
+of the file system. A kill leaves either; what the other holds is thrown away by the next writer.
 """
 
 import contextlib
+import ctypes
+import ctypes.util
+import errno
+import hashlib
 import json
 import os
 import re
@@ -19,13 +25,14 @@ from urllib.parse import quote, unquote
 
 import polars as pl
 
+from difftrust_core.base.parallel import Progress
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.base.task import Domain, Relation, Task, TaskTest
-from difftrust_core.exceptions import BadStore, NoStore
-from difftrust_core.store.checksums import BLANK, LISTED, read_list, seal, why_not_written, write_list
-from difftrust_core.store.locks import attempts, hold, list_files, refuse_link, restless, while_the_same
-from difftrust_core.store.remote.mirror import Mirror
+from difftrust_core.exceptions import BadStore, DifftrustError, NoStore
+from difftrust_core.store.checksums import BLANK, LISTED, forget, read_list, seal, why_not_written, write_list
+from difftrust_core.store.mirror import Mirror
 from difftrust_core.store.schemas import (
+    CHUNK_TABLES,
     KEYS,
     MAY_BE_MISSING,
     PARTITIONS,
@@ -35,7 +42,18 @@ from difftrust_core.store.schemas import (
     conform,
     read_at_once,
 )  # fmt: skip
-from difftrust_core.store.settings import SETTINGS_FILE, Settings, load_settings, write_settings
+from difftrust_core.store.settings import (
+    SETTINGS_FILE,
+    Settings,
+    attempts,
+    hold,
+    list_files,
+    load_settings,
+    refuse_link,
+    restless,
+    while_the_same,
+    write_settings,
+)
 
 __all__ = ["MAY_BE_MISSING", "PARTITIONS", "REFERENCE", "SCHEMAS", "SETTINGS_FILE", "Settings", "Store", "conform"]
 LONGEST_PART = 255
@@ -307,3 +325,91 @@ def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, in
         needed += [(start, stop)] if stop > start else []
         reached = max(reached, stop)
     return needed
+
+
+_MERGEABLE = (*CHUNK_TABLES, "programs", "tokens")
+_ROWS = {"behaviours": 64}
+_OTHER_ROWS = 16_384
+"""Rows of a row group, small enough that one task is read without the others; a row of behaviours is a long list."""
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def merge_files(store: Store) -> tuple[int, int]:
+    """Merge the files of every partition that has several, and return how many files there were and are.
+
+    Readers go on meanwhile. Rows are sorted by their keys.
+
+    Raises StoreInUse if another process writes, BadStore if a file is damaged or the disk is full, DifftrustError if
+    the file system cannot exchange two folders.
+    """
+    with store.writing():
+        before = len(store.names())
+        folders = list(_folders(store))
+        with Progress(folders, unit="folder", desc="compact", delay=1) as bar:
+            for table, folder in bar:
+                _merge(store, table, folder)
+        return before, len(store.names())
+
+
+def _folders(store: Store) -> Iterator[tuple[str, Path]]:
+    for table in _MERGEABLE:
+        if store.holds(table):
+            for folder in sorted({path.parent for path in store.files(table)}):
+                if len(list(folder.glob("*.parquet"))) > 1:
+                    yield table, folder
+
+
+def _merge(store: Store, table: str, folder: Path) -> None:
+    paths = sorted(folder.glob("*.parquet"))
+    names = [path.relative_to(store.root).as_posix() for path in paths]
+    made = store.root / SCRATCH / folder.relative_to(store.root)
+    merged = f"{MERGED}{_digest(paths)}.parquet"
+    try:
+        made.mkdir(parents=True)
+        frames = [pl.scan_parquet(path, hive_partitioning=False, glob=False) for path in paths]
+        rows = pl.concat(frames, how="diagonal").sort(KEYS[table], maintain_order=True)
+        rows.sink_parquet(
+            made / merged,
+            compression="zstd",
+            compression_level=9,
+            row_group_size=_ROWS.get(table, _OTHER_ROWS),
+            metadata=BLANK,
+        )
+        seal(made / merged, (folder / merged).relative_to(store.root).as_posix())
+        (made / MERGED_NAME).write_text(merged)
+        forget(store.root, names)
+        try:
+            exchange_folders(made, folder)
+        except (OSError, DifftrustError):
+            write_list(store.root, read_list(store.root).union(names))
+            raise
+    except (OSError, pl.exceptions.PolarsError) as e:
+        why = why_not_written(e, store.root)
+        raise BadStore(f"{folder} could not be merged: {why}; it is as before, verify it or make room") from None
+    finally:
+        shutil.rmtree(store.root / SCRATCH, ignore_errors=True)
+
+
+def _digest(paths: list[Path]) -> str:
+    """Return a name for what is merged: another for other rows."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in paths:
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def exchange_folders(one: Path, other: Path) -> None:
+    """Exchange two folders in one step, so that each name leads to one of them at every moment."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "renameat2"):
+        raise DifftrustError("merging needs Linux (renameat2), this system has none; the store is as before")
+    words = os.fsencode(one), os.fsencode(other)
+    if libc.renameat2(_AT_FDCWD, words[0], _AT_FDCWD, words[1], _RENAME_EXCHANGE) != 0:
+        number = ctypes.get_errno()
+        if number in (errno.EINVAL, errno.ENOSYS):
+            raise DifftrustError(
+                f"merging needs a file system that can exchange two folders, that of {other} cannot; "
+                "the store is as before, copy it to a local disk"
+            )
+        raise OSError(number, os.strerror(number))

@@ -8,10 +8,9 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from difftrust_core.base.parallel import in_parallel
-from difftrust_core.base.progress import Progress
+from difftrust_core.base.parallel import Progress, in_parallel
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import load_language
+from difftrust_core.languages.registry import load_language
 from difftrust_core.store.schemas import PARTITIONS
 from difftrust_core.store.store import Store
 
@@ -55,7 +54,7 @@ def count_former_ids(store: Store) -> int:
 def wrong_tree_ids(programs: pl.DataFrame, tasks: pl.DataFrame) -> list[str]:
     """Return the programs (of some thousand that are looked at) that have not the id that their text has today."""
     today = programs.filter(~pl.col("tree_id").str.starts_with(FORMER)).sort("program_id")
-    some = _with_language(today.gather_every(max(1, today.height // _CHECKED)), tasks)
+    some = with_language(today.gather_every(max(1, today.height // _CHECKED)), tasks)
     rows = some.select("program_id", "tree_id", "language", "code").iter_rows()
     return [name for name, found, language, code in rows if load_language(language).tree_id(code) != found]
 
@@ -70,17 +69,15 @@ def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
         return
     theirs = _former(store).select(*_TASK).unique()
     tasks = store.read("tasks", columns=["task_id", "language"])
-    programs = _with_language(store.read("programs").join(theirs, on=_TASK, how="semi"), tasks)
+    programs = with_language(store.read("programs").join(theirs, on=_TASK, how="semi"), tasks)
     ids = tree_ids_of(programs, n_jobs).rename({"tree_id": "today"})
     renamed = _renamed(programs.join(ids, on=TEXT, how="left"))
-    for path, where, frame in _files(store, "witnesses"):
-        store.write("witnesses", _renew_witnesses(frame, where["benchmark"], renamed), where, path.stem)
     for path, where, frame in _files(store, "executions"):
         today = pl.Series(_today(frame, where["benchmark"], renamed), dtype=pl.String)
         frame = frame.with_columns(tree_id=today).drop_nulls("tree_id")
         store.write("executions", frame.unique(["task_id", "tree_id"], keep="first"), where, path.stem)
     for path, where, frame in _files(store, "programs"):  # last: until then there is something to renew
-        of = _with_language(frame.with_columns(benchmark=pl.lit(where["benchmark"])), tasks)
+        of = with_language(frame.with_columns(benchmark=pl.lit(where["benchmark"])), tasks)
         both = of.join(ids, on=TEXT, how="left", maintain_order="left").select(pl.coalesce("today", "tree_id"))
         store.write("programs", frame.with_columns(tree_id=both.to_series()), where, path.stem)
 
@@ -99,21 +96,12 @@ def _today(frame: pl.DataFrame, benchmark: str, renamed: _Renamed) -> list[str |
     return [renamed.get((benchmark, task_id, tree), tree) for task_id, tree in of]
 
 
-def _renew_witnesses(frame: pl.DataFrame, benchmark: str, renamed: _Renamed) -> pl.DataFrame:
-    """Return the witnesses of the tasks whose programs are today as many as they were."""
-    trees = frame.select("task_id", "trees").with_row_index().explode("trees").rename({"trees": "tree_id"})
-    trees = trees.with_columns(tree_id=pl.Series(_today(trees, benchmark, renamed), dtype=pl.String))
-    twice = pl.struct("index", "tree_id").is_duplicated()
-    spoilt = trees.filter(pl.col("tree_id").is_null() | twice)["task_id"].unique()
-    renewed = trees.group_by("index", maintain_order=True).agg("tree_id")["tree_id"]
-    return frame.with_columns(trees=renewed).filter(~pl.col("task_id").is_in(spoilt.implode()))
-
-
 def _former(store: Store) -> pl.DataFrame:
     return store.read("programs", columns=["task_id", "tree_id"]).filter(pl.col("tree_id").str.starts_with(FORMER))
 
 
-def _with_language(programs: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+def with_language(programs: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return programs or candidates with the language of their tasks."""
     joined = programs.join(tasks.select(*_TASK, "language"), on=_TASK, how="left", maintain_order="left")
     return joined.with_columns(pl.col("language").fill_null(Task.language))
 

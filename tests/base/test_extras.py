@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from difftrust_core.base.extras import require
+from difftrust_core.base.plugins import require
 from difftrust_core.exceptions import MissingPackage
 
 
@@ -23,6 +23,6 @@ def test_what_is_missing_is_named_with_its_install_command() -> None:
 
 def test_a_package_that_lacks_another_one_names_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "platformdirs", None)
-    monkeypatch.delitem(sys.modules, "difftrust_core.store.remote.mirror", raising=False)
+    monkeypatch.delitem(sys.modules, "difftrust_core.store.mirror", raising=False)
     with pytest.raises(MissingPackage, match="needs platformdirs, which"):
-        require("difftrust_core.store.remote.mirror", extra="url", purpose="this")
+        require("difftrust_core.store.mirror", extra="url", purpose="this")

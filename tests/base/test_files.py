@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.files import PREFIX, scratch_folder
-from difftrust_core.sandbox import self_test as baits
+from difftrust_core.sandbox import host as baits
 
 WORKING = """
 import sys, time

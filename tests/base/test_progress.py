@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from difftrust_core.base.progress import DESCRIPTOR, Progress
+from difftrust_core.base.parallel import DESCRIPTOR, Progress
 
 
 def test_each_step_is_a_json_line_where_a_descriptor_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.commands import Checked, run_check
-from tests.bench.written import write_table
 from tests.check_cases.case import Case, load_cases
 from tests.check_cases.domain import as_arguments, shows_difference
+from tests.check_cases.planted import PLANTED, Planted
 
+PAGE = Path(__file__).parents[2] / "docs" / "check_bench.md"
 JUDGEMENTS = ("right", "false green", "false alarm", "blurred", "undecided", "refused")
 """``blurred``: incoherent as it should be, but the behaviours are not the true ones, or an input shown is none that the
 domain allows and on which candidates differ."""
@@ -136,6 +137,31 @@ def wrong_ones(answers: Sequence[Answer]) -> list[str]:
     return lines
 
 
+def finds(planted: Planted, options: Sequence[str] = (), check: Check = run_check) -> bool:
+    """Tell whether a check of n = 1,000 inputs sees that the two programs of a planted fault differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        where, programs = planted.write(Path(folder) / "case")
+        checked = check(where, programs, ["-n", "1000", *options], Path(folder))
+    return checked.verdict in ("incoherent", "disagreement found")
+
+
+def find_planted(every: int = 1, jobs: int = 1) -> list[str]:
+    """Return a line for each kind of planted fault, with the share found, and one for each that was missed."""
+    chosen = PLANTED[::every]
+    hits: dict[Planted, bool] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        for i, (planted, hit) in enumerate(zip(chosen, pool.map(finds, chosen), strict=True), 1):
+            hits[planted] = hit
+            print(f"\r{i} of {len(chosen)}: {planted.condition:<60.60}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    lines = []
+    for kind in (*dict.fromkeys(planted.kind for planted in chosen), "all"):
+        of_kind = [hit for planted, hit in hits.items() if kind in ("all", planted.kind)]
+        lines.append(f"{kind:<20} found {sum(of_kind):>2} of {len(of_kind):>2}: {sum(of_kind) / len(of_kind):.2f}")
+    missed = [planted for planted, hit in hits.items() if not hit]
+    return lines + [f"missed ({each.kind}): f({each.parameters}), if {each.condition}" for each in missed]
+
+
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -160,8 +186,6 @@ def main() -> None:
         _say("peers", compare_peers(arguments.only, arguments.every, arguments.jobs), arguments.write)
         return
     if arguments.planted:
-        from tests.bench.planted import find_planted
-
         _say("planted faults", find_planted(arguments.every, arguments.jobs), arguments.write)
         return
     asked = [
@@ -186,9 +210,14 @@ def summary(answers: Sequence[Answer]) -> str:
 
 
 def _say(name: str, lines: Sequence[str], is_written: bool) -> None:
+    """Print a table; if it is to be written, put it between its marks in docs/check_bench.md."""
     print("\n".join(lines))
     if is_written:
-        write_table(name, lines)
+        begins, ends = f"<!-- {name}: written by tests/bench -->\n", f"<!-- end of {name} -->\n"
+        before, _, rest = PAGE.read_text().partition(begins)
+        _, _, after = rest.partition(ends)
+        block = "\n".join(line.rstrip() for line in lines).strip("\n")
+        PAGE.write_text(f"{before}{begins}```text\n{block}\n```\n{ends}{after}")
 
 
 def _keep(asked: Sequence[Question], folder: Path) -> None:

@@ -1,57 +1,17 @@
-"""Run `difftrust check` and its peers as processes, and read what a check found."""
+"""Run `difftrust check` as a process, and read what it found."""
 
 import json
-import os
-import signal
-import subprocess
 import sys
-import tempfile
-import threading
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.bench.processes import Took, run
+
 LIMIT = 120.0
 """Seconds after which a check is given up."""
-_COMMAND = (sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "check")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """How a process ended."""
-
-    status: int
-    stdout: str
-    stderr: str
-    seconds: float
-    cpu: float
-    """Seconds of processor time, its own processes' included."""
-
-
-def run(command: Sequence[str], cwd: Path, limit: float, env: Mapping[str, str] | None = None) -> Ended:
-    """Run a command to its end; after so many seconds it is killed."""
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-        began = time.perf_counter()
-        process = subprocess.Popen(command, cwd=cwd, stdout=stdout, stderr=stderr, env=env, start_new_session=True)
-        timer = threading.Timer(limit, os.killpg, (process.pid, signal.SIGKILL))
-        timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        seconds = time.perf_counter() - began
-        said = []
-        for stream in (stdout, stderr):
-            stream.seek(0)
-            said.append(stream.read().decode(errors="replace"))
-    return Ended(
-        status=process.returncode,
-        stdout=said[0],
-        stderr=said[1],
-        seconds=seconds,
-        cpu=usage.ru_utime + usage.ru_stime,
-    )
+_COMMAND = (sys.executable, "-P", "-c", "from difftrust.cli import main; main()", "check")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,12 +35,12 @@ class Checked:
 def run_check(where: str, programs: Path, options: Sequence[str], cwd: Path) -> Checked:
     """Check these candidates."""
     command = [*_COMMAND, where, "--candidates", str(programs), "--json", *options]
-    return checked(run(command, cwd, LIMIT))
+    return checked(run(command, cwd=cwd, limit=LIMIT))
 
 
-def checked(ended: Ended) -> Checked:
+def checked(ended: Took) -> Checked:
     """Return what a check said that ended so."""
-    if ended.seconds >= LIMIT:
+    if ended.wall >= LIMIT:
         return _refused(ended, f"did not end within {LIMIT:.0f} s")
     try:
         return _read(json.loads(ended.stdout), ended)
@@ -89,7 +49,7 @@ def checked(ended: Ended) -> Checked:
         return _refused(ended, f"status {ended.status}: {lines[-1] if lines else 'nothing said'}")
 
 
-def _read(report: dict[str, Any], ended: Ended) -> Checked:
+def _read(report: dict[str, Any], ended: Took) -> Checked:
     behaviours = [frozenset(map(_name, cluster["candidates"])) for cluster in report["clusters"]]
     contradictions = report.get("contradictions", [])
     shown = tuple(found["arguments"] for found in report["disagreements"] if found["arguments"] is not None)
@@ -101,22 +61,16 @@ def _read(report: dict[str, Any], ended: Ended) -> Checked:
         behaviours=frozenset(behaviours),
         contradicting=frozenset(_name(name) for each in contradictions for name in each["candidates"]),
         shown=shown,
-        seconds=ended.seconds,
+        seconds=ended.wall,
         cpu=ended.cpu,
         said=f"{report['verdict']}: {groups}; {inputs}" + (f"; {reasons}" if reasons else ""),
     )
 
 
-def _refused(ended: Ended, said: str) -> Checked:
-    return Checked(
-        verdict="refused",
-        behaviours=frozenset(),
-        contradicting=frozenset(),
-        shown=(),
-        seconds=ended.seconds,
-        cpu=ended.cpu,
-        said=said,
-    )
+def _refused(ended: Took, said: str) -> Checked:
+    none = frozenset[Any]()
+    spent = {"seconds": ended.wall, "cpu": ended.cpu}
+    return Checked(verdict="refused", behaviours=none, contradicting=none, shown=(), said=said, **spent)
 
 
 def _name(candidate: str) -> str:

@@ -8,7 +8,6 @@ of the next step, and the page's main thread's.
 
 import argparse
 import math
-import os
 import shutil
 import statistics
 import tempfile
@@ -21,6 +20,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from tests.support.dashboard_server import dashboard
+from tests.support.proc import cpu_seconds, peak_mb
 
 SESSIONS = 20
 INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -63,19 +63,6 @@ for (const name of ['clearRect', 'drawImage', 'fill', 'fillRect', 'fillText', 's
   };
 }
 """
-_TICK = os.sysconf("SC_CLK_TCK")
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / _TICK
-
-
-def peak_megabytes(pid: int) -> float:
-    """Return the most memory that a process ever held."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 class PageClock:
@@ -105,8 +92,7 @@ class Bench:
     def open(self, name: str, page: Page, url: str, shows: str) -> None:
         """Open a page, wait until it says ``shows`` and stands still, and note how long that took."""
         wall, cpu = time.perf_counter(), cpu_seconds(self.pid)
-        page.goto(url)
-        _wait(page, shows)
+        _go(page, url, shows)
         self._note(name, time.perf_counter() - wall, cpu, math.nan)
 
     def time(self, name: str, page: Page, act: Callable[[], Any], shows: str) -> None:
@@ -134,7 +120,8 @@ class Bench:
             print(f"{name:<34} {len(taken):>5}" + "".join(f"{number:>13.0f}" for number in numbers))
 
 
-def _wait(page: Page, shows: str) -> None:
+def _go(page: Page, url: str, shows: str) -> None:
+    page.goto(url)
     page.wait_for_function("words => document.body.innerText.includes(words)", arg=shows, polling=10)
     page.wait_for_function(STILL, polling=10)
 
@@ -160,31 +147,24 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         n, key = there_and_back[i % len(there_and_back)]
         page.get_by_role("slider", name="Inputs per task (n)").focus()
         bench.time("overview: move n", page, partial(page.keyboard.press, key), f"n = {n} inputs")
-    page.goto(bench.url)
-    page.get_by_text("95 % confidence intervals").wait_for()
-    page.wait_for_function(STILL)
+    _go(page, bench.url, "95 % confidence intervals")
     for i in range(rounds):
         name = ("MBPP", "HumanEval")[i % 2]
         page.get_by_role("combobox", name="Benchmark").click()
         option = page.get_by_role("option", name=name, exact=True)
         bench.time("overview: another benchmark", page, option.click, f"· {name} ·")
-    page.goto(f"{bench.url}/?benchmark=MBPP")
-    page.get_by_text("95 % confidence intervals").wait_for()
-    page.wait_for_function(STILL)
+    _go(page, f"{bench.url}/?benchmark=MBPP", "95 % confidence intervals")
     _move(bench, page, rounds, "overview of MBPP: move m")
     slider = page.get_by_role("slider", name="Programs per task (m)")
     for m in range(15, 15 + 3 * rounds, 3):
         bench.time("overview of MBPP: jump to another m", page, partial(_jump, page, slider, m), f"m = {m} programs")
-    page.goto(f"{bench.url}/tasks")
-    page.get_by_text("Models on these").wait_for()
-    page.wait_for_function(STILL)
+    _go(page, f"{bench.url}/tasks", "Models on these")
     for i in range(rounds):
         kind = ("strings", "lists")[i % 2]
         page.get_by_role("combobox", name="Type of arguments").click()
         option = page.get_by_role("option", name=kind, exact=True)
         bench.time("tasks: another type of arguments", page, option.click, "Models on these")
-    page.goto(f"{bench.url}/task?task=HumanEval/20")
-    page.get_by_text("What this shows").first.wait_for()
+    _go(page, f"{bench.url}/task?task=HumanEval/20", "What this shows")
     page.evaluate("() => { window.began = window.changed = performance.now(); }")
     page.wait_for_function(FINISHED, arg=["of 1,000 inputs", QUIET])  # keys are heard only then
     for i in range(rounds):
@@ -193,16 +173,12 @@ def interact(bench: Bench, page: Page, rounds: int) -> None:
         for _ in range(rounds):
             link = page.get_by_role("button", name=button)
             bench.time(f"task: {name}", page, lambda link=link: _follow(page, link), "What this shows")
-    page.goto(f"{bench.url}/plan?model=gpt_4o")
-    page.get_by_text("Per 1,000 tasks").first.wait_for()
-    page.wait_for_function(STILL)
+    _go(page, f"{bench.url}/plan?model=gpt_4o", "Per 1,000 tasks")
     for _ in range(rounds):
         page.get_by_role("slider", name="I want to find").focus()
         bench.time("plan: another wish", page, partial(page.keyboard.press, "ArrowLeft"), "Per 1,000 tasks")
 
-    page.goto(f"{bench.url}/ablation")
-    page.get_by_text("Each measure by programs").wait_for()
-    page.wait_for_function(STILL)
+    _go(page, f"{bench.url}/ablation", "Each measure by programs")
     slider = page.get_by_role("slider", name="Programs per task (m)")
     for name, key, sign in (("new", "ArrowRight", 1), ("seen", "ArrowLeft", -1)):
         for i in range(rounds):
@@ -280,7 +256,7 @@ def main() -> None:
             browser.close()
         bench.report()
         print(f"{SESSIONS} sessions at once: {wrong} with an error, all there after {seconds:.1f} s")
-        print(f"server memory at most {peak_megabytes(pid):.0f} MB, CPU {cpu_seconds(pid):.0f} s in all")
+        print(f"server memory at most {peak_mb(pid):.0f} MB, CPU {cpu_seconds(pid):.0f} s in all")
         print(
             "log holds a traceback" if "Traceback" in (Path(folder) / "log").read_text() else "log without a traceback"
         )

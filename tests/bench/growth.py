@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from difftrust_core.store.store import REFERENCE, Store, partition_of
 from tests.bench.figures import Figure, figure_of
-from tests.bench.processes import run
+from tests.bench.processes import run_well
 
 COPIES = (1, 4, 14, 56)
 N_TASKS = 10
@@ -66,7 +66,7 @@ def copy_store(source: Store, target: Path, tasks: Sequence[tuple[str, str]], *,
 def measure(store: Store, *, n: int, jobs: int) -> Point:
     """Execute what is missing of a store, in a process of its own."""
     before = _executions(store)
-    took = run([sys.executable, "-c", _EXECUTE, str(store.root), str(n), str(jobs)])
+    took = run_well([sys.executable, "-c", _EXECUTE, str(store.root), str(n), str(jobs)])
     seconds = float((store.root / "seconds").read_text())
     return Point(
         executions=(_executions(store) - before) * n, seconds=seconds, cpu=took.cpu, largest_mb=took.largest_mb

@@ -26,14 +26,32 @@ import pytest
 from tests.layers import imported_by, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("difftrust_core", "tests", "dashboard", "data", "docs", "notebooks", "pyproject.toml", "README.md")
-MUTATED = (
-    *("base", "metrics", "analysis", "execution", "store", "sandbox/outcomes.py", "languages/python/identity.py"),
-    *("languages/python/scopes.py", "generation/sampling.py", "generation/pacing.py", "generation/prices.py"),
-    *("generation/extraction.py", "datasets/entries.py", "datasets/recorded", "checks/verdict.py", "checks/matrix.py"),
-    *("checks/answers.py", "checks/duel.py", "checks/programs.py", "checks/check.py"),
+COPIED = (
+    "difftrust_core",
+    "difftrust",
+    "tests",
+    "dashboard",
+    "data",
+    "docs",
+    "notebooks",
+    "pyproject.toml",
+    "README.md",
 )
-"""Below ``difftrust_core``: what computes results or keeps them."""
+MUTATED = (
+    *("difftrust_core/base", "difftrust_core/metrics", "difftrust_core/estimates", "difftrust_core/execution"),
+    *("difftrust_core/store", "difftrust_core/sandbox/host.py", "difftrust_core/languages/python/identity.py"),
+    *("difftrust_core/languages/shrink.py", "difftrust_core/generation/sampling.py"),
+    *("difftrust_core/generation/prices.py", "difftrust_core/generation/extraction.py"),
+    *(
+        "difftrust_core/datasets/entries.py",
+        "difftrust_core/datasets/recorded.py",
+        "difftrust_core/datasets/sources.py",
+    ),
+    *("difftrust/research", "difftrust/shipped.py"),
+    *("difftrust/intervals.py", "difftrust/verify", "difftrust/check/verdict.py", "difftrust/check/outcomes.py"),
+    *("difftrust/check/programs.py", "difftrust/check/check.py"),
+)
+"""What computes results or keeps them."""
 HARMLESS = Path(__file__).with_name("harmless.toml")
 PER_TEST, PER_MUTATION = 60, 400
 """Seconds, of tests that are not slow; what hangs is noticed as well."""
@@ -137,7 +155,7 @@ def _running(tree: ast.AST) -> Iterator[ast.AST]:
 
 def files() -> list[Path]:
     """Return the files that are mutated."""
-    found = [ROOT / "difftrust_core" / name for name in MUTATED]
+    found = [ROOT / name for name in MUTATED]
     return sorted(
         p for path in found for p in (path.rglob("*.py") if path.is_dir() else [path]) if p.stem != "__init__"
     )
@@ -174,7 +192,7 @@ class Tests:
     """Which test files are a module's: those of its layer that reach it by imports, the nearest first."""
 
     def __init__(self) -> None:
-        package = [*(ROOT / "difftrust_core").rglob("*.py")]
+        package = [path for name in ("difftrust_core", "difftrust") for path in (ROOT / name).rglob("*.py")]
         self._imports = {module_of(path): self._modules(imported_by(path)) for path in package}
         tests = [p for p in (ROOT / "tests").rglob("test_*.py") if "hostile" not in p.parts and "bench" not in p.parts]
         support = [*(ROOT / "tests" / "support").rglob("*.py")]

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import platformdirs
 
-from tests.bench.commands import run, run_check
+from tests.bench.commands import run_check
+from tests.bench.processes import run
 from tests.check_cases.case import Case, load_cases
 from tests.check_cases.domain import as_arguments, function_of, shows_difference, wrapped
 
@@ -196,5 +197,5 @@ def _run(command: list[str], folder: Path) -> tuple[str, float]:
     variables |= {"PATH": f"{binaries}{os.pathsep}{variables['PATH']}", "PYTHONPATH": str(folder)}
     command = [str(binaries / "python"), "-m", *command] if command[0] == "crosshair" else command
     command = [str(binaries / command[0]), *command[1:]] if command[0] in ("hypothesis", "python") else command
-    ended = run(command, folder, LIMIT, variables)
+    ended = run(command, cwd=folder, limit=LIMIT, env=variables)
     return ended.stdout, ended.cpu

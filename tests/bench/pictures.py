@@ -80,7 +80,7 @@ def _run_the_example(page: Any) -> None:
     page.wait_for_timeout(1_000)
 
 
-_CELL = 'import difftrust_core as dt\n\ndt.open(inputs="domain").explore()'
+_CELL = 'import difftrust as dt\n\ndt.open(inputs="domain").explore()'
 _SLIDERS = {"viewport": {"width": 1400, "height": 1500}}
 _SHOWN = 690
 """Pixels of the sliders and their charts; a table follows."""

@@ -1,32 +1,42 @@
-"""A command run to its end, and what it and everything it started took: wall time, CPU time, memory."""
+"""Commands run to their end, and what they and everything they started took: wall time, CPU time, memory."""
 
 import contextlib
+import os
+import resource
+import signal
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-_LOOK_EVERY = 0.2
+from tests.support.proc import peak_mb
 
 
 @dataclass(frozen=True, kw_only=True)
 class Took:
-    """Seconds, and megabytes: of the largest process and of all of them together, shared pages counted in each.
+    """Seconds; and megabytes, where it was watched: of the largest process and of all together, shared pages in each.
 
     A process that runs candidates is counted apart: it takes what these take, up to their limit.
     """
 
+    status: int
+    stdout: str
+    stderr: str
     wall: float
     cpu: float
-    largest_mb: float
-    largest_of_candidates_mb: float
-    together_mb: float
-    status: int
-    said: str
+    largest_mb: float = 0.0
+    largest_of_candidates_mb: float = 0.0
+    together_mb: float = 0.0
+
+    @property
+    def said(self) -> str:
+        """Return all that it wrote."""
+        return self.stdout + self.stderr
 
 
 class _Watch(threading.Thread):
@@ -50,10 +60,11 @@ class _Watch(threading.Thread):
             with contextlib.suppress(psutil.Error):
                 cpu += sum(process.cpu_times()[:4])  # its own, and that of children it waited for
                 together += process.memory_info().rss / 1e6
+                peak = peak_mb(process.pid) * 2**20 / 1e6
                 if any(word.endswith("zygote.py") for word in process.cmdline()):
-                    self.of_candidates = max(self.of_candidates, _peak_mb(process))
+                    self.of_candidates = max(self.of_candidates, peak)
                 else:
-                    self.largest = max(self.largest, _peak_mb(process))
+                    self.largest = max(self.largest, peak)
         self.cpu, self.together = max(self.cpu, cpu), max(self.together, together)
 
     def end(self) -> None:
@@ -62,32 +73,54 @@ class _Watch(threading.Thread):
         self.join()
 
 
-def _peak_mb(process: psutil.Process) -> float:
-    """Return the most that a process has had so far, where the system says it, else what it has."""
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / 1e6
-    return float(process.memory_info().rss) / 1e6
-
-
-def run(command: Sequence[str], *, may_fail: bool = False, look_every: float = _LOOK_EVERY) -> Took:
-    """Run a command. Raises SystemExit with its last words if it fails and may not."""
-    began = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        watch = _Watch(process.pid, look_every)
-        watch.start()
-        said, _ = process.communicate()
+def run(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    limit: float | None = None,
+    look_every: float | None = None,
+) -> Took:
+    """Run a command; after ``limit`` seconds it is killed, and every ``look_every`` seconds its memory is looked at."""
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        began = time.perf_counter()
+        process = subprocess.Popen(command, cwd=cwd, stdout=stdout, stderr=stderr, env=env, start_new_session=True)
+        timer = threading.Timer(limit or 0, os.killpg, (process.pid, signal.SIGKILL))
+        watch = _Watch(process.pid, look_every or 0)
+        for thread, is_wanted in ((timer, limit), (watch, look_every)):
+            if is_wanted:
+                thread.start()
+        _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
-        watch.end()
-    if process.returncode and not may_fail:
-        raise SystemExit(f"{' '.join(command)} failed: {said.strip()[-500:]}")
+        timer.cancel()
+        if look_every:
+            watch.end()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said = []
+        for stream in (stdout, stderr):
+            stream.seek(0)
+            said.append(stream.read().decode(errors="replace"))
     return Took(
+        status=process.returncode,
+        stdout=said[0],
+        stderr=said[1],
         wall=wall,
-        cpu=watch.cpu,
+        cpu=max(watch.cpu, usage.ru_utime + usage.ru_stime),
         largest_mb=watch.largest,
         largest_of_candidates_mb=watch.of_candidates,
         together_mb=watch.together,
-        status=process.returncode,
-        said=said,
     )
+
+
+def run_well(command: Sequence[str | Path]) -> Took:
+    """Run a command and look at it. Raises SystemExit with its last words if it fails."""
+    took = run(command, look_every=0.05)
+    if took.status:
+        raise SystemExit(f"{' '.join(map(str, command))} failed: {took.said.strip()[-500:]}")
+    return took
+
+
+def own_cpu() -> float:
+    """Return the CPU time so far of this process and of those that it waited for."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

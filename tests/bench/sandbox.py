@@ -7,24 +7,22 @@ that of all processes: host, zygote and children; the start of the sandbox is pa
 import argparse
 import os
 import random
-import resource
 import statistics
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
+from difftrust.demo.simulated import SIMULATED, sample_simulated
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.generation.simulated import SIMULATED, sample_simulated
 from difftrust_core.languages.python.fuzz import sample_input
 from difftrust_core.languages.python.identity import tree_id
-from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.sandbox.host import Limits, OutcomeTable, Sandbox
+from tests.bench.processes import own_cpu
 
 FLOOR = (Path(__file__).parent / "floor.py").read_text()
 PATIENT = Limits(call_cpu=3600, call_wall=3600, program_cpu=3600, program_wall=3600, memory_bytes=8 << 30)
@@ -44,29 +42,6 @@ class Work:
     task: Task
     inputs: list[str]
     sources: list[str]
-
-
-@dataclass(kw_only=True)
-class Spent:
-    """CPU seconds of host, zygote and children, and wall seconds."""
-
-    cpu: float = 0.0
-    wall: float = 0.0
-
-
-def _cpu() -> float:
-    return sum(
-        usage.ru_utime + usage.ru_stime
-        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    )
-
-
-@contextmanager
-def _timed(spent: Spent) -> Iterator[None]:
-    cpu, wall = _cpu(), time.perf_counter()
-    yield
-    spent.cpu += _cpu() - cpu
-    spent.wall += time.perf_counter() - wall
 
 
 def _candidates(rng: random.Random) -> dict[tuple[str, str], list[str]]:
@@ -134,9 +109,9 @@ def gather(n_programs: int, n: int, *, seed: int, per_task: int = 50) -> list[Wo
     return work
 
 
-def run_floor(work: Sequence[Work]) -> Spent:
-    """Run the bare loop over all work; its own CPU clock counts, not what starting it takes."""
-    spent = Spent()
+def run_floor(work: Sequence[Work]) -> float:
+    """Run the bare loop over all work; return the seconds of its own CPU clock, not what starting it takes."""
+    seconds = 0.0
     with Sandbox(PATIENT) as sandbox:
         for w in work:
             table = OutcomeTable.empty(1)
@@ -146,19 +121,19 @@ def run_floor(work: Sequence[Work]) -> Spent:
             kind, text = table.rows[0][int(ran.outcome_ids[0])]
             if kind is not Kind.VALUE:
                 raise SystemExit(f"the bare loop failed on {w.task.task_id}: {kind.name} {text}")
-            spent.cpu += float(text)
-    return spent
+            seconds += float(text)
+    return seconds
 
 
-def run_sandbox(work: Sequence[Work], layers: frozenset[str]) -> Spent:
-    """Run all work as ``difftrust execute`` does: one zygote, a fork a task, a child a program."""
-    spent = Spent()
-    with _timed(spent), Sandbox(Limits(), allow_weak=True, wanted=layers) as sandbox:
+def run_sandbox(work: Sequence[Work], layers: frozenset[str]) -> tuple[float, float]:
+    """Run all work as ``difftrust execute`` does: one zygote, a fork a task, a child a program; return CPU and wall."""
+    cpu, wall = own_cpu(), time.perf_counter()
+    with Sandbox(Limits(), allow_weak=True, wanted=layers) as sandbox:
         for w in work:
             sandbox.load(w.task.preamble, w.inputs, OutcomeTable.empty(len(w.inputs)))
             for source in w.sources:
                 sandbox.run(source, w.task.entry_point)
-    return spent
+    return own_cpu() - cpu, time.perf_counter() - wall
 
 
 def report(work: Sequence[Work], n: int, rounds: int) -> None:
@@ -166,22 +141,22 @@ def report(work: Sequence[Work], n: int, rounds: int) -> None:
     work = [replace(w, inputs=(w.inputs * (n // len(w.inputs) + 1))[:n]) for w in work]
     programs = sum(len(w.sources) for w in work)
     calls = programs * n
-    floors, runs = [], {name: list[Spent]() for name in STACKS}
+    floors, runs = [], {name: list[tuple[float, float]]() for name in STACKS}
     for _ in range(rounds):
         floors.append(run_floor(work))
         for name, layers in STACKS.items():
             runs[name].append(run_sandbox(work, layers))
-    floor = min(f.cpu for f in floors)
+    floor = min(floors)
     print(f"\n{programs} programs of {len(work)} tasks, n = {n}: {calls:,} calls; smallest of {rounds} rounds")
     print(f"  bare loop   {floor:7.2f} s CPU, {1e6 * floor / calls:6.2f} us a call")
     for name, spent in runs.items():
-        cpu, wall = min(s.cpu for s in spent), min(s.wall for s in spent)
+        cpu, wall = (min(values) for values in zip(*spent, strict=True))
         more = cpu - floor
         fixed = 1e3 * (more - 0.5e-6 * calls) / programs
         print(f"  {name:11s} {cpu:7.2f} s CPU, {wall:.2f} s wall: {cpu / floor:.2f} times the loop")
         print(f"              on top: {1e3 * more / programs:.2f} ms a program, {1e6 * more / calls:.2f} us a call;")
         print(f"              of that beyond 0.5 us a call: {fixed:.2f} ms a program")
-    paired = [a.cpu / b.cpu for a, b in zip(*runs.values(), strict=True)]
+    paired = [a[0] / b[0] for a, b in zip(*runs.values(), strict=True)]
     low, high = 100 * (min(paired) - 1), 100 * (max(paired) - 1)
     print(f"  all layers cost {100 * (statistics.median(paired) - 1):+.1f} % ({low:+.1f} to {high:+.1f} by round)")
 

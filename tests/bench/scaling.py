@@ -8,63 +8,36 @@ its first one held.
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import Recorded
-from difftrust_core.generation.simulated import sample_simulated
+from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES
 from difftrust_core.store.store import Settings, Store, file_name, partition_of
+from tests.bench.processes import Took, run_well
 from tests.support.s3_server import BUCKET, S3, put_all
+from tests.support.tiny import simulated
 
 M, N = 10, 1000
 N_EXECUTED = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """What one command took."""
-
-    cpu: float
-    megabytes: float
-
-
-# To the system, a process has held at least what the one that forked it held then: so it is started from a small one.
-_FROM_A_SMALL_ONE = """
-import resource, subprocess, sys
-status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
-sys.exit(status)
-"""
-
-
-def run(*words: str | Path) -> Spent:
+def run(*words: str | Path) -> Took:
     """Run a command of difftrust and return what it took."""
-    program = [str(Path(sys.executable).with_name("difftrust")), *map(str, words)]
-    alone = [sys.executable, "-S", "-c", _FROM_A_SMALL_ONE, *program]
-    ended = subprocess.run(alone, capture_output=True, text=True)
-    if ended.returncode:
-        raise SystemExit(f"{' '.join(program)} failed: {ended.stderr}")
-    cpu, megabytes = map(float, ended.stdout.split())
-    return Spent(cpu=cpu, megabytes=megabytes)
+    return run_well([Path(sys.executable).with_name("difftrust"), *map(str, words)])
 
 
 def executed(root: Path) -> Store:
     """Make a store of a few tasks and execute it; say what a task takes."""
     tasks = load_benchmark("starter")[:N_EXECUTED]
-    rows = [vars(c) for t in tasks for c in sample_simulated(t, "simulated/medium", temperature=0.6, m=M)]
     store = Store.create(root, Settings())
-    add_candidates(store, Recorded(candidates=pl.DataFrame(rows)), {"starter": tasks}, n_jobs=1)
+    add_candidates(store, simulated(tasks, "simulated/medium", m=M), {"starter": tasks}, n_jobs=1)
     command = ("execute", "--store", root, "-n", str(N), "--jobs", "1")
     cpu = run(*command).cpu - run(*command).cpu  # the second one only looks
     programs = store.read("executions")
@@ -105,7 +78,7 @@ def size(root: Path, tables: tuple[str, ...] = ()) -> tuple[int, int]:
     return len(paths), sum(p.stat().st_size for p in paths)
 
 
-def measure(root: Path) -> dict[str, Spent]:
+def measure(root: Path) -> dict[str, Took]:
     """Run each command on a store that is up to date and needs nothing."""
     store = ("--store", root)
     found = {"execute, nothing to do": run("execute", *store, "-n", str(N), "--jobs", "1")}
@@ -120,7 +93,7 @@ def measure(root: Path) -> dict[str, Spent]:
     return found
 
 
-def measure_url(root: Path, cache: Path) -> dict[str, Spent]:
+def measure_url(root: Path, cache: Path) -> dict[str, Took]:
     """Run commands on the store at a real S3 of this machine: its mirror is made, found up to date, and sent to."""
     with S3() as server:
         os.environ.update({**server.environment, "DIFFTRUST_CACHE": str(cache)})
@@ -145,7 +118,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         few = executed(Path(folder) / "few")
-        found: list[dict[str, Spent]] = []
+        found: list[dict[str, Took]] = []
         root = Path(folder) / "store"
         for n_tasks in given.tasks:
             grown(few, root, n_tasks)
@@ -168,12 +141,12 @@ def main() -> None:
         report(given.url_tasks, found)
 
 
-def report(sizes: list[int], found: list[dict[str, Spent]]) -> None:
+def report(sizes: list[int], found: list[dict[str, Took]]) -> None:
     """Print what each command took, and the slopes."""
     heads = "".join(f"{size:>9,}" for size in sizes)
     print(f"{'CPU seconds and MB at tasks:':<40}{heads}{'a task':>12}{heads}{'a task':>10}")
     for name in found[0]:
-        cpu, memory = [one[name].cpu for one in found], [one[name].megabytes for one in found]
+        cpu, memory = [one[name].cpu for one in found], [one[name].largest_mb for one in found]
         slope, growth = (float(np.polyfit(sizes, values, 1)[0]) for values in (cpu, memory))
         seconds, megabytes = "".join(f"{v:9.1f}" for v in cpu), "".join(f"{v:9.0f}" for v in memory)
         print(f"{name:<40}{seconds}{slope * 1e3:9.2f} ms{megabytes}{growth * 1e3:7.1f} kB")

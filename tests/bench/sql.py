@@ -8,7 +8,6 @@ databases of another seed. CPU time is that of all processes.
 import argparse
 import os
 import random
-import resource
 import statistics
 import time
 from collections import Counter
@@ -16,13 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from difftrust.sql.bugs import mutants
+from difftrust.sql.schema import read_schema
+from difftrust.sql.spider import load_spider
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.spider import load_spider
-from difftrust_core.languages.language import load_language
-from difftrust_core.languages.sql.bugs import mutants
-from difftrust_core.languages.sql.schema import read_schema
+from difftrust_core.languages.registry import load_language
 from difftrust_core.sandbox.host import Sandbox
+from tests.bench.processes import own_cpu
 from tests.support.distinguish import differing, distinguish, most_rows
 
 SQL = load_language("sql")
@@ -66,7 +66,7 @@ def measure(tasks: Sequence[Task], *, most: int, seed: int, truth: int = 10) -> 
     """Return the figures for these questions."""
     figures, rng = Figures(), random.Random(seed)
     asked = [(task, chosen_mutants(task, most, rng)) for task in tasks]
-    before, left = _cpu(), list[tuple[Task, list[str]]]()
+    before, left = own_cpu(), list[tuple[Task, list[str]]]()
     with Sandbox(SQL.limits, runner=SQL.runner) as sandbox:
         for task, made in asked:
             began = time.perf_counter()
@@ -75,7 +75,7 @@ def measure(tasks: Sequence[Task], *, most: int, seed: int, truth: int = 10) -> 
             figures.rows += [most_rows(read_literal(f.smallest.arguments)[0]) for f in found]
             told = {f.query for f in found}
             left.append((task, [m for m in made if m not in told]))
-    figures.cpu = _cpu() - before
+    figures.cpu = own_cpu() - before
     _tell_the_truth(figures, left, truth * sum(STEPS))
     return figures
 
@@ -89,11 +89,6 @@ def _tell_the_truth(figures: Figures, left: Sequence[tuple[Task, list[str]]], n:
                 shown = differing(task, made, sandbox, inputs=inputs)
                 for m in made:
                     (figures.missed if shown[m] else figures.same).append((task.task_id, m))
-
-
-def _cpu() -> float:
-    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def report(figures: Figures) -> None:

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import time
 
+from difftrust.contests.texts import draw_text
 from difftrust_core.base.literals import write_literal
-from difftrust_core.languages.language import Language, key_of, load_language
-from difftrust_core.languages.stdin.fuzz import draw_text
-from difftrust_core.sandbox.host import Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.languages.language import Language, key_of
+from difftrust_core.languages.registry import load_language
+from difftrust_core.sandbox.host import OutcomeTable, Sandbox
 
 EXAMPLES = ("5\n3 -1 4 1 5\n", "3\n9 2 6\n", "8\n5 3 5 8 9 7 9 -3\n")
 ALGORITHMS = {

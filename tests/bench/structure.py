@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from difftrust_core.metrics.structure.compare import Programs
+from difftrust.structure.compare import Programs
 
 N_TASKS = 60
 

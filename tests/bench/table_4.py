@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from difftrust_core.analysis.ablation.grid import PARTS
-from difftrust_core.datasets.published import PAPER_SETTING
+from difftrust.shipped import PAPER_SETTING
+from difftrust.tables.grid import PARTS
 from difftrust_core.store.store import REFERENCE, Store
 from tests.bench.figures import Figure, figure_of
-from tests.bench.processes import Took, run
+from tests.bench.processes import Took, run_well
 from tests.bench.published import DROPPED_AFTER, Taken, run_published, sample_pairs
 from tests.bench.sandbox import Work, run_floor
 
@@ -22,9 +22,9 @@ N = 1_000
 
 def run_table_4(difftrust: str, store: Path, fill: Sequence[str], jobs: int) -> tuple[list[Figure], Took]:
     """Fill a store, execute all of it, print Table 4: (a). Return the figures, and what executing took."""
-    filled = run([difftrust, *fill, "--store", str(store)])
-    executed = run([difftrust, "execute", "--store", str(store), "-n", str(N), "--jobs", str(jobs)])
-    printed = run([difftrust, "table", "4", "--store", str(store)])
+    filled = run_well([difftrust, *fill, "--store", str(store)])
+    executed = run_well([difftrust, "execute", "--store", str(store), "-n", str(N), "--jobs", str(jobs)])
+    printed = run_well([difftrust, "table", "4", "--store", str(store)])
     opened = Store.open(store)
     programs, tasks = _executions(opened).height, opened.read("inputs").select("benchmark", "task_id").unique().height
     whole = [filled, executed, printed]
@@ -59,7 +59,7 @@ def run_bare_loop(store: Store, executed: Took, n_processes: int) -> list[Figure
     """
     work = list(_ordinary_work(store))
     with ThreadPoolExecutor(n_processes) as pool:
-        floors = list(pool.map(lambda one: run_floor([one]).cpu, work))
+        floors = list(pool.map(lambda one: run_floor([one]), work))
     floor = sum(floors)
     stopped = _executions(store).filter(pl.col("restarts") > 0)
     without = executed.cpu - stopped["cpu_seconds"].sum()

@@ -4,13 +4,15 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
-from difftrust_core.base.task import Task
 from tests.bench import published
+from tests.bench.worst_imports import MEGABYTES, SECONDS, SOURCES, TASKS, import_worst
 from tests.support.needs import needs_bubblewrap
+from tests.support.tasks import small_task
 
 
 def printed(module: str, *arguments: str) -> str:
@@ -46,15 +48,7 @@ def test_the_benchmark_runs() -> None:
 @needs_bubblewrap  # the yardstick runs in it
 def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(published, "DROPPED_AFTER", 3.0)
-    task = Task(
-        benchmark="tiny",
-        task_id="tiny/0",
-        entry_point="f",
-        signature="(a)",
-        description="",
-        seed_inputs=("(1,)",),
-        reference="def f(a):\n    return a\n",
-    )
+    task = small_task("f", reference="def f(a):\n    return a\n")
     candidates = ("def f(a):\n    while True: pass\n",) * 2
     pair = published.Pair(task=task, model="m", candidates=candidates, inputs=("(1,)",) * 20, attempts=(1,) * 20)
     (taken,) = published.run_published([pair], n_processes=1, n=20)
@@ -63,3 +57,21 @@ def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.
     while any(published.YARDSTICK in (p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])):
         assert time.monotonic() < end, "the yardstick was left behind"
         time.sleep(0.1)
+
+
+TEN = (
+    *("packed candidates", "packed blank lines", "f-strings", "functions", "Parquet text", "Parquet rows"),
+    *("pickle keys", "LiveCodeBench", "EvalPlus", "own tasks"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEN)
+def test_the_worst_files_are_bounded(name: str, tmp_path: Path) -> None:
+    """Imported, or refused in one line, within 500 MB and ten seconds of processors."""
+    assert name in SOURCES | TASKS
+    _, took = import_worst(name, tmp_path)
+    assert took.status in (0, 1)
+    assert "Traceback" not in took.said
+    assert took.together_mb < MEGABYTES
+    assert took.cpu < 2 * SECONDS  # on two processors, which other tests share

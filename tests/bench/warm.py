@@ -12,18 +12,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.bench.commands import LIMIT, Checked, Ended, checked
+from tests.bench.commands import LIMIT, Checked, checked
+from tests.bench.processes import Took
 
 _IMPORTED = (
-    "difftrust_core.checks.check",
-    "difftrust_core.cli.checking.many",
-    "difftrust_core.cli.checking.one",
+    "difftrust.check.check",
+    "difftrust.cli.check_many",
+    "difftrust.cli.judgement",
     "difftrust_core.languages.python.adapter",
-    "difftrust_core.languages.python.shrink_calls",
-    "difftrust_core.languages.python.witnesses",
-    "difftrust_core.metrics.intervals.coder_model",
-    "difftrust_core.report.check_text",
-    "difftrust_core.sandbox.self_test",
+    "difftrust_core.languages.python.simpler",
+    "difftrust.search.dictionary",
+    "difftrust.intervals",
+    "difftrust.outputs.report_text",
+    "difftrust_core.sandbox.host",
 )
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__, *_IMPORTED])
@@ -46,12 +47,12 @@ def run_warm_check(where: str, programs: Path, options: Sequence[str], cwd: Path
         process.close()
         stdout, stderr, end = ((Path(folder) / name).read_text(errors="replace") for name in ("1", "2", "end"))
     status, cpu = end.split() or (-signal.SIGKILL, "nan")
-    return checked(Ended(status=int(status), stdout=stdout, stderr=stderr, seconds=seconds, cpu=float(cpu)))
+    return checked(Took(status=int(status), stdout=stdout, stderr=stderr, wall=seconds, cpu=float(cpu)))
 
 
 def _be_the_command(words: list[str], cwd: str, folder: str) -> None:
     """Write what is printed into files; the status and the processor time too, since threads share what waits."""
-    from difftrust_core.cli import main
+    from difftrust.cli import main
 
     os.setsid()
     os.chdir(cwd)

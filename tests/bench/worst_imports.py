@@ -30,20 +30,26 @@ def _line(code: str, task_id: str = "t") -> str:
     return json.dumps({"task_id": task_id, "solution": code}) + "\n"
 
 
-def _as_long_as_fits(path: Path, text: Callable[[int], bytes], *, packed: bool) -> Path:
-    """Write text(0), text(1), ..., packed or plain, until the file is nearly MOST_BYTES long."""
+def _repeated(path: Path, text: Callable[[int], bytes]) -> Path:
+    """Write text(0), text(1), ..., packed if the name ends so, until the file is nearly MOST_BYTES long."""
+    is_packed = path.suffix == ".gz"
     with path.open("wb") as raw:
         packer, written = zlib.compressobj(6, zlib.DEFLATED, 31), 0
         for number in range(1_000):
-            before, block = packer.copy() if packed else packer, text(number)
-            made = packer.compress(block) + packer.flush(zlib.Z_SYNC_FLUSH) if packed else block
+            before, block = packer.copy() if is_packed else packer, text(number)
+            made = packer.compress(block) + packer.flush(zlib.Z_SYNC_FLUSH) if is_packed else block
             if written + len(made) > MOST_BYTES - 100:
                 packer = before
                 break
             written += raw.write(made)
-        if packed:
+        if is_packed:
             raw.write(packer.flush())
     return path
+
+
+def _hundred(line: Callable[[int], str]) -> Callable[[int], bytes]:
+    """Return blocks of a hundred lines, all different."""
+    return lambda i: "".join(line(100 * i + j) for j in range(100)).encode()
 
 
 def _parquet(path: Path, **columns: object) -> Path:
@@ -60,81 +66,19 @@ def _parquet(path: Path, **columns: object) -> Path:
     return path
 
 
-def _packed_line(folder: Path) -> Path:
-    return _as_long_as_fits(
-        folder / "line.jsonl.gz",
-        lambda i: (b"" if i else b'{"task_id": "t", "solution": "') + b"x" * _CHUNK,
-        packed=True,
-    )
-
-
-def _packed_candidates(folder: Path) -> Path:
-    block = (_line("def f(x): return x") * (_CHUNK // 60)).encode()
-    return _as_long_as_fits(folder / "candidates.jsonl.gz", lambda i: block, packed=True)
-
-
-def _packed_bad_lines(folder: Path) -> Path:
-    return _as_long_as_fits(folder / "bad.jsonl.gz", lambda i: b"0\n" * (_CHUNK // 2), packed=True)
-
-
-def _packed_blank_lines(folder: Path) -> Path:
-    return _as_long_as_fits(folder / "blank.jsonl.gz", lambda i: b"\n" * _CHUNK, packed=True)
-
-
-def _packed_structure(folder: Path) -> Path:
-    return _as_long_as_fits(
-        folder / "structure.jsonl.gz", lambda i: b"[" * (i == 0) + b'{"":1},' * (_CHUNK // 7), packed=True
-    )
-
-
-def _packed_wide_text(folder: Path) -> Path:
-    line = _line("x = '" + "a" * 250_000 + "\U0001f600'").replace("\\ud83d\\ude00", "\U0001f600").encode()
-    return _as_long_as_fits(folder / "wide.jsonl.gz", lambda i: line.replace(b"x", b"x%d" % i, 1), packed=True)
-
-
-def _deep_json(folder: Path) -> Path:
-    path = folder / "deep.jsonl"
-    path.write_bytes(b'{"task_id": "t", "solution": ' + b"[" * (MOST_BYTES - 100) + b"\n")
-    return path
-
-
-def _f_string(folder: Path) -> Path:
-    path = folder / "f_string.jsonl"
-    path.write_text(
-        "".join(_line(f'x{i} = f"' + "{x}" * (n // 3) + '"') for i, n in enumerate((300_000, *[65_000] * 10)))
-    )
-    return path
-
-
-def _functions(folder: Path) -> Path:
-    path = folder / "functions.jsonl"
-    path.write_text(
-        "".join(_line("".join(f"def f{i}():return {i}\n" for i in range(n))) for n in (20_000, *range(2_700, 2_706)))
-    )
-    return path
-
-
-def _dense(folder: Path) -> Path:
-    def text(number: int) -> bytes:
-        return _line(f"{number};" + "0;" * 32_000).encode()
-
-    return _as_long_as_fits(folder / "dense.jsonl", text, packed=False)
-
-
-def _small_programs(folder: Path) -> Path:
-    return _as_long_as_fits(
-        folder / "small.jsonl",
-        lambda i: b"".join(_line(f"x={i * 1000 + j}").encode() for j in range(1000)),
-        packed=False,
-    )
-
-
-def _unknown_names(folder: Path) -> Path:
-    return _as_long_as_fits(
-        folder / "names.jsonl",
-        lambda i: b"".join(_line("", f"u{i * 1000 + j}").encode() for j in range(1000)),
-        packed=False,
-    )
+_WIDE = _line("x = '" + "a" * 250_000 + "\U0001f600'").replace("\\ud83d\\ude00", "\U0001f600").encode()
+_EQUAL = (_line("def f(x): return x") * (_CHUNK // 60)).encode()
+_F_STRINGS = [(f'x{i} = f"' + "{x}" * (n // 3) + '"') for i, n in enumerate((300_000, *[65_000] * 10))]
+_FUNCTIONS = ["".join(f"def f{i}():return {i}\n" for i in range(n)) for n in (20_000, *range(2_700, 2_706))]
+_EVALPLUS_TASK = {
+    "task_id": "HumanEval/0",
+    "prompt": 'def f(x):\n    """d"""\n',
+    "entry_point": "f",
+    "canonical_solution": "    return x\n",
+    "base_input": [[1]],
+    "plus_input": 0,
+}
+_EVALPLUS = json.dumps(_EVALPLUS_TASK)[:-2].encode() + b"["
 
 
 def _parquet_text(folder: Path) -> Path:
@@ -197,54 +141,58 @@ def _livecodebench(folder: Path) -> Path:
     return path
 
 
-def _evalplus(folder: Path) -> Path:
-    task = {"task_id": "HumanEval/0", "prompt": 'def f(x):\n    """d"""\n', "entry_point": "f"}
-    task |= {"canonical_solution": "    return x\n", "base_input": [[1]], "plus_input": 0}
-    start = json.dumps(task)[:-2].encode()
-    return _as_long_as_fits(
-        folder / "evalplus.jsonl.gz", lambda i: (start + b"[" if not i else b"") + b"[[]]," * (_CHUNK // 5), packed=True
-    )
+def _written(name: str, text: Callable[[], str]) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        (folder / name).write_text(text())
+        return folder / name
+
+    return make
 
 
-def _own_tasks(folder: Path) -> Path:
-    return _as_long_as_fits(
-        folder / "own.jsonl",
-        lambda i: b"".join(_TASKS.replace('"t"', f'"t{i * 100 + j}"').encode() for j in range(100)),
-        packed=False,
-    )
-
-
-def _module(folder: Path) -> Path:
-    path = folder / "module.py"
-    path.write_text("".join(f'def f{i}(x: int):\n    """d"""\n    return {i}\n' for i in range(20_000)))
-    return path
-
-
-def _toml(folder: Path) -> Path:
-    path = folder / "deep.toml"
-    path.write_text("[[task]]\nx = " + "[" * 400_000 + "\n" + ".".join(["a"] * 100_000) + " = 1\n")
-    return path
-
-
-def _long_name(folder: Path) -> Path:
-    path = folder / "long.jsonl"
-    path.write_text(_TASKS.replace('"t"', '"' + "t" * 900_000 + '"'))
-    return path
+def _filled(name: str, text: Callable[[int], bytes]) -> Callable[[Path], Path]:
+    return lambda folder: _repeated(folder / name, text)
 
 
 SOURCES: Final[dict[str, tuple[str, Callable[[Path], Path]]]] = {
-    "packed line": ("one line of 1 GB, gzip", _packed_line),
-    "packed candidates": ("millions of equal candidates, gzip", _packed_candidates),
-    "packed bad lines": ("millions of lines that are none, gzip", _packed_bad_lines),
-    "packed blank lines": ("1 GB of blank lines, gzip", _packed_blank_lines),
-    "packed structure": ("100 million objects in one line, gzip", _packed_structure),
-    "packed wide text": ("long texts with one character of four bytes, gzip", _packed_wide_text),
-    "deep JSON": ("a million lists in each other", _deep_json),
-    "f-strings": ("f-strings of 300 KB, and ten of 65", _f_string),
-    "functions": ("20,000 functions of one line, and six times 2,700", _functions),
-    "dense": ("programs of 64 KB with a statement each two characters", _dense),
-    "small programs": ("as many different programs as fit", _small_programs),
-    "unknown names": ("as many unknown tasks as fit", _unknown_names),
+    "packed line": (
+        "one line of 1 GB, gzip",
+        _filled("line.jsonl.gz", lambda i: b"x" * _CHUNK if i else b'{"task_id": "t", "solution": "'),
+    ),
+    "packed candidates": ("millions of equal candidates, gzip", _filled("candidates.jsonl.gz", lambda i: _EQUAL)),
+    "packed bad lines": (
+        "millions of lines that are none, gzip",
+        _filled("bad.jsonl.gz", lambda i: b"0\n" * (_CHUNK // 2)),
+    ),
+    "packed blank lines": ("1 GB of blank lines, gzip", _filled("blank.jsonl.gz", lambda i: b"\n" * _CHUNK)),
+    "packed structure": (
+        "100 million objects in one line, gzip",
+        _filled("structure.jsonl.gz", lambda i: b'{"":1},' * (_CHUNK // 7) if i else b"["),
+    ),
+    "packed wide text": (
+        "long texts with one character of four bytes, gzip",
+        _filled("wide.jsonl.gz", lambda i: _WIDE.replace(b"x", b"x%d" % i, 1)),
+    ),
+    "deep JSON": (
+        "a million lists in each other",
+        _written("deep.jsonl", lambda: '{"task_id": "t", "solution": ' + "[" * (MOST_BYTES - 100) + "\n"),
+    ),
+    "f-strings": (
+        "f-strings of 300 KB, and ten of 65",
+        _written("f_string.jsonl", lambda: "".join(map(_line, _F_STRINGS))),
+    ),
+    "functions": (
+        "20,000 functions of one line, and six times 2,700",
+        _written("functions.jsonl", lambda: "".join(map(_line, _FUNCTIONS))),
+    ),
+    "dense": (
+        "programs of 64 KB with a statement each two characters",
+        _filled("dense.jsonl", lambda i: _line(f"{i};" + "0;" * 32_000).encode()),
+    ),
+    "small programs": (
+        "as many different programs as fit",
+        _filled("small.jsonl", _hundred(lambda i: _line(f"x={i}"))),
+    ),
+    "unknown names": ("as many unknown tasks as fit", _filled("names.jsonl", _hundred(lambda i: _line("", f"u{i}")))),
     "Parquet text": ("five texts of 10 MB", _parquet_text),
     "Parquet dictionary": ("one text of 200 KB in 200,000 rows", _parquet_dictionary),
     "Parquet rows": ("20 million rows", _parquet_rows),
@@ -255,11 +203,25 @@ SOURCES: Final[dict[str, tuple[str, Callable[[Path], Path]]]] = {
 }
 TASKS: Final[dict[str, tuple[str, Callable[[Path], Path]]]] = {
     "LiveCodeBench": ("200 MB of packed tests, and 70 million lists", _livecodebench),
-    "EvalPlus": ("200 million inputs, gzip", _evalplus),
-    "own tasks": ("as many tasks as fit", _own_tasks),
-    "module": ("20,000 functions", _module),
-    "TOML": ("400,000 lists in each other", _toml),
-    "long name": ("a task with a name of 900,000 characters", _long_name),
+    "EvalPlus": (
+        "200 million inputs, gzip",
+        _filled("evalplus.jsonl.gz", lambda i: b"[[]]," * (_CHUNK // 5) if i else _EVALPLUS),
+    ),
+    "own tasks": ("as many tasks as fit", _filled("own.jsonl", _hundred(lambda i: _TASKS.replace('"t"', f'"t{i}"')))),
+    "module": (
+        "20,000 functions",
+        _written(
+            "module.py", lambda: "".join(f'def f{i}(x: int):\n    """d"""\n    return {i}\n' for i in range(20_000))
+        ),
+    ),
+    "TOML": (
+        "400,000 lists in each other",
+        _written("deep.toml", lambda: f"[[task]]\nx = {'[' * 400_000}\n{'.'.join(['a'] * 100_000)} = 1\n"),
+    ),
+    "long name": (
+        "a task with a name of 900,000 characters",
+        _written("long.jsonl", lambda: _TASKS.replace('"t"', f'"{"t" * 900_000}"')),
+    ),
 }
 
 
@@ -278,8 +240,8 @@ def import_worst(name: str, folder: Path) -> tuple[int, Took]:
         source, base = folder / "one.jsonl", path
         source.write_text(_line("def f(x): return x"))
     coder = () if path.name in ("clone",) or path.suffix == ".parquet" else _CODER
-    command = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "import", str(source), *coder]
-    took = run([*command, "--tasks", str(base), "--store", str(folder / "store")], may_fail=True, look_every=0.02)
+    command = [sys.executable, "-P", "-c", "from difftrust.cli import main; main()", "import", str(source), *coder]
+    took = run([*command, "--tasks", str(base), "--store", str(folder / "store")], look_every=0.02)
     return size, took
 
 

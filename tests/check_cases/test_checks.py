@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.bench.check import Question, ask, ask_all, judge, questions, table, wrong_ones
+from tests.bench.check import Question, ask, ask_all, finds, judge, questions, table, wrong_ones
 from tests.bench.commands import Checked
-from tests.bench.planted import found
 from tests.bench.warm import run_warm_check
 from tests.check_cases.case import FOLDER as CASES
 from tests.check_cases.case import load_case, load_cases
@@ -49,14 +48,14 @@ def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green(
 
 @pytest.mark.parametrize("planted", QUICK_PLANTED, ids=lambda planted: planted.kind)
 def test_a_planted_fault_is_found(planted: Planted) -> None:
-    assert found(planted, check=run_warm_check)
+    assert finds(planted, check=run_warm_check)
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_nine_of_ten_planted_faults_are_found() -> None:
     with ThreadPoolExecutor(2) as pool:
-        hits = list(pool.map(lambda planted: found(planted, check=run_warm_check), PLANTED))
+        hits = list(pool.map(lambda planted: finds(planted, check=run_warm_check), PLANTED))
     missed = [(planted.kind, planted.condition) for planted, hit in zip(PLANTED, hits, strict=True) if not hit]
     assert len(missed) <= 0.1 * len(PLANTED), missed
 

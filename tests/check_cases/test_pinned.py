@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.cli import main
+from difftrust.cli import main
 from tests.check_cases.case import FOLDER, load_case
 
 CASES = (

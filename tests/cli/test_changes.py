@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from difftrust_core.checks.versions.records import DiffOptions
-from difftrust_core.cli import main
-from difftrust_core.cli.checking.changes import Between, diff_changes, read_words
+from difftrust.cli.changes import Between, diff_changes, read_words
+from difftrust.diff.records import DiffOptions
 from difftrust_core.exceptions import WrongUsage
+from tests.support.command import run
 from tests.support.repository import commit, git, repository, write
 
 
@@ -77,7 +77,7 @@ NEW = NEW.replace("    result = 0\n    for x in xs:\n        result += x\n    re
 
 
 def compare(capsys: pytest.CaptureFixture[str], *words: str, **chosen: Any) -> tuple[int, dict[str, Any], str]:
-    status = diff_changes(read_words(words), DiffOptions(n=40, witnesses=20, **chosen), style="json")
+    status = diff_changes(read_words(words), DiffOptions(n=40, **chosen), style="json")
     out, err = capsys.readouterr()
     return status, {each["name"]: each for each in json.loads(out)}, err
 
@@ -131,13 +131,8 @@ def test_what_is_said_of_no_changed_function_is_refused(there: Path, chosen: dic
 
 def test_the_command_takes_revisions_and_paths(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(there, {"pkg/mod.py": "def f(x):\n    return -x\n"})
-    with pytest.raises(SystemExit) as ended:
-        main(["diff", "HEAD", "-n", "40", "--", "pkg"])
-    out, err = capsys.readouterr()
-    assert ended.value.code == 1, err
-    assert out.splitlines()[0] == "pkg/mod.py::f: changed"
-    assert out.splitlines()[-1] == "1 function: 1 changed"
-    with pytest.raises(SystemExit) as ended:
-        main(["diff", "HEAD", "--", "other"])
-    assert ended.value.code == 0
-    assert "no function changed between HEAD and the working tree" in capsys.readouterr().err
+    status, out, err = run(capsys, "diff", "HEAD", "-n", "40", "--", "pkg")
+    assert status == 1, err
+    assert (out.splitlines()[0], out.splitlines()[-1]) == ("pkg/mod.py::f: changed", "1 function: 1 changed")
+    status, _, err = run(capsys, "diff", "HEAD", "--", "other")
+    assert (status, "no function changed between HEAD and the working tree" in err) == (0, True)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.files import PREFIX
-from difftrust_core.cli import main
-from tests.support.killing import below
+from tests.support.command import run
+from tests.support.proc import below
 from tests.support.repository import commit, git, repository, write
+from tests.support.waiting import until
 
 MODULE = '''"""Shapes."""
 
@@ -59,12 +60,8 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["check", *words])
-    out, err = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, out, err
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    return run(capsys, "check", *words)
 
 
 def verdicts(out: str) -> dict[str, str]:
@@ -76,26 +73,26 @@ def verdicts(out: str) -> dict[str, str]:
 def test_each_function_has_its_folder_and_its_own_body_stands_beside(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = run(capsys, "shapes.py", *CHECK, "--json")
+    status, out, err = check(capsys, "shapes.py", *CHECK, "--json")
     assert verdicts(out) == {"area": "coherent", "half": "incoherent", "Box.add": "coherent"}
     assert status == 1
     assert "left out, no candidates in c: shapes.py::unnamed" in err
     assert "shapes.py::half: incoherent" in err
     assert "in the minority: 1 of 3" in out
-    again = run(capsys, "shapes.py", *CHECK, "--json")
+    again = check(capsys, "shapes.py", *CHECK, "--json")
     assert again[:2] == (status, out)
     assert "3 of 3 were judged before" in again[2]
     # What one of them rests on changes: that one is judged again.
     write(there, {"c/half/a.py": "def half(x):\n    return x / 2 + 0\n", "c/half/b.py": "half = lambda x: x / 2\n"})
-    status, out, err = run(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--json")
+    status, out, err = check(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--json")
     assert (status, verdicts(out)) == (0, {"half": "coherent", "Box.add": "coherent"})
     assert "1 of 2 were judged before" in err
-    assert "judged before" not in run(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--json")[2]
+    assert "judged before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--json")[2]
 
 
 def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(there, {"c/odd/a.py": "def odd():\n    return 1\n", "pkg/broken.py": "def f(:\n"})
-    status, out, _ = run(capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--json")
+    status, out, _ = check(capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--json")
     assert status == 3
     assert verdicts(out) == {
         "odd": "refused",
@@ -111,7 +108,7 @@ def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys
 def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(there, {"a/shapes.py": MODULE, "b.py": MODULE, "c/b.area/a.py": CANDIDATES["c/area/a.py"]})
     write(there, {"c/a/shapes.py/area/a.py": CANDIDATES["c/area/a.py"]})
-    status, out, _ = run(capsys, "a/shapes.py::area", "b.py::area", "shapes.py::area", *CHECK)
+    status, out, _ = check(capsys, "a/shapes.py::area", "b.py::area", "shapes.py::area", *CHECK)
     assert status == 3
     assert "expected candidates in c/area" in out
     assert out.count("coherent") >= 2
@@ -119,17 +116,17 @@ def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: py
 
 def test_only_what_changed_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository(there, {".gitignore": "c/\n.cache/\n"})
-    status, out, err = run(capsys, "--changed-since", "HEAD", *CHECK, "--json")
+    status, out, err = check(capsys, "--changed-since", "HEAD", *CHECK, "--json")
     assert (status, verdicts(out), "no function changed since HEAD" in err) == (0, {}, True)
     write(there, {"shapes.py": MODULE.replace("width * height", "height * width  # turned").replace("x / 2", "x // 2")})
     (there / "tests").mkdir()
-    status, out, err = run(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *CHECK, "--json")
+    status, out, err = check(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *CHECK, "--json")
     assert (status, verdicts(out)) == (0, {"area": "coherent", "half": "coherent"})
     (there / "sub").mkdir()
     os.chdir(there / "sub")
-    status, out, err = run(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *CHECK, "--json")
+    status, out, err = check(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *CHECK, "--json")
     assert (status, "no function changed since HEAD" in err) == (0, True)
-    status, out, err = run(
+    status, out, err = check(
         capsys, "--changed-since", "HEAD", "--candidates", "../c", "--with-body", "-n", "60", "--json"
     )
     assert verdicts(out) == {"area": "coherent", "half": "coherent"}
@@ -139,14 +136,10 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
     write(there, {"c/half/a.py": "import time\ndef half(x):\n    time.sleep(0.05)\n    return x / 2\n"})
     kept = there / ".cache" / "judged"
     environment = os.environ | {"TMPDIR": str(there)}
-    command = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "check", "shapes.py", *CHECK]
+    command = [sys.executable, "-P", "-c", "from difftrust.cli import main; main()", "check", "shapes.py", *CHECK]
     running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        end = time.monotonic() + 60
-        while not list(kept.glob("*.json")):
-            assert time.monotonic() < end
-            assert running.poll() is None
-            time.sleep(0.05)
+        until(lambda: list(kept.glob("*.json")) or running.poll() is not None, 60)
         time.sleep(0.3)  # into the second one
         children = below(running.pid)
         running.send_signal(signal.SIGINT)
@@ -157,10 +150,7 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
     assert err.splitlines()[-1] == "difftrust: stopped; what is finished is kept, the same command goes on from there"
     assert "Traceback" not in err
     assert out == ""
-    end = time.monotonic() + 20
-    while [pid for pid in children if Path(f"/proc/{pid}").exists()]:  # the kernel ends them after the one above
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 20)  # the kernel ends them after that one
     assert not [path for path in there.rglob("*") if path.name.startswith(PREFIX) or path.suffix == ".tmp"]
     assert [json.loads(path.read_text())["name"] for path in kept.iterdir()] == ["shapes.py::area"]
     write(there, CANDIDATES)
@@ -170,25 +160,25 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
 
 
 def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first = run(capsys, "shapes.py::Box", *CHECK)
+    first = check(capsys, "shapes.py::Box", *CHECK)
     for path in (there / ".cache" / "judged").iterdir():
         path.write_text("{")
-    second = run(capsys, "shapes.py::Box", *CHECK)
+    second = check(capsys, "shapes.py::Box", *CHECK)
     assert first[0] == second[0] == 0
     assert "judged before" not in second[2]
-    assert "1 of 1 were judged before" in run(capsys, "shapes.py::Box", *CHECK)[2]
-    assert "judged before" not in run(capsys, "shapes.py::Box", *CHECK, "--again")[2]
+    assert "1 of 1 were judged before" in check(capsys, "shapes.py::Box", *CHECK)[2]
+    assert "judged before" not in check(capsys, "shapes.py::Box", *CHECK, "--again")[2]
 
 
 def test_a_function_of_a_revision_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository(there, {".gitignore": "c/\n.cache/\n"})
     commit(there, {"shapes.py": MODULE.replace("width * height", "width + height")})
     area = ["--candidates", "c/area", "--with-body", "-n", "60"]
-    status, out, _ = run(capsys, "HEAD~1:shapes.py::area", *area)
+    status, out, _ = check(capsys, "HEAD~1:shapes.py::area", *area)
     assert (status, out.splitlines()[0]) == (0, "HEAD~1:shapes.py::area: coherent")
-    status, out, _ = run(capsys, "HEAD:shapes.py::area", *area)
+    status, out, _ = check(capsys, "HEAD:shapes.py::area", *area)
     assert (status, out.splitlines()[0]) == (1, "HEAD:shapes.py::area: incoherent")
     assert out.splitlines()[1].startswith("Your code in shapes.py differs from a.py: 1 of 2 candidates stand on each")
-    status, _, err = run(capsys, "HEAD:shapes.py::area", *area, "--pin", "area(1, 2) == 2")
+    status, _, err = check(capsys, "HEAD:shapes.py::area", *area, "--pin", "area(1, 2) == 2")
     assert (status, "a file to write" in err) == (2, True)
     assert git(there, "status", "--porcelain") == ""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.cli import main
+from tests.support.command import run
 
 MODULE = '''import datetime
 
@@ -36,10 +36,8 @@ REFUSALS = {
     "missing folder": (["module.py::double", "--candidates", "nowhere"], "nowhere cannot be read"),
     "empty folder": (["module.py::double", "--candidates", "empty"], "found none; give another folder"),
     "file as folder": (["module.py::double", "--candidates", "module.py"], "module.py cannot be read"),
-    "missing module": (["other.py::double", "--candidates", "programs"], "other.py cannot be read"),
     "folder as module": (["empty::double", "--candidates", "programs"], "empty cannot be read: Is a directory"),
     "syntax error": (["broken.py::double", "--candidates", "programs"], "SyntaxError: '(' was never closed in line 1"),
-    "missing function": (["module.py::triple", "--candidates", "programs"], "found: double; name one of these"),
     "missing class": (["module.py::Bag.add", "--candidates", "programs"], "found: Box; name one of these"),
     "missing method": (["module.py::Box.take", "--candidates", "programs"], "found: __init__, add"),
     "a class": (["module.py::Box", "--candidates", "programs"], "such as programs/Box.add/*.py, found programs/*.py"),
@@ -56,7 +54,6 @@ REFUSALS = {
     "body of a stub": ([*CHECK, "--with-body"], "expected a body in double to compare, found none"),
     "one colon": (["module.py:double", "--candidates", "programs"], "got 'module.py:double'"),
     "colons twice": (["module.py::Box::add", "--candidates", "programs"], "got 'module.py::Box::add'"),
-    "neither": (["module.py::double"], "got neither; name an LLM, or a folder of programs"),
     "both": ([*CHECK, "--model", "openai/x"], "got both; leave one out"),
     "store in a file": (["module.py::double", "--model", "openai/x", "--store", "module.py"], "is no difftrust store"),
     "store that cannot be made": (
@@ -67,6 +64,7 @@ REFUSALS = {
     "assume without sense": ([*CHECK, "--assume", "x >"], "got 'x >': invalid syntax; write e.g."),
     "assume of another": ([*CHECK, "--assume", "y > 1"], "y is not known; use the parameters' names"),
     "assume of nothing": ([*CHECK, "--assume", "1 < 2"], "which names none of them"),
+    "example of an unknown name": ([*CHECK, "--example", "double(y)"], "y is not defined"),
     "example of another": ([*CHECK, "--example", "triple(1) == 3"], "expected a call of double"),
     "no inputs": ([*CHECK, "-n", "0"], "greater than or equal to 1"),
     "witnesses": ([*CHECK, "--witnesses", "-1"], "greater than or equal to 0"),
@@ -133,11 +131,9 @@ def test_a_refusal_is_one_line_and_leaves_nothing_behind(
 ) -> None:
     words, message = REFUSALS[name]
     before = state(folder)
-    with pytest.raises(SystemExit) as ended:
-        main(["check", *words])
-    out, err = capsys.readouterr()
+    status, out, err = run(capsys, "check", *words)
     lines = [line for line in err.splitlines() if line.startswith("difftrust: ")]
-    assert (ended.value.code, out, len(lines)) == (2, "", 1)
+    assert (status, out, len(lines)) == (2, "", 1)
     assert message in lines[0] == err.splitlines()[-1]
     assert state(folder) == before
 
@@ -145,8 +141,6 @@ def test_a_refusal_is_one_line_and_leaves_nothing_behind(
 def test_a_behaviour_that_is_not_there_is_refused_and_pins_before_it_are_taken_back(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["check", *CHECK, "-n", "50", "--pin", "double(5) == 10", "--pin", "9"])
-    assert ended.value.code == 2
-    assert "got 9" in capsys.readouterr().err
+    status, _, err = run(capsys, "check", *CHECK, "-n", "50", "--pin", "double(5) == 10", "--pin", "9")
+    assert (status, "got 9" in err) == (2, True)
     assert (folder / "module.py").read_text() == MODULE

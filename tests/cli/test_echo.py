@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import difftrust_core.cli
-from difftrust_core.cli.echo import echo, echo_line
+import difftrust.cli
+from difftrust.cli.printing import echo, echo_line
 
 HOSTILE = "a\x1b[2J\u202eb\x9b1m\x07\r\u2028c"
 
@@ -27,7 +27,7 @@ def test_a_name_cannot_begin_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_command_prints_by_another_way() -> None:
-    for path in Path(difftrust_core.cli.__file__).parent.rglob("*.py"):
+    for path in Path(difftrust.cli.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and path.name != "echo.py":
+            if isinstance(node, ast.Call) and path.name != "printing.py":
                 assert ast.unparse(node.func) not in ("typer.echo", "typer.secho", "print", "click.echo"), path

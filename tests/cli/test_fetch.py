@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.cli import main
-from difftrust_core.datasets.texts import commands_for_texts
+from difftrust.tasks.texts import commands_for_texts
+from tests.support.command import run
 
 
 def candidates(path: Path) -> None:
@@ -23,11 +23,9 @@ def test_the_commands_that_are_named_bring_the_texts(
     candidates(tmp_path / "clone/candidates.parquet")
     before = commands_for_texts("MBPP")
     assert before == ("difftrust fetch mbpp", "difftrust fetch difftrust --from CLONE")
-    with pytest.raises(SystemExit) as ended:
-        main(before[1].replace("CLONE", str(tmp_path / "clone")).split()[1:])
-    assert ended.value.code == 0
+    status, out, _ = run(capsys, *before[1].replace("CLONE", str(tmp_path / "clone")).split()[1:])
+    assert (status, out.startswith("ready: ")) == (0, True)
     assert commands_for_texts("MBPP") == before[:1]
-    assert "ready: " in capsys.readouterr().out
 
 
 def test_several_names_are_brought_in_their_order_up_to_one_that_is_unknown(
@@ -35,9 +33,6 @@ def test_several_names_are_brought_in_their_order_up_to_one_that_is_unknown(
 ) -> None:
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
     candidates(tmp_path / "clone/candidates.parquet")
-    with pytest.raises(SystemExit) as ended:
-        main(["fetch", "difftrust", "nonsense", "--from", str(tmp_path / "clone")])
-    assert ended.value.code == 2
-    out, err = capsys.readouterr()
-    assert out.startswith("ready: ")
+    status, out, err = run(capsys, "fetch", "difftrust", "nonsense", "--from", tmp_path / "clone")
+    assert (status, out.startswith("ready: ")) == (2, True)
     assert "nothing to fetch is called 'nonsense'" in err

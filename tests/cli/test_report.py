@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.datasets.published import find_starter_results
+from difftrust.shipped import find_starter_results
 from tests.cli.test_cli import run
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from difftrust_core.analysis.behaviours import Matrix, load_matrix
 from difftrust_core.base.records import Kind
-from difftrust_core.cli import main
-from difftrust_core.languages.language import load_language
+from difftrust_core.estimates.behaviours import Matrix, load_matrix
+from difftrust_core.languages.registry import load_language
 from difftrust_core.store.store import REFERENCE, Store
 from tests.contests.case import ContestCase, Program, load_cases
 from tests.contests.layouts import NAMES, task_id, write_layout, write_samples
+from tests.support.command import succeed
 
 N_INPUTS = 60
 ALL = load_cases()
@@ -42,15 +42,9 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     for layout in NAMES:
         write_layout(tasks / f"{layout}.jsonl", layout, request.param)
     samples = write_samples(root / "samples.jsonl", request.param)
-    command("import", samples, "--tasks", tasks, "--model", "own", "--temperature", 0, "--store", store)
-    command("execute", "--store", store, "-n", N_INPUTS, "--jobs", 2)
+    succeed("import", samples, "--tasks", tasks, "--model", "own", "--temperature", 0, "--store", store)
+    succeed("execute", "--store", store, "-n", N_INPUTS, "--jobs", 2)
     return Judged(request.param, Store.open(store))
-
-
-def command(*words: object) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([str(word) for word in words])
-    assert not ended.value.code
 
 
 @pytest.mark.parametrize("equality", ["paper", "strict"])

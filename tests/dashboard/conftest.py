@@ -10,9 +10,11 @@ from tests.support.dashboard_server import dashboard
 
 
 @pytest.fixture(autouse=True)
-def without_texts_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Show the shipped results as on a fresh clone, whatever data is on this machine."""
-    monkeypatch.delenv("DIFFTRUST_DATA", raising=False)
+def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show the shipped results as on a fresh clone to one who may run things, whatever is set on this machine."""
+    for name in ("DIFFTRUST_DATA", "DIFFTRUST_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DIFFTRUST_READONLY", "0")
 
 
 @pytest.fixture(scope="session")

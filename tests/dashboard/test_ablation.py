@@ -10,27 +10,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.background import JOBS, Job, Jobs, State, Step
-from difftrust_core.analysis.ablation.grid import settings_frame, whole_rows
-from difftrust_core.analysis.pools import load_pool
-from difftrust_core.cli import main
+from difftrust.shipped import find_results
+from difftrust.tables.grid import settings_frame
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.published import find_results
+from difftrust_core.estimates.measures import whole_rows
+from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.detection import Detection
-from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statistic_of
-from difftrust_core.report.charts.costs import costs_drawing
 from difftrust_core.store.store import Store
-from tests.dashboard.test_pages import opened, shown
+from tests.support.command import executed_samples
+from tests.support.pages import opened, shown
 from tests.support.waiting import until
 
 GPT = ("gpt_4o", 0.6)
-
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DIFFTRUST_STORE", "DIFFTRUST_READONLY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("DIFFTRUST_READONLY", "0")
 
 
 @pytest.fixture
@@ -38,16 +29,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One right and one wrong solution of one starter task, executed."""
     (task, *_) = load_benchmark("starter")
     wrong = f"def {task.entry_point}(*args):\n    return 'wrong'\n"
-    lines = [{"task_id": task.task_id, "solution": code} for code in (task.reference, wrong)]
-    samples, folder = tmp_path / "samples.jsonl", tmp_path / "store"
-    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    for words in (
-        ["import", str(samples), "--model=m1", "--temperature=0.6", f"--store={folder}"],
-        ["execute", f"--store={folder}", "-n10", "--jobs=1"],
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-        assert not ended.value.code
+    folder = executed_samples(tmp_path, {task.task_id: (task.reference, wrong)}, n=10)
     monkeypatch.setenv("DIFFTRUST_STORE", str(folder))
     return folder
 
@@ -116,56 +98,15 @@ def test_the_shipped_starter_store_is_never_written_though_it_holds_programs() -
     assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
 
 
-def test_the_temperature_of_a_new_setting_is_a_slider() -> None:
-    at = opened("ablation", ask_t="1.3")
-    assert at.select_slider(key="url:ask_t").value == 1.3
-
-
-def test_the_intervals_of_the_cards_are_those_of_a_plain_bootstrap_over_tasks() -> None:
-    at = opened("ablation", rule="pairs")
-    rows = whole_rows(load_pool(Store.open(find_results()), "HumanEval"), [GPT], m=10, n=1_000)
-    assert rows is not None
-    rate = statistic_of("detection_rate", detection=Detection.ALL_PAIRS)
-    interval = bootstrap_tasks(rows, rate, resamples=500)
-    (card,) = [metric for metric in at.metric if metric.label == "Detection rate"]
-    assert (card.value, card.delta) == (
-        f"{interval.estimate:.1%}",
-        f"95 %: {interval.low:.1%} to {interval.high:.1%}",
-    )
-
-
 def charts(at: AppTest) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the Vega-Lite of each chart of the page by what its titles say."""
     found = {}
     for element in at.get("vega_lite_chart"):
         spec = json.loads(element.proto.spec)
-        found[(spec["title"]["text"], spec["encoding"]["x"]["title"])] = spec
+        xs = [layer.get("encoding", {}).get("x", {}) for layer in spec["layer"]]
+        (across,) = {x["title"] for x in xs if x.get("title")}
+        found[(spec["title"]["text"], across)] = spec
     return found
-
-
-def axis_of(spec: dict[str, Any]) -> list[float]:
-    ups = [layer["encoding"]["y"] for layer in spec["layer"] if "y" in layer.get("encoding", {})]
-    return list(ups[0]["scale"]["domain"])
-
-
-def test_small_multiples_share_their_axes_and_none_has_a_legend_of_its_own() -> None:
-    found = charts(opened("ablation", model=["gpt_4o", "claude_opus_4"]))
-    temperatures = [measure for measure, x in found if x == "sampling temperature"]
-    assert len(temperatures) == 3  # drawn without asking
-    heights: dict[str, set[tuple[float, ...]]] = {}
-    for (measure, _), spec in found.items():
-        heights.setdefault(measure.partition(" (")[0], set()).add(tuple(axis_of(spec)))
-        assert '"legend": {' not in json.dumps(spec["layer"])
-    assert {len(ends) for ends in heights.values()} == {1}
-    assert heights["mean error"] == heights["mean incoherence"]
-    assert heights["detection rate"] == {(0, 1)}
-
-
-def test_one_legend_names_each_line_once() -> None:
-    at = opened("ablation", model=["gpt_4o", "claude_opus_4"])
-    (legend,) = [e.proto.body for e in at.get("html") if "95 % interval over tasks" in e.proto.body]
-    for name in ("GPT-4o<", "Claude Opus 4<", "Claude Opus 4 + GPT-4o<"):
-        assert legend.count(f">{name}") == 1
 
 
 def test_where_the_reference_is_hidden_nothing_that_needs_it_is_on_the_page() -> None:
@@ -251,11 +192,3 @@ def test_a_job_that_fails_says_why() -> None:
     until(lambda: not job.is_running, 240)
     assert job.state is State.FAILED
     assert "/nowhere" in "\n".join(job.lines)
-
-
-def test_costs_are_drawn_where_they_are_known() -> None:
-    rows = {"model": ["a", "a", "b"], "m": [2, 5, 2], "cost_usd": [1.0, 2.5, float("nan")], "detection_rate": [0.5] * 3}
-    data = costs_drawing(pl.DataFrame(rows), chosen=5).data
-    assert {name: sorted(table["m"].to_list()) for name, table in data.items()} == {
-        "rows": [2, 5], "chosen": [5], "labels": [2, 5],
-    }  # fmt: skip

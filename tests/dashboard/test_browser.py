@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.navigation import REGISTERED
 from tests.support.dashboard_server import dashboard
 from tests.support.hostile_store import BENCHMARK, LONG, NAME, make_hostile_store
+from tests.support.screens import PROBES, settle
 
-PROBES = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
-"""Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
 PATIENCE = 90_000
 CHECKED = (
     'def middle(numbers: list[int]) -> str:\n    """Return the middle.\n\n    >>> middle([3, 1, 2])\n    2\n    """\n'
@@ -42,16 +40,8 @@ class Watched:
             self.errors.append(f"asked {request.url}")
 
     def settle(self) -> None:
-        """Wait until the script has run, nothing is pale, and the words have stayed the same for a second."""
         self.page.wait_for_selector("h1")
-        self.page.wait_for_function(
-            "() => { const now = document.querySelector('[data-testid=stMain]').innerText;"
-            " const busy = document.querySelector("
-            " '[data-testid=stStatusWidget], [data-stale=true], [data-testid=stSkeleton]');"
-            " if (busy || window.words !== now) { window.words = now; window.since = Date.now(); }"
-            " return Date.now() - window.since > 1000; }",
-            polling=100,
-        )
+        settle(self.page)
 
     def close(self) -> None:
         assert self.errors == []
@@ -76,7 +66,7 @@ def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> Non
     page.get_by_role("link", name="Tasks", exact=True).click()
     page.wait_for_url("**/tasks?m=5")
     page.goto(f"{server}/tasks?m=5&select=click")
-    points = page.locator("svg.marks .mark-symbol path[aria-label*=task_id]")
+    points = page.locator("svg.marks .mark-symbol path[aria-label*='task id']")
     points.first.wait_for()
     watched.settle()
     points.nth(5).click(force=True)
@@ -119,17 +109,6 @@ def test_a_box_picks_the_points_within(watched: Watched, server: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_slider_moves_by_key_and_the_url_with_it(watched: Watched, server: str) -> None:
-    page = watched.page
-    page.goto(server)
-    watched.settle()
-    page.get_by_role("slider", name="Programs per task (m)").focus()
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_url("**m=9**")
-    page.get_by_text("m = 9 programs").wait_for()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("path", "columns"), [("", b"benchmark,model"), ("ablation", b"coder,temperature,m,n")])
 def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str, path: str, columns: bytes) -> None:
     page = watched.page
@@ -141,21 +120,6 @@ def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str,
         with page.expect_download() as found:
             page.get_by_test_id("stDownloadButton").filter(has_text=words).first.get_by_role("button").click()
         assert Path(found.value.path()).read_bytes().startswith(start), words
-
-
-@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
-def test_no_page_is_wider_than_the_screen(browser: Any, server: str, width: int) -> None:
-    watched = Watched(browser, server)
-    watched.page.set_viewport_size({"width": width, "height": 900})
-    for name in REGISTERED:
-        path = {REGISTERED[0]: "", "task": "task?task=HumanEval/1"}.get(name, name)
-        watched.page.goto(f"{server}/{path}")
-        watched.settle()
-        assert watched.page.get_by_role("heading", level=1).inner_text() == name.capitalize()
-        assert watched.page.get_by_text("This page cannot be shown").count() == 0
-        wide = "() => document.querySelector('[data-testid=stMain]').scrollWidth"
-        assert watched.page.evaluate(wide) <= width, path
-    watched.close()
 
 
 @pytest.mark.slow
@@ -200,19 +164,6 @@ def test_a_check_of_hostile_programs_gives_a_verdict_and_text_only(watched: Watc
     assert main.locator("img[src=x], [data-hostile], .katex, main script").count() == 0
     assert page.evaluate("() => window.owned") is None
     assert "<img src=x data-hostile onerror='window.owned = 1'>" in main.inner_text()
-
-
-@pytest.mark.slow
-def test_signals_say_which_one_finds_errors(watched: Watched, server: str) -> None:
-    page = watched.page
-    page.goto(f"{server}/signals")
-    page.get_by_text("Correlation between signals").wait_for()
-    watched.settle()
-    said = re.search(r"AUROC (0\.\d{3}) \[(0\.\d{3}), (0\.\d{3})\]", page.get_by_test_id("stMain").inner_text())
-    assert said is not None
-    value, low, high = map(float, said.groups())
-    assert 0.5 < low < value < high < 1
-    page.locator("svg.marks").nth(2).wait_for()
 
 
 @pytest.mark.slow

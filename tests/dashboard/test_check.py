@@ -1,7 +1,6 @@
 """The page Check: what a check of pasted programs shows, and that nothing of them is more than text."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ from dashboard.background import JOBS, Job
 from dashboard.components.check_numbers import renumbered, with_names
 from dashboard.components.model_choice import OTHER
 from dashboard.components.pasted import candidate_files, functions_of, simulated_files, with_example
+from difftrust.outputs.report_text import excluded_of
 from difftrust_core.exceptions import BadStub
-from difftrust_core.report.check_text import excluded_of
-from tests.dashboard.test_pages import opened, shown
 from tests.support.llm_server import Server
+from tests.support.pages import opened, shown
+from tests.support.waiting import until
 
 STUB = (
     'def middle(numbers: list[int]) -> float:\n    """Return the middle.\n\n    >>> middle([3, 1, 2])\n    2\n    """\n'
@@ -25,12 +25,6 @@ HOSTILE = (
     "def middle(numbers):\n    # <img src=x onerror=alert(1)> $\\alpha$ **bold**\n"
     "    return '<script>alert(1)</script>' if len(numbers) > 1 else sorted(numbers)[0]\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
-    monkeypatch.setenv("DIFFTRUST_READONLY", "0")
 
 
 def checked(stub: str, *codes: str) -> tuple[AppTest, Job]:
@@ -105,10 +99,7 @@ def test_what_a_model_s_conditions_leave_out_is_shown_as_on_the_command_line(
 
 
 def wait(job: Job) -> None:
-    end = time.monotonic() + 120
-    while job.is_running:
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.1)
+    until(lambda: not job.is_running, 120)
 
 
 def test_what_cannot_be_checked_is_said() -> None:

@@ -1,52 +1,22 @@
 """The dashboard's pages and parts without a browser: what they show, what they believe, what they refuse."""
 
 import re
-import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from dashboard import data, downloads, permissions, prefetch, text
+from dashboard.downloads import Drawn
 from dashboard.navigation import REGISTERED
-from difftrust_core.analysis import pools as results
-from difftrust_core.analysis.pools import load_pool
-from difftrust_core.datasets.published import find_results
-from difftrust_core.exceptions import WrongUsage
-from difftrust_core.report.charts.ranking import ranking_drawing
-from difftrust_core.report.charts.signals import correlations_drawing
-from difftrust_core.report.charts.template import Drawing
+from difftrust.figures.error_incoherence import draw_error_incoherence
+from difftrust.figures.ranking import draw_ranking
+from difftrust.shipped import find_results
+from difftrust_core.estimates import pool as results
+from difftrust_core.estimates.pool import load_pool
 from difftrust_core.store.store import Settings, Store
-
-APP = Path(__file__).parents[2] / "dashboard" / "app.py"
-
-
-@pytest.fixture(autouse=True)
-def _own_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
-    monkeypatch.delenv("DIFFTRUST_READONLY", raising=False)
-
-
-def opened(page: str = "overview", **parameters: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    if page != REGISTERED[0]:
-        at._page_hash = calc_hash(page)  # switch_page() knows pages that are files only
-    for name, value in parameters.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def shown(at: AppTest) -> str:
-    """Return every word of the page."""
-    kinds = ("title", "subheader", "markdown", "code", "info", "error")
-    words = [str(element.value) for kind in kinds for element in at.get(kind)]
-    return "\n".join(words + [element.proto.body for element in at.get("html")])
+from tests.support.pages import opened, shown
 
 
 @pytest.mark.parametrize("page", [page for page in REGISTERED if page not in ("check", "measures")])
@@ -86,29 +56,15 @@ def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
         assert not {"error", "happened", "wrong", "right"} & set(table.value.columns)
 
 
-def test_the_overview_has_the_numbers_of_table_4() -> None:
-    table = opened().dataframe[0].value
+def test_the_overview_has_table_4_with_costs_lower_bounds_and_pass_at_1() -> None:
+    at = opened()
+    (shown_table,) = at.dataframe[:1]
+    table = shown_table.value
     row = table[table["model"] == "GPT-4o"].iloc[0]
     assert row["mean_error"] == pytest.approx(0.1052, abs=5e-4)
     assert row["mean_incoherence"] == pytest.approx(0.0500, abs=5e-4)
     assert row["detection_rate"] == pytest.approx(0.710, abs=5e-3)
-
-
-def test_pass_at_1_by_tests_stands_beside_the_error_on_other_inputs() -> None:
-    at = opened()
-    table = at.dataframe[0].value
-    assert table[table["model"] == "GPT-4o"].iloc[0]["passed_tests"] == pytest.approx(0.912)
-    assert "passed_tests" not in opened(inputs="tests").dataframe[0].value.columns
-    assert "Programs that pass the task's tests: seed inputs: 10 of 10." in shown(
-        opened("task", task="HumanEval/0", model="gpt_4o")
-    )
-
-
-def test_the_overview_has_the_cost_of_every_model_and_marks_lower_bounds() -> None:
-    at = opened()
-    (shown_table,) = at.dataframe[:1]
-    table = shown_table.value
-    assert not table["cost_per_1000_tasks"].isna().any()
+    assert row["passed_tests"] == pytest.approx(0.912)
     said = pl.read_ipc_stream(shown_table.proto.arrow_data.styler.display_values)
     costs = dict(zip(table["model"], said["cost_per_1000_tasks"], strict=True))
     assert len(costs) == 16
@@ -119,11 +75,12 @@ def test_the_overview_has_the_cost_of_every_model_and_marks_lower_bounds() -> No
     assert "≥: a lower bound" in shown(at)
 
 
-def test_the_published_numbers_stand_beside() -> None:
+def test_the_published_numbers_stand_beside_and_the_tests_only_where_others_are_counted() -> None:
     at = opened(published="yes")
     table = at.dataframe[0].value
     assert table[table["model"] == "GPT-4o"].iloc[0]["published_detection_rate"] == pytest.approx(0.70, abs=0.03)
     assert "Mean absolute difference: mean error 0.011" in shown(at)
+    assert "passed_tests" not in opened(inputs="tests").dataframe[0].value.columns
 
 
 def test_tasks_are_searched_and_filtered() -> None:
@@ -139,6 +96,7 @@ def test_a_task_says_what_it_shows_and_shows_its_clusters() -> None:
     assert "10 programs show 2 behaviours and disagree on" in words or "10 programs behave alike" in words
     assert "proves an error" not in words  # these inputs may lie outside the domain
     assert "of 10 programs are right on every input" in words
+    assert "Programs that pass the task's tests: seed inputs: 10 of 10." in words
     assert at.dataframe[0].value["programs"].sum() == 10
     assert "The programs themselves are not part of this store" in words
     assert "difftrust fetch humaneval" in words
@@ -219,13 +177,6 @@ def test_who_listens_beyond_this_machine_only_reads(
     assert permissions.may_execute() is may
 
 
-def test_a_reader_from_elsewhere_is_not_told_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIFFTRUST_READONLY", "1")
-    words = shown(opened())
-    assert "Store results · HumanEval" in words
-    assert str(find_results()) not in words
-
-
 def test_what_could_hide_or_reorder_is_made_visible() -> None:
     assert text.visible("a\u202eb\x1b[2J\u200b") == "a⟨U+202E⟩b⟨U+001B⟩[2J⟨U+200B⟩"
     assert text.visible("é 漢 ok\n\t") == "é 漢 ok\n\t"
@@ -272,53 +223,9 @@ def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:
     assert downloads.as_csv(formulas).decode() == "model\n'=1+1\n'@x\n-1.5\na=b\n"
 
 
-def ranked() -> Drawing:
-    table = {"benchmark": "x", "model": ["a", "b"], "mean_error": 0.1, "mean_incoherence": [0.1, 0.2]}
-    return ranking_drawing(pl.DataFrame(table))
-
-
-def test_a_kept_chart_is_the_fresh_one_on_no_ground() -> None:
-    drawing = ranked()
-    fresh = drawing.chart().to_dict()
-    for _ in range(2):  # made, then kept
-        kept = downloads._shape(drawing.shape, drawing.options, False)
-        assert {layer["data"]["name"] for layer in kept["layer"]} == set(drawing.data)
-        for part in ("encoding", "mark"):
-            assert [layer[part] for layer in kept["layer"]] == [layer[part] for layer in fresh["layer"]]
-        assert kept["config"]["axis"] == fresh["config"]["axis"]
-        assert "background" not in kept["config"]
-        assert kept["autosize"] == {"type": "fit-x", "contains": "padding"}
-
-
-def test_a_kept_chart_has_the_colours_of_the_page() -> None:
-    drawing = ranked()
-    colours = {}
-    for is_dark in (False, True, False):
-        spec = downloads._shape(drawing.shape, drawing.options, is_dark)
-        colours[is_dark] = [layer["mark"]["color"] for layer in spec["layer"] if "color" in layer["mark"]]
-    assert colours[False] == ["#EFEFEF", "#767676", "#444444", "#767676", "#444444"]
-    assert colours[True] == ["#262A34", "#A0A0A0", "#C8C8C8", "#A0A0A0", "#C8C8C8"]
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the ratio of WCAG 2 between two colours."""
-
-    def light(colour: str) -> float:
-        shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
-
-    low, high = sorted((light(one), light(other)))
-    return high / low
-
-
-@pytest.mark.parametrize(("is_dark", "letters"), [(False, "#000000"), (True, "#FAFAFA")])
-def test_numbers_can_be_read_on_every_cell_of_the_correlations(is_dark: bool, letters: str) -> None:
-    drawing = correlations_drawing(pl.DataFrame({"a": ["x"], "b": ["x"], "r": [1.0]}))
-    cells, numbers = downloads._shape(drawing.shape, drawing.options, is_dark)["layer"]
-    assert numbers["mark"]["color"] == ("#FAFAFA" if is_dark else "black")
-    for ground in cells["encoding"]["color"]["scale"]["range"]:
-        assert contrast(ground, letters) >= 4.5
+def ranked(*errors: float) -> Drawn:
+    table = {"benchmark": "x", "model": ["a", "b"], "mean_error": errors, "mean_incoherence": [0.1, 0.2]}
+    return Drawn(draw_ranking(pl.DataFrame(table)))
 
 
 def test_the_other_benchmark_is_loaded_while_the_first_is_looked_at() -> None:
@@ -330,37 +237,6 @@ def test_the_other_benchmark_is_loaded_while_the_first_is_looked_at() -> None:
 
 
 def test_more_points_than_altair_allows_become_a_picture() -> None:
-    names = [f"m{i}" for i in range(5_001)]
-    table = pl.DataFrame({"benchmark": "x", "model": names, "mean_error": 0.1, "mean_incoherence": 0.1})
-    drawing = ranking_drawing(table.head(2))
-    many = replace(drawing, data={**drawing.data, "points_0": table})
-    assert downloads.as_picture(many, ".svg").startswith(b"<svg")
-
-
-def test_only_the_steps_expected_last_are_made_and_a_refusal_ends_nothing() -> None:
-    steps, made, done = prefetch.Steps(), [], threading.Event()
-
-    def refuse() -> None:
-        made.append("refused")
-        raise WrongUsage("not there")
-
-    steps.expect([lambda: made.append("of an earlier page")])
-    steps.expect([refuse, lambda: made.append("made"), done.set])
-    assert done.wait(10)
-    assert made == ["refused", "made"]
-
-
-def test_one_step_away_is_what_the_sliders_reach() -> None:
-    least = data.Choice(
-        source=data.open_source(), benchmark="HumanEval", temperature=0.6, m=2, n=100, equality="paper",
-        validity="all", blind=True,
-    )  # fmt: skip
-    most = replace(least, m=least.held.most_candidates[0.6], equality="strict")
-    assert most.m == 50
-    for chosen, expected in ((least, [(3, "paper"), (2, "strict")]), (most, [(49, "strict"), (50, "paper")])):
-        steps = chosen.one_step_away()
-        assert [(step.m, step.equality) for step in steps] == expected
-        assert {(step.benchmark, step.n, step.blind) for step in steps} == {("HumanEval", 100, True)}
-    assert list(most.in_other_benchmarks()) == [replace(most, benchmark="MBPP")]
-    for beyond in ({"m": 51}, {"n": 10_001}, {"temperature": 0.7}):
-        assert not list(replace(most, **beyond).in_other_benchmarks())
+    names = [f"x/{i}" for i in range(5_001)]
+    table = pl.DataFrame({"benchmark": "x", "task_id": names, "model": "m", "error": 0.1, "incoherence": 0.1})
+    assert downloads.as_picture(draw_error_incoherence(table), ".svg").startswith(b"<svg")

@@ -1,6 +1,5 @@
 """The page Plan without a browser: the answer, what is missing, and what a moved slider computes."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.views import plan
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.execution.execute import execute
-from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.store import Store
-from tests.dashboard.test_pages import opened, shown
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+from tests.support.pages import opened, shown
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, executed
 
 
 def cards(at: AppTest) -> dict[str, str]:
@@ -48,19 +43,6 @@ def test_what_nothing_reaches_is_said_and_the_nearest_shown() -> None:
     assert "No policy has so few false alarms" in shown(opened("plan", alarms="0", model="claude_sonnet_4"))
 
 
-def test_a_moved_slider_computes_little() -> None:
-    at = opened("plan", model="gpt_4o")
-    slider = next(each for each in at.select_slider if each.label == "I want to find")
-    times = []
-    for wish in (0.7, 0.6, 0.5, 0.4, 0.3):
-        started = time.perf_counter()
-        slider.set_value(wish).run()
-        times.append(time.perf_counter() - started)
-        assert not at.exception
-        assert at.query_params["find"] == f"{wish:g}"
-    assert sorted(times)[2] < 0.5  # of the whole script, in a test; most of it is the frame
-
-
 def test_without_prices_programs_are_counted() -> None:
     at = opened("plan", store="starter", find="0.7", alarms="0.05", model="simulated/strong")
     words = shown(at)
@@ -72,16 +54,10 @@ def test_without_prices_programs_are_counted() -> None:
     assert "dollars" not in at.dataframe[-1].value.columns
 
 
-def without_reference(root: Path) -> Store:
-    store, tasks = Store.create(root), [replace(task, reference=None) for task in TASKS]
-    add_candidates(store, candidates("one", RIGHT, WRONG, OTHER), {"tiny": tasks}, n_jobs=1)
-    execute(store, n=20, say=silent, validity="quorum")
-    refresh_estimates(store)
-    return store
-
-
 def test_without_a_reference_the_page_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIFFTRUST_STORE", str(without_reference(tmp_path / "store").root))
+    tasks = [replace(task, reference=None) for task in TASKS]
+    store = executed(tmp_path / "store", n=20, tasks=tasks, validity="quorum", one=(RIGHT, WRONG, OTHER))
+    monkeypatch.setenv("DIFFTRUST_STORE", str(store.root))
     at = opened("plan")
     assert "no task of this benchmark has a reference" in shown(at)
     assert not at.metric

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.analysis.estimates import refresh_estimates
+from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.execution.execute import execute
-from tests.dashboard.test_pages import opened, shown
 from tests.execution.test_relations import store_of
+from tests.support.pages import opened, shown
 from tests.support.right_answers import CHECKED, without_reference
 from tests.support.tiny import silent
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from dashboard.navigation import REGISTERED
-from tests.support.screens import PATHS, faults, open_screen
+from tests.support.screens import PATHS, faults, open_screen, settle
 
 WIDTHS = {390: 844, 1024: 768, 1440: 900}
 QUICK = ("overview", "task", "tasks")
-"""Opened at every width by the quick tests; the others at one width there, at every width in the slow rest."""
+"""Of these every part is read by the quick tests, of the others in the slow rest."""
 _CONTROLS = """
 () => [...document.querySelectorAll('[data-testid=stMain] *')]
   .filter(e => e.matches('button, a[href], input, textarea, [role=slider], [tabindex]'))
@@ -23,51 +23,38 @@ _CONTROLS = """
 """
 
 
+def test_every_page_is_looked_at() -> None:
+    assert {path.partition("?")[0] or REGISTERED[0] for path in PATHS.values()} == set(REGISTERED)
+
+
 def opened(browser: Any, width: int, theme: str = "light") -> Any:
     context = browser.new_context(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=theme)
     context.set_default_timeout(90_000)
     return context.new_page()
 
 
-def _names(quick: tuple[str, ...]) -> list[Any]:
-    return [pytest.param(name, marks=[] if name in quick else [pytest.mark.slow]) for name in PATHS]
-
-
-def test_every_page_is_looked_at() -> None:
-    assert {path.partition("?")[0] or REGISTERED[0] for path in PATHS.values()} == set(REGISTERED)
-
-
 @pytest.mark.parametrize("name", PATHS)
-def test_a_page_fits_a_phone(browser: Any, server: str, name: str) -> None:
+def test_a_page_fits_every_screen(browser: Any, server: str, name: str) -> None:
+    """Opened once; the screen changes around the open page."""
     page = opened(browser, 390)
-    said = open_screen(page, f"{server}/{PATHS[name]}")
-    assert page.get_by_text("This page cannot be shown").count() == 0
-    assert [*said, *faults(page)] == []
-    page.context.close()
-
-
-@pytest.mark.parametrize("name", _names(()))
-def test_a_page_fits_a_tablet(browser: Any, server: str, name: str) -> None:
-    page = opened(browser, 1024)
-    assert [*open_screen(page, f"{server}/{PATHS[name]}"), *faults(page)] == []
-    page.context.close()
-
-
-@pytest.mark.parametrize("name", _names(QUICK))
-def test_a_page_fits_a_desk_can_be_read_and_its_controls_be_reached(browser: Any, server: str, name: str) -> None:
-    page = opened(browser, 1440)
-    assert [*open_screen(page, f"{server}/{PATHS[name]}"), *faults(page)] == []
-    assert pale(page) == []
-    assert not_reached(page) == []
-    page.context.close()
-
-
-@pytest.mark.parametrize("name", _names(QUICK))
-def test_a_dark_page_can_be_read(browser: Any, server: str, name: str) -> None:
-    page = opened(browser, 1440, "dark")
     assert open_screen(page, f"{server}/{PATHS[name]}") == []
-    assert pale(page) == []
+    assert page.get_by_text("This page cannot be shown").count() == 0
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        assert faults(page) == [], width
     page.context.close()
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in PATHS])
+def test_a_page_can_be_read_light_and_dark_and_its_controls_be_reached(browser: Any, server: str, name: str) -> None:
+    for theme in ("dark", "light"):
+        page = opened(browser, 1440, theme)
+        assert open_screen(page, f"{server}/{PATHS[name]}") == []
+        assert pale(page) == [], theme
+        if theme == "light":
+            assert not_reached(page) == []
+        page.context.close()
 
 
 def pale(page: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from difftrust_core.cli import main
+from difftrust.cli import main
 from tests.support.dashboard_server import dashboard
 from tests.support.screens import open_screen, settle
 
@@ -61,7 +61,7 @@ def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
         settle(page)
         title = url.partition("?")[0].rpartition("/")[2].capitalize()
         page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
-        assert "m = 5 programs" in page.get_by_test_id("stMain").inner_text()
+        page.get_by_test_id("stMain").get_by_text("m = 5 programs").first.wait_for()
 
 
 def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:

@@ -7,12 +7,7 @@ import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.dashboard.test_pages import opened, shown
-
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
+from tests.support.pages import opened, shown
 
 
 def test_incoherence_finds_errors_and_the_curve_shows_it() -> None:
@@ -46,29 +41,13 @@ def test_every_signal_is_explained_where_it_is_used() -> None:
     at = opened("signals")
     (auroc, data), *_ = drawn(at)
     (table,) = [each for each in data if "title" in each.columns]
-    assert auroc["layer"][0]["data"]["name"] == "chance"
+    assert auroc["layer"][0]["mark"]["type"] == "rule"  # chance
     assert table["meaning"].null_count() == 0
     (said,) = [e.proto.body for e in at.get("html") if "<b>incoherence</b>" in e.proto.body]
     for title in table["title"]:
         assert said.count(f"<b>{title}</b>: ") == 1
     assert "<b>JSD</b>: JSD (structural) with names and values. Low: an error is likely." in said
     assert "Valentin et al." in said.partition("</p>")[0]
-
-
-def test_a_family_has_one_colour_in_both_charts_and_a_signal_of_it_a_dash_of_its_own() -> None:
-    at = opened("signals", signal=["incoherence", "cluster entropy", "BLEU"])
-    (auroc, _), (roc, _), _ = drawn(at)
-    scale = auroc["layer"][1]["encoding"]["color"]["scale"]
-    colour_of = dict(zip(scale["domain"], scale["range"], strict=True))
-    encoding = roc["layer"][1]["encoding"]
-    titles = encoding["color"]["scale"]["domain"]
-    colours = dict(zip(titles, encoding["color"]["scale"]["range"], strict=True))
-    dashes = dict(zip(titles, map(tuple, encoding["strokeDash"]["scale"]["range"]), strict=True))
-    assert colours == {
-        "incoherence": colour_of["behaviour"], "cluster entropy": colour_of["behaviour"], "BLEU": colour_of["text"],
-    }  # fmt: skip
-    assert dashes["incoherence"] != dashes["cluster entropy"]
-    assert dashes["incoherence"] == dashes["BLEU"]
 
 
 def test_where_the_reference_is_hidden_only_the_signals_are_compared_with_one_another() -> None:

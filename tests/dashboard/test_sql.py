@@ -1,15 +1,14 @@
 """The task page on a text-to-SQL task: its tables, databases and queries."""
 
 import html
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from dashboard.components.outcomes import spelled_database
-from difftrust_core.cli import main
-from tests.dashboard.test_pages import opened, shown
+from difftrust.tasks.task_sentences import spelled_database
+from tests.support.command import executed_samples
+from tests.support.pages import opened, shown
 
 TASK, OTHER = "starter-sql/long_books", "SELECT count(*) FROM book"
 
@@ -17,18 +16,8 @@ TASK, OTHER = "starter-sql/long_books", "SELECT count(*) FROM book"
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reference and another query for a starter task, executed on a few databases."""
-    folder = tmp_path_factory.mktemp("sql")
-    samples = folder / "samples.jsonl"
-    lines = [{"task_id": TASK, "solution": query} for query in (f"{OTHER} WHERE pages > 300", OTHER)]
-    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    for words in (
-        ["import", str(samples), "--benchmark=starter-sql", "--model=m1", "--temperature=0.6"],
-        ["execute", "-n20", "--jobs=1"],
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main([*words, f"--store={folder / 'store'}"])
-        assert not ended.value.code
-    return folder / "store"
+    codes = {TASK: (f"{OTHER} WHERE pages > 300", OTHER)}
+    return executed_samples(tmp_path_factory.mktemp("sql"), codes, n=20, tasks=("--benchmark", "starter-sql"))
 
 
 def test_a_database_has_a_line_a_row() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.test_pages import opened, shown
+from tests.support.pages import opened, shown
 
 AGREEING = {"task": "HumanEval/122", "model": "gpt_4o"}
 SIMULATED = {"store": "starter", "task": "starter/accept_requests"}
@@ -47,7 +47,7 @@ def test_keys_step_through_the_inputs_and_the_url_follows() -> None:
 
 def test_the_next_task_forgets_the_input_and_keeps_the_model() -> None:
     at = opened("task", **AGREEING, input="266", left="1")
-    at = pressed(at, "task:1")
+    at = pressed(at, "task:next")
     assert in_url(at, "task") == "HumanEval/123"
     assert in_url(at, "model") == "gpt_4o"
     assert not {"input", "left"} & set(at.query_params)

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.test_pages import _own_store, opened, shown
-
-__all__ = ["_own_store"]  # a fixture
+from tests.support.pages import opened, shown
 
 
 def names(at: Any) -> list[str]:

@@ -9,7 +9,7 @@ from difftrust_core.base.records import References
 from difftrust_core.datasets.audits import FAULTS, Finding, audit_frame, load_audits, read_audits, tasks_left_out
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.exceptions import BadBenchmark
-from difftrust_core.languages.language import language_of
+from difftrust_core.languages.registry import language_of
 
 
 def test_every_fault_names_an_input_and_a_reason() -> None:

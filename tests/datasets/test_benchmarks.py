@@ -146,42 +146,31 @@ def test_tasks_come_in_natural_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"prompt": None}, "line 2: expected a text in field 'prompt', found no such field"),
-        ({"entry_point": 3}, "line 2: expected a text in field 'entry_point', found int"),
-        ({"entry_point": "other"}, "line 2: expected a function 'other' in field 'prompt'"),
-        ({"canonical_solution": "    return ("}, "line 2: expected Python source in prompt and canonical"),
-        ({"test": "x = 1"}, "line 2: expected a function 'check' in field 'test'"),
-        ({"test": "def check(): pass"}, "line 2: expected check(candidate) in field 'test'"),
-        ({"task_id": "no id"}, "line 2: expected a valid task, found a task needs"),
+        ({"prompt": None}, "expected a text in field 'prompt', found no such field"),
+        ({"entry_point": 3}, "expected a text in field 'entry_point', found int"),
+        ({"entry_point": "other"}, "expected a function 'other' in field 'prompt'"),
+        ({"canonical_solution": "    return ("}, "expected Python source in prompt and canonical"),
+        ({"test": "x = 1"}, "expected a function 'check' in field 'test'"),
+        ({"test": "def check(): pass"}, "expected check(candidate) in field 'test'"),
+        ({"task_id": "no id"}, "expected a valid task, found a task needs"),
+        ({"task_id": "7"}, "expected a whole number in field 'task_id', found str"),
+        ({"task_id": True}, "expected a whole number in field 'task_id', found bool"),
+        ({"test_list": "assert"}, "expected a list of texts in field 'test_list', found str"),
+        ({"test_list": ["assert len('')"]}, "expected tests that call a function of field 'code'"),
+        ({"code": "def count(:"}, "expected Python source in field 'code'"),
+        ({"code": "def count(x): '\x00'"}, "expected Python source in field 'code'"),
     ],
 )
-def test_a_damaged_humaneval_row_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    path = write_humaneval(tmp_path, humaneval_row(), humaneval_row(task_id="HumanEval/3") | change)
-    if None in change.values():
-        path = write_humaneval(tmp_path, humaneval_row(), humaneval_row(**change))
+def test_a_damaged_row_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    if {"test_list", "code"} & change.keys() or change.get("task_id") in ("7", True):
+        name, where, path = "mbpp", "entry 1", write_mbpp(tmp_path, mbpp_row(**change))
+    else:
+        changed = humaneval_row(**{"task_id": "HumanEval/3", **change})
+        name, where, path = "humaneval", "line 2", write_humaneval(tmp_path, humaneval_row(), changed)
     with pytest.raises(BadBenchmark) as refused:
-        load_benchmark("HumanEval", path=path)
-    assert str(refused.value).startswith(f"{path}, {message}")
-    assert "difftrust fetch humaneval" in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"task_id": "7"}, "entry 1: expected a whole number in field 'task_id', found str"),
-        ({"task_id": True}, "entry 1: expected a whole number in field 'task_id', found bool"),
-        ({"test_list": "assert"}, "entry 1: expected a list of texts in field 'test_list', found str"),
-        ({"test_list": ["assert len('')"]}, "entry 1: expected tests that call a function of field 'code'"),
-        ({"code": "def count(:"}, "entry 1: expected Python source in field 'code'"),
-        ({"code": "def count(x): '\x00'"}, "entry 1: expected Python source in field 'code'"),
-    ],
-)
-def test_a_damaged_mbpp_entry_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    path = write_mbpp(tmp_path, mbpp_row(**change))
-    with pytest.raises(BadBenchmark) as refused:
-        load_benchmark("MBPP", path=path)
-    assert str(refused.value).startswith(f"{path}, {message}")
-    assert "difftrust fetch mbpp" in str(refused.value)
+        load_benchmark(name, path=path)
+    assert str(refused.value).startswith(f"{path}, {where}: {message}")
+    assert f"difftrust fetch {name}" in str(refused.value)
 
 
 @pytest.mark.parametrize(

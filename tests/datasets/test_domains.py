@@ -7,18 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difftrust_core.base.task import Domain, Task
+from difftrust_core.base.task import Domain
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.domains import load_domains, with_domains
+from difftrust_core.datasets.entries import load_domains, with_domains
 from difftrust_core.exceptions import BadBenchmark, BadTask
 from difftrust_core.execution.validity import DomainDraws
-from difftrust_core.languages.language import language_of
+from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import Limits, Sandbox
 from tests.domains import check_one, kappa, say_check, spread
+from tests.support.tasks import small_task
 
-HALF = Task(
-    benchmark="tiny", task_id="tiny/half", entry_point="half", signature="(n)", description="", seed_inputs=("(1,)",)
-)
+HALF = small_task("half", "(n)")
 
 
 def test_the_starter_tasks_have_domains_that_can_be_read() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import (
     MAX_WRITTEN,
     Entry,
@@ -22,6 +21,7 @@ from difftrust_core.datasets.entries import (
     signature_of,
 )
 from difftrust_core.exceptions import BadBenchmark
+from tests.support.tasks import small_task
 
 ENTRY = Entry(
     where="file, line 3",
@@ -118,8 +118,5 @@ def test_names_become_ids_and_stand_in_their_natural_order() -> None:
     assert plain_id("12_A. Two  Sums!") == "12_A._Two_Sums"
     assert plain_id(7) == "7"
     assert plain_id("  a/b-c.d ") == "a/b-c.d"
-    tasks = [
-        Task(benchmark="b", task_id=name, entry_point="f", signature="()", description="", seed_inputs=())
-        for name in ("x/10", "x/9", "a/2/1", "x/10a", "a/2/0")
-    ]
+    tasks = [small_task("f", task_id=name) for name in ("x/10", "x/9", "a/2/1", "x/10a", "a/2/0")]
     assert [task.task_id for task in sorted(tasks, key=natural_order)] == ["a/2/0", "a/2/1", "x/9", "x/10", "x/10a"]

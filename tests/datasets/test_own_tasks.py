@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -212,25 +213,8 @@ tests = [["([],)", "[]"]]
 domain = {requires = "len(x) < 9"}
 """
     (one,) = load_tasks(write(tmp_path, "own.toml", text))
-    (other,) = load_tasks(
-        write(
-            tmp_path,
-            "own.jsonl",
-            json.dumps(
-                {
-                    "benchmark": "mine",
-                    "task_id": "mine/f",
-                    "signature": "(x: list[int]) -> list[int]",
-                    "description": "Sort.",
-                    "relation": "unordered",
-                    "atol": 0.5,
-                    "examples": [["([2, 1],)", "[1, 2]"]],
-                    "tests": [["([],)", "[]"]],
-                    "domain": {"requires": "len(x) < 9"},
-                }
-            ),
-        )
-    )
+    (fields,) = tomllib.loads(text).pop("task")
+    (other,) = load_tasks(write(tmp_path, "own.jsonl", json.dumps({"benchmark": "mine", **fields})))
     assert one == other
     assert one.relation is not None
     assert (one.relation.order, one.relation.atol) == (Order.UNORDERED, 0.5)

@@ -16,15 +16,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from difftrust_core.base.records import BadRow
-from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded import pickles as inert_pickle
-from difftrust_core.datasets.recorded.artifact import read_artifact
-from difftrust_core.datasets.recorded.jsonl import read_jsonl
-from difftrust_core.datasets.recorded.parquet import read_parquet
-from difftrust_core.datasets.recorded.selection import SCHEMA, Recorded, Selection, as_table, split_unknown
-from difftrust_core.datasets.recorded.source import read_source
-from difftrust_core.datasets.unpacking import MOST_UNPACKED
+from difftrust_core.datasets import artifact as inert_pickle
+from difftrust_core.datasets.artifact import read_artifact
+from difftrust_core.datasets.entries import MOST_UNPACKED
+from difftrust_core.datasets.recorded import SCHEMA, Recorded, Selection, as_table, split_unknown
+from difftrust_core.datasets.sources import read_jsonl, read_parquet, read_source
 from difftrust_core.exceptions import BadSource, WrongUsage
+from tests.support.tasks import small_task
 
 ROWS = [
     ("HumanEval", "HumanEval/0", "a", 0.6, 0, "def f(): 1"),
@@ -33,19 +31,8 @@ ROWS = [
     ("MBPP", "Mbpp/2", "a", 0.6, 0, "x"),
 ]
 TASKS = {
-    task_id: Task(
-        benchmark=benchmark,
-        task_id=task_id,
-        entry_point="f",
-        signature="()",
-        description="",
-        seed_inputs=(),
-        prompt=prompt,
-    )
-    for benchmark, task_id, prompt in [
-        ("HumanEval", "HumanEval/0", "def f():\n"),
-        ("MBPP", "Mbpp/2", ""),
-    ]
+    task_id: small_task("f", benchmark=benchmark, task_id=task_id, prompt=prompt)
+    for benchmark, task_id, prompt in [("HumanEval", "HumanEval/0", "def f():\n"), ("MBPP", "Mbpp/2", "")]
 }
 
 

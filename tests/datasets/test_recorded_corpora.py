@@ -4,27 +4,20 @@ Skipped where the corpora are not at hand.
 """
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.ablation.measures import ablation
-from difftrust_core.analysis.behaviours import load_matrix
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.pools import load_pool
-from difftrust_core.analysis.queries import query_estimates, query_sql
-from difftrust_core.cli.commands.reproduce import run_all as reproduce
-from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import selection_of
+from difftrust.reproduce import run_all as reproduce
+from difftrust.tables.registry import make_table
+from difftrust.tables.request import TableRequest
+from difftrust_core.datasets.recorded import selection_of
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.execution.execute import execute
-from difftrust_core.report.every_table import make_table
-from difftrust_core.report.tables import TableRequest
 from difftrust_core.store.imports import import_source
-from difftrust_core.store.store import REFERENCE, Store
-from tests.support.plain_estimators import estimate
+from difftrust_core.store.store import Store
 
 N = 200
 
@@ -67,46 +60,6 @@ def test_error_and_incoherence_are_near_the_published_ones(store: Store, shared_
     incoherence = (beside["incoherence"] - beside["Dis"]).abs()
     assert error.mean() < 0.04
     assert incoherence.mean() < 0.04
-
-
-def test_parquet_and_artifact_hold_the_same_candidates(store: Store, shared_data: Path, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DIFFTRUST_DATA", str(shared_data))
-        wanted = selection_of(benchmarks=["HumanEval"], models=["gpt_4o"], temperatures=[0.6], m=10)
-        import_source(tmp_path / "store", shared_data / "difftrust" / "candidates.parquet", wanted, n_jobs=1)
-    mine = store.read("candidates").filter(pl.col("model") == "gpt_4o")
-    theirs = (
-        Store.open(tmp_path / "store").read("candidates").join(mine, on=["task_id", "sample_index"], suffix="_artifact")
-    )
-    assert theirs.height == 100
-    assert (theirs["program_id"] == theirs["program_id_artifact"]).all()
-
-
-def test_every_task_of_the_published_set_has_a_seed(shared_data: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DIFFTRUST_DATA", str(shared_data))
-        tasks = {(t.benchmark, t.task_id): t for name in ("HumanEval", "MBPP") for t in load_benchmark(name)}
-    listed = pl.read_csv(shared_data / "difftrust" / "task_set.csv").rows()
-    assert len(listed) == 562
-    assert [key for key in listed if not tasks[key].seed_inputs] == []
-
-
-@pytest.mark.parametrize(("m", "n"), [(10, N), (7, 150), (2, 1)], ids=str)
-@pytest.mark.parametrize("equality", ["paper", "strict"])
-def test_ablations_of_real_programs_equal_estimates_on_whole_matrices(
-    store: Store, equality: str, m: int, n: int
-) -> None:
-    pool = load_pool(store, "HumanEval", equality=equality)
-    trees = store.read("programs").select("task_id", "program_id", "tree_id")
-    listed = store.read("candidates").filter(pl.col("sample_index") < m).join(trees, on=["task_id", "program_id"])
-    for coder in pool.members:
-        for row in ablation(pool, [coder], m=m, n=n).iter_rows(named=True):
-            where = {"benchmark": "HumanEval", "validity": "reference"}
-            matrix = load_matrix(store, where, row["task_id"], (0,))
-            chosen = listed.filter((pl.col("model") == coder[0]) & (pl.col("task_id") == row["task_id"]))
-            counts = np.bincount([matrix.row_of[t] for t in chosen["tree_id"]], minlength=len(matrix.reach))
-            whole = asdict(estimate(matrix.labels[equality][:, :n], counts, matrix.row_of[REFERENCE]))
-            assert {name: row[name] for name in whole} == whole
 
 
 def test_tables_name_roles_and_published_values(store: Store) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from difftrust_core.base.task import Order, Relation
-from difftrust_core.datasets.entries import as_entry
+from difftrust_core.datasets.entries import as_entry, relation_of
 from difftrust_core.datasets.own_tasks import load_tasks
-from difftrust_core.datasets.relations import relation_of
 from difftrust_core.exceptions import BadBenchmark
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "relations.md"

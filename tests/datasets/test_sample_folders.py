@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.datasets.layouts.evalplus import load_evalplus
-from difftrust_core.datasets.recorded.sample_folders import is_sample_folder, read_sample_folder
-from difftrust_core.datasets.recorded.selection import Selection
-from difftrust_core.datasets.recorded.source import read_source
+from difftrust.layouts.evalplus import load_evalplus
+from difftrust_core.datasets.recorded import Selection
+from difftrust_core.datasets.sources import is_sample_folder, read_sample_folder, read_source
 from difftrust_core.exceptions import BadSource, WrongUsage
 from tests.support.evalplus import RIGHT, WRONG, write_folder, write_release
 

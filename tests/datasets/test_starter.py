@@ -14,7 +14,7 @@ import pytest
 
 from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.relations import RELATION_FIELDS
+from difftrust_core.datasets.entries import RELATION_FIELDS
 
 FOLDER = Path(__file__).parents[2] / "data" / "starter"
 TABLES: list[dict[str, Any]] = [
@@ -101,40 +101,26 @@ def test_there_are_enough_tasks_and_no_id_occurs_twice() -> None:
 
 
 @each_task
-def test_the_table_is_a_valid_task(table: dict[str, Any]) -> None:
+def test_the_table_is_a_valid_task_with_different_seeds_and_examples_among_them(table: dict[str, Any]) -> None:
     task = task_of(table)
     assert set(table) <= OF_THE_TASK | OF_THE_FILE
     assert task.task_id == f"starter/{task.entry_point}"
     assert task.reference
     assert task.description.strip()
-
-
-@each_task
-def test_the_signature_fits_the_reference_and_the_seeds(table: dict[str, Any]) -> None:
+    seeds = [text_of(arguments) for arguments in task.arguments()]
+    assert len(seeds) == len(set(seeds)) >= 5
+    assert len(table["examples"]) >= 2
+    assert [seed for seed, _ in table["examples"] if seed not in table["seed_inputs"]] == []
     stub: dict[str, Any] = {}
     # The future import keeps annotations as text, so that they may name classes of the preamble.
     exec(f"from __future__ import annotations\ndef stub{table['signature']}: ...", stub)
-    program = Program(table)
-    names = stub["stub"].__code__.co_varnames
-    code = program._function.__code__
+    names, code = stub["stub"].__code__.co_varnames, Program(table)._function.__code__
     assert names == code.co_varnames[: code.co_argcount]
-    assert {len(arguments) for arguments in task_of(table).arguments()} == {len(names)}
+    assert {len(arguments) for arguments in task.arguments()} == {len(names)}
 
 
 @each_task
-def test_there_are_five_different_seeds(table: dict[str, Any]) -> None:
-    seeds = [text_of(arguments) for arguments in task_of(table).arguments()]
-    assert len(seeds) >= 5
-    assert len(set(seeds)) == len(seeds)
-
-
-@each_task
-def test_the_reference_tells_the_seeds_apart(table: dict[str, Any]) -> None:
-    assert len({text_of(result) for result in results_of(table)}) >= 2
-
-
-@each_task
-def test_the_reference_is_deterministic_and_leaves_its_arguments_alone(table: dict[str, Any]) -> None:
+def test_the_reference_is_deterministic_leaves_its_arguments_alone_and_tells_seeds_apart(table: dict[str, Any]) -> None:
     program, again = Program(table), Program(table)
     for seed in table["seed_inputs"]:
         arguments = program.arguments(seed)
@@ -142,18 +128,13 @@ def test_the_reference_is_deterministic_and_leaves_its_arguments_alone(table: di
         assert text_of(arguments) == text_of(read_literal(seed))
         assert text_of(program(arguments)) == first
         assert text_of(again(again.arguments(seed))) == first
+    assert len({text_of(result) for result in results_of(table)}) >= 2
 
 
 @each_example
 def test_the_reference_gives_the_result_worked_out_by_hand(table: dict[str, Any], seed: str, expected: str) -> None:
     program = Program(table)
     assert text_of(program(program.arguments(seed))) == text_of(read_literal(expected))
-
-
-@each_task
-def test_some_examples_are_given_and_are_seeds(table: dict[str, Any]) -> None:
-    assert len(table["examples"]) >= 2
-    assert [seed for seed, _ in table["examples"] if seed not in table["seed_inputs"]] == []
 
 
 @pytest.mark.parametrize("kind", [int, float, str, bool, list, dict, set, tuple, type(None), Instance])

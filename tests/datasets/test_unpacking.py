@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.datasets.entries import load_bytes, load_lines
-from difftrust_core.datasets.recorded.jsonl import MAX_LINE, MOST_NAMED, read_jsonl
-from difftrust_core.datasets.unpacking import (
+from difftrust_core.datasets.entries import (
     LONGEST_LINE,
     MAX_CODE,
     MOST_UNPACKED,
@@ -16,11 +14,14 @@ from difftrust_core.datasets.unpacking import (
     RATIO,
     ROW,
     Unreadable,
+    load_bytes,
+    load_lines,
     most_unpacked,
     read_all,
     read_json,
     read_lines,
 )
+from difftrust_core.datasets.sources import MAX_LINE, MOST_NAMED, read_jsonl
 from difftrust_core.exceptions import BadBenchmark, BadSource
 from tests.datasets.test_recorded import TASKS
 

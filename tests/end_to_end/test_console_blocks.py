@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.console import Command, read_blocks, run_command
+from tests.support.console import Command, matches, read_blocks, run_command
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 QUICK = {"check.md": 5, "own_tasks.md": 9, "contests.md": 1, "report.md": 3, "diff.md": 2, "ci.md": 1}
@@ -25,3 +25,10 @@ def test_a_block_prints_what_it_shows(block: list[Command], tmp_path: Path) -> N
     """Each stands for itself, in a folder of its own."""
     wrong = [found for command in block if (found := run_command(command, tmp_path))]
     assert not wrong, "\n".join(wrong)
+
+
+def test_three_dots_stand_for_anything_but_not_for_other_lines() -> None:
+    assert matches("a ... c\n...\nend\n", "a b c\nx\ny\nend\n")
+    assert matches("...\n", "")
+    assert not matches("a\n", "a\nb\n")
+    assert not matches("a ...\n", "b\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-import difftrust_core as dt
+import difftrust as dt
 from tests.bench.figures import read_figures
 from tests.bench.performance import DOCUMENT, FIGURES, document
 from tests.support import agreement

@@ -1,12 +1,9 @@
 """A folder of eight functions of one's own, from a model to the dashboard in five commands."""
 
-import json
 import os
 import re
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,8 @@ import polars as pl
 import pytest
 
 from difftrust_core.store.store import Store
-from tests.dashboard.test_pages import opened, shown
-from tests.support.dashboard_server import dashboard
 from tests.support.llm_server import Asked, Server
+from tests.support.pages import opened, shown
 
 MODULE = '''
 """Functions of ours."""
@@ -139,13 +135,12 @@ class Model(Server):
         return f"```python\ndef {name}({parameters}):\n    {body}\n```\n"
 
 
-def difftrust(*words: str | Path, cwd: Path) -> tuple[str, float]:
-    began = time.monotonic()
-    line = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", *map(str, words)]
+def difftrust(*words: str | Path, cwd: Path) -> str:
+    line = [sys.executable, "-P", "-c", "from difftrust.cli import main; main()", *map(str, words)]
     environment = {**os.environ, "OPENAI_API_KEY": "none"}
     ended = subprocess.run(line, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout, time.monotonic() - began
+    return ended.stdout
 
 
 @pytest.fixture(scope="module")
@@ -157,13 +152,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "folder" / "more.toml").write_text(TABLES)
     with Model() as server:
         coder = ("--model", "openai/local", "--api-base", server.url, "-m", "4")
-        took = [difftrust("generate", "--tasks", "folder", *coder, "--store", "store", cwd=folder)]
+        difftrust("generate", "--tasks", "folder", *coder, "--store", "store", cwd=folder)
         assert len(server.asked) == 32
-    took += [difftrust("execute", "--store", "store", "-n", "300", cwd=folder)]
-    took += [difftrust("table", "4", "--store", "store", cwd=folder)]
-    took += [difftrust("table", "tests", "--store", "store", cwd=folder)]
-    (folder / "took.json").write_text(json.dumps([seconds for _, seconds in took]))
-    (folder / "table_tests.txt").write_text(took[3][0])
+    difftrust("execute", "--store", "store", "-n", "300", cwd=folder)
+    (folder / "table_tests.txt").write_text(difftrust("table", "tests", "--store", "store", cwd=folder))
     return folder
 
 
@@ -203,57 +195,6 @@ def test_every_page_shows_them(made: Path, page: str, monkeypatch: pytest.Monkey
         assert "The reference is missing, so the error is unknown." in words
 
 
-ODD = "Möbel & <b>co 100%=x"
-"""A benchmark's name that paths, addresses and pages must not take for theirs."""
-
-
-@pytest.fixture(scope="module", params=[1, 2])
-def unreferenced(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """Return a store of two tasks without any reference, and how many programs each has."""
-    folder = tmp_path_factory.mktemp("odd")
-    own = [
-        {"task_id": "a/b.c-d", "entry_point": "f", "signature": "(x: int) -> int", "description": "Double <b>x</b>."},
-        {"task_id": "g", "signature": "(x: int, *more: int) -> int", "description": "Return the sum."},
-    ]
-    texts = {
-        "a/b.c-d": ["def f(x):\n    return 2 * x", "def f(x):\n    return x * x"],
-        "g": ["def g(x, *more):\n    return sum(more, x)", "def g(x, *more):\n    return x + sum(more)"],
-    }
-    samples = [{"task_id": name, "solution": text} for name in texts for text in texts[name][: request.param]]
-    (folder / "own.jsonl").write_text("".join(json.dumps({"benchmark": ODD} | task) + "\n" for task in own))
-    (folder / "samples.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
-    coder = ("--model", "mine", "--temperature", "0.6", "--store", "store")
-    difftrust("import", "samples.jsonl", "--tasks", "own.jsonl", *coder, cwd=folder)
-    difftrust("execute", "--store", "store", "-n", "20", cwd=folder)
-    return folder, request.param
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["overview", "tasks", "task", "ablation", "signals"])
-@pytest.mark.parametrize("more", [{}, {"blind": "yes"}])
-def test_every_page_shows_a_store_without_references(
-    unreferenced: tuple[Path, int], page: str, more: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, m = unreferenced
-    monkeypatch.setenv("DIFFTRUST_STORE", str(folder / "store"))
-    at = opened(page, **more)
-    words = shown(at)
-    assert "Möbel &amp; &lt;b&gt;co 100%=x · temperature 0.6" in words
-    if page == "overview":
-        assert ("Two programs of mine disagree on" in words) == (m == 2)
-        assert not {"mean_error", "pass_at_1", "detection_rate"} & set(at.dataframe[0].value.columns)
-    if page == "tasks" and m == 2:
-        assert "2 tasks x 1 model: of 2 cells, programs disagree in 1 and all agree in 1." in words
-        assert "Programs that agree may still share an error." in words
-
-
-@pytest.mark.slow
-def test_table_4_says_that_no_error_is_known(unreferenced: tuple[Path, int]) -> None:
-    folder, _ = unreferenced
-    said, _ = difftrust("table", "4", "--store", "store", cwd=folder)
-    assert "2 (coder, task) pairs; error known for 0, the others have no reference" in said
-
-
 @pytest.mark.slow
 def test_some_references_are_named_as_some(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))
@@ -261,12 +202,5 @@ def test_some_references_are_named_as_some(made: Path, monkeypatch: pytest.Monke
     said = shown(opened("tasks"))
     assert "8 cells 0 wrong though all agree, 3 wrong and detected, 3 right, 2 undefined." in said
     assert "2 tasks are not drawn, for a measure is unknown." in said
-    said, _ = difftrust("table", "4", "--store", "store", cwd=made)
+    said = difftrust("table", "4", "--store", "store", cwd=made)
     assert "8 (coder, task) pairs; error known for 6, the others have no reference" in said
-
-
-def test_the_dashboard_is_the_fifth_command(made: Path, tmp_path: Path) -> None:
-    began = time.monotonic()
-    with dashboard(made / "store", tmp_path / "log") as (address, _):
-        assert urllib.request.urlopen(address, timeout=30).status == 200
-    assert sum(json.loads((made / "took.json").read_text())) + time.monotonic() - began < 120

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.cli import main
+from difftrust.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.repository import git, repository, write
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.analysis.queries import query_sql
-from difftrust_core.datasets.published import find_results
-from difftrust_core.report.every_table import make_table
-from difftrust_core.report.tables import TableRequest
+from difftrust.shipped import find_results
+from difftrust.tables.registry import make_table
+from difftrust.tables.request import TableRequest
+from difftrust_core.estimates.queries import query_sql
 from difftrust_core.store.store import Store
 
 DATA = Path(__file__).parents[2] / "data"

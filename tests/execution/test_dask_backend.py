@@ -13,18 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-import polars as pl
 import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.exceptions import DifftrustError, WrongUsage
-from difftrust_core.execution.dask_backend import connected
 from difftrust_core.execution.execute import execute
-from difftrust_core.generation.simulated import sample_simulated
+from difftrust_core.execution.resumable import connected
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from tests.support.tiny import silent
+from tests.support.tiny import contents, silent, simulated
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own
@@ -58,7 +55,7 @@ class EndsItsSender:
 RUNS_JOBS = """
 import sys
 from difftrust_core.exceptions import DifftrustError
-from difftrust_core.execution.dask_backend import connected
+from difftrust_core.execution.resumable import connected
 from tests.execution.test_dask_backend import ended_by_its_job
 
 with connected(sys.argv[1]) as found:
@@ -86,7 +83,9 @@ def cluster(folder: Path, *, nanny: bool) -> Iterator[tuple[str, list["subproces
             own.mkdir()
             started.append(subprocess.Popen(worker, **{**told, "cwd": own}))  # type: ignore[call-overload]
         until(file.is_file)
-        yield json.loads(file.read_text())["address"], started
+        address = json.loads(file.read_text())["address"]
+        until(lambda: both_there(address))
+        yield address, started
     finally:
         for process in reversed(started):
             process.terminate()
@@ -105,15 +104,9 @@ def both_there(address: str) -> bool:
 
 def filled(root: Path) -> Store:
     tasks = load_benchmark("starter")[:12]
-    rows = [vars(c) for t in tasks for c in sample_simulated(t, "simulated/medium", temperature=0.6, m=6)]
     store = Store.create(root)
-    add_candidates(store, Recorded(candidates=pl.DataFrame(rows)), {"starter": load_benchmark("starter")}, n_jobs=1)
+    add_candidates(store, simulated(tasks, "simulated/medium", m=6), {"starter": load_benchmark("starter")}, n_jobs=1)
     return store
-
-
-def contents(store: Store) -> dict[str, bytes]:
-    tables = ("inputs", "outcomes", "behaviours")
-    return {str(p.relative_to(store.root)): p.read_bytes() for table in tables for p in store.files(table)}
 
 
 @pytest.fixture(scope="module")
@@ -125,25 +118,22 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_two_workers_one_of_them_killed_give_the_same_bytes(tmp_path: Path, undisturbed: Store) -> None:
     store = filled(tmp_path / "store")
-    with cluster(tmp_path, nanny=False) as (address, processes):
-        until(lambda: both_there(address))
-        with ThreadPoolExecutor(1) as pool:
-            ran = pool.submit(execute, store, n=100, scheduler=address, say=silent)
-            until(lambda: store.files("inputs"))
-            processes[1].kill()
-            done = ran.result(120)
+    with cluster(tmp_path, nanny=False) as (address, processes), ThreadPoolExecutor(1) as pool:
+        ran = pool.submit(execute, store, n=100, scheduler=address, say=silent)
+        until(lambda: store.files("inputs"))
+        processes[1].kill()
+        done = ran.result(120)
     assert (done.n_tasks, done.failures) == (12, ())
-    assert contents(store) == contents(undisturbed)
+    tables = ("inputs", "outcomes", "behaviours")
+    assert contents(store, *tables) == contents(undisturbed, *tables)
     assert execute(store, n=100, say=silent).n_tasks == 0
 
 
 @pytest.mark.slow
 def test_a_job_that_ends_every_worker_is_given_up_and_the_others_are_done(tmp_path: Path) -> None:
     jobs = [(i, "kill" if i == 3 else "run") for i in range(12)]
-    with cluster(tmp_path, nanny=True) as (address, _):
-        until(lambda: both_there(address))
-        with connected(address) as found:
-            results = list(found.in_parallel(ended_by_its_job, jobs, lost=lambda job, why: (-job[0], why)))
+    with cluster(tmp_path, nanny=True) as (address, _), connected(address) as found:
+        results = list(found.in_parallel(ended_by_its_job, jobs, lost=lambda job, why: (-job[0], why)))
     assert sorted(number for number, _ in results) == sorted(-i if i == 3 else i for i in range(12))
     assert [why for number, why in results if number == -3] == ["given up: 4 workers ended while they ran it"]
     assert len({pid for number, pid in results if number >= 0}) > 2
@@ -153,12 +143,10 @@ def test_a_job_that_ends_every_worker_is_given_up_and_the_others_are_done(tmp_pa
 def test_where_no_worker_is_left_the_job_that_did_it_is_named(tmp_path: Path) -> None:
     jobs = [(i, "kill" if i == 5 else "run") for i in range(9)]
     results: list[tuple[int, object]] = []
-    with cluster(tmp_path, nanny=False) as (address, _):
-        until(lambda: both_there(address))
-        with connected(address) as found:
-            ran = replace(found, patience=3).in_parallel(ended_by_its_job, jobs, lost=lambda job, why: (-job[0], why))
-            with pytest.raises(DifftrustError, match=r"no worker is left at tcp://127"):
-                results.extend(iter(ran))
+    with cluster(tmp_path, nanny=False) as (address, _), connected(address) as found:
+        ran = replace(found, patience=3).in_parallel(ended_by_its_job, jobs, lost=lambda job, why: (-job[0], why))
+        with pytest.raises(DifftrustError, match=r"no worker is left at tcp://127"):
+            results.extend(iter(ran))
     assert results[-1] == (-5, "given up: it ended the last worker")
     missing = set(range(5)) - {number for number, _ in results[:-1]}
     assert len(missing) <= 1  # one may have ended on that worker just before
@@ -166,27 +154,26 @@ def test_where_no_worker_is_left_the_job_that_did_it_is_named(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_result_whose_worker_ends_while_it_sends_it_is_not_waited_for(tmp_path: Path) -> None:
-    with cluster(tmp_path, nanny=False) as (address, _):
-        until(lambda: both_there(address))
-        with connected(address) as found:
-            ran = replace(found, patience=2).in_parallel(EndsItsSender, [1], lost=lambda job, why: EndsItsSender(-job))
-            with pytest.raises(DifftrustError, match=r"no worker is left at tcp://127"):
-                list(ran)
+    with cluster(tmp_path, nanny=False) as (address, _), connected(address) as found:
+        ran = replace(found, patience=2).in_parallel(EndsItsSender, [1], lost=lambda job, why: EndsItsSender(-job))
+        with pytest.raises(DifftrustError, match=r"no worker is left at tcp://127"):
+            list(ran)
 
 
 @pytest.mark.slow
 def test_a_job_that_says_timeout_is_not_taken_for_a_result_on_its_way(tmp_path: Path) -> None:
-    with cluster(tmp_path, nanny=False) as (address, _):
-        until(lambda: both_there(address))
-        with connected(address) as found, pytest.raises(TimeoutError, match="the job's own"):
-            list(found.in_parallel(too_late, [1], lost=lambda job, why: job))
+    with (
+        cluster(tmp_path, nanny=False) as (address, _),
+        connected(address) as found,
+        pytest.raises(TimeoutError, match="the job's own"),
+    ):
+        list(found.in_parallel(too_late, [1], lost=lambda job, why: job))
 
 
 @pytest.mark.slow
 def test_a_scheduler_that_ends_is_said_in_one_line(tmp_path: Path) -> None:
     # In a process of its own: threads of a client that lost its scheduler go on saying so for a while.
     with cluster(tmp_path, nanny=False) as (address, processes):
-        until(lambda: both_there(address))
         root = Path(__file__).parents[2]
         told = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "cwd": root}
         with subprocess.Popen([sys.executable, "-c", RUNS_JOBS, address], **told) as process:  # type: ignore[call-overload]

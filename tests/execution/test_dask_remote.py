@@ -9,20 +9,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import Recorded
 from difftrust_core.execution.execute import execute
-from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.merge import merge_files
-from difftrust_core.store.remote.mirror import folder_of
-from difftrust_core.store.remote.url import Remote
+from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.schemas import CHUNK_TABLES, KEYS
-from difftrust_core.store.store import PARTITIONS, Store
-from difftrust_core.store.verify.verification import verify
-from tests.execution.test_dask_backend import both_there, cluster, silent, until
+from difftrust_core.store.store import PARTITIONS, Store, merge_files
+from difftrust_core.store.url import Remote
+from tests.execution.test_dask_backend import cluster, silent, until
 from tests.recovery.world import MEASURED, snapshot
 from tests.support.s3_server import BUCKET, S3, fetch_all
+from tests.support.tiny import simulated
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own, and moto's
 TASKS = load_benchmark("starter")[:4]
@@ -41,8 +39,7 @@ def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
 
 
 def add(store: Store, coder: str) -> None:
-    rows = [vars(c) for task in TASKS for c in sample_simulated(task, coder, temperature=0.6, m=6)]
-    add_candidates(store, Recorded(candidates=pl.DataFrame(rows)), {"starter": TASKS}, n_jobs=1)
+    add_candidates(store, simulated(TASKS, coder, m=6), {"starter": TASKS}, n_jobs=1)
 
 
 def rows(store: Store) -> list[pl.DataFrame]:
@@ -59,7 +56,6 @@ def test_workers_that_share_nothing_but_a_bucket_and_one_of_them_killed(s3: S3, 
     add(store, "simulated/medium")
     (tmp_path / "cluster").mkdir()
     with cluster(tmp_path / "cluster", nanny=True) as (address, workers):
-        until(lambda: both_there(address))
         with ThreadPoolExecutor(1) as pool:
             ran = pool.submit(execute, store, n=80, scheduler=address, say=silent)
             until(lambda: Remote(url=URL).versions("inputs"))

@@ -5,19 +5,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_nondeterministic, query_sql
-from difftrust_core.datasets.recorded.selection import Recorded, Selection
+from difftrust.findings_in_store import query_disagreement, query_nondeterministic
+from difftrust_core.datasets.recorded import Recorded, Selection
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import Plan
+from difftrust_core.execution.resumable import attempt
 from difftrust_core.execution.worker import run_chunk
-from difftrust_core.generation.simulated import sample_simulated
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import SCHEMAS, Store
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent, simulated
 
 BENCHMARK = {"tiny": TASKS}
 
@@ -226,9 +227,7 @@ def test_more_workers_give_the_same_bytes_where_outcomes_were_known_before(tmp_p
         store = filled(root, WRONG, OTHER)
         execute(store, n=40, say=silent)
         for model in ("simulated/weak", "simulated/medium"):
-            more = [sample_simulated(task, model, temperature=1.0, m=8) for task in TASKS]
-            recorded = Recorded(candidates=pl.DataFrame([vars(one) for of_task in more for one in of_task]))
-            add_candidates(store, recorded, BENCHMARK, n_jobs=1)
+            add_candidates(store, simulated(TASKS, model, m=8, temperature=1.0), BENCHMARK, n_jobs=1)
         return store
 
     whole, spread = grown(tmp_path / "whole"), grown(tmp_path / "spread")
@@ -247,7 +246,7 @@ def test_a_chunk_that_a_lost_worker_had_written_is_left_as_it_is(tmp_path: Path)
         jobs = list(plan.jobs())
     execute(store, n=20, say=silent)
     before = contents(store, "inputs", "outcomes", "behaviours", "executions")
-    assert [run_chunk(job).failure for job in jobs] == ["", "", ""]
+    assert [attempt(run_chunk, job).failure for job in jobs] == ["", "", ""]
     assert contents(store, "inputs", "outcomes", "behaviours", "executions") == before
 
 

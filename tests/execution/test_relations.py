@@ -4,25 +4,24 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from difftrust_core.analysis.behaviours import candidate_trees, load_matrix
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_estimates
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task
-from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.datasets.recorded import Recorded, as_table
+from difftrust_core.estimates.behaviours import candidate_trees, load_matrix
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates
+from difftrust_core.execution.answers import rebuilt
 from difftrust_core.execution.execute import Execution, execute
 from difftrust_core.execution.plan import ChunkJob
-from difftrust_core.execution.relations import rebuilt
-from difftrust_core.execution.witnesses import execute_witnesses
 from difftrust_core.execution.worker import checker_for, classes_of
 from difftrust_core.metrics.equality import EQUALITIES, Equality
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import REFERENCE, Settings, Store
 from tests.support.right_answers import BENCHMARK, CASES, CHECKED, Case, without_reference
+from tests.support.tasks import small_task
 from tests.support.tiny import silent
 
 N = 60
@@ -42,8 +41,7 @@ def add(store: Store, task: Task, *coders: tuple[str, tuple[str, ...]]) -> None:
         for model, programs in coders
         for index, code in enumerate(programs)
     ]
-    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
-    recorded = Recorded(candidates=pl.DataFrame(rows, schema=columns, orient="row"))
+    recorded = Recorded(candidates=as_table(rows))
     add_candidates(store, recorded, {task.benchmark: [task]}, n_jobs=1)
 
 
@@ -70,7 +68,7 @@ def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) 
     coders += [("all", (*case.right, *case.wrong))]
     store = store_of(tmp_path / "store", case.task, *coders)
     done = run(store)
-    assert [report.failure for report in done.failures] == []
+    assert [failure.why for failure in done.failures] == []
     refresh_estimates(store)
     for equality in EQUALITIES:
         found = query_estimates(store, equality=equality)
@@ -127,10 +125,10 @@ def failure_of(tmp_path: Path, programs: tuple[str, ...] = PAIR.right, **changes
     task = replace(PAIR.task, relation=Relation(**changes))
     store = store_of(tmp_path / "store", task, ("coder", programs))
     (failed,) = run(store, n=20).failures
-    assert "\n" not in failed.failure
-    assert failed.failure.startswith("task several/pair of several: ")
+    assert "\n" not in failed.why
+    assert failed.why.startswith("task several/pair of several: ")
     assert all(store.read(table).is_empty() for table in ("outcomes", "behaviours", "executions"))
-    return failed.failure.removeprefix("task several/pair of several: ")
+    return failed.why.removeprefix("task several/pair of several: ")
 
 
 @pytest.mark.parametrize(
@@ -237,12 +235,10 @@ def test_values_that_cannot_be_built_again_are_not_accepted() -> None:
 
 
 def test_a_checker_gets_objects_of_the_classes_that_the_task_defines(tmp_path: Path) -> None:
-    task = Task(
+    task = small_task(
+        "corner",
+        "(points: list[Point]) -> Point",
         benchmark=BENCHMARK,
-        task_id="several/corner",
-        entry_point="corner",
-        signature="(points: list[Point]) -> Point",
-        description="Return any of the points.",
         seed_inputs=("([Point(x=1, y=2), Point(x=3, y=0)],)",),
         preamble="class Point:\n    def __init__(self, x, y):\n        self.x, self.y = x, y\n",
         relation=Relation(
@@ -271,23 +267,7 @@ def test_tasks_without_a_relation_start_no_second_sandbox(tmp_path: Path) -> Non
         is_here=True,
     )
     assert checker_for(job) is None
-    assert classes_of(job, ["(1,)"], [[(Kind.VALUE, "1"), (Kind.VALUE, "1.0")]]) == ([[0, 0]], [[0, 1]])
-
-
-@pytest.mark.parametrize("case", [CHECKED[0], without_reference(CHECKED[0])], ids=["reference", "none"])
-def test_witnesses_are_classed_by_the_checker_too(tmp_path: Path, case: Case) -> None:
-    store = store_of(tmp_path / "store", case.task, ("all", (*case.right, *case.wrong)))
-    run(store, n=5)
-    assert execute_witnesses(store, n=20).failures == ()
-    rows = store.read("witnesses")
-    trees = dict(store.read("programs").select("code", "tree_id").iter_rows())
-    right = [trees[code] for code in case.right]
-    n_differing = 0
-    for _, on_one in rows.group_by("witness_index"):
-        labels = {tree: row["paper_class"] for row in on_one.iter_rows(named=True) for tree in row["trees"]}
-        assert [labels[tree] for tree in right] == [labels[REFERENCE]] * 2
-        n_differing += on_one.filter(kind="value", paper_class=labels[REFERENCE]).height > 2
-    assert n_differing
+    assert [*classes_of(job, ["(1,)"], [[(Kind.VALUE, "1"), (Kind.VALUE, "1.0")]]).values()] == [[[0, 0]], [[0, 1]]]
 
 
 def test_a_checker_of_a_task_on_standard_input_gets_texts(tmp_path: Path) -> None:
@@ -297,12 +277,10 @@ def accept(arguments, output):
     n = int(text)
     return sorted(map(int, output.split())) == list(range(n))
 """
-    task = Task(
+    task = small_task(
+        "main",
+        "(text: str) -> str",
         benchmark=BENCHMARK,
-        task_id="several/any_order",
-        entry_point="main",
-        signature="(text: str) -> str",
-        description="Print the numbers below n in any order.",
         seed_inputs=("('3\\n',)", "('5\\n',)"),
         language="stdin",
         relation=Relation(accept=accept),

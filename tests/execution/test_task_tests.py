@@ -8,32 +8,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from difftrust_core.analysis.estimates import open_pools, refresh_estimates
-from difftrust_core.analysis.passed_tests import ALL, read_groups, shares_passed
+from difftrust.layouts.evalplus import load_evalplus
+from difftrust.research.passed_tests import ALL, read_groups, shares_passed
+from difftrust.verify.verification import verify
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
-from difftrust_core.datasets.layouts.evalplus import load_evalplus
-from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.datasets.recorded import Recorded, as_table
+from difftrust_core.estimates.estimates import open_pools, refresh_estimates
 from difftrust_core.execution.answers import has_answers, run_answers
 from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
-from difftrust_core.languages.language import language_of
-from difftrust_core.sandbox.host import Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.languages.registry import language_of
+from difftrust_core.sandbox.host import OutcomeTable, Sandbox
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from difftrust_core.store.verify.verification import verify
 from tests.support.evalplus import DOUBLE, RIGHT, WRONG, WRONG_ON_PLUS, write_release
+from tests.support.tasks import small_task
 from tests.support.tiny import TASKS, contents, silent
 
-SQUARE = Task(
+SQUARE = small_task(
+    "square",
+    "(x: int) -> int",
     benchmark="own",
     task_id="square",
-    entry_point="square",
-    signature="(x: int) -> int",
-    description="Return the square.",
     seed_inputs=("(1,)", "(2,)", "(3,)"),
     tests=(
         TaskTest(arguments="(1,)", expected="1", group="examples"),
@@ -56,12 +54,11 @@ def stored(root: Path, tasks: Sequence[Task], *programs: dict[str, str]) -> Stor
         for index, by_task in enumerate(programs)
         if task.task_id in by_task
     ]
-    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
     store = Store.create(root)
     listed: dict[str, list[Task]] = {}
     for task in tasks:
         listed.setdefault(task.benchmark, []).append(task)
-    found = Recorded(candidates=pl.DataFrame(rows, schema=columns, orient="row"))
+    found = Recorded(candidates=as_table(rows))
     add_candidates(store, found, listed, n_jobs=1)
     return store
 

@@ -9,30 +9,28 @@ import numpy as np
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.export import export_results
-from difftrust_core.analysis.pools import load_pool
-from difftrust_core.analysis.queries import query_sql
+from difftrust.export import export_results
+from difftrust.tables.readings import make_draws
+from difftrust.tables.request import TableRequest
+from difftrust.verify.rows import check_tables
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Program, Reading
-from difftrust_core.base.task import Domain, Task
+from difftrust_core.base.task import Domain
+from difftrust_core.estimates.pool import load_pool
+from difftrust_core.estimates.queries import query_sql
 from difftrust_core.exceptions import BadTask
-from difftrust_core.execution.distinct import Drawn
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.plan import ChunkJob
-from difftrust_core.execution.validity import Jury, Verdict, sample_valid_inputs
+from difftrust_core.execution.validity import Drawn, Jury, Verdict, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
-from difftrust_core.report.readings import make_draws
-from difftrust_core.report.tables import TableRequest
 from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import Store
-from difftrust_core.store.verify.rows import check_tables
-from tests.support.tiny import RIGHT, TASKS, candidates
+from tests.support.tasks import small_task
+from tests.support.tiny import RIGHT, TASKS, candidates, filled, silent
 
-HALF = Task(
-    benchmark="tiny", task_id="tiny/half", entry_point="half", signature="(x)", description="", seed_inputs=("(1,)",)
-)
+HALF = small_task("half")
 GENERATES_SQUARES = "def generate(random):\n    return (random.randrange(100) ** 2,)"
 HALVES = Program(tree_id="a", code="def half(x):\n    return 12 / x\n", n_candidates=1)
 RAISES = Program(tree_id="b", code="def half(x):\n    raise ValueError\n", n_candidates=1)
@@ -62,18 +60,17 @@ def test_half_of_the_candidates_that_load_decide(
 ) -> None:
     jury = Jury(HALF, programs, sandbox)
     for _ in range(2):  # those that were dropped stay so
-        assert jury.valid(["(4,)", "(0,)"]).tolist() == valid
+        assert jury.judge(["(4,)", "(0,)"]).valid.tolist() == valid
 
 
 def test_a_reference_that_does_not_load_accepts_nothing(sandbox: Sandbox) -> None:
-    assert Jury(HALF, (BROKEN,), sandbox, dismisses=()).valid(["(4,)"]).tolist() == [False]
+    assert Jury(HALF, (BROKEN,), sandbox, must_load=False).judge(["(4,)"]).valid.tolist() == [False]
 
 
 def test_candidates_that_do_not_load_reject_no_input(tmp_path: Path) -> None:
     broken = [{task.task_id: f"def {task.entry_point}(:{' ' * i}\n" for task in TASKS} for i in range(3)]
-    store = Store.create(tmp_path / "store")
-    add_candidates(store, candidates("coder", RIGHT, RIGHT, *broken), {"tiny": TASKS}, n_jobs=1)
-    execute(store, n=20, validity="quorum", say=lambda line: None)
+    store = filled(tmp_path / "store", RIGHT, RIGHT, *broken)
+    execute(store, n=20, validity="quorum", say=silent)
     attempts = store.read("inputs").filter(pl.col("task_id") == "tiny/double")["attempts"]
     assert attempts.to_list() == [1] * 20
 
@@ -147,16 +144,15 @@ def test_a_bad_domain_loses_nothing_of_the_other_tasks(tmp_path: Path) -> None:
     """One task's domain does not end; the others are executed, and the mended one is with the next run."""
     domains = {TASKS[0].task_id: Domain(requires="def requires(*a):\n while True: pass")}
     tasks = [replace(task, domain=domains.get(task.task_id, Domain())) for task in TASKS]
-    store = Store.create(tmp_path / "store")
-    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
-    done = execute(store, n=20, validity="domain", say=lambda _: None)
-    assert [report.chunk.task.task_id for report in done.failures] == [TASKS[0].task_id]
+    store = filled(tmp_path / "store", RIGHT, RIGHT, tasks=tasks)
+    done = execute(store, n=20, validity="domain", say=silent)
+    assert [failure.task[1] for failure in done.failures] == [TASKS[0].task_id]
     executed = set(store.read("executions")["task_id"])
     assert executed == {task.task_id for task in TASKS} - {TASKS[0].task_id}
     _ = add_candidates(
         store, candidates("coder", RIGHT, RIGHT), {"tiny": [replace(task, domain=Domain()) for task in TASKS]}
     )
-    assert execute(store, n=20, say=lambda _: None).failures == ()
+    assert execute(store, n=20, say=silent).failures == ()
 
 
 def test_a_task_without_a_domain_has_the_inputs_that_its_reference_accepts(tmp_path: Path) -> None:
@@ -165,9 +161,8 @@ def test_a_task_without_a_domain_has_the_inputs_that_its_reference_accepts(tmp_p
     for validity in ("domain", "reference", "quorum"):
         bare = [replace(task, reference=None) if validity == "quorum" else task for task in TASKS]
         tasks = {"domain": [TASKS[0], replace(TASKS[1], reference=None)]}.get(validity, bare)[:2]
-        store = Store.create(tmp_path / validity)
-        _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": [*tasks, *TASKS[2:]]})
-        done = execute(store, n=20, validity=validity, say=lambda _: None)
+        store = filled(tmp_path / validity, RIGHT, RIGHT, tasks=[*tasks, *TASKS[2:]])
+        done = execute(store, n=20, validity=validity, say=silent)
         assert set(done.without_domain) == ({task.task_id for task in TASKS} if validity == "domain" else set())
         for task in tasks:
             rows = store.read("inputs").filter(task_id=task.task_id)
@@ -179,10 +174,9 @@ def test_a_task_without_a_domain_has_the_inputs_that_its_reference_accepts(tmp_p
 
 def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
     tasks = [replace(task, domain=Domain()) for task in TASKS]
-    store = Store.create(tmp_path / "store")
-    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
-    _ = execute(store, n=20, validity="domain", say=lambda _: None)
-    _ = execute(store, n=20, validity="reference", say=lambda _: None)
+    store = filled(tmp_path / "store", RIGHT, RIGHT, tasks=tasks)
+    _ = execute(store, n=20, validity="domain", say=silent)
+    _ = execute(store, n=20, validity="reference", say=silent)
     made = export_results(store, tmp_path / "results")
     draws, inputs = made.read("draws"), store.read("inputs")
     assert set(draws["validity"]) == {"domain", "reference"}
@@ -203,9 +197,8 @@ def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
 def test_the_draws_say_which_domains_are_exhausted(tmp_path: Path) -> None:
     few = Domain(requires="def requires(x): return x in (1, 0, -7, 2)")
     tasks = [replace(task, domain=few if task.entry_point == "double" else Domain()) for task in TASKS]
-    store = Store.create(tmp_path / "store")
-    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
-    _ = execute(store, n=30, validity="domain", say=lambda _: None)
+    store = filled(tmp_path / "store", RIGHT, RIGHT, tasks=tasks)
+    _ = execute(store, n=30, validity="domain", say=silent)
     draws = export_results(store, tmp_path / "results").read("draws").sort("task_id")
     assert draws["exhausted"].to_list() == [True, False, False]
     double = draws.row(0, named=True)
@@ -224,19 +217,17 @@ def test_in_chunks_or_at_once_the_inputs_are_the_same(tmp_path: Path) -> None:
     tasks = [replace(task, domain=Domain()) for task in TASKS]
     found = []
     for sizes in ((60,), (7, 20, 60)):
-        store = Store.create(tmp_path / f"store{len(sizes)}")
-        _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": tasks})
+        store = filled(tmp_path / f"store{len(sizes)}", RIGHT, RIGHT, tasks=tasks)
         for n in sizes:
-            assert execute(store, n=n, validity="domain", say=lambda _: None).failures == ()
+            assert execute(store, n=n, validity="domain", say=silent).failures == ()
         found.append(store.read("inputs").drop("start").sort("task_id", "input_index"))
     assert found[0].equals(found[1])
     assert found[0]["repeats"].sum() > 0
 
 
 def test_the_tests_are_the_seed_inputs_as_they_are(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
-    _ = add_candidates(store, candidates("coder", RIGHT, RIGHT), {"tiny": TASKS})
-    assert execute(store, n=7, validity="tests", say=lambda _: None).failures == ()
+    store = filled(tmp_path / "store", RIGHT, RIGHT)
+    assert execute(store, n=7, validity="tests", say=silent).failures == ()
     for task in TASKS:
         drawn = store.read("inputs").filter(task_id=task.task_id).sort("input_index")
         assert [read_literal(text) for text in drawn["arguments"]] == (task.arguments() * 3)[:7]

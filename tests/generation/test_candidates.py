@@ -9,13 +9,13 @@ from importlib import resources
 
 import pytest
 
+from difftrust.tables.names import FAMILIES
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.generation.extraction import program_of
 from difftrust_core.generation.prices import FREE, Price, list_price, price_of, recorded_prices
 from difftrust_core.generation.prompt import method_header, prompt_hash, prompt_of
-from difftrust_core.generation.secrets import known_secrets, short_reason, without_secrets
-from difftrust_core.languages.language import load_language
-from difftrust_core.report.names import FAMILIES
+from difftrust_core.generation.providers import known_secrets, short_reason, without_secrets
+from difftrust_core.languages.registry import load_language
 from tests.support.tiny import TASKS
 
 FIRST = next(task for task in TASKS if task.entry_point == "first")

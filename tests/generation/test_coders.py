@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from difftrust.demo import paraphrase
+from difftrust.demo.bugs import OPERATORS, mistakes
+from difftrust.demo.paraphrase import VARIATIONS
+from difftrust.demo.simulated import SIMULATED, beliefs, sample_simulated, tempered
+from difftrust.demo.trees import program_text
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.generation.simulated import SIMULATED, beliefs, sample_simulated, tempered
-from difftrust_core.languages.python import paraphrase
-from difftrust_core.languages.python.bugs import OPERATORS, mistakes
-from difftrust_core.languages.python.paraphrase import VARIATIONS
-from difftrust_core.languages.python.syntax import program_text
+from tests.support.tasks import small_task
 
 STRONG, MEDIUM, WEAK = SIMULATED
 beliefs_once = functools.cache(beliefs)
@@ -76,15 +77,8 @@ INPUTS = {
 
 
 def task_of(name: str, *, task_id: str | None = None, reference: str | None = None) -> Task:
-    return Task(
-        benchmark="tests",
-        task_id=task_id or name,
-        entry_point=name,
-        signature="(...)",
-        description="",
-        seed_inputs=(),
-        reference=reference or REFERENCES[name],
-    )
+    reference = reference or REFERENCES[name]
+    return small_task(name, "(...)", benchmark="tests", task_id=task_id or name, seed_inputs=(), reference=reference)
 
 
 TASKS = [task_of(name) for name in REFERENCES]
@@ -420,6 +414,6 @@ def test_wrong_usage_is_refused(model: str, temperature: float, m: int, message:
 
 
 def test_a_task_without_reference_is_refused() -> None:
-    task = Task(benchmark="tests", task_id="t/1", entry_point="f", signature="()", description="", seed_inputs=())
+    task = small_task("f", task_id="t/1")
     with pytest.raises(WrongUsage, match=r"needs a reference to break, got t/1 without one; give"):
         sample_simulated(task, STRONG, temperature=0.6, m=5)

@@ -1,8 +1,6 @@
 """A reply that was cut off is no program: asked for once more with more room, paid for twice, counted and named."""
 
-import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +9,10 @@ from difftrust_core.generation.extraction import CUT_OFF, Extracted, fenced_bloc
 from difftrust_core.generation.generate import generate
 from difftrust_core.generation.plan import Generation, GenerationOptions, Incomplete, incomplete_lines
 from difftrust_core.generation.prices import Price
-from difftrust_core.languages.language import load_language
+from difftrust_core.languages.registry import load_language
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.store import Store
-from tests.support.llm_server import COMPLETION_TOKENS, PROMPT_TOKENS, Server
+from tests.support.llm_server import COMPLETION_TOKENS, PROMPT_TOKENS, Server, kept_lines
 from tests.support.tiny import TASKS, silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
@@ -27,19 +25,10 @@ G = "def g(x):\n    return x\n"
 METHOD = replace(TASK, entry_point="Box.add", preamble="class Box:\n    def add(self, x): ...\n")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.create(tmp_path / "store")
-
-
 def ask(store: Store, server: Server, *, m: int = 1, model: str = MODEL, **changed: object) -> Generation:
     quick = {"api_base": server.url, "price": PRICE, "first_wait": 0.05, "n_jobs": 1, "concurrency": 1}
     options = GenerationOptions(**{**quick, **changed})  # type: ignore[arg-type]
     return generate(store, [TASK], models=[model], temperature=0.6, m=m, options=options, say=silent)
-
-
-def lines(store: Store) -> list[dict[str, object]]:
-    return [json.loads(line) for path in store.root.rglob("replies.jsonl") for line in path.read_text().splitlines()]
 
 
 @dataclass(frozen=True)
@@ -61,6 +50,11 @@ CASES = [
     ("closed, and full", Said(f"```\n{F}```", completion_tokens=100), "block with the entry point", True),
     ("no block", Said(F), "whole reply", True),
     ("no block, and full", Said(F, completion_tokens=101), CUT_OFF, False),
+    ("never closed, and a token to spare", Said(f"```\n{F}", completion_tokens=99), "block with the entry point", True),
+    ("no block, with a token to spare", Said(F, completion_tokens=99), "whole reply", True),
+    ("no block, and just full", Said(F, completion_tokens=100), CUT_OFF, False),
+    ("a word, with a token to spare", Said("Sorry.", completion_tokens=99), "no program", False),
+    ("a word, and full", Said("Sorry.", completion_tokens=100), CUT_OFF, False),
     ("another function", Said(f"```\n{G}```"), "first block that parses", False),
     ("no block, another function", Said(G), "whole reply", False),
     ("announced only", Said('```\ndef f(x):\n    """Do it."""\n    ...\n```'), "first block that parses", False),
@@ -131,7 +125,7 @@ def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(sto
     assert found["cost_usd"].to_list() == pytest.approx([EACH, 2 * EACH, EACH])
     assert found["completion_tokens"].to_list() == [40, 80, 40]
     assert found["extraction"].unique().to_list() == ["block with the entry point"]
-    assert [(line["sample_index"], line["number"], line["max_tokens"]) for line in lines(store)] == [
+    assert [(line["sample_index"], line["number"], line["max_tokens"]) for line in kept_lines(store.root)] == [
         (0, 1, 500), (1, 1, 500), (1, 2, 2000), (2, 1, 500)]  # fmt: skip
     codes = store.read("programs")["code"].to_list()
     assert not [code for code in codes if "return 1\n" in code]
@@ -214,20 +208,6 @@ def test_replies_are_looked_through_up_to_a_limit(extra: int) -> None:
     assert len(reply) == (1 << 20) + extra
     assert program_of(reply, "f", python).code == ("" if extra else F)
     assert fenced_blocks(reply) == ([""] if extra else [F])
-
-
-@pytest.mark.parametrize(
-    ("reply", "tokens", "how"),
-    [
-        (f"```\n{F}", 99, "block with the entry point"),  # never closed, with a token to spare
-        (F, 99, "whole reply"),
-        (F, 100, "cut off"),
-        ("Sorry.", 99, "no program"),
-        ("Sorry.", 100, "cut off"),
-    ],
-)
-def test_a_reply_as_long_as_it_may_be_is_cut_off(reply: str, tokens: int, how: str) -> None:
-    assert program_in(Said(reply, completion_tokens=tokens), TASK).how == how
 
 
 def test_two_thoughts_around_a_word_leave_what_is_said_between_and_after() -> None:

@@ -1,29 +1,28 @@
 """Sampling from a real server that breaks in every way: what arrives is kept once, what does not is named."""
 
 import itertools
-import json
 import re
 import threading
 import time
 from collections import defaultdict
-from pathlib import Path
 
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_estimates, query_sql
+from difftrust.demo.simulated import SIMULATED, sample_simulated
 from difftrust_core.base.task import Task
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import estimate_generation, generate
 from difftrust_core.generation.plan import GenerationOptions, incomplete_lines
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.providers import seconds_asked_to_wait
-from difftrust_core.generation.simulated import SIMULATED, sample_simulated
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from tests.support.llm_server import BAD, Asked, Server
+from tests.support.llm_server import BAD, Asked, Server, kept_lines
+from tests.support.tasks import small_task
 from tests.support.tiny import RIGHT, TASKS, WRONG, candidates, silent
 from tests.support.waiting import until
 
@@ -35,14 +34,7 @@ PRICE = Price(prompt=5.0, completion=15.0)
 def tasks_named(n: int) -> list[Task]:
     """Return n tasks whose prompts differ, so that the server can tell which is asked for."""
     return [
-        Task(
-            benchmark="many",
-            task_id=f"many/{i}",
-            entry_point="f",
-            signature="(x: int) -> int",
-            description=f"Return number {i}.",
-            seed_inputs=("(1,)",),
-        )
+        small_task("f", "(x: int) -> int", benchmark="many", task_id=f"many/{i}", description=f"Return number {i}.")
         for i in range(n)
     ]
 
@@ -60,17 +52,8 @@ def ask(store: Store, tasks: list[Task], given: GenerationOptions, *, m: int = 1
     return generate(store, tasks, models=[MODEL], temperature=0.6, m=m, options=given, say=say)
 
 
-def lines(store: Store) -> list[dict[str, object]]:
-    return [json.loads(line) for path in store.root.rglob("replies.jsonl") for line in path.read_text().splitlines()]
-
-
 def serial_of(text: object) -> int:
     return int(str(text).partition("return ")[2].split()[0])
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.create(tmp_path / "store")
 
 
 def a_bit_of_everything(serial: int, prompt: str) -> str:
@@ -112,7 +95,7 @@ def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int
 
 
 def check_every_sample_once(store: Store, server: Server, done, count: int) -> None:  # type: ignore[no-untyped-def]
-    kept = lines(store)
+    kept = kept_lines(store.root)
     failed = {failure.task_id: failure for failure in done.failures}
     assert sorted([*(str(line["task_id"]) for line in kept), *failed]) == sorted(t.task_id for t in tasks_named(count))
     assert {int(name.rpartition("/")[2]) % 100 for name in failed} == {7, 13}
@@ -170,7 +153,7 @@ def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> N
     gaps = [after.at - before.at for before, after in itertools.pairwise(server.asked)]
     for gap, least in zip(gaps, (0.1, 0.2, 0.4, 0.4, 0.4, 0.4, 0.4), strict=True):
         assert least <= gap < least + 3.0  # the last would be 6.4 without the cap
-    assert lines(store)[0]["attempts"] == 8
+    assert kept_lines(store.root)[0]["attempts"] == 8
 
 
 def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
@@ -221,7 +204,7 @@ def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: St
         thread.start()
         done = ask(store, tasks_named(100), options(server, attempts=3, concurrency=4))
         thread.join()
-    assert done.n_replies == 40 == len(lines(store))
+    assert done.n_replies == 40 == len(kept_lines(store.root))
     assert len(done.failures) == 60
     assert sum(failure.attempts == 3 for failure in done.failures) >= 10
     last = done.failures[-1]
@@ -372,7 +355,7 @@ def test_a_torn_last_line_is_asked_for_again_and_the_rest_is_kept(store: Store) 
             done = ask(store, tasks_named(3), options(server, concurrency=1))
             assert (done.n_at_hand, done.n_requests, done.n_missing) == (2, 1, 0)
             assert path.read_bytes().startswith(whole[: -len(last)])
-            assert [line["sample_index"] for line in lines(store)] == [0, 0, 0]
+            assert [line["sample_index"] for line in kept_lines(store.root)] == [0, 0, 0]
             assert len(store.read("candidates")) == 3
 
 

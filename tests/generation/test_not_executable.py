@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import difftrust_core as dt
+import difftrust as dt
 from difftrust_core.datasets.benchmarks import load_benchmark, not_executable
 from tests.support.command import run
 from tests.support.llm_server import Server

@@ -4,32 +4,26 @@ import asyncio
 
 import pytest
 
-from difftrust_core.generation.pacing import Budget, Gate, Pace, Spent
+from difftrust_core.generation.sampling import Budget, Gate, Pace, Spent
 
 
-def test_concurrency_falls_by_halves_to_one_and_not_below() -> None:
+@pytest.mark.parametrize(("most", "falls"), [(8, [4, 2, 1]), (3, [1])])
+def test_concurrency_falls_by_halves_to_one_once_for_requests_of_one_round(most: int, falls: list[int]) -> None:
     said: list[str] = []
 
     async def work() -> tuple[list[int], int]:
-        gate, limits = Gate(8, said.append), []
-        for _ in range(5):
+        gate, limits = Gate(most, said.append), []
+        async with gate.passing() as first, gate.passing() as second:
+            gate.pushed_back(first, "429")
+            gate.pushed_back(second, "429")
+        for _ in range(3):
+            limits.append(gate.limit)
             async with gate.passing() as began:
                 gate.pushed_back(began, "429")
-            limits.append(gate.limit)
         return limits, gate.lowest
 
-    assert asyncio.run(work()) == ([4, 2, 1, 1, 1], 1)
-    assert said == [f"the provider pushes back (429): now {n} requests at a time" for n in (4, 2, 1)]
-
-
-def test_an_odd_limit_of_three_falls_to_one() -> None:
-    async def work() -> int:
-        gate = Gate(3, lambda line: None)
-        async with gate.passing() as began:
-            gate.pushed_back(began, "503")
-        return gate.limit
-
-    assert asyncio.run(work()) == 1
+    assert asyncio.run(work()) == ([*falls, 1, 1][:3], 1)
+    assert said == [f"the provider pushes back (429): now {n} requests at a time" for n in falls]
 
 
 def test_at_one_request_at_a_time_the_next_waits_and_four_good_ones_raise_it() -> None:
@@ -65,17 +59,6 @@ def test_at_one_request_at_a_time_the_next_waits_and_four_good_ones_raise_it() -
     assert most == 2
 
 
-def test_a_push_back_of_an_earlier_round_changes_nothing() -> None:
-    async def work() -> int:
-        gate = Gate(8, lambda line: None)
-        async with gate.passing() as first, gate.passing() as second:
-            gate.pushed_back(first, "429")
-            gate.pushed_back(second, "429")
-        return gate.limit
-
-    assert asyncio.run(work()) == 4
-
-
 def test_units_are_spaced_and_what_is_given_back_lets_the_next_start_earlier() -> None:
     now = 100.0
     pace = Pace(60, lambda: now)
@@ -100,15 +83,9 @@ def test_units_are_spaced_and_what_is_given_back_lets_the_next_start_earlier() -
         return [*seen, await starts(1), await starts(1)]
 
     assert asyncio.run(work()) == [True, False, False, True, True, False]
-
-
-def test_no_limit_lets_everything_start() -> None:
-    async def work() -> None:
-        pace = Pace(None, lambda: 0.0)
-        for _ in range(3):
-            await asyncio.wait_for(pace.turn(10**9), 0.1)
-
-    asyncio.run(work())
+    pace = Pace(None, lambda: 0.0)
+    assert asyncio.run(starts(10**9))
+    assert asyncio.run(starts(10**9))
 
 
 def test_a_budget_is_spent_to_the_last_cent_and_no_further() -> None:

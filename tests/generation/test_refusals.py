@@ -8,12 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.cli import main
+from difftrust.cli import main
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.generate import generate
 from difftrust_core.generation.plan import Generation, GenerationOptions
-from difftrust_core.generation.providers import check_model
-from difftrust_core.generation.refusals import address_of, check_address, key_variable, no_connection, refused
+from difftrust_core.generation.providers import (
+    address_of,
+    check_address,
+    check_model,
+    key_variable,
+    no_connection,
+    refused,
+)
 from difftrust_core.store.store import Store
 from tests.support.llm_server import Server
 from tests.support.tiny import TASKS, silent
@@ -22,11 +28,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
 KEY = "planted-0123456789-abcdefghij-key"
 AGAIN = "then run the same command again"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.create(tmp_path / "store")
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
-"""What an attack is: a program's text, the outcomes that it must come to, and the time it may take."""
+"""What an attack is: a program's text, the outcomes that it must come to, and the words in which these are said."""
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from difftrust_core.base.records import Kind
@@ -19,6 +22,8 @@ LIMITS = Limits(
     max_timeouts=3,
     max_crashes=4,
 )
+SECONDS = 60.0
+"""At most so long, from sending an attack to its last outcome; generous, for a busy machine."""
 
 Outcome = tuple[Kind, str]
 Outcomes = tuple[Outcome, ...]
@@ -35,15 +40,13 @@ class Attack:
     source: str
     expected: tuple[Outcomes, ...]
     """The outcomes on the N inputs; one of these."""
-    seconds: float
-    """At most so long, from sending the program to its last outcome; generous, for a busy machine."""
-    bites: bool
+    bites: bool = False
     """It is harmless enough to show, without any layer, that the attack works where nothing stops it."""
 
 
-def attack(name: str, source: str, *expected: Outcomes, seconds: float = 60.0, bites: bool = False) -> Attack:
-    """Return an attack whose outcomes must be one of ``expected``."""
-    return Attack(name=name, source=source.strip(), expected=expected, seconds=seconds, bites=bites)
+def each(outcome: Callable[[int], Outcome]) -> Outcomes:
+    """Return the outcome on each input, as its number says."""
+    return tuple(map(outcome, range(N)))
 
 
 def everywhere(kind: Kind, text: str = "") -> Outcomes:
@@ -51,14 +54,23 @@ def everywhere(kind: Kind, text: str = "") -> Outcomes:
     return ((kind, text),) * N
 
 
+value = partial(everywhere, Kind.VALUE)
+raised = partial(everywhere, Kind.EXCEPTION)
+unsupported = partial(everywhere, Kind.UNSUPPORTED)
+not_loaded = partial(everywhere, Kind.LOAD_ERROR)
+
+
 def refused(count: int) -> Outcomes:
     """Return what a program gives whose ``count`` attempts, tried with ``tries``, are all refused."""
-    return everywhere(Kind.VALUE, repr(["refused"] * count))
+    return value(repr(["refused"] * count))
 
 
-def on_seven(kind: Kind, text: str = "") -> Outcomes:
-    """Return x on each input but 7, as of a program that misbehaves there only."""
-    return tuple((kind, text) if i == 7 else (Kind.VALUE, str(i)) for i in range(N))
+def on(where: int, kind: Kind, text: str = "") -> Outcomes:
+    """Return x on each input but one, as of a program that misbehaves there only."""
+    return each(lambda i: (kind, text) if i == where else (Kind.VALUE, str(i)))
+
+
+on_seven = partial(on, 7)
 
 
 def given_up(kind: Kind, times: int, text: str = "") -> Outcomes:
@@ -68,15 +80,20 @@ def given_up(kind: Kind, times: int, text: str = "") -> Outcomes:
 
 def numbers() -> Outcomes:
     """Return x on each input: the attack came to nothing."""
-    return tuple((Kind.VALUE, str(i)) for i in range(N))
+    return each(lambda i: (Kind.VALUE, str(i)))
 
 
 def untouched() -> Outcomes:
     """Return the arguments on each input, as they were given."""
-    return tuple((Kind.VALUE, f"({i}, [{i}, [{i}]])") for i in range(N))
+    return each(lambda i: (Kind.VALUE, INPUTS[i]))
 
 
-DONE = everywhere(Kind.VALUE, "'done'")
+def cut(text: str) -> str:
+    """Return what is kept of a text that is too long."""
+    return f"{text[:200]}…#{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
+
+
 GIVEN_UP = given_up(Kind.TIMEOUT, LIMITS.max_timeouts)
 FORGED = everywhere(Kind.FORGED)
 CRASHED = given_up(Kind.CRASH, LIMITS.max_crashes, "exit")
+HANGS_ON_SEVEN = on_seven(Kind.TIMEOUT)

@@ -1,12 +1,18 @@
 """One attack amid ordinary programs: what all four came to, and what it cost."""
 
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from difftrust_core.sandbox.host import ProgramRun, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+import pytest
+from _pytest.mark import ParameterSet
+
+from difftrust_core.sandbox import layers
+from difftrust_core.sandbox.host import OutcomeTable, ProgramRun, Sandbox
 from tests.hostile.attack import INPUTS, Outcomes
-from tests.hostile.outside import Outside
+from tests.hostile.attacks import GROUPS
+from tests.hostile.outside import Outside, open_files, settled
 
 BEFORE = """
 KEPT = 'the reference' + '-answer'
@@ -56,19 +62,64 @@ class Ran:
         return self.outcomes, self.run.restarts, self.run.trimmed, self.run.nondeterministic
 
 
-def run_batch(sandbox: Sandbox, outside: Outside, sources: tuple[str, ...]) -> list[Ran]:
+def run_batch(
+    sandbox: Sandbox,
+    outside: Outside,
+    sources: Sequence[str],
+    *,
+    inputs: Sequence[str] = INPUTS,
+    entry_point: str = "f",
+) -> list[Ran]:
     """Run the programs one after the other on the same inputs."""
-    table, runs = OutcomeTable.empty(len(INPUTS)), []
-    sandbox.load(outside.preamble(), INPUTS, table)
+    table, runs = OutcomeTable.empty(len(inputs)), []
+    sandbox.load(outside.preamble(), inputs, table)
     for source in sources:
         began = time.monotonic()
-        run = sandbox.run(source, "f")
+        run = sandbox.run(source, entry_point)
         runs.append((run, time.monotonic() - began))
     return [
         Ran(
-            outcomes=tuple(row[k] for row, k in zip(table.rows, run.outcome_ids, strict=True)),
+            outcomes=tuple(row[k] for row, k in zip(table.rows, run.outcome_ids.tolist(), strict=True)),
             run=run,
             seconds=seconds,
         )
         for run, seconds in runs
+    ]
+
+
+def n_processes(sandbox: Sandbox) -> int:
+    """Return how many processes wait for a program: (unshare, bubblewrap,) zygote, task."""
+    behind = ("--kill-child" in layers.bubblewrap()) + 1 if "bubblewrap" in sandbox.active else 0
+    return behind + 2
+
+
+def contained(
+    source: str, sandbox: Sandbox, outside: Outside, undisturbed: Sequence[Ran], amid: Sequence[str], **options: Any
+) -> Ran:
+    """Run an attack after the first of the ordinary programs ``amid``; check everything but its own outcomes.
+
+    ``options``: of ``run_batch``.
+    """
+    held, zygote, size = open_files(), sandbox.pid, n_processes(sandbox)
+    sandbox.load("", options.get("inputs", INPUTS), OutcomeTable.empty(len(INPUTS)))
+    below, others = settled(zygote, size)
+    before, hostile, *after = run_batch(sandbox, outside, (amid[0], source, *amid[1:]), **options)
+    assert [ran.seen() for ran in (before, *after)] == [ran.seen() for ran in undisturbed]
+    assert outside.changes() == []
+    assert not any(outside.secret in text for _, text in hostile.outcomes)
+    assert sandbox.pid == zygote, "the zygote was replaced"
+    still, others_still = settled(zygote, size)
+    assert still[:-1] == below[:-1]
+    assert others_still <= others  # those of tests before this one may come to their end
+    assert open_files() <= held
+    assert hostile.run.cpu < sandbox.limits.program_cpu + sandbox.limits.load_cpu
+    return hostile
+
+
+def as_parameters(groups: Iterable[str]) -> list[ParameterSet]:
+    """Return the attacks of these groups, all but the first of each group slow."""
+    return [
+        pytest.param(attack, id=f"{group}-{attack.name}", marks=pytest.mark.slow if number else ())
+        for group in groups
+        for number, attack in enumerate(GROUPS[group])
     ]

@@ -10,8 +10,9 @@ from difftrust_core.sandbox import layers
 from difftrust_core.sandbox.host import Sandbox
 from tests.hostile.attack import LIMITS
 from tests.hostile.batch import ORDINARY, Ran, run_batch
-from tests.hostile.outside import Outside, descriptors, family, gone
+from tests.hostile.outside import Outside, descriptors, family
 from tests.support.needs import NO_BUBBLEWRAP
+from tests.support.proc import end
 
 PR_SET_CHILD_SUBREAPER = 36
 EVERY_LAYER = frozenset({"bubblewrap", "landlock", "seccomp"})
@@ -43,7 +44,7 @@ def _started(wanted: frozenset[str]) -> Iterator[Sandbox]:
         assert sandbox.still_open == ()
         yield sandbox
         below = family(sandbox.pid)
-    assert gone(below)
+    assert end(below)
 
 
 @pytest.fixture(scope="package")

@@ -13,6 +13,7 @@ from pathlib import Path
 from difftrust_core.sandbox import layers
 from difftrust_core.sandbox.child import confine
 from tests.hostile.attack import PROLOGUE
+from tests.support.proc import below
 
 KEY_NAME = "DIFFTRUST_HOSTILE_API_KEY"
 MARKER = "difftrust-hostile"
@@ -133,8 +134,7 @@ def open_files() -> set[tuple[str, str]]:
 
 def family(pid: int) -> list[int]:
     """Return the process and all below it."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *[deeper for child in children for deeper in family(int(child))]]
+    return [pid, *below(pid)]
 
 
 def settled(zygote: int, size: int, *, within: float = 10.0) -> tuple[list[int], set[int]]:
@@ -144,30 +144,9 @@ def settled(zygote: int, size: int, *, within: float = 10.0) -> tuple[list[int],
     """
     deadline = time.monotonic() + within
     while True:
-        try:
-            inside, everything = family(zygote), {*family(os.getpid())}
-            if len(inside) == size and inside == family(zygote) and everything == {*family(os.getpid())}:
-                return inside, everything - {*inside}
-        except (FileNotFoundError, ProcessLookupError):  # one ended while we looked
-            pass
+        inside, everything = family(zygote), {*family(os.getpid())}
+        if len(inside) == size and inside == family(zygote) and everything == {*family(os.getpid())}:
+            return inside, everything - {*inside}
         if time.monotonic() > deadline:
             raise AssertionError(f"the sandbox is {family(zygote)} instead of {size} processes")
         time.sleep(0.002)
-
-
-def peak_kb(pid: int) -> int:
-    """Return the most memory that a process has held, 0 if it is ending."""
-    try:
-        return int(Path(f"/proc/{pid}/status").read_text().partition("VmHWM:")[2].split()[0])
-    except (OSError, IndexError):
-        return 0
-
-
-def gone(pids: list[int], *, within: float = 5.0) -> bool:
-    """Wait until none of the processes exists any more, and tell whether that came."""
-    deadline = time.monotonic() + within
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True

@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-P", "-c", "from difftrust_core.cli import main; main()", "check"]
+from tests.support.proc import below, end
+
+COMMAND = [sys.executable, "-P", "-c", "from difftrust.cli import main; main()", "check"]
 TOUCH = "__import__('os').system('touch {}')"
 FILE = '''
 import os
@@ -78,21 +81,23 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, timeout=300)
 
 
-def laid_out(folder: Path, bait: Path) -> None:
-    tries = TOUCH.format(bait)
-    (folder / "module.py").write_text(FILE.replace("TRIES", tries))
+def laid_out(folder: Path, module: str, candidates: Mapping[str, str]) -> None:
+    """Write a module and candidates for its function."""
+    (folder / "module.py").write_text(module)
     (folder / "programs").mkdir()
-    for name, text in CANDIDATES.items():
-        (folder / "programs" / name).write_text(text.replace("TRIES", tries))
+    for name, text in candidates.items():
+        (folder / "programs" / name).write_text(text)
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tuple[str, ...]) -> None:
     bait = tmp_path / "bait"
-    laid_out(tmp_path, bait)
+    tries = TOUCH.format(bait)
+    hostile = {name: text.replace("TRIES", tries) for name, text in CANDIDATES.items()}
+    laid_out(tmp_path, FILE.replace("TRIES", tries), hostile)
     before = sorted(tmp_path.rglob("*"))
-    hostile = ("--assume", f"p.x or {TOUCH.format(bait)} or True", "--example", f"f({TOUCH.format(bait)})")
-    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "40", *more, *hostile)
+    words = ("--assume", f"p.x or {tries} or True", "--example", f"f({tries})")
+    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "40", *more, *words)
     assert ended.returncode in (1, 2, 3), ended.stderr
     assert sorted(tmp_path.rglob("*")) == before
     assert not {"\x1b", "\x07", "\u202e"} & set(ended.stdout + ended.stderr)
@@ -100,12 +105,9 @@ def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tup
 
 
 def test_candidates_that_lie_forge_or_flood_are_no_coherence(tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text(
-        'def f(p: int, y: int = 0) -> int:\n    """Return p.\n\n    >>> f(1)\n    1\n    """\n'
-    )
-    (tmp_path / "programs").mkdir()
-    for name, text in CANDIDATES.items():
-        (tmp_path / "programs" / name).write_text(text.replace("p.x", "p").replace("TRIES", "pass"))
+    module = 'def f(p: int, y: int = 0) -> int:\n    """Return p.\n\n    >>> f(1)\n    1\n    """\n'
+    programs = {name: text.replace("p.x", "p").replace("TRIES", "pass") for name, text in CANDIDATES.items()}
+    laid_out(tmp_path, module, programs)
     ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "60", "--json")
     found = json.loads(ended.stdout)
     assert (ended.returncode, found["verdict"]) == (1, "incoherent")
@@ -119,49 +121,27 @@ def test_candidates_that_lie_forge_or_flood_are_no_coherence(tmp_path: Path) -> 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
 def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text('def f(x: int) -> int:\n    """Return x.\n\n    >>> f(1)\n    1\n    """\n')
-    (tmp_path / "programs").mkdir()
-    for k in range(9):
-        (tmp_path / "programs" / f"{k}.py").write_text(f"def f(x):\n    while True:\n        x = {k}\n")
+    module = 'def f(x: int) -> int:\n    """Return x.\n\n    >>> f(1)\n    1\n    """\n'
+    laid_out(tmp_path, module, {f"{k}.py": f"def f(x):\n    while True:\n        x = {k}\n" for k in range(9)})
     words = [*COMMAND, "module.py::f", "--candidates", "programs"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
     assert "9 candidates" in process.stderr.readline()
     time.sleep(0.5)
-    family = descendants(process.pid)
+    family = below(process.pid)
     assert family
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "stopped" in said
     assert "Traceback" not in said
-    deadline = time.monotonic() + 20
-    while any(map(is_running, family)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not [pid for pid in family if is_running(pid)]
-
-
-def descendants(pid: int) -> set[int]:
-    """Return the processes below one."""
-    try:
-        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return set()
-    return {int(child) for child in below} | {deeper for child in below for deeper in descendants(int(child))}
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    assert end(family, within=20)
 
 
 def test_a_check_whose_candidates_all_hang_says_so_and_ends(tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text('def f(x: int) -> int:\n    """Return x."""\n')
-    (tmp_path / "programs").mkdir()
-    for name, body in (("computes", "while True: pass"), ("waits", "__import__('time').sleep(1000)")):
-        (tmp_path / "programs" / f"{name}.py").write_text(f"def f(x):\n    {body}\n")
+    bodies = {"computes": "while True: pass", "waits": "__import__('time').sleep(1000)"}
+    programs = {f"{name}.py": f"def f(x):\n    {body}\n" for name, body in bodies.items()}
+    laid_out(tmp_path, 'def f(x: int) -> int:\n    """Return x."""\n', programs)
     began = time.monotonic()
     ended = run(tmp_path, "module.py::f", "--candidates", "programs")
     assert time.monotonic() - began < 60

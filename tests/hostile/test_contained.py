@@ -3,7 +3,6 @@
 ``DIFFTRUST_HOSTILE_ROUNDS=20 python -m pytest tests/hostile`` goes through all of them 20 times.
 """
 
-import contextlib
 import os
 import threading
 
@@ -13,26 +12,17 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind
 from difftrust_core.sandbox import layers
 from difftrust_core.sandbox.host import Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
-from tests.hostile.attack import INPUTS, LIMITS, Attack
+from tests.hostile.attack import LIMITS, SECONDS
 from tests.hostile.attacks import GROUPS
-from tests.hostile.batch import BEFORE, ORDINARY, SURROUNDINGS, VARIED, Ran, run_batch
+from tests.hostile.batch import ORDINARY, as_parameters, contained, n_processes, run_batch
 from tests.hostile.conftest import EVERY_LAYER, NO_NAMESPACES
-from tests.hostile.outside import Outside, family, open_files, peak_kb, settled
+from tests.hostile.outside import Outside, family
 from tests.support.needs import NO_BUBBLEWRAP
+from tests.support.proc import peak_mb
 
 ROUNDS = range(1, 1 + int(os.environ.get("DIFFTRUST_HOSTILE_ROUNDS", "1")))
-MOST_KB = 400 << 10
+MOST_MB = 400
 """No process of the harness may hold more: a reply of 256 MiB, which it shares with the child, and the interpreter."""
-
-
-def _named(groups: list[str]) -> list[object]:
-    """Return the attacks of these groups as parameters, all but the first of each group slow."""
-    return [
-        pytest.param(attack, id=f"{group}-{attack.name}", marks=pytest.mark.slow if number else ())
-        for group in groups
-        for number, attack in enumerate(GROUPS[group])
-    ]
 
 
 _ASKING = ["processes", "kernel", "files", "network", "mapping", "doors"]
@@ -40,46 +30,21 @@ WITHOUT_NAMESPACES = _ASKING if layers.bubblewrap() and len(ROUNDS) == 1 else [*
 """Groups to which namespaces make a difference; in many rounds, and where there are none, all of them."""
 
 
-def n_processes(sandbox: Sandbox) -> int:
-    """Return how many processes wait for a program: (unshare, bubblewrap,) zygote, task."""
-    behind = ("--kill-child" in layers.bubblewrap()) + 1 if "bubblewrap" in sandbox.active else 0
-    return behind + 2
-
-
-def _is_contained(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> Ran:
-    """Run the attack amid ordinary programs and check everything but its own outcomes."""
-    held, zygote = open_files(), sandbox.pid
-    size = n_processes(sandbox)
-    sandbox.load("", INPUTS, OutcomeTable.empty(len(INPUTS)))
-    below, others = settled(zygote, size)
-    before, hostile, *after = run_batch(sandbox, outside, (BEFORE, attack.source, VARIED, SURROUNDINGS))
-    assert [ran.seen() for ran in (before, *after)] == [ran.seen() for ran in undisturbed]
-    assert outside.changes() == []
-    assert not any(outside.secret in text for _, text in hostile.outcomes)
-    assert sandbox.pid == zygote, "the zygote was replaced"
-    still, others_still = settled(zygote, size)
-    assert still[:-1] == below[:-1]
-    assert others_still <= others  # those of tests before this one may come to their end
-    assert open_files() <= held
-    assert hostile.run.cpu < LIMITS.program_cpu + LIMITS.load_cpu
-    return hostile
-
-
 @pytest.mark.parametrize("repeat", ROUNDS)
-@pytest.mark.parametrize("attack", _named([*GROUPS]))
+@pytest.mark.parametrize("attack", as_parameters([*GROUPS]))
 def test_contained(attack, repeat, sandbox, outside, undisturbed, record_property):
-    hostile = _is_contained(attack, sandbox, outside, undisturbed[EVERY_LAYER])
+    hostile = contained(attack.source, sandbox, outside, undisturbed[EVERY_LAYER], ORDINARY)
     record_property("seconds", hostile.seconds)
     assert hostile.outcomes in attack.expected
-    assert hostile.seconds < attack.seconds
+    assert hostile.seconds < SECONDS
 
 
 @pytest.mark.parametrize("repeat", ROUNDS)
-@pytest.mark.parametrize("attack", _named(WITHOUT_NAMESPACES))
+@pytest.mark.parametrize("attack", as_parameters(WITHOUT_NAMESPACES))
 def test_contained_without_namespaces(attack, repeat, sandbox_without_namespaces, outside, undisturbed):
-    hostile = _is_contained(attack, sandbox_without_namespaces, outside, undisturbed[NO_NAMESPACES])
+    hostile = contained(attack.source, sandbox_without_namespaces, outside, undisturbed[NO_NAMESPACES], ORDINARY)
     assert hostile.outcomes in attack.expected
-    assert hostile.seconds < attack.seconds
+    assert hostile.seconds < SECONDS
 
 
 def test_the_ordinary_programs_come_to_something(undisturbed):
@@ -90,29 +55,26 @@ def test_the_ordinary_programs_come_to_something(undisturbed):
         assert [one.run.nondeterministic for one in ran] == [False] * len(ORDINARY)
 
 
-FLOODS = [attack.name for attack in GROUPS["forging"] if attack.name.startswith("the room full")]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FLOODS)
-def test_a_flood_of_outcomes_does_not_fill_the_zygote(name, sandbox, outside):
-    (source,) = [attack.source for attack in GROUPS["forging"] if attack.name == name]
-    peaks, done = [0], threading.Event()
+@pytest.mark.parametrize(
+    "source", [attack.source for attack in GROUPS["forging"] if attack.name.startswith("the room full")]
+)
+def test_a_flood_of_outcomes_does_not_fill_the_zygote(source, sandbox, outside):
+    peaks, done = [0.0], threading.Event()
 
     def watch():
         while not done.wait(0.002):
-            with contextlib.suppress(OSError):
-                peaks.append(max(map(peak_kb, family(sandbox.pid)[: n_processes(sandbox)])))  # without the candidate
+            peaks.append(max(map(peak_mb, family(sandbox.pid)[: n_processes(sandbox)])))  # without the candidate
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     run_batch(sandbox, outside, (source,))
     done.set()
     watcher.join()
-    assert 20 << 10 < max(peaks) < MOST_KB
+    assert 20 < max(peaks) < MOST_MB
 
 
-@pytest.mark.parametrize("attack", [p for p in _named([*GROUPS]) if p.values[0].bites])
+@pytest.mark.parametrize("attack", [p for p in as_parameters([*GROUPS]) if p.values[0].bites])
 def test_attacks_succeed_where_nothing_stops_them(attack, orphans_come_to_us):
     with Outside() as world, Sandbox(LIMITS, wanted=frozenset(), allow_weak=True) as open_door:
         ran, *_ = run_batch(open_door, world, (attack.source,))

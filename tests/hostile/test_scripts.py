@@ -5,22 +5,23 @@ What a script prints is its own choice; that it can do no more is what is tested
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from difftrust_core.base.records import Kind, Outcome
-from difftrust_core.languages.language import load_language
+from difftrust_core.base.records import Kind
+from difftrust_core.languages.registry import load_language
 from difftrust_core.sandbox import layers
-from difftrust_core.sandbox.host import ProgramRun, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
-from tests.hostile.attack import LIMITS, N
+from difftrust_core.sandbox.host import Sandbox
+from tests.hostile.attack import LIMITS, Attack, N
 from tests.hostile.attacks import GROUPS
-from tests.hostile.outside import Outside, family, gone, open_files, settled
-from tests.hostile.test_contained import n_processes
+from tests.hostile.batch import Ran, as_parameters, contained, run_batch
+from tests.hostile.outside import Outside, family
 from tests.support.needs import NO_BUBBLEWRAP
+from tests.support.proc import end
 
 STDIN = load_language("stdin")
-INPUTS = [repr((f"{i}\n",)) for i in range(N)]
+AS_SCRIPT: dict[str, Any] = {"inputs": [repr((f"{i}\n",)) for i in range(N)], "entry_point": "main"}
 CALL = "\nimport sys as _s\n_x = int(_s.stdin.readline())\nprint(f(_x, [_x, [_x]]))\n"
 ORDINARY = (
     "KEPT = 'the reference' + '-answer'\nprint(KEPT + input())",
@@ -77,58 +78,27 @@ def sandbox(outside: Outside) -> Iterator[Sandbox]:
         assert started.still_open == ()
         yield started
         below = family(started.pid)
-    assert gone(below)
-
-
-def run_scripts(sandbox: Sandbox, preamble: str, sources: tuple[str, ...]) -> list[tuple[list[Outcome], ProgramRun]]:
-    table = OutcomeTable.empty(N)
-    sandbox.load(preamble, INPUTS, table)
-    runs = [sandbox.run(source, "main") for source in sources]
-    return [([row[k] for row, k in zip(table.rows, run.outcome_ids.tolist(), strict=True)], run) for run in runs]
+    assert end(below)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(sandbox: Sandbox, outside: Outside) -> list[list[Outcome]]:
-    found = run_scripts(sandbox, outside.preamble(), ORDINARY)
-    assert [run.nondeterministic for _, run in found] == [False] * len(ORDINARY)
-    assert {kind for outcomes, _ in found for kind, _ in outcomes} == {Kind.VALUE, Kind.EXCEPTION}
-    return [outcomes for outcomes, _ in found]
-
-
-def contained(source: str, sandbox: Sandbox, outside: Outside, undisturbed: list[list[Outcome]]) -> list[Outcome]:
-    """Run a script amid ordinary ones, and check everything but its own outcomes."""
-    held, zygote, size = open_files(), sandbox.pid, n_processes(sandbox)
-    before, hostile, *after = run_scripts(sandbox, outside.preamble(), (ORDINARY[0], source, *ORDINARY[1:]))
-    assert [outcomes for outcomes, _ in (before, *after)] == undisturbed
-    assert outside.changes() == []
-    assert not any(outside.secret in text for _, text in hostile[0])
-    assert sandbox.pid == zygote, "the zygote was replaced"
-    settled(zygote, size)
-    assert open_files() <= held
-    assert hostile[1].cpu < 4.0 + LIMITS.load_cpu
-    return hostile[0]
+def undisturbed(sandbox: Sandbox, outside: Outside) -> list[Ran]:
+    found = run_batch(sandbox, outside, ORDINARY, **AS_SCRIPT)
+    assert [ran.run.nondeterministic for ran in found] == [False] * len(ORDINARY)
+    assert {kind for ran in found for kind, _ in ran.outcomes} == {Kind.VALUE, Kind.EXCEPTION}
+    return found
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_attacks_on_the_streams(
-    name: str, sandbox: Sandbox, outside: Outside, undisturbed: list[list[Outcome]]
-) -> None:
-    outcomes = contained(OWN[name], sandbox, outside, undisturbed)
+def test_attacks_on_the_streams(name: str, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> None:
+    outcomes = contained(OWN[name], sandbox, outside, undisturbed, ORDINARY, **AS_SCRIPT).outcomes
     assert len(outcomes) == N
     if "forged lines" in name:
         assert {kind for kind, _ in outcomes} == {Kind.VALUE}
         assert len({*outcomes}) == 1
 
 
-@pytest.mark.parametrize(
-    ("group", "number"),
-    [
-        pytest.param(group, number, id=f"{group}-{one.name}", marks=pytest.mark.slow if number else ())
-        for group, attacks in GROUPS.items()
-        for number, one in enumerate(attacks)
-    ],
-)
-def test_every_attack_as_a_script(
-    group: str, number: int, sandbox: Sandbox, outside: Outside, undisturbed: list[list[Outcome]]
-) -> None:
-    assert len(contained(GROUPS[group][number].source + CALL, sandbox, outside, undisturbed)) == N
+@pytest.mark.parametrize("attack", as_parameters(GROUPS))
+def test_every_attack_as_a_script(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> None:
+    ran = contained(attack.source + CALL, sandbox, outside, undisturbed, ORDINARY, **AS_SCRIPT)
+    assert len(ran.outcomes) == N

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from difftrust.check.runner import CALLS, runner_for
 from difftrust_core.base.records import Kind
 from difftrust_core.sandbox.host import Sandbox
-from difftrust_core.sandbox.runner import CALLS, runner_for
 from tests.hostile.attack import LIMITS
 from tests.sandbox.test_host import run
 

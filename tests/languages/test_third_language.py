@@ -2,33 +2,31 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_sql
-from difftrust_core.analysis.structure import StabilityRequest, compare_store
+from difftrust.demo.simulated import sample_simulated
+from difftrust.research.structure import StabilityRequest, compare_store
+from difftrust.tables.registry import make_table
+from difftrust.tables.request import TableRequest
 from difftrust_core.base.literals import read_literal
-from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.datasets.recorded import Recorded, as_table
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_sql
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.extraction import program_of
 from difftrust_core.generation.prompt import prompt_of
-from difftrust_core.generation.simulated import sample_simulated
-from difftrust_core.languages.language import language_of, load_language
-from difftrust_core.report.every_table import make_table
-from difftrust_core.report.tables import TableRequest
+from difftrust_core.languages.registry import language_of, load_language
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.estimates import compute_estimates
 from tests.support.rpn import RPN
+from tests.support.tasks import small_task
 
-TASK = Task(
+TASK = small_task(
+    "area",
+    "(x, y)",
     benchmark="calculator",
-    task_id="calculator/area",
-    entry_point="area",
-    signature="(x, y)",
     description="The area of a rectangle with sides x and y.",
     seed_inputs=("(2, 3)", "(0, 5)", "(-1, 1)"),
     reference="x y *",
@@ -42,8 +40,7 @@ CODES = ["x y *", "x  y *", "x x *", "x y", "x (y) *"]
 def store(tmp_path: Path) -> Store:
     store = Store.create(tmp_path / "store")
     rows = [("calculator", "calculator/area", "someone", 0.5, i, code) for i, code in enumerate(CODES)]
-    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
-    recorded = Recorded(candidates=pl.DataFrame(rows, schema=columns, orient="row"))
+    recorded = Recorded(candidates=as_table(rows))
     done = add_candidates(store, recorded, {"calculator": [TASK]}, n_jobs=1)
     assert (done.n_candidates, done.n_programs) == (5, 5)
     assert store.read("programs")["tree_id"].n_unique() == 4

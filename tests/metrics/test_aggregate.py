@@ -7,21 +7,17 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from difftrust.research.coders import MEASURES, beside_published, mean_absolute_differences, rankings, table_4
+from difftrust_core.base.records import Detection
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.aggregate import (
-    MEASURES,
-    beside_published,
     detection_rate,
-    mean_absolute_differences,
     mean_error,
     mean_incoherence,
     pass_at_1,
-    rankings,
     spearman,
-    table_4,
     undetected_mean_error,
 )
-from difftrust_core.metrics.detection import Detection
 
 NAN = float("nan")
 PUBLISHED = Path(__file__).parents[2] / "data" / "published" / "table_4.csv"

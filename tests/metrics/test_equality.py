@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind
-from difftrust_core.metrics.equality import EQUALITIES, Comparison, Equality, Forms, classify
+from difftrust_core.metrics.equality import EQUALITIES, Comparison, Equality, classify
+from difftrust_core.metrics.forms import Forms
 
 DIGEST = "#0123456789abcdef0123456789abcdef"
 

@@ -12,7 +12,7 @@ from difftrust_core.base.records import ACCEPTED, Kind, Outcome
 from difftrust_core.base.task import Order, Relation
 from difftrust_core.metrics.equality import EQUALITIES, Equality, classify
 from difftrust_core.metrics.relation import Classes, within
-from difftrust_core.sandbox.outcomes import read_lines
+from difftrust_core.sandbox.host import read_lines
 from tests.support.plain_relation import plain_classes
 
 PAPER, STRICT = Equality.PAPER, Equality.STRICT

@@ -17,8 +17,8 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from difftrust_core.report.charts.export import packed_png
-from difftrust_core.report.measures import MEASURES, explained
+from difftrust.figures.export import packed_png
+from difftrust.tables.page_table import MEASURES, explained
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 CELL_SECONDS = 120

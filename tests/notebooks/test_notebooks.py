@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from tests.notebooks.__main__ import FOLDER, execute, tidy
+from tests.support.tiny import OTHER, RIGHT, WRONG, executed
 
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 WANTED = {
@@ -67,8 +68,8 @@ def test_it_needs_nothing_but_the_public_names(path: Path) -> None:
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert len(cells[0].splitlines()) <= 3
     imported = [name for cell in cells for name in imports_of(cell)]
-    assert set(imported) <= {"difftrust_core", "polars"}
-    assert "difftrust_core" in imported
+    assert set(imported) <= {"difftrust", "polars"}
+    assert "difftrust" in imported
 
 
 def imports_of(source: str) -> list[str]:
@@ -96,16 +97,7 @@ def test_all_but_the_figures_without_numbers_have_a_picture_or_a_table() -> None
 
 @pytest.mark.slow
 def test_the_quickstart_runs_on_any_store(tmp_path: Path, monkeypatch: Any) -> None:
-    from difftrust_core.analysis.estimates import refresh_estimates
-    from difftrust_core.execution.execute import execute as run
-    from difftrust_core.store.imports import add_candidates
-    from difftrust_core.store.store import Store
-    from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
-
-    store = Store.create(tmp_path / "store")
-    add_candidates(store, candidates("mine", RIGHT, WRONG, OTHER), {"tiny": TASKS}, n_jobs=1)
-    run(store, n=20, say=lambda line: None)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=20, mine=(RIGHT, WRONG, OTHER))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     found = said(execute(FOLDER / "quickstart.ipynb", environment={"DIFFTRUST_STORE": str(store.root)}))
     assert any("tiny/" in text for _, _, text in found)

@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from tests.recovery.world import Ended, Server, is_running, kill, nap, snapshot, workers, zygotes
+from tests.recovery.world import Ended, Server, kill, nap, snapshot, workers, zygotes
+from tests.support.proc import is_running
 
 N, MORE = 60, 90
 N_TASKS = 4
@@ -139,7 +140,7 @@ def killed_host(world: World, draws: random.Random, name: str) -> Result:
     pid = world.server.start(*stage.words, "--store", store)
     nap(draws.uniform(0, stage.seconds))
     hit = kill(pid)
-    first = world.server.alone(world.server.status())
+    first = world.server.ended()
     return compared(stage, store, world.server.run(*stage.words, "--store", store), hit=hit, n_left=first.n_left)
 
 
@@ -160,7 +161,7 @@ def killed_and_followed_at_once(world: World, draws: random.Random) -> Result:
     nap(stage.seconds * draws.uniform(0.3, 1))
     hit = kill(pid)
     again = world.second.run(*stage.words, "--store", store)
-    first = world.server.alone(world.server.status())
+    first = world.server.ended()
     return compared(stage, store, again, hit=hit, n_left=first.n_left)
 
 
@@ -175,7 +176,7 @@ def killed_below(world: World, draws: random.Random, *, name: str, find: Callabl
         targets = find(pid)
         hit = bool(targets) and kill(draws.choice(targets))
         nap(0.01)
-    first = world.server.alone(world.server.status())
+    first = world.server.ended()
     check_words(first)
     assert first.status in (0, 1)
     return compared(stage, store, world.server.run(*stage.words, "--store", store), hit=hit, n_left=first.n_left)
@@ -231,7 +232,7 @@ def jumping_clock(world: World, draws: random.Random) -> Result:
     pid = server.start(*stage.words, "--store", store, prelude=prelude)
     nap(draws.uniform(0, stage.seconds))
     hit = kill(pid)
-    first = server.alone(server.status())
+    first = server.ended()
     _set_times(store, draws)
     again = server.run(*stage.words, "--store", store, prelude=prelude)
     return compared(stage, store, again, hit=hit, n_left=first.n_left)
@@ -248,7 +249,7 @@ def two_at_once(world: World, draws: random.Random) -> Result:
     world.server.start(*stage.words, "--store", store)
     nap(draws.uniform(0, stage.seconds))
     other = world.second.run(*stage.words, "--store", store)
-    first = world.server.alone(world.server.status())
+    first = world.server.ended()
     told = 0
     for ended in (other, first):
         assert ended.status in (0, 1)

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from difftrust_core.store.store import Store
+from tests.recovery.world import Server as Commands
 from tests.support.llm_server import Server
 from tests.support.waiting import until
 
@@ -41,40 +42,11 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "OPENAI_API_KEY": KEY, **more}
 
 
-class Commands:
-    """Commands in fresh processes, one at a time; see ``preloaded_cli``."""
-
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).parents[1] / "support" / "preloaded_cli.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
-        assert self.read() == "ready"
-
-    def read(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
-
-    def start(self, command: list[str], log: Path) -> int:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([command, str(log)]) + "\n")
-        self.process.stdin.flush()
-        return int(self.read())
-
-    def ended(self) -> int:
-        return int(self.read())
-
-
 @pytest.fixture(scope="module")
-def run() -> Iterator[Commands]:
-    found = Commands()
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    found = Commands(tmp_path_factory.mktemp("commands"), "generate", environment())
     yield found
-    found.process.stdin.close()  # type: ignore[union-attr]
-    found.process.wait(timeout=30)
-    found.process.stdout.close()  # type: ignore[union-attr]
+    found.close()
 
 
 def content(store: Path) -> bytes:
@@ -93,11 +65,11 @@ def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path:
     with Server(behaviour=lambda serial, prompt: "slow0.02") as server:
         for moment in moments:
             kept, asked = whole_lines(store), len(server.asked)
-            pid = run.start(words(store, server), tmp_path / "log")
+            pid = run.start(*words(store, server))
             until(lambda enough=moment + lost: len(server.asked) >= enough)
             time.sleep(draws.uniform(0, 0.03))
             os.kill(pid, signal.SIGKILL)
-            assert run.ended() == -signal.SIGKILL
+            assert run.ended().status == -signal.SIGKILL
             until(lambda: server.at_once == 0)
             assert content(store).startswith(kept)
             arrived = whole_lines(store).count(b"\n") - kept.count(b"\n")
@@ -105,14 +77,15 @@ def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path:
             lost += len(server.asked) - asked - arrived
         missing, asked = N_SAMPLES - whole_lines(store).count(b"\n"), len(server.asked)
         assert missing > 0
-        run.start(words(store, server), tmp_path / "log")
-        assert run.ended() == 0, (tmp_path / "log").read_text()
+        run.start(*words(store, server))
+        ended = run.ended()
+        assert ended.status == 0, ended.said
         assert len(server.asked) - asked == missing
         assert len(server.asked) == N_SAMPLES + lost
         check_whole(store, server)
         before = {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
-        run.start(words(store, server), tmp_path / "log")
-        assert run.ended() == 0
+        run.start(*words(store, server))
+        assert run.ended().status == 0
         assert len(server.asked) == N_SAMPLES + lost
         assert {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()} == before
 
@@ -137,11 +110,12 @@ def check_whole(store: Path, server: Server) -> None:
 def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Path, run: Commands) -> None:
     store = tmp_path / "store"
     with Server(behaviour=lambda serial, prompt: "slow0.3") as server:
-        pid = run.start(words(store, server), tmp_path / "log")
+        pid = run.start(*words(store, server))
         until(lambda: len(server.asked) >= 20)
         os.kill(pid, signal.SIGINT)
-        assert run.ended() == 130
-        said = (tmp_path / "log").read_text()
+        ended = run.ended()
+        assert ended.status == 130
+        said = ended.said
         assert "stopping: waiting for the replies under way" in said
         assert "the same command goes on from there" in said
         assert "Traceback" not in said
@@ -153,7 +127,7 @@ def test_a_finished_command_asks_nothing_and_does_not_import_litellm(tmp_path: P
     store = tmp_path / "store"
     command = ["generate", "--benchmark", "starter", "--task", TASK, "-m", "2", "--store", str(store)]
     command += ["--model", "simulated/strong"]
-    code = "import sys; from difftrust_core.cli import main\ntry: main()\nfinally: print('litellm' in sys.modules)"
+    code = "import sys; from difftrust.cli import main\ntry: main()\nfinally: print('litellm' in sys.modules)"
     run = [sys.executable, "-c", code, *command]
     first = subprocess.run(run, capture_output=True, text=True, check=True)
     again = subprocess.run(run, capture_output=True, text=True, check=True)

@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.sandbox import layers
-from tests.recovery.world import is_running
-from tests.support.killing import below, name
 from tests.support.needs import needs_bubblewrap
 from tests.support.ordinary_user import as_nobody, why_not
+from tests.support.proc import below, end, name
 
 KILLS = os.environ.get("DIFFTRUST_KILLS", "30")
 ALL_LAYERS = ("bubblewrap", "landlock", "seccomp")
@@ -90,24 +89,17 @@ def waiting(command: tuple[str, ...]) -> "Iterator[tuple[subprocess.Popen[bytes]
             os.kill(inner, signal.SIGKILL)
 
 
-def ends(pid: int, *, within: float = 5.0) -> bool:
-    end = time.monotonic() + within
-    while is_running(pid) and time.monotonic() < end:
-        time.sleep(0.005)
-    return not is_running(pid)
-
-
 @needs_bubblewrap
 def test_bubblewrap_takes_with_it_what_waits_for_its_word_though_nobody_looks_after_it() -> None:
     if "--kill-child" not in layers.bubblewrap():
         pytest.skip("unshare is missing, or makes no namespaces")
     with waiting(layers.bubblewrap()) as (_, outer, inner):
         os.kill(outer, signal.SIGKILL)
-        assert ends(inner)
+        assert end([inner])
     with waiting(layers.bubblewrap()) as (process, outer, inner):
         process.kill()
-        assert ends(outer)
-        assert ends(inner)
+        assert end([outer])
+        assert end([inner])
 
 
 @needs_bubblewrap
@@ -116,16 +108,16 @@ def test_where_nothing_takes_it_along_the_host_ends_what_waits() -> None:
     plain = plain[plain.index(str(shutil.which("bwrap"))) :]
     with waiting(plain) as (process, outer, inner):
         os.kill(outer, signal.SIGKILL)
-        assert not ends(inner, within=0.2)
+        assert not end([inner], within=0.2)
         assert layers.end_zygote(process, patience=0.2) == "it did not come to an end"
-        assert ends(inner)
+        assert end([inner])
         assert process.returncode == -signal.SIGKILL
 
 
 def test_a_preamble_that_hangs_ends_with_its_host() -> None:
     code = """
 from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.sandbox.host import OutcomeTable
 s = Sandbox(Limits(), wanted=frozenset({"landlock", "seccomp"})); print(s.pid, flush=True)
 while True:  # each ends when its time is over, on a busy machine before anybody looks
     s.load("while True: pass", ["(0,)"], OutcomeTable.empty(1))
@@ -136,5 +128,4 @@ while True:  # each ends when its time is over, on a busy machine before anybody
         while not (tasks := below(zygote)):
             time.sleep(0.005)
         host.kill()
-    assert ends(zygote)
-    assert all(map(ends, tasks))
+    assert end([zygote, *tasks])

@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.queries import query_estimates
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import Recorded
-from difftrust_core.generation.simulated import sample_simulated
+from difftrust_core.datasets.recorded import Recorded
+from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from tests.support.killing import below
+from tests.support.proc import below, command_line, end
+from tests.support.tiny import simulated
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -25,9 +25,7 @@ TABLES = ("inputs", "outcomes", "behaviours", "estimates")
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorded:
-    tasks = load_benchmark("starter")[:24]
-    rows = [vars(c) for t in tasks for c in sample_simulated(t, "simulated/medium", temperature=0.6, m=6)]
-    return Recorded(candidates=pl.DataFrame(rows))
+    return simulated(load_benchmark("starter")[:24], "simulated/medium", m=6)
 
 
 def fresh(root: Path, recorded: Recorded) -> Store:
@@ -42,20 +40,6 @@ def command(store: Store) -> list[str]:
 
 def finished(store: Store) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in store.files("executions")}
-
-
-def command_line(pid: int) -> bytes:
-    try:
-        return (Path("/proc") / str(pid) / "cmdline").read_bytes()
-    except OSError:  # it ended in this moment: candidates come and go
-        return b""
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +80,7 @@ def test_a_killed_run_goes_on_where_it_was(
         assert running.returncode == 130
         assert "the same command goes on from there" in said
         assert "Traceback" not in said
-    until(lambda: not any(is_alive(pid) for pid in started), 20)
+    assert end(started, within=20)
     for path in store.root.rglob("*.parquet"):
         pl.read_parquet(path, hive_partitioning=False)
     before = finished(store)
@@ -125,7 +109,7 @@ def test_a_killed_worker_ends_the_run_with_a_line_and_costs_nothing_finished(
         [*command(store), "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     until(lambda: len(finished(store)) >= 3, 60)
-    workers = [pid for pid in below(running.pid) if b"popen_loky" in command_line(pid)]
+    workers = [pid for pid in below(running.pid) if "popen_loky" in command_line(pid)]
     os.kill(workers[0], signal.SIGKILL)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 1

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
+from tests.support.proc import below, command_line, is_running, name, parent
+
 MEASURED = ("cpu_seconds", "peak_kb")
 """Columns in which two undisturbed runs differ, too."""
 
@@ -47,16 +49,17 @@ class Ended:
 
 
 class Server:
-    """Commands in fresh processes, one at a time, in a mount namespace of their own; see ``server``."""
+    """Commands in fresh processes, one at a time, in a mount namespace of their own; see ``preloaded_cli``."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, kind: str = "execute", environment: dict[str, str] | None = None):
         self.log = folder / f"log-{id(self)}"
         self.process = subprocess.Popen(
-            [*namespace(), sys.executable, "-m", "tests.recovery.server"],
+            [*namespace(), sys.executable, "-m", "tests.support.preloaded_cli", kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).resolve().parents[2],
+            env=environment,
         )
         assert self._read() == "ready"
 
@@ -81,6 +84,10 @@ class Server:
 
     def run(self, *words: str | Path, prelude: str = "") -> Ended:
         self.start(*words, prelude=prelude)
+        return self.ended()
+
+    def ended(self) -> Ended:
+        """Wait for the command and all that it started."""
         return self.alone(self.status())
 
     def mount(self, *words: str | Path) -> None:
@@ -111,47 +118,17 @@ def may_mount() -> bool:
     return subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode == 0
 
 
-def descendants(pid: int) -> list[tuple[int, int, str]]:
-    """Return (process id, parent, name) of all processes below one, parents first."""
-    found = []
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    for child in map(int, children):
-        try:
-            name = Path(f"/proc/{child}/comm").read_text().strip()
-        except OSError:
-            continue
-        found += [(child, pid, name), *descendants(child)]
-    return found
-
-
 def workers(host: int) -> list[int]:
-    return [pid for pid, _, _ in descendants(host) if b"popen_loky" in command_line(pid)]
+    return [pid for pid in below(host) if "popen_loky" in command_line(pid)]
 
 
 def zygotes(host: int) -> list[int]:
     """Return bubblewrap if there is one, the zygotes, and their forks that hold a task; candidates are none of them."""
-    below = descendants(host)
-    wraps = {pid for pid, _, name in below if name in ("bwrap", "unshare")}
-    inside = {pid for pid, _, _ in below if pid not in wraps and b"zygote.py" in command_line(pid)}
-    first = {pid for pid, parent, _ in below if pid in inside and parent not in inside}
-    return sorted(wraps | first | {pid for pid, parent, _ in below if parent in first})
-
-
-def command_line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    parents = {pid: parent(pid) for pid in below(host)}
+    wraps = {pid for pid in parents if name(pid) in ("bwrap", "unshare")}
+    inside = {pid for pid in parents if pid not in wraps and "zygote.py" in command_line(pid)}
+    first = {pid for pid in inside if parents[pid] not in inside}
+    return sorted(wraps | first | {pid for pid, above in parents.items() if above in first})
 
 
 def kill(pid: int) -> bool:

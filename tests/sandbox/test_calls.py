@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from difftrust.check.runner import CALLS, runner_for
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.runner import CALLS, runner_for
 from tests.sandbox.test_host import run
 
 LIMITS = Limits(call_cpu=0.2, repeat_cpu=0.05, call_wall=5.0, program_wall=60.0, max_timeouts=3)

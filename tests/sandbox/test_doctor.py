@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
+from difftrust.doctor import REACH, Diagnosis, Layer, aged, diagnose
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WeakSandbox
+from difftrust_core.sandbox import host as baits
 from difftrust_core.sandbox import layers
-from difftrust_core.sandbox import self_test as baits
-from difftrust_core.sandbox.doctor import REACH, Diagnosis, Layer, aged, diagnose
 from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
 from difftrust_core.sandbox.runner import CHILD, library_places
-from tests.hostile.outside import family
+from tests.sandbox.test_host import run
 from tests.support.needs import needs_bubblewrap
+from tests.support.proc import below
 
 LIMITS = Limits(call_cpu=0.2, call_wall=1.0, load_cpu=0.5, program_cpu=3.0, program_wall=6.0, max_timeouts=2)
 NO_NAMESPACES = frozenset({"landlock", "seccomp"})
@@ -44,7 +44,7 @@ assert libc.prctl(22, 2, struct.pack("=H6xQ", len(code), ctypes.addressof(kept))
 os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
 """
 """Become another Python on whose kernel one system call fails with an error of our choice."""
-CLI = ["-c", "from difftrust_core.cli import main; main()"]
+CLI = ["-c", "from difftrust.cli import main; main()"]
 
 
 def doctor(*words: str, path: str | None = None, without: tuple[int, int] | None = None) -> tuple[int, str]:
@@ -56,6 +56,10 @@ def doctor(*words: str, path: str | None = None, without: tuple[int, int] | None
     )
     assert ended.stderr == ""
     return ended.returncode, ended.stdout
+
+
+def outcomes_of(sandbox: Sandbox, source: str, inputs: tuple[str, ...] = ("(0,)",)) -> list[tuple[Kind, str]]:
+    return list(run(sandbox, source, inputs)[0])
 
 
 def layer(found: dict[str, Any], name: str) -> dict[str, Any]:
@@ -121,9 +125,11 @@ def f(x):
     with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
         if sandbox.missing.keys() != {"bubblewrap"}:
             pytest.skip(f"a layer is missing here: {sandbox.missing}")
-        assert run(sandbox, seen) == [(Kind.VALUE, repr((True, True, True, platform.node())))]
-        assert run(sandbox, "import os\ndef f(x): return os.stat('/etc/passwd').st_size > 0") == [(Kind.VALUE, "True")]
-        opened = run(sandbox, "def f(x): return open('/etc/passwd')")
+        assert outcomes_of(sandbox, seen) == [(Kind.VALUE, repr((True, True, True, platform.node())))]
+        assert outcomes_of(sandbox, "import os\ndef f(x): return os.stat('/etc/passwd').st_size > 0") == [
+            (Kind.VALUE, "True")
+        ]
+        opened = outcomes_of(sandbox, "def f(x): return open('/etc/passwd')")
     assert opened == [(Kind.EXCEPTION, "PermissionError")]
     (bubblewrap,) = (one for one in diagnose(wanted=frozenset()).layers if one.name == "bubblewrap")
     for word in ("names, sizes and dates of files", "where links lead", "process numbers", "the name of this machine"):
@@ -134,13 +140,13 @@ def f(x):
 def test_behind_bubblewrap_the_machine_has_another_name() -> None:
     with Sandbox(LIMITS) as sandbox:
         source = f"import os\ndef f(x): return os.uname().nodename, os.path.exists('/proc/{os.getpid()}')"
-        assert run(sandbox, source) == [(Kind.VALUE, "('sandbox', False)")]
+        assert outcomes_of(sandbox, source) == [(Kind.VALUE, "('sandbox', False)")]
 
 
 def test_root_has_no_privilege_inside() -> None:
     with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
-        run(sandbox, "def f(x): return x")
-        for pid in family(sandbox.pid):
+        outcomes_of(sandbox, "def f(x): return x")
+        for pid in (sandbox.pid, *below(sandbox.pid)):
             lines = [line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
             held = {
                 words[0]: words[1]
@@ -163,14 +169,7 @@ def test_the_standard_library_is_imported_without_its_packages() -> None:
     names = ["zoneinfo", "ctypes.util", "xml.dom.minidom", "email.mime.text", "sqlite3", "lzma", "numpy.linalg"]
     source = f"import importlib\ndef f(x): return [importlib.import_module(n).__name__ for n in {names}]"
     with Sandbox(LIMITS, wanted=NO_NAMESPACES, allow_weak=True) as sandbox:
-        assert run(sandbox, source) == [(Kind.VALUE, repr(names))]
-
-
-def run(sandbox: Sandbox, source: str, inputs: tuple[str, ...] = ("(0,)",)) -> list[tuple[Kind, str]]:
-    table = OutcomeTable.empty(len(inputs))
-    sandbox.load("", inputs, table)
-    ran = sandbox.run(source, "f")
-    return [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)]
+        assert outcomes_of(sandbox, source) == [(Kind.VALUE, repr(names))]
 
 
 def test_baits_are_really_there_and_gone_afterwards() -> None:
@@ -361,7 +360,7 @@ def test_another_system_executes_where_that_is_accepted(monkeypatch: pytest.Monk
         assert (sandbox.active, sandbox.has_cpu_clock) == ({"rlimits"}, False)
         for source, outcomes in PROGRAMS.values():
             expected = [(Kind.VALUE, str(o[0])) if len(o) == 1 else o for o in outcomes]
-            assert run(sandbox, source, inputs) == expected, source
+            assert outcomes_of(sandbox, source, inputs) == expected, source
 
 
 def test_a_kernel_that_gives_no_descriptor_of_a_process(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust.demo.simulated import SIMULATED, sample_simulated
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded.selection import Recorded, Selection, as_table
+from difftrust_core.datasets.recorded import Recorded, Selection, as_table
 from difftrust_core.execution.execute import execute
-from difftrust_core.generation.simulated import SIMULATED, sample_simulated
 from difftrust_core.sandbox import layers
 from difftrust_core.store.imports import add_candidates, import_source
 from difftrust_core.store.store import REFERENCE, Store

@@ -1,15 +1,16 @@
 """A method of a class ``Solution`` as the entry point: a new object for every call, or a function in its place."""
 
 from collections.abc import Iterator
+from textwrap import dedent
 
 import pytest
 
+from difftrust.layouts.contests import IMPORTS
 from difftrust_core.base.records import Kind
-from difftrust_core.datasets.layouts.stubs import IMPORTS
-from difftrust_core.languages.language import load_language
 from difftrust_core.languages.python.identity import tree_id
+from difftrust_core.languages.registry import load_language
 from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from tests.sandbox.test_host import run, values
 
 INPUTS = ["([3, 1], 1)", "([], 2)", "([5], 0)"]
 
@@ -20,15 +21,9 @@ def sandbox() -> Iterator[Sandbox]:
         yield started
 
 
-def run(sandbox: Sandbox, source: str, *, preamble: str = IMPORTS) -> list[tuple[Kind, str]]:
-    table = OutcomeTable.empty(len(INPUTS))
-    sandbox.load(preamble, INPUTS, table)
-    ran = sandbox.run(source, "Solution.f")
-    return [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)]
-
-
-def values(*texts: str) -> list[tuple[Kind, str]]:
-    return [(Kind.VALUE, text) for text in texts]
+def called(sandbox: Sandbox, source: str) -> list[tuple[Kind, str]]:
+    outcomes, _ = run(sandbox, dedent(source), INPUTS, preamble=IMPORTS, entry_point="Solution.f")
+    return list(outcomes)
 
 
 def test_typing_and_the_judges_imports_are_at_hand(sandbox: Sandbox) -> None:
@@ -40,7 +35,7 @@ def test_typing_and_the_judges_imports_are_at_hand(sandbox: Sandbox) -> None:
             heapify(heap)
             return pow(2, k, 7) + len(heap) if gcd(4, 6) == 2 else -1
     """
-    assert run(sandbox, _dedented(source)) == values("4", "4", "2")
+    assert called(sandbox, source) == values("4", "4", "2")
 
 
 def test_every_call_has_an_object_of_its_own(sandbox: Sandbox) -> None:
@@ -54,7 +49,7 @@ def test_every_call_has_an_object_of_its_own(sandbox: Sandbox) -> None:
         def g(self):
             return self.calls[-1]
     """
-    assert run(sandbox, _dedented(source)) == values("(1, 1)", "(1, 2)", "(1, 0)")
+    assert called(sandbox, source) == values("(1, 1)", "(1, 2)", "(1, 0)")
 
 
 @pytest.mark.parametrize(
@@ -71,17 +66,17 @@ def test_every_call_has_an_object_of_its_own(sandbox: Sandbox) -> None:
     ],
 )
 def test_ways_to_write_it(sandbox: Sandbox, source: str) -> None:
-    assert run(sandbox, source) == values("3", "2", "1")
+    assert called(sandbox, source) == values("3", "2", "1")
 
 
 def test_a_program_without_it_does_not_load(sandbox: Sandbox) -> None:
     for source in ("class Solution:\n    def g(self): pass", "def g(): pass", "f = 3", "Solution = 3"):
-        assert run(sandbox, source) == [(Kind.LOAD_ERROR, "NameMissing")] * 3
+        assert called(sandbox, source) == [(Kind.LOAD_ERROR, "NameMissing")] * 3
 
 
 def test_an_object_that_cannot_be_made_fails_every_call(sandbox: Sandbox) -> None:
     source = "class Solution:\n    def __init__(self, x): pass\n    def f(self, xs, k): return 1"
-    assert run(sandbox, source) == [(Kind.EXCEPTION, "TypeError")] * 3
+    assert called(sandbox, source) == [(Kind.EXCEPTION, "TypeError")] * 3
 
 
 def test_the_language_knows_methods() -> None:
@@ -91,7 +86,3 @@ def test_the_language_knows_methods() -> None:
     assert not python.defines(text, "Solution.g")
     assert python.defines("def f(xs, k): return 1", "Solution.f")
     assert tree_id(text) == tree_id('class Solution:\n  def f(self, xs, k):\n    """Return k."""\n    return k\n')
-
-
-def _dedented(source: str) -> str:
-    return "\n".join(line[4:] for line in source.splitlines())

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difftrust.contests.adapter import trimmed
+from difftrust.contests.child import streams
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind, Outcome
-from difftrust_core.languages.language import load_language
-from difftrust_core.languages.stdin.outputs import trimmed
-from difftrust_core.sandbox.child import streams
+from difftrust_core.languages.registry import load_language
 from difftrust_core.sandbox.host import Sandbox
 from tests.sandbox.test_host import run
 

@@ -12,16 +12,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_disagreement, query_estimates, query_sql
+from difftrust.findings_in_store import query_disagreement
+from difftrust.verify.verification import verify
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.execution.execute import execute
-from difftrust_core.store import merge as merging
+from difftrust_core.store import store as merging
 from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.merge import merge_files
 from difftrust_core.store.schemas import CHUNK_TABLES, KEYS, PARTITIONS
-from difftrust_core.store.store import Store
-from difftrust_core.store.verify.verification import verify
+from difftrust_core.store.store import Store, merge_files
 from tests.recovery.world import snapshot
 from tests.support.estimates import compute_estimates
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
@@ -150,7 +150,7 @@ def test_readers_see_old_or_new_while_files_are_merged(plain: Store, tmp_path: P
     script = f"""
 import os, shutil, sys
 from pathlib import Path
-from difftrust_core.store.merge import exchange_folders, merge_files
+from difftrust_core.store.store import exchange_folders, merge_files
 from difftrust_core.store.store import Store
 root = Path({str(store)!r})
 while True:

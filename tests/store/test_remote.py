@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,21 +12,21 @@ from pathlib import Path
 import pytest
 
 from dashboard import data
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.cli import main
+from difftrust.cli import main
+from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, StoreUnreachable, WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.merge import merge_files
-from difftrust_core.store.remote import mirror as mirrors
-from difftrust_core.store.remote.mirror import folder_of
-from difftrust_core.store.remote.url import LOCK_FILE, Remote, parse_url
-from difftrust_core.store.store import Store
-from difftrust_core.store.verify.verification import verify
+from difftrust_core.store import mirror as mirrors
+from difftrust_core.store.mirror import folder_of
+from difftrust_core.store.store import Store, merge_files
+from difftrust_core.store.url import LOCK_FILE, Remote, parse_url
 from tests.recovery.world import snapshot
+from tests.support import tiny
+from tests.support.holding import Holder
 from tests.support.s3_server import BUCKET, S3, SECRET, fetch_all, put_all
-from tests.support.tiny import RIGHT, TASKS, WRONG, candidates
+from tests.support.tiny import RIGHT, WRONG
 
 pytestmark = pytest.mark.filterwarnings("default")  # moto's and botocore's own
 
@@ -63,15 +62,13 @@ def at_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> No
 
 
 def filled(root: Path) -> Store:
-    store = Store.create(root)
-    add_candidates(store, candidates("m", RIGHT, WRONG, RIGHT), {"tiny": TASKS}, n_jobs=1)
-    return store
+    return tiny.filled(root, RIGHT, WRONG, RIGHT, model="m")
 
 
-def executed(root: Path, n: int = 20) -> Store:
+def executed(root: Path) -> Store:
     store = filled(root)
     with store.writing():
-        execute(store, n=n, say=lambda line: None)
+        execute(store, n=20, say=lambda line: None)
         refresh_estimates(store)
     return store
 
@@ -180,42 +177,24 @@ def test_a_merge_that_breaks_off_is_never_seen_half_and_is_ended(
     assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(merged.root)
 
 
-HOLDER = """
-import sys
-from difftrust_core.store.remote.mirror import folder_of
-from difftrust_core.store.store import Store
-with Store.open(folder_of({url!r})).writing():
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def holder(url: str) -> "subprocess.Popen[str]":
-    code = HOLDER.format(url=url)
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
-
-
 def test_the_second_writer_is_told_who_holds_it(
     place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mirrors, "_GRACE", 0.0)
     shutil.copytree(local.root, tmp_path / "far")
     url = f"file://{tmp_path}/far"
-    first = holder(url)
+    before = "from difftrust_core.store.mirror import folder_of\nfrom difftrust_core.store.store import Store"
+    first = Holder(before, f"Store.open(folder_of({url!r})).writing()")
     with pytest.raises(StoreInUse, match="another difftrust command writes to"):  # this machine's own lock
         filled(folder_of(url))
     at_machine(monkeypatch, tmp_path, "second")
-    refusal = (
-        rf"process {first.pid} writes to {url}; .* if it was killed, run it there again, or delete {url}/{LOCK_FILE}"
-    )
+    pid = first.process.pid
+    refusal = rf"process {pid} writes to {url}; .* if it was killed, run it there again, or delete {url}/{LOCK_FILE}"
     with pytest.raises(StoreInUse, match=refusal):
         filled(folder_of(url))
     assert len(Store.open(folder_of(url)).read("candidates")) == 9  # readers need no lock
-    first.kill()
-    first.communicate()
+    first.process.kill()
+    first.end()
     with pytest.raises(StoreInUse, match=refusal):  # nobody can tell from here
         filled(folder_of(url))
     at_machine(monkeypatch, tmp_path, "first")

@@ -11,15 +11,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.analysis.estimates import refresh_estimates
-from difftrust_core.analysis.queries import query_estimates
+from difftrust.verify.verification import verify
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.exceptions import BadStore
 from difftrust_core.execution.execute import execute
-from difftrust_core.execution.witnesses import execute_witnesses
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from difftrust_core.store.tree_ids import count_former_ids, renew_tree_ids
-from difftrust_core.store.verify.verification import verify
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent
 
 KEPT = Path(__file__).parent / "kept"
@@ -70,16 +69,8 @@ def test_a_candidate_that_is_added_joins_the_program_that_is_there(kept: Store) 
     assert kept.read("programs")["tree_id"].n_unique() == 11
 
 
-def test_witnesses_of_tasks_whose_programs_are_others_today_are_sought_again(kept: Store) -> None:
-    before = kept.read("witnesses").filter(task_id="tiny/double").drop("trees")
-    done = execute_witnesses(kept, n=3)
-    assert done.n_tasks == 2
-    assert kept.read("witnesses").filter(task_id="tiny/double").drop("trees").equals(before)
-    assert verify(kept).findings == ()
-
-
 def test_stopped_at_any_file_it_goes_on(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    n_files = len(contents(kept, "witnesses", "executions", "programs"))
+    n_files = len(contents(kept, "executions", "programs"))
     real, left = Store.write, [0]
 
     def write(self: Store, *arguments: object) -> Path:

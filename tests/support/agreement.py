@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import difftrust_core as dt
-from difftrust_core.analysis.selective import THRESHOLDS
-from difftrust_core.metrics.consensus import consensus
-from difftrust_core.metrics.estimators import incoherence
-from difftrust_core.metrics.selective import NONE, counts_at, loosest, share_broken
-from difftrust_core.report.names import display_name
+import difftrust as dt
+from difftrust.research.selective import NONE, THRESHOLDS, counts_at, loosest, share_broken
+from difftrust.tables.names import display_name
+from difftrust_core.metrics.estimates import behaviour_clusters, incoherence
+from tests.support.markdown import percent, table
 from tests.support.simulated import CODERS
 
 TARGET = Path(__file__).parents[2] / "docs" / "agreement.md"
@@ -28,8 +27,8 @@ REPETITIONS = 1000
 HEAD = """# What agreement is worth
 
 Ten programs of one model agree on a task: is their answer right? This page counts it, and says which bound on the share
-of wrong answers can be promised. Written by `make agreement`; `tests/metrics/test_selective.py` repeats the simulation
-in small.
+of wrong answers can be promised. Written by `make agreement`; `tests/research/test_selective_risk.py` repeats the
+simulation in small.
 
 - **Answer**: the behaviour of most of the programs (the largest cluster; of equally large ones that of the program
   sampled first). A task is *answered* where a signal is at a threshold or stricter: incoherence, the share of the
@@ -115,7 +114,7 @@ def population(*, n_tasks: int, seed: int) -> Population:
     kinds, score, wrong = list(CODERS.values()), [], []
     for task in range(n_tasks):
         labels, counts = kinds[task % len(kinds)](rng).sample(10, 200, rng)
-        answer = consensus(labels, counts, [f"{i:03}" for i in rng.permutation(len(labels))])
+        answer = behaviour_clusters(labels, counts, [f"{i:03}" for i in rng.permutation(len(labels))])[0][0]
         score.append(incoherence(labels, counts))
         wrong.append(bool((labels[answer] != labels[0]).any()))
     return np.array(score), np.array(wrong), THRESHOLDS["incoherence"]
@@ -162,9 +161,9 @@ def _simulated() -> str:
         for kind, made in (("just above", worst_case(alpha=alpha)), ("coders", coders)):
             for n_tasks in (75, 200):
                 kept = kept_on(*made, n_tasks=n_tasks, alpha=alpha, delta=DELTA, repetitions=REPETITIONS, seed=n_tasks)
-                rows.append([kind, f"{alpha:.0%}", str(n_tasks), _percent(kept.answering), _percent(kept.broken)])
+                rows.append([kind, f"{alpha:.0%}", str(n_tasks), percent(kept.answering), percent(kept.broken)])
     rows.sort(key=lambda row: row[0] == "coders")
-    return _table(["population", "alpha", "calibration tasks", "answering", "broken"], rows, texts=1)
+    return table(["population", "alpha", "calibration tasks", "answering", "broken"], rows, texts=1)
 
 
 def _recorded(study: dt.Study, alpha: float) -> str:
@@ -179,7 +178,7 @@ def _recorded(study: dt.Study, alpha: float) -> str:
     head = ["benchmark", "signal", "alpha", "answering", "coverage", "risk", "broken, mean", "broken, largest"]
     head += ["held out above, mean", "rejected, mean", "broken elsewhere"]
     text += SPLITS.format(delta=DELTA, largest=largest, rejected=DELTA + 0.05)
-    return text + _table(head, rows, texts=2)
+    return text + table(head, rows, texts=2)
 
 
 def agreement_table(study: dt.Study, alpha: float = ALPHA) -> str:
@@ -187,7 +186,7 @@ def agreement_table(study: dt.Study, alpha: float = ALPHA) -> str:
     shown = study.table("agreement", alpha=alpha, delta=DELTA).frame
     head = ["benchmark", "model", "all agree", "wrong of these", "threshold", "held out: answered", "wrong of these"]
     head += ["transfer: answered", "wrong of these"]
-    return _table(head, [_agreement_row(row) for row in shown.iter_rows(named=True)], texts=2)
+    return table(head, [_agreement_row(row) for row in shown.iter_rows(named=True)], texts=2)
 
 
 def guarantee_rows(found: pl.DataFrame, signal: str, bound: float) -> list[list[str]]:
@@ -203,14 +202,14 @@ def _agreement_row(row: dict[str, Any]) -> list[str]:
 
 
 def _coverage(row: dict[str, Any], part: str) -> str:
-    return _percent(row[f"{part}_coverage"])
+    return percent(row[f"{part}_coverage"])
 
 
 def _risk(row: dict[str, Any], part: str) -> str:
     if row[f"{part}_risk"] is None:
         return ""
     low, high = (100 * row[f"{part}_risk_{end}"] for end in ("low", "high"))
-    return f"{_percent(row[f'{part}_risk'])} [{low:.1f}, {high:.1f}]"
+    return f"{percent(row[f'{part}_risk'])} [{low:.1f}, {high:.1f}]"
 
 
 def _guarantee_cells(part: pl.DataFrame) -> list[str]:
@@ -220,24 +219,15 @@ def _guarantee_cells(part: pl.DataFrame) -> list[str]:
     answering, covered = mean("answering"), mean("coverage")
     wrong = (part["coverage"] * part["risk"].fill_null(0.0)).mean()
     return [
-        _percent(answering),
-        _percent(covered),
-        _percent(wrong / covered if covered else None),
-        _percent(mean("broken")),
-        _percent(part["broken"].max()),
-        _percent(mean("held_out_above")),
-        _percent(mean("held_out_rejected")),
-        _percent(mean("transfer_broken") / answering if answering else None),
+        percent(answering),
+        percent(covered),
+        percent(wrong / covered if covered else None),
+        percent(mean("broken")),
+        percent(part["broken"].max()),
+        percent(mean("held_out_above")),
+        percent(mean("held_out_rejected")),
+        percent(mean("transfer_broken") / answering if answering else None),
     ]
-
-
-def _percent(share: Any) -> str:
-    return "" if share is None else f"{share:.1%}"
-
-
-def _table(head: list[str], rows: list[list[str]], *, texts: int) -> str:
-    lines = [head, ["---"] * texts + ["---:"] * (len(head) - texts), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

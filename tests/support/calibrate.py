@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from difftrust_core.analysis.pools import load_pool, pool_names
-from difftrust_core.datasets.published import find_results
+from difftrust.shipped import find_results
+from difftrust_core.estimates.pool import load_pool, pool_names
 from difftrust_core.store.store import Store
 from tests.support.coverage import TASK_MEASURES, biases, over_inputs, over_programs, over_tasks
+from tests.support.markdown import percent, table
 from tests.support.simulated import CODERS, RARE, Coder, few_of
 
 TARGET = Path(__file__).parents[2] / "docs" / "calibration.md"
@@ -117,11 +118,11 @@ def _programs(kinds: dict[str, list[Coder]], experiments: int, draws: int) -> st
                 [
                     kind,
                     f"{n_experiments:,}",
-                    *[_percent(found[name].coverage) for name in SHOWN],
+                    *[percent(found[name].coverage) for name in SHOWN],
                     f"{found['I'].width:.2f}",
                 ]
             )
-        text += f"\n### m = {m}\n\n" + _table(["coder", "experiments", *SHOWN, "width of I"], rows)
+        text += f"\n### m = {m}\n\n" + table(["coder", "experiments", *SHOWN, "width of I"], rows)
     return text + "\n"
 
 
@@ -137,18 +138,18 @@ def _inputs(coders: list[Coder], experiments: int) -> str:
     rows = []
     for n in (50, 100, 1000):
         found = over_inputs(coders, m=10, n=n, experiments=experiments, seed=n)
-        rows.append([str(n), *[f"{_percent(found[name].coverage)} ({found[name].width:.3f})" for name in names]])
+        rows.append([str(n), *[f"{percent(found[name].coverage)} ({found[name].width:.3f})" for name in names]])
     text = "## Over inputs: what is said about ten given programs that disagree somewhere\n\nCoverage (mean width).\n\n"
-    return text + _table(["n", *names], rows) + "\n"
+    return text + table(["n", *names], rows) + "\n"
 
 
 def _tasks(experiments: int) -> str:
     rows = []
     for n_tasks in (50, 150, 400):
         found = over_tasks(TASK_MEASURES, n_tasks=n_tasks, experiments=experiments, seed=n_tasks, resamples=1000)
-        rows.append([str(n_tasks), *[f"{_percent(tally.coverage)} ({tally.width:.3f})" for tally in found.values()]])
+        rows.append([str(n_tasks), *[f"{percent(tally.coverage)} ({tally.width:.3f})" for tally in found.values()]])
     text = "## Over tasks: cells of a table\n\nCoverage (mean width).\n\n"
-    return text + _table(["tasks", *[" ".join(key) for key in TASK_MEASURES]], rows) + "\n"
+    return text + table(["tasks", *[" ".join(key) for key in TASK_MEASURES]], rows) + "\n"
 
 
 def _biases(experiments: int) -> str:
@@ -159,16 +160,7 @@ def _biases(experiments: int) -> str:
     for m, n in ((5, 50), (10, 200), (50, 1000)):
         for name, (truth, mean, error) in biases(coder, m=m, n=n, experiments=experiments, seed=m).items():
             rows.setdefault(name, [name]).append(f"{mean - truth:+.4f} ({error:.4f})")
-    return text + _table(["estimator", "m = 5, n = 50", "m = 10, n = 200", "m = 50, n = 1,000"], list(rows.values()))
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return text + table(["estimator", "m = 5, n = 50", "m = 10, n = 200", "m = 50, n = 1,000"], list(rows.values()))
 
 
 if __name__ == "__main__":

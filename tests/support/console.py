@@ -53,7 +53,7 @@ def run_command(command: Command, folder: Path) -> str | None:
     binaries = folder / ".bin"
     binaries.mkdir(exist_ok=True)
     script = binaries / "difftrust"
-    script.write_text(f"#!/bin/sh\nexec {sys.executable} -P -c 'from difftrust_core.cli import main; main()' \"$@\"\n")
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} -P -c 'from difftrust.cli import main; main()' \"$@\"\n")
     script.chmod(0o755)
     variables = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
     ended = subprocess.run(

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from difftrust_core.metrics.detection import Detection
-from difftrust_core.metrics.estimators import (
-    Counts,
-    Labels,
-    disagreement_per_input,
-)
-from difftrust_core.metrics.intervals.interval import Interval
-from difftrust_core.metrics.intervals.over_programs import (
+from difftrust.intervals import (
     error_lower_bound_over_programs,
     incoherence_interval_over_programs,
 )
-from difftrust_core.metrics.intervals.over_tasks import bootstrap_tasks, statistic_of
+from difftrust_core.base.records import Detection
+from difftrust_core.metrics.estimates import (
+    Counts,
+    Interval,
+    Labels,
+    disagreement_per_input,
+)
+from difftrust_core.metrics.intervals import bootstrap_tasks, statistic_of
 from tests.support.plain_estimators import detection_at, estimate, functional_classes
 from tests.support.plain_intervals import interval_over_inputs
 from tests.support.simulated import Coder
@@ -165,19 +165,15 @@ def biases(coder: Coder, *, m: int, n: int, experiments: int, seed: int) -> dict
     seen: dict[str, list[float]] = {}
     for _ in range(experiments):
         found = estimate(*coder.sample(m, n, rng), 0)
-        assert found.incoherence <= 2 * found.error + ROUNDING
-        assert found.error > 0 or found.incoherence == 0
+        assert found["incoherence"] <= 2 * found["error"] + ROUNDING
+        assert found["error"] > 0 or found["incoherence"] == 0
         counts = rng.multinomial(m, coder.shares)
         functional = estimate(fixed, counts, 0)
         values = {
-            "error": found.error,
-            "incoherence": found.incoherence,
-            "incoherence_v": found.incoherence_v,
-            "functional_error": functional.functional_error,
-            "functional_incoherence": functional.functional_incoherence,
+            **{name: found[name] for name in ("error", "incoherence", "incoherence_v")},
+            **{name: functional[name] for name in ("functional_error", "functional_incoherence")},
             "detection_at 3": detection_at(functional_classes(fixed, counts), 3),
-            "p_detected": functional.p_detected,
-            "p_erroneous": functional.p_erroneous,
+            **{name: functional[name] for name in ("p_detected", "p_erroneous")},
         }
         values["p_detected, sampled"], values["p_erroneous, sampled"] = _as_published(fixed, counts, rng)
         for name, value in values.items():

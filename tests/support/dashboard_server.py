@@ -26,7 +26,7 @@ def dashboard(
 ) -> Iterator[tuple[str, int]]:
     """Run `difftrust dashboard` with ``words`` until the block ends; yield its address and process id."""
     port = free_port()
-    command = [sys.executable, "-c", "from difftrust_core.cli import main; main()", "dashboard", f"--port={port}"]
+    command = [sys.executable, "-c", "from difftrust.cli import main; main()", "dashboard", f"--port={port}"]
     command += [*words, *([] if store is None else ["--store", str(store)])]
     below = next((f"/{path.strip('/')}" for word, path in pairwise(words) if word == "--base-path"), "")
     own = {name: value for name, value in os.environ.items() if not name.startswith(("DIFFTRUST_", "STREAMLIT_"))}

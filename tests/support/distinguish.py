@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from difftrust.check.programs import Duel, Executor
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task
-from difftrust_core.checks.duel import Duel
-from difftrust_core.checks.programs import Executor
-from difftrust_core.languages.language import language_of
-from difftrust_core.languages.python.shrink import Shrunk
-from difftrust_core.metrics.equality import Comparison, Equality, Forms, classify
-from difftrust_core.sandbox.host import Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.languages.registry import language_of
+from difftrust_core.languages.shrink import Shrunk
+from difftrust_core.metrics.equality import Comparison, Equality, classify
+from difftrust_core.metrics.forms import Forms
+from difftrust_core.sandbox.host import OutcomeTable, Sandbox
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-import difftrust_core as dt
-from difftrust_core.datasets.published import find_results
-from difftrust_core.metrics.aggregate import MEAN
-from difftrust_core.report.names import display_name, with_display_names
+import difftrust as dt
+from difftrust.research.coders import MEAN
+from difftrust.shipped import find_results
+from difftrust.tables.names import display_name, with_display_names
 from tests.bench.performance import write_document
 
 ROOT = Path(__file__).parents[2]

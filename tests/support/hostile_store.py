@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
-from difftrust_core.analysis.estimates import refresh_estimates
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.datasets.recorded import Recorded, as_table
+from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
@@ -54,9 +54,8 @@ PROGRAMS = (
 def make_hostile_store(root: Path) -> Store:
     """Return an executed store with one task and eight programs."""
     store = Store.create(root)
-    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
     rows = [(BENCHMARK, _PLAIN, MODEL, 0.6, index, code) for index, code in enumerate(PROGRAMS)]
-    recorded = Recorded(candidates=pl.DataFrame(rows, schema=columns, orient="row"))
+    recorded = Recorded(candidates=as_table(rows))
     add_candidates(store, recorded, {BENCHMARK: [_TASK]}, n_jobs=1)
     execute(store, n=20, say=lambda line: None)
     refresh_estimates(store)

@@ -12,26 +12,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from difftrust_core.exceptions import SandboxFailed
 from difftrust_core.sandbox import layers
-from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.sandbox.outcomes import OutcomeTable
+from difftrust_core.sandbox.host import Limits, OutcomeTable, Sandbox
+from tests.support.proc import below, name
 
 PR_SET_CHILD_SUBREAPER = 36
 PATIENCE = 20.0
 """Seconds for what was started to end by itself; a host waits half of it for a sandbox that does not start."""
 HANGS = "def f(x):\n    while True: pass"
-
-
-def below(pid: int) -> list[int]:
-    """Return all processes below one, parents first."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [found for child in map(int, children) for found in (child, *below(child))]
 
 
 def start_host(wanted: frozenset[str], *, runs: bool) -> int:
@@ -100,13 +90,6 @@ def kill_at_birth(number: int, wanted: frozenset[str]) -> tuple[int, list[str]]:
             if name(pid) == "bwrap" and below(pid):
                 return kill([*([host] if number % 2 else []), pid]), left()
     return 0, left()
-
-
-def name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 def main(words: list[str]) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -112,6 +113,11 @@ class Server:
     def leave(self) -> None:
         with self._lock:
             self.at_once -= 1
+
+
+def kept_lines(root: Path) -> list[dict[str, Any]]:
+    """Return the replies that a store keeps, as they are written."""
+    return [json.loads(line) for path in root.rglob("replies.jsonl") for line in path.read_text().splitlines()]
 
 
 class _Http(ThreadingHTTPServer):

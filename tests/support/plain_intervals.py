@@ -5,9 +5,8 @@ from typing import Literal
 
 from scipy.special import betaincinv
 
-from difftrust_core.metrics.intervals.bounds import Floats, Limits, beta_of_mean, chernoff
-from difftrust_core.metrics.intervals.interval import Interval
-from difftrust_core.metrics.intervals.over_inputs import incoherence_interval_over_inputs
+from difftrust.intervals import beta_of_mean, chernoff, incoherence_interval_over_inputs
+from difftrust_core.metrics.estimates import Floats, Interval, Limits
 
 Method = Literal["calibrated", "chernoff", "hoeffding"]
 

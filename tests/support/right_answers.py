@@ -1,9 +1,10 @@
-"""Tasks with several right answers, with programs known right or wrong: six with a checker, one for each relation."""
+"""Tasks with several right answers, with programs known right or wrong: four with a checker, one for each relation."""
 
 from dataclasses import dataclass, replace
 from textwrap import dedent
 
 from difftrust_core.base.task import Domain, Order, Relation, Task
+from tests.support.tasks import small_task
 
 BENCHMARK = "several"
 
@@ -28,11 +29,10 @@ def _case(
     name, _, rest = signature.partition("(")
     programs = [dedent(text).lstrip() for text in right]
     return Case(
-        task=Task(
+        task=small_task(
+            name,
+            f"({rest}",
             benchmark=BENCHMARK,
-            task_id=f"several/{name}",
-            entry_point=name,
-            signature=f"({rest}",
             description=f"Return {name}.",
             seed_inputs=tuple(seeds),
             reference=programs[0],
@@ -169,71 +169,6 @@ CHECKED = [
         Domain(types="n: int", requires="-5 < n < 50"),
         right=["def brackets(n):\n    return n * '()'\n", "def brackets(n):\n    return n * '(' + n * ')'\n"],
         wrong=["def brackets(n):\n    return n * ')('\n", "def brackets(n):\n    return abs(n) * '()'\n"],
-    ),
-    _case(
-        "best(weights: list[int], limit: int) -> list[int]",
-        ["([3, 4, 5], 7)", "([2, 2, 2], 4)", "([], 3)", "([9], 3)"],
-        _accept("""
-            def accept(arguments, output):
-                weights, limit = arguments
-                sums = {0}
-                for weight in weights:
-                    sums |= {s + weight for s in sums if s + weight <= limit}
-                left = list(weights)
-                for weight in output:
-                    left.remove(weight)
-                return sum(output) == max(sums)
-            """),
-        Domain(
-            types="weights: list[int], limit: int",
-            requires="len(weights) < 8 and all(0 < w < 50 for w in weights) and 0 <= limit",
-        ),
-        right=[
-            """
-            from itertools import combinations
-
-            def best(weights, limit):
-                every = (c for k in range(len(weights) + 1) for c in combinations(weights, k) if sum(c) <= limit)
-                return list(max(every, key=sum))
-            """,
-            """
-            from itertools import combinations
-
-            def best(weights, limit):
-                every = (c for k in range(len(weights), -1, -1) for c in combinations(weights[::-1], k))
-                return max((c for c in every if sum(c) <= limit), key=sum)
-            """,
-        ],
-        wrong=[
-            """
-            def best(weights, limit):
-                taken = []
-                for weight in sorted(weights, reverse=True):
-                    if sum(taken) + weight <= limit:
-                        taken.append(weight)
-                return taken
-            """,
-            "def best(weights, limit):\n    return [limit]\n",
-        ],
-    ),
-    _case(
-        "divisor(n: int) -> int | None",
-        ["(12,)", "(7,)", "(1,)", "(35,)"],
-        _accept("""
-            def accept(arguments, output):
-                (n,) = arguments
-                proper = [d for d in range(2, n) if n % d == 0]
-                return output in proper if proper else output is None
-            """),
-        Domain(types="n: int", requires="0 < n < 500"),
-        right=[
-            "def divisor(n):\n    return next((d for d in range(2, n) if n % d == 0), None)\n",
-            "def divisor(n):\n    return next((d for d in range(n - 1, 1, -1) if n % d == 0), None)\n",
-        ],
-        wrong=[
-            "def divisor(n):\n    return next((d for d in range(1, n) if n % d == 0), None)\n",
-            "def divisor(n):\n    return next((d for d in range(2, n + 1) if n % d == 0), None)\n",
-        ],
     ),
 ]
 

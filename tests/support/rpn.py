@@ -6,9 +6,11 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from difftrust.demo.mistakes import Bugs
+from difftrust.structure.trees import Grammar, add_grammar
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import Bugs, Language, load_language, program_id, register_language
-from difftrust_core.metrics.structure.grammars import Grammar, add_grammar
+from difftrust_core.languages.language import Language, program_id
+from difftrust_core.languages.registry import load_language, register_language
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.sandbox.runner import Runner
 

@@ -1,41 +1,40 @@
 """A benchmark of three tasks with hand-written candidates, and its plain, slow, obviously right execution."""
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from difftrust.demo.simulated import sample_simulated
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded.selection import Recorded
+from difftrust_core.datasets.recorded import Recorded, as_table
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.tasks import small_task
 
 TASKS = [
-    Task(
-        benchmark="tiny",
-        task_id="tiny/double",
-        entry_point="double",
-        signature="(x: int) -> int",
+    small_task(
+        "double",
+        "(x: int) -> int",
         description="Return twice x.",
         seed_inputs=("(1,)", "(0,)", "(-7,)"),
         reference="def double(x):\n    return 2 * x\n",
     ),
-    Task(
-        benchmark="tiny",
-        task_id="tiny/first",
-        entry_point="first",
-        signature="(items: list) -> object",
+    small_task(
+        "first",
+        "(items: list) -> object",
         description="Return the first item, None if there is none.",
         seed_inputs=("([1, 2],)", "([],)", "(['a'],)"),
         reference="def first(items):\n    return items[0] if items else None\n",
     ),
-    Task(
-        benchmark="tiny",
-        task_id="tiny/total",
-        entry_point="total",
-        signature="(items: list[int]) -> int",
+    small_task(
+        "total",
+        "(items: list[int]) -> int",
         description="Return the sum of the items.",
         seed_inputs=("([1, 2, 3],)", "([],)", "([-4],)"),
         reference="def total(items):\n    return sum(items)\n",
@@ -61,14 +60,36 @@ def candidates(model: str, *programs: dict[str, str]) -> Recorded:
         ("tiny", task.task_id, model, 0.6, index, program[task.task_id])
         for task, (index, program) in itertools.product(TASKS, enumerate(programs))
     ]
-    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
-    return Recorded(candidates=pl.DataFrame(rows, schema=columns, orient="row"))
+    return Recorded(candidates=as_table(rows))
 
 
-def filled(root: Path, *programs: dict[str, str], model: str = "coder") -> Store:
+def filled(root: Path, *programs: dict[str, str], model: str = "coder", tasks: Sequence[Task] = TASKS) -> Store:
     """Return a new store with one candidate a task and program table."""
     store = Store.create(root)
-    add_candidates(store, candidates(model, *programs), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(store, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
+    return store
+
+
+def simulated(tasks: Sequence[Task], model: str, *, m: int, temperature: float = 0.6) -> Recorded:
+    """Return m candidates a task of a simulated coder."""
+    rows = [vars(c) for task in tasks for c in sample_simulated(task, model, temperature=temperature, m=m)]
+    return Recorded(candidates=pl.DataFrame(rows))
+
+
+def executed(
+    root: Path,
+    *,
+    n: int,
+    tasks: Sequence[Task] = TASKS,
+    validity: str | None = None,
+    **coders: Sequence[dict[str, str]],
+) -> Store:
+    """Return a new store with the programs of each coder, executed on n inputs and estimated."""
+    store = Store.create(root)
+    for model, programs in coders.items():
+        add_candidates(store, candidates(model, *programs), {"tiny": list(tasks)}, n_jobs=1)
+    execute(store, n=n, validity=validity, say=silent)
+    refresh_estimates(store)
     return store
 
 

@@ -15,6 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Generic
 
+from standard_types import STANDARD_TYPES, STORED
+
 MAX_TEXT = 16_384
 """Longer texts are cut and carry their digest; they are then compared exactly under every policy."""
 SHOWN_OF_CUT = 200
@@ -46,9 +48,7 @@ _ORDERED_VIEWS = (_ORDERED.keys(), _ORDERED.values(), _ORDERED.items())
 _VIEWS = tuple(map(type, (_DICT.keys(), _DICT.values(), _DICT.items(), *_ORDERED_VIEWS)))
 
 
-_TAKEN = frozenset(("inf", "nan", "set", "frozenset", "complex", "bytearray", "range", "iterator")) | {
-    *("Decimal", "Fraction", "date", "datetime", "time", "timedelta", "timezone")
-}
+_TAKEN = STORED | {"inf", "nan", "set", "frozenset", "complex", "bytearray", "iterator"}
 """Names of what is written ``Name(...)`` and is no object: a class of such a name would pass for it."""
 
 
@@ -181,26 +181,22 @@ def plain_part(part: Any) -> Any:
     raise UnsupportedValue(type_name(kind))
 
 
-def _getters(base: type, names: str) -> list[Callable[[Any], Any]]:
-    return [getattr(base, name).__get__ for name in names.split()]
+def _getters(base: type, prefix: str = "") -> list[Callable[[Any], Any]]:
+    return [getattr(base, prefix + name).__get__ for name in STANDARD_TYPES[base.__name__].fields.split()]
 
 
 def _fraction(value: Any, depth: int, left: list[int]) -> str:
     return f"Fraction({', '.join([text_within(get(value), depth, left) for get in _FRACTION])})"
 
 
-_FRACTION = _getters(Fraction, "_numerator _denominator")
-_DELTA = _getters(timedelta, "days seconds microseconds")
+_FRACTION = _getters(Fraction, "_")
+_DELTA = _getters(timedelta)
 zone_parts: Callable[[timezone], tuple[Any, ...]] = timezone.__dict__["__getinitargs__"]
-_CLOCK = "hour minute second microsecond tzinfo"
 _decimal = Decimal.__repr__
 STANDARD: dict[type, Writer] = {  # a datetime is a date: it comes first
     Decimal: lambda value, depth, left: _decimal(value),
     Fraction: _fraction,
-    datetime: _moment(datetime, _getters(datetime, f"year month day {_CLOCK}")),
-    date: _moment(date, _getters(date, "year month day")),
-    time: _moment(time, _getters(time, _CLOCK)),
-    timedelta: _moment(timedelta, _DELTA),
+    **{kind: _moment(kind, _getters(kind)) for kind in (datetime, date, time, timedelta)},
     timezone: _moment(lambda zone: zone, [lambda zone: zone]),
 }
 

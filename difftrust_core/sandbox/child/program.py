@@ -13,21 +13,20 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
+from importlib import import_module
 from mmap import mmap
 from typing import Any, Never
 
 from canonical import UnsupportedValue, canonical, exception_name
 from literals import Instance, read_literal
+from standard_types import STANDARD_TYPES, STORED
 
 STATE, NONDETERMINISTIC, RECHECKED = range(3)  # words of the header
 HEADER_BYTES = 64
 LOADING, RUNNING, RECHECKING, DONE, FULL, NOT_LOADED, NO_MEMORY = range(7)  # values of STATE
 RECHECK_EVERY = 50  # 2 % of the inputs run twice, to find programs that differ from themselves
 MODULE_NAME = "candidate"
-_STANDARD = {kind.__name__: kind for kind in (Decimal, Fraction, date, datetime, time, timedelta)}
+_STANDARD = {name: getattr(import_module(STANDARD_TYPES[name].home), name) for name in STORED}
 _FUTURE_ANNOTATIONS: int = __import__("__future__").annotations.compiler_flag
 # Bound here, where no candidate can have replaced them yet.
 _exit, _loads, _seed = os._exit, marshal.loads, random.seed

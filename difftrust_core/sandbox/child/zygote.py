@@ -32,7 +32,9 @@ def _load_harness(name: str, path: str) -> None:
     spec.loader.exec_module(module)
 
 
-_load_harness("literals", sys.argv[1])  # it lies elsewhere: the host reads the same grammar with it
+# They lie elsewhere: the host reads the same grammar with them.
+_load_harness("literals", sys.argv[1])
+_load_harness("standard_types", os.path.join(os.path.dirname(sys.argv[1]), "standard_types.py"))
 for _name in _HARNESS:
     _load_harness(_name, os.path.join(_HERE, f"{_name}.py"))
 
@@ -66,14 +68,14 @@ class Libraries:
 _told: dict[str, Any] = json.loads(sys.argv[4])
 if _told["libraries"]:
     sys.meta_path.append(Libraries(_told["libraries"]))
-for _name in _told["parts"]:
-    _load_harness(_name, os.path.join(_HERE, f"{_name}.py"))
-_runner = os.path.splitext(os.path.basename(sys.argv[2]))[0]
-if _runner not in _HARNESS:
-    _load_harness(_runner, sys.argv[2])
+_own = {os.path.splitext(os.path.basename(file))[0]: file for file in (*_told["parts"], sys.argv[2])}
+_runner = next(reversed(_own))
+for _name, _file in _own.items():
+    if _name not in _HARNESS:
+        _load_harness(_name, _file)
 _make_inputs: Callable[[str, list[str]], Inputs] = getattr(sys.modules[_runner], sys.argv[3])
 _preload: frozenset[str] = getattr(sys.modules[_runner], "LOADED_BEFORE", frozenset()).intersection(_told["preload"])
-for _name in {"literals", _runner, *_HARNESS, *_told["parts"]}:
+for _name in {"literals", "standard_types", *_HARNESS, *_own}:
     del sys.modules[_name]  # no candidate meets the harness under these names
 
 vars(builtins).update(exit=sys.exit, quit=sys.exit)  # what the module site, left out here, gives every program

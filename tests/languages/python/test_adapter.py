@@ -4,19 +4,12 @@ import pytest
 
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadTask
-from difftrust_core.languages.language import language_of
+from difftrust_core.languages.registry import language_of
+from tests.support.tasks import small_task
 
 
 def task(reference: str) -> Task:
-    return Task(
-        benchmark="Toy",
-        task_id="Toy/0",
-        entry_point="add",
-        signature="(a: int, b: int) -> int",
-        description="Add two numbers.",
-        seed_inputs=("(1, 2)",),
-        reference=reference,
-    )
+    return small_task("add", "(a, b)", benchmark="Toy", task_id="Toy/0", seed_inputs=("(1, 2)",), reference=reference)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.languages.python import fuzz as inputs
 from difftrust_core.languages.python.fuzz import (
     _mutate_argument,
-    below,
     mutate_node,
     mutate_value,
     sample_input,
@@ -227,37 +226,7 @@ def test_a_mutation_that_breaks_a_hash_leaves_the_value():
 
 
 def test_an_argument_is_mutated_one_ten_or_thirty_times_equally_often(monkeypatch):
-    monkeypatch.setattr(inputs, "mutate_node", lambda value, target, generator: {0: value[0] + 1})
-    monkeypatch.setattr(inputs, "mutate_value", lambda value, generator: value + 1)
-    monkeypatch.setattr(inputs._Sequence, "mutate", lambda self, target, generator: self.parts.append(0))
-    for start, taken in ((0, lambda value: value), ({0: 0}, lambda value: value[0]), ([], len)):
-        counts = Counter(taken(_mutate_argument(start, random.Random(i))) for i in range(3_000))
-        assert set(counts) == {1, 10, 30}
-        assert min(counts.values()) > 900
-
-
-NESTED = [
-    [1, [2, (3, "a"), []], {"k": [4, 5]}, {1, 2}, None, Instance("Point", (), {"x": [1], "y": ()})],
-    ((1, 2), [[], [()]], ""),
-    [[1, 2], [3, 4]],
-    [],
-    ([True, 1.5, b"x"], {(1, 2): [3]}, frozenset({1})),
-]
-
-
-def mutated_by_rebuilding(argument, generator):
-    """Mutate as ``_mutate_argument`` says it does: count the nodes, choose one, build the value again."""
-    for _ in range(inputs.MUTATIONS_PER_ARGUMENT[below(3, generator)]):
-        size = size_of(argument)
-        argument = mutate_node(argument, below(size, generator) if size > 1 else 0, generator)
-    return argument
-
-
-@pytest.mark.parametrize("value", NESTED, ids=write_literal)
-def test_a_sequence_mutated_in_place_is_the_one_built_again_after_each_mutation(value):
-    before = write_literal(value)
-    for i in range(1_000):
-        found = _mutate_argument(value, random.Random(i))
-        assert write_literal(found) == write_literal(mutated_by_rebuilding(value, random.Random(i)))
-        assert type(found) is type(value)
-    assert write_literal(value) == before
+    monkeypatch.setattr(inputs, "mutate_node", lambda value, target, generator: value + 1)
+    counts = Counter(_mutate_argument(0, random.Random(i)) for i in range(3_000))
+    assert set(counts) == {1, 10, 30}
+    assert min(counts.values()) > 900

@@ -22,8 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difftrust_core.languages.language import program_id
-from difftrust_core.languages.python.identity import MAX_ANNOTATION, MAX_PARSED, tree_id
-from difftrust_core.languages.python.scopes import MAX_DEPTH, own_variables
+from difftrust_core.languages.python.identity import MAX_ANNOTATION, MAX_DEPTH, MAX_PARSED, own_variables, tree_id
 
 PROGRAMS = Path(__file__).parent / "programs.json"
 PLAIN = "def f(a, b=1):\n    return a + b\n"
@@ -276,6 +275,7 @@ def test_of_a_function_with_scopes_within_scopes_without_end_no_name_is_its_own(
 
     for depth, own in ((MAX_DEPTH - 1, {"x", "y"}), (MAX_DEPTH, {"x", "y"}), (MAX_DEPTH + 1, {"x", "y"})):
         assert own_variables(ast.parse(nested(depth)).body[0], ()) == own  # beside each other: loops over loops
+    assert MAX_DEPTH == 40  # ids that are stored rest on it
     for depth, own in ((MAX_DEPTH, {"a"}), (MAX_DEPTH + 1, set())):
         text = f"def f(p):\n    return {'lambda a: (' * depth}a{')' * depth}\n"
         assert own_variables(ast.parse(text).body[0], ()) == own

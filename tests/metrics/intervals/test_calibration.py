@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from difftrust_core.metrics.detection import Detection
+from difftrust_core.base.records import Detection
 from tests.support.coverage import biases, over_inputs, over_programs, over_tasks
 from tests.support.simulated import CODERS, RARE, Coder, few_of
 

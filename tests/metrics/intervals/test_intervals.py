@@ -7,20 +7,21 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from difftrust_core.exceptions import TooFewCandidates, Undefined, WrongUsage
-from difftrust_core.metrics.estimators import disagreement_per_input
-from difftrust_core.metrics.intervals.bounds import beta_of_mean, chernoff, clopper_pearson, hoeffding
-from difftrust_core.metrics.intervals.over_inputs import (
+from difftrust.intervals import (
     at_most_after_no_disagreement,
+    beta_of_mean,
+    chernoff,
+    error_lower_bound_over_programs,
+    hoeffding,
     incoherence_interval_over_inputs,
+    incoherence_interval_over_programs,
     inputs_for,
     inputs_for_no_disagreement,
     proportion_interval,
 )
-from difftrust_core.metrics.intervals.over_programs import (
-    error_lower_bound_over_programs,
-    incoherence_interval_over_programs,
-)
+from difftrust_core.exceptions import TooFewCandidates, Undefined, WrongUsage
+from difftrust_core.metrics.estimates import disagreement_per_input
+from difftrust_core.metrics.intervals import clopper_pearson
 from tests.support.plain_intervals import calibrated, interval_over_inputs
 
 # Five programs of three behaviours on 40 inputs; row 0 is right.
@@ -140,6 +141,13 @@ def test_agreement_of_all_excludes_nothing_but_frequent_others(m):
     other = min(0.5, 1 - 0.05 ** (1 / m))
     assert found.low == 0
     assert found.high >= 2 * other * (1 - other) - 1e-12
+
+
+def test_what_m_programs_leave_unseen_is_the_limit_where_the_calibrated_one_is_lower():
+    for labels, counts, risk in ((AGREED, np.array([10]), 0.05), (LABELS, 4 * COUNTS, 0.1)):
+        found = incoherence_interval_over_programs(labels, counts)
+        other = 1 - risk ** (1 / counts.sum())
+        assert found.high == pytest.approx((1 - other) ** 2 * found.estimate + 2 * other * (1 - other), abs=1e-12)
 
 
 def test_more_programs_say_more():

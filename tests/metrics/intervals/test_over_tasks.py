@@ -7,22 +7,16 @@ import polars as pl
 import pytest
 from scipy.stats import bootstrap
 
+from difftrust.research import coders
+from difftrust.tables.intervals import ranking_intervals, with_intervals
+from difftrust_core.base.records import Detection
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics import aggregate as benchmark
-from difftrust_core.metrics.detection import Detection
-from difftrust_core.metrics.intervals.over_tasks import (
-    bca_limits,
-    bootstrap_tasks,
-    paired_difference,
-    ratio_limits,
-    statistic_of,
-    task_weights,
-)
-from difftrust_core.metrics.intervals.tables import ranking_intervals, with_intervals
+from difftrust_core.metrics.intervals import bca_limits, bootstrap_tasks, paired_difference, statistic_of, task_weights
 
 N_TASKS = 40
 CASES = [
-    *[(name, Detection.AS_PUBLISHED) for name in (*benchmark.MEASURES, "pass_at_1")],
+    *[(name, Detection.AS_PUBLISHED) for name in (*coders.MEASURES, "pass_at_1")],
     ("detection_rate", Detection.ALL_PAIRS),
     ("undetected_mean_error", Detection.ALL_PAIRS),
 ]
@@ -104,16 +98,6 @@ def test_what_is_undefined_is_nan():
     assert math.isnan(bootstrap_tasks(tasks()[:0], statistic_of("spearman")).estimate)
 
 
-def test_several_measures_at_once_have_the_limits_of_each_alone():
-    ratios = {f"{name} {rule}": (name, rule) for name, rule in CASES if name != "spearman"}
-    gaps = tasks().with_columns(p_detected=pl.when(pl.int_range(N_TASKS) == 5).then(None).otherwise("p_detected"))
-    for frame in (tasks(), gaps, tasks().with_columns(p_erroneous=0.0), tasks()[:1]):
-        found = ratio_limits(frame, ratios, resamples=300, seed=2)
-        for name, (measure, rule) in ratios.items():
-            alone = bootstrap_tasks(frame, statistic_of(measure, detection=rule), resamples=300, seed=2)
-            assert found[name] == pytest.approx((alone.low, alone.high), nan_ok=True, rel=1e-9), name
-
-
 def test_a_difference_that_is_the_same_on_every_task_is_certain():
     assert paired_difference(np.zeros(9)) == (0, 0)
     assert paired_difference(np.full(8, 0.25)) == (0.25, 0.25)
@@ -149,14 +133,14 @@ def several(*, temperature=0.6):
 
 def test_a_table_has_the_intervals_of_its_coders():
     estimates = several()
-    table = benchmark.table_4(estimates)
+    table = coders.table_4(estimates)
     found = with_intervals(table, estimates, resamples=300, seed=4)
     assert found.select(table.columns).equals(table, null_equal=True)
     assert found.columns[3:6] == ["mean_error", "mean_error_low", "mean_error_high"]
     for name, model in (("HumanEval", "b"), ("MBPP", "b")):
         one = estimates.filter((pl.col("benchmark") == name) & (pl.col("model") == model))
         row = found.filter((pl.col("benchmark") == name) & (pl.col("model") == model)).row(0, named=True)
-        for measure in benchmark.MEASURES:
+        for measure in coders.MEASURES:
             alone = bootstrap_tasks(one.sort("task_id"), statistic_of(measure), resamples=300, seed=4)
             assert row[measure] == pytest.approx(alone.estimate)
             assert (row[f"{measure}_low"], row[f"{measure}_high"]) == pytest.approx((alone.low, alone.high))
@@ -166,7 +150,7 @@ def test_the_mean_over_coders_is_resampled_with_all_of_them():
     # Two coders whose errors add up to 1/2 on every task: their mean does not vary, whatever is drawn.
     one = tasks().with_columns(error=pl.col("error") / 2, model=pl.lit("a"), temperature=pl.lit(0.6))
     estimates = pl.concat([one, one.with_columns(error=0.5 - pl.col("error"), model=pl.lit("b"))])
-    found = with_intervals(benchmark.table_4(estimates), estimates, resamples=200)
+    found = with_intervals(coders.table_4(estimates), estimates, resamples=200)
     mean = found.filter(pl.col("model") == "mean").row(0, named=True)
     assert (mean["mean_error"], mean["mean_error_low"], mean["mean_error_high"]) == pytest.approx((0.25,) * 3)
     assert found["mean_error_low"][0] < found["mean_error"][0]
@@ -174,13 +158,13 @@ def test_the_mean_over_coders_is_resampled_with_all_of_them():
 
 def test_tables_with_several_temperatures_and_tables_of_nothing():
     estimates = pl.concat([several(), several(temperature=1.0).with_columns(error=0.0)])
-    found = with_intervals(benchmark.table_4(estimates), estimates, resamples=100)
+    found = with_intervals(coders.table_4(estimates), estimates, resamples=100)
     assert found.select(["benchmark", "model", "temperature"]).equals(
-        benchmark.table_4(estimates).select(["benchmark", "model", "temperature"])
+        coders.table_4(estimates).select(["benchmark", "model", "temperature"])
     )
     assert found.filter(pl.col("temperature") == 1.0)["mean_error_high"].to_list() == [0.0] * 6
     nothing = estimates.clear()
-    assert with_intervals(benchmark.table_4(nothing), nothing).is_empty()
+    assert with_intervals(coders.table_4(nothing), nothing).is_empty()
 
 
 def test_the_ranking_of_coders_has_an_interval():
@@ -197,7 +181,14 @@ def test_the_ranking_of_coders_has_an_interval():
     assert certain.select("rho_error", "rho_error_low", "rho_error_high").row(0) == pytest.approx((1, 1, 1))
     estimates = several().filter(pl.col("benchmark") == "HumanEval")
     row = ranking_intervals(estimates, resamples=500).row(0, named=True)
-    assert row["rho_error"] == benchmark.rankings(estimates)["rho_error"][0]
+    assert row["rho_error"] == coders.rankings(estimates)["rho_error"][0]
     assert -1 <= row["rho_error_low"] < row["rho_error_high"] <= 1
     two = ranking_intervals(several().filter(pl.col("benchmark") == "MBPP"))
     assert two["rho_error_low"][0] is None
+
+
+def test_limits_take_two_tasks_and_two_resamples():
+    two, one = np.array([0.0, 1.0]), np.array([0.5])
+    assert np.isfinite(bca_limits(0.5, two, two, confidence=0.95)).all()
+    for resampled, left_out in ((one, two), (two, one)):
+        assert np.isnan(bca_limits(0.5, resampled, left_out, confidence=0.95)).all()

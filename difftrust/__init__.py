@@ -1,0 +1,87 @@
+"""See where LLM-written programs are wrong, without an oracle: ``import difftrust as dt``.
+
+``dt.open()`` opens the shipped results, or a store of yours, and answers with tables and figures that show themselves.
+Each name is loaded when it is first used. ``docs/api.md`` shows all of them.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from difftrust.pipeline import check, diff, execute, generate, import_candidates, load_benchmark
+    from difftrust.questions.ask_in_words import Settled
+    from difftrust.results import Benchmark, Figure, Table
+    from difftrust.shipped import load_published as published
+    from difftrust.study import Study
+    from difftrust.study import open_study as open
+    from difftrust.tables.signals import Signals
+    from difftrust.tasks.task_view import TaskView
+    from difftrust.verdicts import Check, Diff
+    from difftrust_core.exceptions import DifftrustError
+    from difftrust_core.metrics.estimates import error, incoherence
+
+__version__ = "0.1.0"
+__all__ = [
+    "Benchmark",
+    "Check",
+    "Diff",
+    "DifftrustError",
+    "Figure",
+    "Settled",
+    "Signals",
+    "Study",
+    "Table",
+    "TaskView",
+    "check",
+    "diff",
+    "error",
+    "execute",
+    "generate",
+    "import_candidates",
+    "incoherence",
+    "load_benchmark",
+    "open",
+    "published",
+]
+
+_MODULES = {
+    "difftrust.shipped": {"published": "load_published"},
+    "difftrust_core.exceptions": {"DifftrustError": "DifftrustError"},
+    "difftrust_core.metrics.estimates": {"error": "error", "incoherence": "incoherence"},
+    "difftrust.questions.ask_in_words": {"Settled": "Settled"},
+    "difftrust.results": {name: name for name in ("Benchmark", "Figure", "Table")},
+    "difftrust.tables.signals": {"Signals": "Signals"},
+    "difftrust.pipeline": {
+        name: name for name in ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark")
+    },
+    "difftrust.study": {"Study": "Study", "open": "open_study"},
+    "difftrust.tasks.task_view": {"TaskView": "TaskView"},
+    "difftrust.verdicts": {"Check": "Check", "Diff": "Diff"},
+}
+_PLACES = {public: (module, name) for module, names in _MODULES.items() for public, name in names.items()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, own = _PLACES[name]
+    found = getattr(import_module(module), own)
+    globals()[name] = found
+    return found
+
+
+class _Api(ModuleType):
+    """Keeps ``dt.check`` the function: importing the package of that name would put itself in its place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PLACES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Api
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,419 @@
+"""Which inputs of a check are kept: inside the domain, built, answered by enough candidates; drawn until enough are."""
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from difftrust.check.implied_conditions import ImpliedConditions
+from difftrust.check.options import Suggestion
+from difftrust.check.outcomes import Answers, Measured, OutcomeClasses, builtin_of
+from difftrust.check.programs import Executor, Ran, lacks_package
+from difftrust.search.inputs import InputSource
+from difftrust_core.base.records import Kind, Outcome, Program
+from difftrust_core.base.task import Domain, Task
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.languages.registry import language_of
+from difftrust_core.sandbox.host import ProgramRun
+
+QUORUM, ALL = "quorum", "all"
+OUTSIDE = "outside the domain"
+EXCLUDED = "by conditions that a model suggests"
+NOT_FITTING = "outside the types"
+_ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
+"""What a program that was ended does on an input; on the next ones it may have had another budget."""
+_SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
+_CPU = 2.0
+"""CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
+_MAX_EXHAUSTIVE = 1000
+_MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
+_INSIDE = "inside"
+_PREDICATE = """\
+import copy, datetime, functools, itertools, math, operator, re, string
+
+
+class OutsideTheDomain(Exception): ...
+
+
+def {name}{signature}:
+    if not (
+{requires}
+    ):
+        raise OutsideTheDomain
+    return True
+"""
+
+
+class InDomain:
+    """Tells which argument tuples lie inside a task's domain; the condition runs in the sandbox."""
+
+    def __init__(self, executor: Executor, *, conditions: Sequence[str] | None = None):
+        """``conditions``: these instead of the task's own."""
+        self._executor, task = executor, executor.task
+        if conditions is not None:
+            task = replace(task, domain=Domain(requires=" and ".join(f"({text})" for text in conditions)))
+        self.program = predicate_program(task)
+        """Empty where there is no condition."""
+
+    def __call__(self, inputs: Sequence[str]) -> list[bool]:
+        """Return which of the inputs lie inside; one on which the condition raises or takes too long does not.
+
+        Raises WrongUsage where the condition does not load.
+        """
+        if not self.program or not inputs:
+            return [True] * len(inputs)
+        rows = self._executor.run([self.program], inputs, entry_point=_INSIDE).rows
+        if all(kind == Kind.LOAD_ERROR for ((kind, _),) in rows):
+            said = rows[0][0][1]
+            mend = "that part of the module" if "preamble" in said else "--assume or the docstring"
+            raise WrongUsage(f"the condition of the domain does not load in the sandbox ({said}); mend {mend}")
+        return [kind in (Kind.VALUE, Kind.UNSUPPORTED) for ((kind, _),) in rows]
+
+
+def predicate_program(task: Task) -> str:
+    """Return a program whose ``inside`` raises outside the domain of ``task``; empty where it has no condition."""
+    requires = task.domain.requires.strip() if task.domain is not None else ""
+    if not requires:
+        return ""
+    try:
+        _ = ast.parse(f"(\n{requires}\n)", mode="eval")
+        (function,) = ast.parse(f"def f{task.signature or '(*arguments)'}: ...").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = language_of(task).domain(task)
+        return found.predicate if found is not None else ""
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    return _PREDICATE.format(name=_INSIDE, signature=f"({_names(function.args)})", requires=requires)
+
+
+def _names(arguments: ast.arguments) -> str:
+    """Return the parameters without their annotations."""
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if argument is not None:
+            argument.annotation = None
+    return ast.unparse(arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One draw: why it is left out ("" where it is kept), and what the programs did."""
+
+    text: str
+    why: str
+    outcomes: tuple[Outcome, ...] = ()
+    """Of each program; empty where none was run."""
+    differs: bool = False
+    """It is left out, but some candidates return a value there and others raise or return another one."""
+    doubt: str = ""
+    """Why the docstring may not allow it."""
+    condition: str = ""
+    """The condition for --assume that leaves such inputs out, where one is known."""
+    stated: bool = False
+    """The docstring says in words that it does not allow it."""
+    excluded: bool = False
+    """It is left out by a condition that a model suggests, not by the task's own."""
+
+
+@dataclass(kw_only=True)
+class InputFilter:
+    """Decides which draws are kept: those inside the domain that can be built and that enough candidates answer on.
+
+    ``quorum``: at least half of the candidates that load answer, by a value or a documented exception; ``all``: any. A
+    program that was given up for its timeouts counts, and answers nothing from then on. Where candidates differ on an
+    input that the docstring may not allow (``implied``), it is left out and remembered.
+    """
+
+    executor: Executor
+    programs: Sequence[Program]
+    answers: Answers
+    validity: str = QUORUM
+    implied: ImpliedConditions = field(default_factory=ImpliedConditions)
+    """What the docstring takes for granted."""
+    suggestion: Suggestion | None = None
+    """Conditions of a model."""
+    counts: bool = True
+    """Whether refusals are counted: not on inputs that were chosen for what programs do on them."""
+    n_answered: int = 0
+    refused: tuple[int, ...] = ()
+    """On so many of the ``n_answered`` inputs with an answer each program gave none."""
+    cpu: float = field(default=0.0, init=False)
+    """CPU seconds of the slowest program so far."""
+    disturbed: bool = field(default=False, init=False)
+    """Whether a program hung or crashed on the last draws."""
+
+    def __post_init__(self) -> None:
+        self.refused = self.refused or (0,) * len(self.programs)
+        self._inside = InDomain(self.executor)
+        suggested = self.suggestion.conditions if self.suggestion else ()
+        self._inside_suggested = InDomain(self.executor, conditions=suggested)
+        self._given_up: set[int] = set()
+        self._ever_disturbed = False
+        self._rows: dict[str, tuple[Outcome, ...]] = {}
+        self._runs: list[ProgramRun] = []
+
+    def fresh(self) -> "InputFilter":
+        """Return a filter that has given up no program."""
+        return replace(self) if self._given_up else self
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether nothing will be kept any more, for every program was given up."""
+        return self.validity != ALL and len(self._given_up) == len(self.programs)
+
+    def judge(self, texts: Sequence[str]) -> list[Judged]:
+        """Return what becomes of each draw."""
+        left_out = self._left_out(texts)
+        run = [text for text in texts if text not in left_out]
+        rows = self._run(run)
+        if self.counts:
+            self._count_refusals(rows)
+        judged = {text: self._judged(text, row) for text, row in zip(run, rows, strict=True)} | left_out
+        return [judged[text] for text in texts]
+
+    def _left_out(self, texts: Sequence[str]) -> dict[str, Judged]:
+        """Return the draws that a condition leaves out."""
+        inside = self._inside(texts)
+        found = {text: Judged(text=text, why=OUTSIDE) for text, holds in zip(texts, inside, strict=True) if not holds}
+        left = [text for text in texts if text not in found]
+        for text, holds in zip(left, self._inside_suggested(left), strict=True):
+            if not holds:
+                found[text] = Judged(text=text, why=EXCLUDED, excluded=True)
+        return found
+
+    def keeps(self, texts: Sequence[str]) -> list[bool]:
+        """Return which draws are kept."""
+        return [not judged.why for judged in self.judge(texts)]
+
+    def ran(self, texts: Sequence[str]) -> Ran | None:
+        """Return what the programs did when they judged these texts.
+
+        None where one of them was not judged, or a program hung or crashed: then they are run anew, all in one go.
+        """
+        if self._ever_disturbed or not texts or not self._rows.keys() >= set(texts):
+            return None
+        return Ran(rows=[self._rows[text] for text in texts], runs=self._runs)
+
+    def measure(self, inputs: Sequence[str]) -> Measured:
+        """Run every program on each distinct input, unless it is known, and sort what they did into classes."""
+        codes, distinct = [program.code for program in self.programs], list(dict.fromkeys(inputs))
+        # Where no input was kept, the seed still tells which programs load.
+        ran = self.ran(distinct) or self.executor.run(codes, distinct or [self.executor.task.seed_inputs[0]])
+        rows, everyone = ran.rows[: len(distinct)], range(len(codes))
+        position = {text: i for i, text in enumerate(distinct)}
+        errors = [_load_error([row[p] for row in ran.rows]) for p in everyone]
+        return Measured(
+            distinct=OutcomeClasses.of(distinct, rows, self.answers, n_programs=len(codes), ran=everyone),
+            which=np.array([position[text] for text in inputs], dtype=np.int64),
+            runs=ran.runs,
+            load_errors=errors,
+            lacks_package=np.array([lacks_package(code, e or "") for code, e in zip(codes, errors, strict=True)]),
+        )
+
+    def classify(self, some: Sequence[int], inputs: Sequence[str]) -> OutcomeClasses:
+        """Run the programs ``some``, unless it is known what they do; nothing that is measured looks at them.
+
+        An input on which one of them runs out of time or memory says nothing and is left out.
+        """
+        rows: list[tuple[Outcome, ...]] = []
+        if some and inputs:
+            known = self.ran(inputs)
+            if known is not None:
+                rows = [tuple([row[p] for p in some]) for row in known.rows]
+            else:
+                rows = self.executor.run([self.programs[p].code for p in some], inputs).rows
+        told = [
+            (t, row) for t, row in zip(inputs, rows, strict=bool(some)) if not {k for k, _ in row} & {*_SAYS_NOTHING}
+        ]
+        texts, kept = [text for text, _ in told], [row for _, row in told]
+        return OutcomeClasses.of(texts, kept, self.answers, n_programs=len(self.programs), ran=some)
+
+    def _run(self, texts: Sequence[str]) -> list[tuple[Outcome, ...]]:
+        ran = self.executor.run([p.code for p in self._voting()], texts)
+        self.cpu += max((run.cpu for run in ran.runs), default=0.0)
+        self.disturbed = ran.disturbed
+        self._ever_disturbed = self._ever_disturbed or ran.disturbed
+        voting = [i for i in range(len(self.programs)) if i not in self._given_up]
+        skipped: Outcome = (Kind.SKIPPED, "")
+        rows = []
+        for row in ran.rows:
+            of = dict(zip(voting, row, strict=True))
+            rows.append(tuple(of.get(i, skipped) for i in range(len(self.programs))))
+            self._given_up |= {i for i, (kind, _) in of.items() if kind == Kind.SKIPPED}
+        if any(kind in _ENDED for row in rows for kind, _ in row):
+            self._ever_disturbed = True
+        if texts and not self._ever_disturbed:
+            self._rows.update(zip(texts, rows, strict=True))
+            self._runs = [one.and_then(other) for one, other in zip(self._runs or ran.runs, ran.runs, strict=True)]
+        return rows
+
+    def _voting(self) -> list[Program]:
+        return [program for i, program in enumerate(self.programs) if i not in self._given_up]
+
+    def _judged(self, text: str, row: tuple[Outcome, ...]) -> Judged:
+        unbuilt = next((said for kind, said in row if kind == Kind.UNSUPPORTED and said.startswith("input: ")), "")
+        if unbuilt:
+            return Judged(text=text, why=f"not built ({unbuilt.removeprefix('input: ')})")
+        if self.validity == ALL:
+            return Judged(text=text, why="", outcomes=row)
+        loaded = [(p, o) for p, o in zip(self.programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
+        answering = sum(p.n_candidates for p, outcome in loaded if self.answers.is_answer(outcome))
+        if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
+            return self._doubted(text, row) or Judged(text=text, why="", outcomes=row)
+        refusals = sorted({_named(outcome) for _, outcome in loaded if not self.answers.is_answer(outcome)})
+        who = "all candidates" if not answering else "most candidates, others return"
+        raises = any(o[0] == Kind.EXCEPTION and not self.answers.is_answer(o) for _, o in loaded)
+        return Judged(
+            text=text, why=f"{' or '.join(refusals)} in {who}", outcomes=row, differs=bool(answering) and raises
+        )
+
+    def _count_refusals(self, rows: Sequence[tuple[Outcome, ...]]) -> None:
+        """Count what each program raises where some other answers: one that mostly raises is no judge of inputs."""
+        for row in rows:
+            answering = [self.answers.is_answer(outcome) for outcome in row]
+            if any(answering):
+                self.n_answered += 1
+                self.refused = tuple(n + (not answers) for n, answers in zip(self.refused, answering, strict=True))
+
+    def _doubted(self, text: str, row: tuple[Outcome, ...]) -> Judged | None:
+        """Return why an input on which candidates differ shows nothing for sure; None where it does, or they agree."""
+        loaded = [p for p, (kind, _) in enumerate(row) if kind != Kind.LOAD_ERROR]
+        if len(loaded) < 2 or len(set(self.answers.classify([row[p] for p in loaded]))) < 2:
+            return None
+        found = self.implied.broken(text)
+        doubt = f"not {found.text}" if found else self._refusal(text, row, loaded)
+        if not doubt:
+            return None
+        condition = found.text if found and found.code else ""
+        why = f"on which candidates differ, but {doubt}"
+        return Judged(
+            text=text,
+            why=why,
+            outcomes=row,
+            differs=True,
+            doubt=doubt,
+            condition=condition,
+            stated=found is not None and found.stated,
+        )
+
+    def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
+        for p in loaded:
+            kind, name = row[p]
+            if kind != Kind.EXCEPTION or self.answers.is_answer(row[p]) or 2 * self.refused[p] > self.n_answered:
+                continue
+            if why := self.implied.may_refuse(text, builtin_of(name)):
+                return why
+        return ""
+
+
+def _load_error(outcomes: Sequence[Outcome]) -> str | None:
+    return outcomes[0][1] if all(kind == Kind.LOAD_ERROR for kind, _ in outcomes) else None
+
+
+def _named(outcome: Outcome) -> str:
+    kind, text = outcome
+    if kind == Kind.EXCEPTION:
+        return text
+    return {Kind.SKIPPED: "timeout", Kind.UNSUPPORTED: f"no plain value ({text})"}.get(kind, kind.name.lower())
+
+
+@dataclass(kw_only=True)
+class Drawn:
+    """The inputs of a check, and what became of the draws."""
+
+    inputs: list[str] = field(default_factory=list)
+    n_draws: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    n_seeds: int = 0
+    """Inputs that are unchanged seeds, since no draw at their position was kept."""
+    exhausted: bool = False
+    """These are all inputs that the types allow."""
+    differing: dict[str, Judged] = field(default_factory=dict)
+    """Draws that are left out, but on which some candidates return and others raise."""
+    _n_differing: Counter[bool] = field(default_factory=Counter)
+    """How many of them are such as the docstring states to be outside, and how many are not."""
+    excluded: dict[str, None] = field(default_factory=dict)
+    """Draws that only a model's conditions leave out."""
+
+    def count(self, judged: Judged) -> None:
+        """Count one draw."""
+        self.n_draws += 1
+        if judged.why:
+            self.left_out[judged.why] += 1
+        self.note(judged)
+
+    def note(self, judged: Judged) -> None:
+        """Remember a draw on which validation differs, and one that only a model's conditions leave out."""
+        if judged.excluded and len(self.excluded) < _MAX_EXCLUDED:
+            self.excluded[judged.text] = None
+        if judged.differs and self._n_differing[judged.stated] < _MAX_DIFFERING:
+            self._n_differing[judged.stated] += judged.text not in self.differing
+            self.differing.setdefault(judged.text, judged)
+
+
+def favour_answered(draws: InputSource, judge: InputFilter) -> None:
+    """Let the seeds on which some candidate returns a value be changed more often than those on which all raise."""
+    judged = judge.fresh().judge(draws.seeds)
+    draws.favour([any(kind == Kind.VALUE for kind, _ in each.outcomes) for each in judged])
+
+
+def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int) -> Drawn:
+    """Return up to n inputs: each position tries up to 100 draws, then takes a seed input that is kept, if one is.
+
+    Where the types allow few argument tuples, all of these.
+    """
+    everything = draws.exhaustive()
+    if everything is not None and len(everything) <= _MAX_EXHAUSTIVE:
+        drawn = Drawn(exhausted=True)
+        for judged in judge.judge(everything):
+            drawn.count(judged)
+            drawn.inputs += [] if judged.why else [judged.text]
+        return drawn
+    drawn = Drawn()
+    texts = _fill_positions(draws, judge, drawn, n)
+    missing = [i for i, text in enumerate(texts) if text is None]
+    if missing:
+        seeds = list(dict.fromkeys(text for text in task.seed_inputs if draws.accepts(text)))
+        kept = [judged.text for judged in judge.fresh().judge(seeds) if not judged.why]
+        for place, i in enumerate(missing if kept else []):
+            texts[i] = kept[place % len(kept)]
+        drawn.n_seeds = len(missing) if kept else 0
+    drawn.inputs = [text for text in texts if text is not None]
+    return drawn
+
+
+def _fill_positions(source: InputSource, judge: InputFilter, drawn: Drawn, n: int) -> list[str | None]:
+    """Return the first draw of each of n positions that is kept, None where none was."""
+    texts: list[str | None] = [None] * n
+    known: dict[str, Judged] = {}
+    pending, attempt, ahead = list(range(n)), 0, 1
+    budget = _CPU * max(1.0, n / 1000)
+    while pending and attempt < MAX_ATTEMPTS and judge.cpu <= budget:
+        if attempt and judge.is_hopeless:  # what one draw of each position met is said
+            break
+        tried = range(attempt, min(attempt + ahead, MAX_ATTEMPTS))
+        made = {i: [source(i, a) for a in tried] for i in pending}
+        new = [text for text in dict.fromkeys(text for own in made.values() for text in own) if text not in known]
+        known |= {text: Judged(text=text, why=NOT_FITTING) for text in new}
+        known |= {judged.text: judged for judged in judge.judge([text for text in new if source.accepts(text)])}
+        for i in pending:
+            for text in made[i]:
+                drawn.count(known[text])
+                if not known[text].why:
+                    texts[i] = text
+                    break
+        pending = [i for i in pending if texts[i] is None]
+        attempt = tried.stop
+        ahead = 1 if judge.disturbed else max(1, min(2 * ahead, n // max(1, len(pending))))
+    return texts
+
+
+def keep_seeds(task: Task, source: InputSource, judge: InputFilter, drawn: Drawn, *, n: int) -> list[str]:
+    """Return up to n seed inputs as they are that are kept; ``drawn`` remembers where validation differs."""
+    found: list[str] = []
+    for judged in judge.judge([text for text in dict.fromkeys(task.seed_inputs[:n]) if source.accepts(text)]):
+        drawn.note(judged)
+        drawn.excluded |= {judged.text: None} if judged.excluded else {}
+        found += [] if judged.why else [judged.text]
+    return found

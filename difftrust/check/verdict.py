@@ -1,0 +1,228 @@
+"""The verdict of a check: incoherent, disagreement found, undecided or coherent; and what would decide it."""
+
+import re
+import shlex
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from difftrust.check.examples import ExamplesRun
+from difftrust.check.input_filter import Drawn
+from difftrust.check.outcomes import Measured, OutcomeClasses
+from difftrust.check.report import (
+    Excluded,
+    Interval,
+    Undecided,
+    Validation,
+    Verdict,
+    exact_interval,
+    input_interval,
+    statement,
+    witness_statement,
+)
+from difftrust.check.spelling import spell_kind, spelled_call, spelled_method
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.task import Task
+from difftrust_core.metrics.estimates import Counts, Floats, Labels, disagreement_per_input, incoherence
+
+MIN_DISTINCT = 30
+"""On fewer distinct inputs agreement says too little, unless they are all that there are."""
+_NONE = (Kind.VALUE, "None")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """All that a check found, before its verdict."""
+
+    task: Task
+    subject: str
+    """Whose error the statements are about."""
+    names: Sequence[tuple[str, ...]]
+    """Of each program, its candidates."""
+    examples: ExamplesRun
+    drawn: Drawn
+    measured: Measured
+    seeds: OutcomeClasses
+    """The programs that work on the seed inputs as they are: witnesses, which nothing that is measured looks at."""
+    validation: tuple[Validation, ...]
+    excluded: Excluded | None
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many candidates each program stands for."""
+        return np.array([len(names) for names in self.names])
+
+    @cached_property
+    def weights(self) -> Counts:
+        """The counts, 0 for programs that the check knows nothing of: they lack a package that is not allowed."""
+        return self.counts * ~self.measured.lacks_package
+
+    @cached_property
+    def labels(self) -> Labels:
+        """(n_programs, n): the classes of outcomes on the measured inputs."""
+        return self.measured.labels
+
+    @cached_property
+    def loading(self) -> Counts:
+        """How many candidates that load each program stands for."""
+        return self.counts * self.measured.loads
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether two candidates load and some value came back."""
+        return bool(self.loading.sum() >= 2 and self.measured.n_returning)
+
+    @cached_property
+    def disagreement(self) -> Floats | None:
+        """(n,): D of each input; None where nothing can be compared."""
+        if self.weights.sum() < 2 or not self.labels.shape[1]:
+            return None
+        return disagreement_per_input(self.labels, self.weights)
+
+    @cached_property
+    def incoherence(self) -> float | None:
+        """I over two distinct candidates, Eq. 8."""
+        return None if self.disagreement is None else incoherence(self.labels, self.weights)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """What is known of I."""
+        if self.disagreement is None or self.incoherence is None:
+            return None
+        if self.drawn.exhausted:
+            return exact_interval(self.incoherence)
+        return input_interval(self.disagreement, int(self.weights.sum()))
+
+
+def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
+    """Return why agreement on what ran would say too little, each reason with what would help."""
+    measured, drawn, task = found.measured, found.drawn, found.task
+    name, left_out = task.entry_point, drawn.left_out.most_common()
+    if found.loading.sum() < 2:
+        remedy = "more programs: at least two that load and return a value"
+        return (Undecided(why=f"{found.loading.sum()} of {found.counts.sum()} candidates load", remedy=remedy),)
+    doubts = _doubts_about(found.excluded, task, len(measured.distinct.inputs))
+    if not measured.n_returning:
+        most = f" ({left_out[0][1]} draws: {left_out[0][0]})" if left_out else ""
+        remedy = f'give inputs on which it returns: --example "{name}(...)"'
+        return (*doubts, Undecided(why=f"no candidate returned a plain value{most}", remedy=remedy))
+    open_ones = [each for each in found.validation if not each.stated]
+    if open_ones:
+        why = "candidates differ, but only on inputs of which the docstring does not say whether they are allowed"
+        doubts.append(Undecided(why=why, remedy=_settle(open_ones[0], name)))
+    if measured.lacks_package.any():
+        absent = [n for p in np.flatnonzero(measured.lacks_package).tolist() for n in found.names[p]]
+        why = f"{', '.join(absent)}: a package is missing"
+        doubts.append(Undecided(why=why, remedy="allow the package with --allow-import, or leave the candidate out"))
+    inputs = {*measured.distinct.inputs, *found.seeds.inputs}
+    n_inputs = len(inputs)
+    if min(n_inputs, measured.n_returning) < MIN_DISTINCT and not drawn.exhausted:
+        why = f"{n_inputs} distinct inputs ran, {MIN_DISTINCT} are needed"
+        if n_inputs >= MIN_DISTINCT:
+            came = f"a value came back on {measured.n_returning}"
+            why = f"on {n_inputs} distinct inputs {came}, {MIN_DISTINCT} are needed"
+        doubts.append(Undecided(why=why, remedy=_more_inputs(name, left_out)))
+    doubts += [] if found.examples.n else _one_object(task, inputs)
+    outcomes = measured.distinct.outcomes | found.seeds.outcomes
+    return (*doubts, *_one_outcome(name, n_inputs, outcomes, drawn.exhausted))
+
+
+def _one_object(task: Task, inputs: Collection[str]) -> list[Undecided]:
+    """Doubt a method that only ran on objects as they are made without arguments, where the class keeps something."""
+    owner, _, method = task.entry_point.rpartition(".")
+    if not owner or not re.search(r"\bself\.\w+(?:: [^=\n]+)? = ", task.preamble):
+        return []
+    if not all(re.match(rf"\({re.escape(owner)}\(\)[,)]", text) for text in inputs):
+        return []
+    remedy = f'give an example in which it was used before: --example ">>> x = {owner}(); ...; x.{method}(...)"'
+    return [Undecided(why=f"every object was {owner}(), as it is made: no call before this one", remedy=remedy)]
+
+
+def _doubts_about(excluded: Excluded | None, task: Task, n_inputs: int) -> list[Undecided]:
+    """Return why conditions that a model suggests decide nothing: they leave too much out, or hide a disagreement."""
+    if excluded is None:
+        return []
+    said = f"conditions that {excluded.by} suggests"
+    if excluded.arguments is not None:
+        call = spelled_method(task.entry_point, excluded.arguments)
+        why = f"the candidates differ on {excluded.n_differing} of {excluded.n_tried} inputs that only {said} leave out"
+        assumed = " ".join(f"--assume {shlex.quote(text)}" for text in excluded.conditions)
+        remedy = f"if the conditions are right, say so: {assumed}; if not, take them out of {excluded.where}"
+        return [Undecided(why=f"{why}, {call} for one", remedy=remedy)]
+    if excluded.n_tried and n_inputs < MIN_DISTINCT:
+        return [Undecided(why=f"{said} leave almost all out", remedy=f"mend or delete them in {excluded.where}")]
+    return []
+
+
+def _one_outcome(entry_point: str, n_inputs: int, outcomes: frozenset[Outcome], exhausted: bool) -> list[Undecided]:
+    if outcomes == {_NONE}:
+        why = f"all candidates return None on all {n_inputs} inputs, change no argument and print nothing"
+        remedy = f'give a call on which it does something that can be seen: --example "{entry_point}(...)"'
+        return [Undecided(why=why, remedy=remedy)]
+    if len(outcomes) == 1 and not exhausted:
+        said = spell_kind(*next(iter(outcomes)))
+        why = f"the outcome is {said[:80]} on all {n_inputs} inputs"
+        remedy = f'give a call with another result: --example "{entry_point}(...)"'
+        return [Undecided(why=why, remedy=remedy)]
+    return []
+
+
+def _more_inputs(entry_point: str, left_out: Sequence[tuple[str, int]]) -> str:
+    remedy = f'give realistic calls: --example "{entry_point}(...)", may be repeated; or a larger -n'
+    return f"{remedy} (left out: {left_out[0][1]} draws, {left_out[0][0]})" if left_out else remedy
+
+
+def _settle(shown: Validation, entry_point: str) -> str:
+    call = spelled_call(entry_point, shown.arguments)
+    raised = next((d.outcome[1] for d in shown.doing if d.outcome[0] == Kind.EXCEPTION), "")
+    condition = shown.condition or "CONDITION on the arguments"
+    right = f"{call} raises {raised}" if raised else f"{call} == ..."
+    return f'say what is right there: --example "{right}"; or leave such inputs out: --assume "{condition}"'
+
+
+def verdict_of(found: Evidence, doubts: Sequence[Undecided]) -> Verdict:
+    """Return the verdict."""
+    if found.examples.contradictions:
+        return "incoherent"
+    if not found.is_comparable:
+        return "undecided"
+    if len(np.unique(found.labels[found.weights > 0], axis=0)) > 1:
+        return "incoherent"
+    if found.seeds.splitting:
+        return "disagreement found"
+    return "undecided" if doubts else "coherent"
+
+
+def statement_of(verdict: Verdict, doubts: Sequence[Undecided], found: Evidence) -> str:
+    """Return what is certain, in the order of its weight."""
+    said, disagreement = [], found.disagreement
+    if found.examples.contradictions:
+        whose = ", ".join(dict.fromkeys(name for each in found.examples.contradictions for name in each.candidates))
+        said.append(f"Wrong by an example that says what is right: {whose}.")
+    if verdict == "undecided":
+        said.append(f"Could not decide: {'; '.join(doubt.why for doubt in doubts)}.")
+    if disagreement is None or found.interval is None:
+        return " ".join(said)
+    if found.seeds.splitting and not disagreement.any():
+        said.append(witness_statement(len(found.seeds.splitting), len(found.seeds.inputs)))
+    if not (verdict == "undecided" and disagreement.any()):
+        said.append(statement(disagreement, found.interval, found.subject))
+    return " ".join(said)
+
+
+def next_step(verdict: Verdict, doubts: Sequence[Undecided], found: Evidence, n: int) -> str:
+    """Say which would tell more, programs or inputs: inputs while their second half still splits clusters."""
+    labels, m = found.labels, found.counts.sum()
+    if verdict == "undecided" and doubts:
+        return doubts[0].remedy
+    if labels.shape[1] < 2:
+        return f"more programs (-m {2 * m})"
+    half, whole = (len(np.unique(labels[:, :k], axis=0)) for k in (labels.shape[1] // 2, labels.shape[1]))
+    if half < whole:
+        return f"more inputs (-n {2 * n}): the second half of them still split behaviours that looked equal"
+    return (
+        f"more programs (-m {2 * m}), best from another model: twice the inputs would split little, "
+        "for the second half of these split nothing"
+    )

@@ -1,0 +1,70 @@
+"""The command line as a whole: its commands put together, its exit statuses, its errors in one line."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from difftrust import __version__
+from difftrust.cli import candidates, check, diff, execution, results, stores
+from difftrust.cli.coercion import QuickGroup
+from difftrust.cli.printing import echo
+from difftrust.text import printable
+from difftrust_core.exceptions import DifftrustError
+
+app = typer.Typer(
+    cls=QuickGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="See where LLM-written programs are wrong, without an oracle. Start with: difftrust demo",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        echo(f"difftrust {__version__}")
+        raise typer.Exit
+
+
+for _module in (check, diff, candidates, execution, results, stores):
+    app.add_typer(_module.commands)
+
+_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit status 0, 1 for failed work, 2 for wrong usage, 130 after Ctrl-C."""
+    status = _status(lambda: app(args=arguments, standalone_mode=False))
+    if status == _INTERRUPTED:
+        echo("\ndifftrust: stopped; what is finished is kept, the same command goes on from there", err=True)
+    sys.exit(status)
+
+
+def _shown(error: DifftrustError) -> str:
+    if "difftrust_core.store.mirror" not in sys.modules:  # no URL was asked for
+        return str(error)
+    from difftrust_core.store.mirror import with_urls
+
+    return with_urls(str(error))
+
+
+def _status(run: Callable[[], Any]) -> int:
+    try:
+        code = run()
+        return code if isinstance(code, int) else 0
+    except typer.Exit as e:
+        return e.exit_code
+    except DifftrustError as e:
+        echo(f"difftrust: {printable(_shown(e))}", err=True)
+        return e.exit_status
+    except (KeyboardInterrupt, typer.Abort):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        return 0
+    except typer.TyperException as e:
+        echo(f"difftrust: {printable(e.format_message())} (see --help)", err=True)
+        return e.exit_code

@@ -1,0 +1,80 @@
+"""Read the values of options without pydantic, which takes longer to load than most commands take to refuse.
+
+Typer reads every value by it, the defaults too. What is plain is read here to the same effect; all else, and whatever
+is to be refused, is left to Typer.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+from typer.core import TyperCommand, TyperGroup
+
+from difftrust.cli.options import store_folder
+
+_LEFT = object()
+_PARSERS = (store_folder,)
+"""Those that refuse nothing."""
+
+
+class QuickCommand(TyperCommand):
+    """A command whose plain values are read at once. With a Typer that works otherwise, as any other command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments, ``--help`` among them."""
+        return _made_quick(super().get_params(ctx))
+
+
+class QuickGroup(TyperGroup):
+    """The same for what stands before the command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments, ``--help`` among them."""
+        return _made_quick(super().get_params(ctx))
+
+
+def _made_quick(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "_runtime_param", _LEFT) is None and hasattr(parameter, "type_descriptor"):
+            parameter._runtime_param = _Quick(parameter)
+    return parameters
+
+
+class _Quick:
+    """Stands for what Typer makes of a parameter's type, until a value is not plain."""
+
+    def __init__(self, parameter: Any):
+        self._parameter = parameter
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value of a parameter. Raises what Typer raises for a wrong one."""
+        read = self._read(value)
+        if read is not _LEFT:
+            return read
+        self._parameter._runtime_param = None
+        return self._parameter.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+    def _read(self, value: Any) -> Any:
+        told = self._parameter.type_descriptor
+        info, kind = told.parameter_info, told.annotation
+        several = self._parameter.multiple or self._parameter.nargs == -1
+        if value is None:
+            return () if several else None
+        if several:
+            plain = kind == list[str] and not info.parser and type(value) in (list, tuple)
+            return list(value) if plain and all(type(each) is str for each in value) else _LEFT
+        if info.parser is not None:
+            return info.parser(value) if info.parser in _PARSERS else _LEFT
+        if type(value) is kind or value in get_args(kind):
+            return value if value is self._parameter.default or kind is str else _LEFT
+        if type(value) is str and kind is Path and not _is_checked(info, value):
+            return Path(value)
+        return _LEFT
+
+
+def _is_checked(info: Any, path: str) -> bool:
+    """Tell whether Typer has anything to say of a path."""
+    if info.exists or info.resolve_path or info.allow_dash or info.writable or info.path_type:
+        return True
+    is_any = info.file_okay and info.dir_okay
+    return not is_any or (os.path.exists(path) and not os.access(path, os.R_OK))

@@ -1,0 +1,113 @@
+"""The commands that look after a store and this machine: verify, compact, doctor."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from difftrust.cli.options import JobsOption, StoreOption
+from difftrust.cli.printing import echo
+
+if TYPE_CHECKING:
+    from difftrust.doctor import Diagnosis
+    from difftrust.verify.verification import Verification
+
+commands = typer.Typer()
+
+_SHOWN = 20
+"""Findings printed; `--json` has all."""
+
+
+@commands.command(epilog="Example: difftrust verify --store DIR")
+def verify(
+    store: StoreOption,
+    repair: Annotated[bool, typer.Option("--repair", help="Move damaged files to DIR/damaged, to be remade.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    jobs: JobsOption = 2,
+) -> None:
+    """Check every file and every row of a store, and say what brings back what is wrong. Exit 1 if anything is."""
+    from difftrust.verify.verification import verify as run
+    from difftrust_core.store.mirror import with_urls
+    from difftrust_core.store.store import Store
+
+    found = run(Store.open(store), n_jobs=jobs, repair=repair)
+    echo(with_urls(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair)))
+    if found.findings:
+        raise typer.Exit(1)
+
+
+def _as_text(found: "Verification", *, repair: bool) -> str:
+    from difftrust.text import printable
+
+    lines = [f"note: {printable(note)}" for note in found.notes]
+    lines += [f"{printable(f.path)}: {printable(f.what)}" for f in found.findings[:_SHOWN]]
+    if len(found.findings) > _SHOWN:
+        lines.append(f"and {len(found.findings) - _SHOWN} more; --json lists all")
+    size = f"{found.n_files:,} files, {found.n_bytes / 1e6:,.1f} MB"
+    if found.n_unsealed:
+        lines.append(f"note: {found.n_unsealed:,} files were written before checksums; their rows alone were checked")
+    if not found.findings:
+        return "\n".join([*lines, f"{size}: nothing is wrong"])
+    lines.append(f"{size}: {_count(len(found.findings))} wrong")
+    if found.moved:
+        lines.append(f"moved {len(found.moved)} files to the folder damaged")
+    lines.append("run now:" if repair else "run it again with --repair, which moves these files aside, then:")
+    lines += [f"  {printable(remedy)}" for remedy in dict.fromkeys(f.remedy for f in found.findings)]
+    return "\n".join(lines)
+
+
+def _count(number: int) -> str:
+    return "one thing is" if number == 1 else f"{number} things are"
+
+
+@commands.command(epilog="Example: difftrust compact --store DIR")
+def compact(store: StoreOption) -> None:
+    """Merge the many small files of a store into few, which are read faster. Their rows stay the same."""
+    from difftrust_core.store.store import Store, merge_files
+
+    before, after = merge_files(Store.open(store))
+    echo(f"merged {before:,} files into {after:,}" if before > after else f"nothing to merge: {before:,} files")
+
+
+@commands.command(epilog="Example: difftrust doctor")
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say what keeps candidates in on this machine, what is missing, and what that leaves open. Exit 1 if too much."""
+    from difftrust.doctor import diagnose
+
+    found = diagnose()
+    echo(_as_json(found) if as_json else _doctor_as_text(found))
+    if not found.is_sound:
+        raise typer.Exit(1)
+
+
+def _as_json(found: "Diagnosis") -> str:
+    from dataclasses import asdict
+
+    return json.dumps({**asdict(found), "is_sound": found.is_sound, "verdict": found.verdict}, indent=1)
+
+
+def _doctor_as_text(found: "Diagnosis") -> str:
+    from tabulate import tabulate
+
+    from difftrust.doctor import REACH
+    from difftrust.text import printable
+
+    who = "root" if found.is_root else "an ordinary user"
+    rows = [(layer.name, "active" if layer.active else "missing", printable(layer.detail)) for layer in found.layers]
+    lines = [
+        f"{found.machine}, Python {found.python}, {found.n_cpus} CPUs, as {who}",
+        "",
+        tabulate(rows, headers=["layer", "state", "what it covers, or why it is missing"], disable_numparse=True),
+        "",
+    ]
+    for layer in found.layers:
+        if layer.leaves_open:
+            lines += [f"{layer.name}:", f"  leaves open: {layer.leaves_open}", f"  remedy: {layer.remedy}"]
+    if found.still_open:
+        lines += ["self-test: a confined child could still", *(f"  {REACH[word]}" for word in found.still_open)]
+    elif not found.failure:
+        lines.append(f"self-test: a confined child could do none of these: {', '.join(REACH)}")
+    return "\n".join([*lines, f"verdict: {printable(found.verdict)}"])

@@ -1,0 +1,215 @@
+"""When two outcomes differ, which differences mean a changed behaviour, and whether the differing lines ran."""
+
+import ast
+import copy
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from difftrust.check.programs import Executor
+from difftrust.diff.pair import Pair
+from difftrust.diff.sandbox_imports import MISSING
+from difftrust.text import printable
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.languages.python.syntax import is_docstring
+from difftrust_core.metrics.equality import Comparison, Equality
+
+Weight = Literal["same", "counts", "doubtful", "nothing"]
+"""``doubtful``: they differ, but on an input that the function may not allow. ``nothing``: one gave no answer."""
+_NO_ANSWER = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH, Kind.LOAD_ERROR)
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf|nan)(?![\w.])")
+_OF_WRONG_KINDS = ("TypeError", "AttributeError")
+"""What Python raises by itself where a value is of a kind that the code was not written for."""
+
+
+class Compare:
+    """The rule by which outcomes of two versions are equal; ``raised``: exceptions that the versions raise by name."""
+
+    def __init__(self, equality: Equality, *, tolerance: float, raised: Iterable[str]):
+        self._comparison, self._is_by_value = Comparison(equality, tolerance=tolerance), equality is Equality.VALUE
+        self.raised = frozenset(raised)
+
+    def differ(self, one: Outcome, other: Outcome) -> bool:
+        """Tell whether two outcomes differ; by value also 1 and True, 1 and 1.0 do, for they print differently."""
+        one, other = plain(one), plain(other)
+        if one == other:
+            return False
+        if not self._comparison.are_equal(one, other):
+            return True
+        return self._is_by_value and one[0] == Kind.VALUE and _skeleton(one[1]) != _skeleton(other[1])
+
+    def weigh(self, one: Outcome, other: Outcome, *, sure: bool) -> Weight:
+        """Return what two outcomes on an input say; ``sure``: the input is one that the function is known to take."""
+        if any(is_no_answer(outcome) for outcome in (one, other)):
+            return "nothing" if one[0] == other[0] or self.differ(one, other) else "same"
+        if not self.differ(one, other):
+            return "same"
+        kinds = {one[0], other[0]}
+        if Kind.UNSUPPORTED in kinds and Kind.EXCEPTION not in kinds:
+            return "counts"
+        names = [name_of(outcome) for outcome in (one, other) if outcome[0] == Kind.EXCEPTION]
+        meant = any(name in self.raised for name in names)
+        if not names or meant:
+            return "counts"
+        if len(names) == 2:
+            return "doubtful"
+        return "counts" if sure or names[0] not in _OF_WRONG_KINDS else "doubtful"
+
+
+def is_no_answer(outcome: Outcome) -> bool:
+    """Tell whether a version was ended, or met what is not there, so that nothing is known of what it does."""
+    kind, text = outcome
+    return kind in _NO_ANSWER or (kind == Kind.EXCEPTION and text.startswith(MISSING)) or is_not_built(outcome)
+
+
+def is_not_built(outcome: Outcome) -> bool:
+    """Tell whether the arguments could not be made."""
+    return outcome[0] == Kind.UNSUPPORTED and outcome[1].startswith("input: ")
+
+
+def name_of(outcome: Outcome) -> str:
+    """Return the name of the exception of an outcome, without its message."""
+    return outcome[1].partition("(")[0]
+
+
+def plain(outcome: Outcome) -> Outcome:
+    """Return an outcome without addresses in memory."""
+    kind, text = outcome
+    return (kind, _ADDRESS.sub("at 0x...", text)) if " at 0x" in text else outcome
+
+
+def _skeleton(text: str) -> str:
+    return _FLOAT.sub("0.0", text)
+
+
+def raised_in(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names of the exceptions that code raises by name, and those that asserts raise."""
+    found: set[str] = set()
+    for node in (inner for top in nodes for inner in ast.walk(top)):
+        match node:
+            case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
+                found.add(name)
+            case ast.Raise(exc=ast.Call(func=ast.Attribute(attr=name)) | ast.Attribute(attr=name)):
+                found.add(name)
+            case ast.Assert():
+                found.add("AssertionError")
+    return found
+
+
+_MOST = 8
+"""Places that differ and are looked at."""
+_SHOWN = 80
+"""Characters of a line."""
+_MARK = "raise ().__class__.__class__('NotReached', (BaseException,), {})()"
+_BLOCKS = ("body", "orelse", "finalbody")
+
+Row = tuple[Outcome, Outcome]
+Point = tuple[list[ast.stmt], int]
+"""A block of statements, and the place in it."""
+Place = dict[int, Point]
+"""Where two versions differ: in the old one (0), the new one (1), or both."""
+
+
+def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[str, ...]:
+    """Return the first lines of the places that differ and that no input reaches, in either version.
+
+    ``rows``: what both did on each input. At each place an exception is raised instead: where that changes nothing on
+    any input, the place is not reached. Places outside functions, and beyond the first eight, are not looked at.
+    """
+    texts = list(rows)
+    if not texts:
+        return ()
+    return tuple(
+        line for line, codes in _probes(pair) if not any(_tells(executor, *each, rows, texts) for each in codes)
+    )
+
+
+def _tells(executor: Executor, which: int, code: str, rows: Mapping[str, Row], texts: Sequence[str]) -> bool:
+    """Tell whether a version that raises at one place does something else than it did."""
+    ran = executor.run([code], texts)
+    return any(row[0] != rows[text][which] for text, row in zip(texts, ran.rows, strict=True))
+
+
+def _probes(pair: Pair) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+    """Yield each place that differs: its first line, and the programs that raise there, the new version's first."""
+    old, new = ([copy.deepcopy(each) for each in bundle.own] for bundle in pair.bundles)
+    named = {name: each for each in old if (name := getattr(each, "name", ""))}
+    n = 0
+    for after in new:
+        before = named.get(getattr(after, "name", ""))
+        if before is None or type(before) is not type(after):
+            continue
+        for place in _places([before], [after]):
+            n += 1
+            if n > _MOST:
+                return
+            found = [(which, code) for which in (1, 0) if (code := _probe(pair, which, (before, after), place))]
+            block, index = place.get(1) or place[0]
+            if found and index < len(block):
+                yield printable(ast.unparse(block[index]).splitlines()[0])[:_SHOWN], found
+
+
+def _probe(pair: Pair, which: int, statements: tuple[ast.stmt, ast.stmt], place: Place) -> str:
+    """Return the program of a version that raises at a place; "" where it cannot be made."""
+    if which not in place:
+        return ""
+    block, index = place[which]
+    before = ast.unparse(statements[which])
+    block.insert(index, ast.parse(_MARK).body[0])
+    after = ast.unparse(ast.fix_missing_locations(statements[which]))
+    del block[index]
+    code = pair.bundles[which].code
+    return code.replace(before, after, 1) if code.count(before) == 1 else ""
+
+
+def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
+    """Yield where two blocks differ, as deep as both have the same statements around it."""
+    dumps = [[_dump(each) for each in block] for block in (old, new)]
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, dumps[0], dumps[1], autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        if j - i == m - k:
+            for a, b in zip(range(i, j), range(k, m), strict=True):
+                yield from _within((old, a), (new, b))
+        else:
+            yield {which: point for which, point, size in ((0, (old, i), j - i), (1, (new, k), m - k)) if size}
+            for which, block in ((0, old[i:j]), (1, new[k:m])):
+                for statement in block:
+                    yield from ({which: point} for point in _blocks(statement))
+
+
+def _within(old: Point, new: Point) -> Iterator[Place]:
+    one, other = old[0][old[1]], new[0][new[1]]
+    defines = isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and type(one) is type(other)
+    if not defines and (_head(one) != _head(other) or not hasattr(one, "body")):
+        yield {0: old, 1: new}
+        yield from ({which: point} for which, each in ((0, one), (1, other)) for point in _blocks(each))
+        return
+    for a, b in zip(_inner(one), _inner(other), strict=True):
+        yield from _places(a, b)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[Point]:
+    """Yield the beginnings of the blocks of a statement: all of it differs, so each has to be reached."""
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield from ((block, 0) for block in _inner(statement) if block)
+
+
+def _inner(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """Return the blocks of a statement, those of its handlers and cases included."""
+    parts = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+    return [getattr(part, name) for part in parts for name in _BLOCKS if hasattr(part, name)]
+
+
+def _head(statement: ast.stmt) -> str:
+    """Return a statement without what stands in its blocks; how many handlers and cases it has counts."""
+    kept = copy.deepcopy(statement)
+    for block in _inner(kept):
+        block.clear()
+    return ast.dump(kept)
+
+
+def _dump(statement: ast.stmt) -> str:
+    return "docstring" if is_docstring(statement) else ast.dump(statement)

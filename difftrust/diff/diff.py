@@ -1,0 +1,198 @@
+"""Compare two versions of a function on inputs made for both, and say whether its behaviour changed."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from difftrust.check.programs import Executor, open_sandbox
+from difftrust.check.report import Undecided
+from difftrust.diff.compare import Compare, raised_in, unreached
+from difftrust.diff.directed import changed_statements, functions_text
+from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
+from difftrust.diff.program import CALL, Version, bundle_of, load_version
+from difftrust.diff.records import DiffOptions, DiffReport, DiffVerdict
+from difftrust.diff.search import Found, Search
+from difftrust.text import unified_diff
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.entries import signature_of
+
+__all__ = ["DiffOptions", "DiffReport", "Version", "diff", "load_version"]
+_MAX_WHOLE = 100_000
+"""Characters of both programs up to which all statements of their modules are tried where those chosen do not load."""
+
+
+def diff(old: Version, new: Version, options: DiffOptions | None = None) -> DiffReport:
+    """Run both versions on inputs that seek a difference and report the smallest on which their behaviour differs.
+
+    Never raises for what the versions do. Raises WrongUsage for an ``expect`` that is no call of the function, and for
+    a package of ``allow_imports`` that is not installed.
+    """
+    options = options or DiffOptions()
+    options.phase("reading both versions")
+    pair = _pair(old, new, options, whole=False)
+    before, after = (functions_text(bundle.definitions) for bundle in pair.bundles)
+    if before == after:
+        return judged(pair, options, Found(), difference="")
+    found = _searched(pair, options)
+    if found.load_errors and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
+        whole = _pair(old, new, options, whole=True)
+        again = _searched(whole, options)
+        found, pair = (again, whole) if not again.load_errors else (found, pair)
+    return judged(pair, options, found, difference=_difference(pair))
+
+
+def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
+    """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
+    bundles = (
+        bundle_of(old, allowed=options.allow_imports, name=new.module_name, whole=whole),
+        bundle_of(new, allowed=options.allow_imports, name=new.module_name, whole=whole),
+    )
+    targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
+    return Pair(old=old, new=new, bundles=bundles, targets=targets)
+
+
+def _difference(pair: Pair) -> str:
+    """Return the diff of the functions; where these are the same, of what they rest on."""
+    texts = [pair.old.text, pair.new.text]
+    if texts[0] == texts[1]:
+        texts = [functions_text(bundle.definitions) for bundle in pair.bundles]
+    return unified_diff(texts[0], texts[1], ("old", "new"))
+
+
+def _searched(pair: Pair, options: DiffOptions) -> Found:
+    """Return what running both versions shows."""
+    codes = [bundle.code for bundle in pair.bundles]
+    libraries = dict.fromkeys([*(p for b in pair.bundles for p in b.libraries), *options.allow_imports])
+    target = pair.targets[1]
+    task = Task(
+        benchmark="diff",
+        task_id=f"diff/{hashlib.blake2b('|'.join(codes).encode('utf-8', 'replace'), digest_size=6).hexdigest()}",
+        entry_point=CALL,
+        signature=signature_of(target.function),
+        description=target.docstring,
+        seed_inputs=(),
+    )
+    texts = [functions_text(bundle.definitions) for bundle in pair.bundles]
+    raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
+    compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
+    with open_sandbox(task, codes, tuple(libraries), options) as sandbox:
+        executor = Executor(task, sandbox)
+        search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
+        found = search.run()
+        if not found.changes and not found.load_errors:
+            options.phase("looking whether the lines that differ were reached")
+            found.unreached = unreached(pair, executor, found.rows)
+        return found
+
+
+_FEW = 5
+"""With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
+
+
+def judged(pair: Pair, options: DiffOptions, found: Found, *, difference: str) -> DiffReport:
+    """Return the report of what was found; ``difference`` is empty where both are the same program."""
+    doubts = () if not difference else tuple(Undecided(why=why, remedy=remedy) for why, remedy in _doubts(pair, found))
+    unexpected = [change for change in found.changes if not change.expected]
+    verdict: DiffVerdict = "unchanged"
+    if unexpected or found.failed:
+        verdict = "changed"
+    elif doubts and not found.changes:
+        verdict = "undecided"
+    n = len(found.rows)
+    target = pair.targets[1]
+    return DiffReport(
+        old=pair.old.where,
+        new=pair.new.where,
+        entry_point=target.entry_point,
+        path=str(pair.new.path),
+        line=pair.new.target.function.lineno,
+        verdict=verdict,
+        n=n,
+        n_distinct=n,
+        n_witnesses=min(found.n_witnesses, n),
+        n_differing=found.n_differing,
+        seed=options.seed,
+        changes=tuple(found.changes),
+        difference=difference,
+        undecided=doubts if verdict == "undecided" else (),
+        statement=_statement(verdict, found, doubts, same=not difference),
+        next_step=_next_step(verdict, found, doubts),
+        notes=tuple(_notes(pair, found)),
+        failed_expectations=found.failed,
+    )
+
+
+def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
+    """Yield each reason to decide nothing, and what would mend it."""
+    if found.load_errors:
+        for error in found.load_errors:
+            yield (error, "mend the file, or allow what it imports with --allow-import")
+        return
+    give_calls = f'give calls with --example "{pair.targets[1].entry_point}(...)"'
+    if not found.ran:
+        yield "no input is known that the function takes", give_calls
+        return
+    if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
+        yield f"only {found.ran} inputs are known that the function takes", give_calls
+    if not found.returned:
+        yield (
+            f"both versions raise the same on all {found.ran} inputs",
+            "give a call on which they return with --example",
+        )
+    if found.unanswered and not found.changes:
+        share = found.unanswered / max(1, len(found.rows))
+        if share > 0.5 or found.returned < _FEW:
+            yield (
+                f"on {found.unanswered} of {len(found.rows)} inputs a version gave no answer in time, or used a "
+                "package that is not here",
+                "allow the package with --allow-import, or give smaller calls with --example",
+            )
+    if found.unreached and found.returned:
+        yield (
+            f"no input reached what differs: {'; '.join(found.unreached)}",
+            "give a call that gets there with --example",
+        )
+    if found.unstable and not found.changes:
+        yield (
+            "a version differs from itself when run again on the same input",
+            "make time and chance arguments of the function",
+        )
+
+
+def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same: bool) -> str:
+    if same:
+        return "Both versions are the same program, up to formatting, comments and docstrings."
+    if found.failed:
+        return "The new version does not do what is expected of it."
+    if verdict == "changed":
+        return f"Behaviour changed: the versions differ on {found.n_differing} of {len(found.rows)} inputs."
+    if verdict == "undecided":
+        return f"Undecided: {'; '.join(doubt.why for doubt in doubts)}."
+    if found.changes:
+        return "Behaviour changed only where it was expected."
+    return f"No difference found on {found.ran} inputs, {found.returned} of which a version returns on."
+
+
+def _next_step(verdict: str, found: Found, doubts: Sequence[Undecided]) -> str:
+    if doubts and verdict == "undecided":
+        return doubts[0].remedy
+    if found.failed:
+        return "mend the new version, or the expectation"
+    if verdict == "changed":
+        return "if a change is intended, pin it with --expect; otherwise mend the new version"
+    return "nothing to do"
+
+
+def _notes(pair: Pair, found: Found) -> Iterator[str]:
+    for bundle in pair.bundles[1:]:
+        if bundle.missing:
+            yield f"not installed here, so what uses it is not compared: {', '.join(bundle.missing)}"
+    for one, other in renamed(*pair.targets):
+        yield f"the parameter {one} is now called {other}: calls that give it by name need the new name"
+    for change in found.doubtful[:1]:
+        yield (
+            f"the versions also differ on {change.arguments}, which the function may not allow: "
+            f"{change.outcomes[0][1]} before, {change.outcomes[1][1]} now"
+        )
+    if found.unstable:
+        yield "a version differs from itself when run again; inputs on which it does are left out"
+    yield from found.notes

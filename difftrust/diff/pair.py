@@ -1,0 +1,366 @@
+"""What the arguments of two versions are: what both take, what the files say of them, and what is tried."""
+
+import ast
+import copy
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from difftrust.diff.program import Bundle, Version
+from difftrust.search.drawing import arguments_of, sample_seeds
+from difftrust.source.calls import mine_calls
+from difftrust.source.closure import expression_in
+from difftrust.source.function import Loading
+from difftrust.source.target import Function, Target
+from difftrust.source.usage import named_type, usage_types
+from difftrust.source.values import Scope
+from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter
+from difftrust.types.infer import literal_of
+from difftrust.types.own import parameters_in
+from difftrust.types.value_types import type_of_values
+from difftrust_core.exceptions import BadStub
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """Parameters that inputs are drawn for; ``note``: what sets such inputs apart, "" for those that both take."""
+
+    parameters: tuple[Parameter, ...]
+    note: str = ""
+
+
+def parameters_of(target: Target) -> tuple[Parameter, ...]:
+    """Return what a call takes, nothing for a function without parameters."""
+    with suppress(BadStub):
+        return tuple(target.parameters())
+    return ()
+
+
+def signatures(old: Target, new: Target) -> list[Signature]:
+    """Return the parameters that both versions have, then those of each version that has others besides."""
+    before, after = parameters_of(old), parameters_of(new)
+    common = _common(before, after)
+    found, names = [Signature(parameters=common)], renamed(old, new)
+    for own, other, which in ((after, before, "old"), (before, after, "new")):
+        known = {parameter.name for parameter in (*common, *other)} | {name for pair in names for name in pair}
+        extra = [parameter.name for parameter in own if parameter.name not in known]
+        if extra:
+            note = f"it gives {', '.join(extra)}, which the {which} version does not take"
+            found.append(Signature(parameters=own, note=note))
+    return found
+
+
+def _common(before: Sequence[Parameter], after: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    old_places, new_places = _positional(before), _positional(after)
+    old_names, new_names = {p.name: p for p in before}, {p.name: p for p in after}
+    found: list[Parameter] = []
+    aligned = 0
+    for one, other in zip(old_places, new_places, strict=False):
+        renamed = one.name not in new_names and other.name not in old_names
+        if one.name != other.name and not renamed:
+            break
+        found.append(_both(one, other))
+        aligned += 1
+    if aligned == len(old_places) == len(new_places):
+        found += [
+            p for p in after if p.variadic and not p.keyword and any(q.variadic and not q.keyword for q in before)
+        ]
+    taken = {p.name for p in (*old_places[:aligned], *new_places[:aligned])}
+    for name, parameter in new_names.items():
+        partner = old_names.get(name)
+        if name in taken or partner is None or parameter.variadic or partner.variadic:
+            continue
+        found.append(replace(_both(partner, parameter), keyword=True))
+    found += [p for p in after if p.variadic and p.keyword and any(q.variadic and q.keyword for q in before)]
+    return tuple(found)
+
+
+def _positional(parameters: Sequence[Parameter]) -> list[Parameter]:
+    return [p for p in parameters if not p.keyword and not p.variadic]
+
+
+def _both(old: Parameter, new: Parameter) -> Parameter:
+    """Return a parameter as calls give it that suit both: left out only where both have a default."""
+    required = old.required or new.required
+    return replace(new, annotation=new.annotation or old.annotation, required=required)
+
+
+def renamed(old: Target, new: Target) -> list[tuple[str, str]]:
+    """Return the positional parameters that changed their names only."""
+    before, after = parameters_of(old), parameters_of(new)
+    names = {p.name for p in before}, {p.name for p in after}
+    pairs = zip(_positional(before), _positional(after), strict=False)
+    return [(a.name, b.name) for a, b in pairs if a.name not in names[1] and b.name not in names[0]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two versions with their programs, and the functions as their arguments are read from them."""
+
+    old: Version
+    new: Version
+    bundles: tuple[Bundle, Bundle]
+    targets: tuple[Target, Target]
+
+
+def target_of(version: Version, bundle: Bundle) -> Target:
+    """Return the function in its file, beside it the classes and constants of other modules that it rests on.
+
+    A class's ``__init__`` becomes a function of the class's name. What objects are made of gets types where its
+    ``__init__`` has none.
+    """
+    target = version.target
+    others = [s for s in bundle.definitions if s not in bundle.own and not isinstance(s, ast.Import | ast.ImportFrom)]
+    body = [_with_types(statement) for statement in (*others, *target.module.body)]
+    module = ast.Module(body=body, type_ignores=[])
+    if not version.makes or target.owner is None:
+        owner = target.owner
+        if owner is not None:
+            owner = next((s for s in reversed(body) if isinstance(s, ast.ClassDef) and s.name == owner.name), owner)
+        return replace(target, module=module, owner=owner)
+    made = copy.copy(target.function)
+    made.name, made.args = target.owner.name, copy.copy(made.args)
+    first = "posonlyargs" if made.args.posonlyargs else "args"
+    setattr(made.args, first, getattr(made.args, first)[1:])
+    made.decorator_list = []
+    return replace(target, module=module, owner=None, function=made)
+
+
+def _with_types(statement: ast.stmt) -> ast.stmt:
+    """Return a class whose ``__init__`` has annotations, guessed where it has none."""
+    if not isinstance(statement, ast.ClassDef):
+        return statement
+    init = next((s for s in statement.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    if init is None:
+        return statement
+    made, typed = copy.copy(statement), copy.deepcopy(init)
+    used = usage_types(init, ())
+    missing = {p.name: p.default for p in [*parameters_in(init.args)][1:] if not (p.annotation or p.variadic)}
+    for argument in [*typed.args.posonlyargs, *typed.args.args, *typed.args.kwonlyargs]:
+        if argument.arg in missing:
+            default = missing[argument.arg]
+            found = used.get(argument.arg) or _by_default(default) or named_type(argument.arg)
+            if found is not None and isinstance(default, ast.Constant) and default.value is None:
+                found = ast.BinOp(left=found, op=ast.BitOr(), right=ast.Constant(value=None))
+            argument.annotation = found
+    made.body = [typed if s is init else s for s in statement.body]
+    return made
+
+
+def _by_default(default: ast.expr | None) -> ast.expr | None:
+    value = literal_of(default)
+    return type_of_values([value]) if value is not None else None
+
+
+def load(pair: Pair, parameters: Sequence[Parameter], examples: Sequence[str]) -> Loading:
+    """Return what the files say of the arguments ``parameters``: annotations, docstrings, calls in both trees."""
+    old, new = pair.targets
+    loading = Loading(new, (pair.old.text, pair.new.text), parameters)
+    loading.take_examples(examples)
+    loading.take_calls()
+    if pair.old.path.resolve() != pair.new.path.resolve():
+        loading.add_calls(mine_calls(old, Scope(old)).seeds)
+    return loading
+
+
+MIX = (
+    "str", "int", "list[int]", "list[str]", "dict[str, int]", "float", "None", "bytes", "tuple[int, int]", "bool",
+    "list[tuple[str, int]]", "dict[str, str]", "list[list[int]]", "set[int]", "Callable[[int], int]", "date",
+    "datetime", "Path", "TextIO", "Iterator[int]", "dict[str, list[int]]", "list[dict[str, int]]", "re.Pattern[str]",
+)  # fmt: skip
+"""Kinds that are tried for a parameter of which nothing is known, likely ones first."""
+_DOCUMENTED = ("by the docstring", "as a candidate has it", "by the calls found", "by its default")
+_TRIES, _MOST_TRIES, _KEPT = 60, 240, 4
+_ENOUGH = 0.15
+"""A guess stays alone if so large a share of the inputs made of it is answered."""
+
+Answers = Callable[[Sequence[str]], Sequence[bool]]
+"""Whether at least one version returns on each input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kinds:
+    """Types for all parameters, and of which parameters they are only guesses."""
+
+    parameters: tuple[Parameter, ...]
+    guessed: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *, seed: int) -> Kinds:
+    """Return types for the parameters of ``loading``, those without annotation by what is known, used and answered.
+
+    ``functions``: both versions. ``answers`` runs inputs.
+    """
+    known: dict[str, ast.expr] = {}
+    guesses: dict[str, list[str]] = {}
+    known_ones: set[str] = set()
+    """Parameters whose first guess rests on something."""
+    notes: list[str] = []
+    for parameter in loading.parameters:
+        said = evidence(parameter.name, functions, loading)
+        if parameter.annotation is not None and loading.is_known(parameter.annotation):
+            known[parameter.name] = parameter.annotation
+            continue
+        found, how = loading.guess(replace(parameter, annotation=None))
+        if found is not None and how in _DOCUMENTED and loading.is_known(found):
+            known[parameter.name] = _union([ast.unparse(found), *said])
+            notes.append(f"{parameter.name}: {ast.unparse(known[parameter.name])}, {how}")
+            continue
+        first = [kind for kind in classes_like(parameter.name, functions, loading) if loading.is_known(_expr(kind))]
+        first += [_open(ast.unparse(found), how)] if found is not None and loading.is_known(found) else []
+        known_ones |= {parameter.name} if first else set()
+        guesses[parameter.name] = list(dict.fromkeys([*first, *said, *(k for k in MIX if loading.is_known(_expr(k)))]))
+        if parameter.variadic and not first:
+            guesses[parameter.name] = list(dict.fromkeys(["int", "str", *guesses[parameter.name]]))
+    chosen = _tried(loading, known, guesses, functions, answers, seed=seed, sound=known_ones) if guesses else {}
+    for name, kinds in chosen.items():
+        how = "by its use or name" if name in known_ones else "tried, for nothing says what it is"
+        notes.append(f"{name}: {' | '.join(kinds)}, {how}")
+    annotated = {**known, **{name: _union(kinds) for name, kinds in chosen.items()}}
+    return Kinds(
+        parameters=tuple(replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters),
+        guessed=frozenset(chosen),
+        notes=tuple(notes),
+    )
+
+
+def evidence(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
+    """Return the kinds of a parameter that a version asks for: ``isinstance``, ``is None``; as annotations."""
+    found: dict[str, None] = {}
+    for function in functions:
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), kinds]) if asked == name:
+                    parts = kinds.elts if isinstance(kinds, ast.Tuple) else _alternatives(kinds)
+                    found |= dict.fromkeys(ast.unparse(part) for part in parts)
+                case ast.Compare(
+                    left=ast.Name(id=asked), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
+                ):
+                    found |= {"None": None} if asked == name else {}
+    return [kind for kind in found if kind not in ("object", "type") and loading.is_known(_expr(kind))]
+
+
+def classes_like(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
+    """Return the classes of the files that have all attributes that the versions ask a parameter for."""
+    asked = {
+        node.attr
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    }
+    found = []
+    for statement in loading.target.module.body:
+        if isinstance(statement, ast.ClassDef) and asked and asked <= _attributes(statement):
+            found.append(statement.name)
+    return found[:2]
+
+
+def _attributes(owner: ast.ClassDef) -> set[str]:
+    """Return the names that a class gives its objects: methods, fields, what its methods assign to ``self``."""
+    found: set[str] = set()
+    for node in ast.walk(owner):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr, ctx=ast.Store()):
+                found.add(attr)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+    return found
+
+
+def _alternatives(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [*_alternatives(node.left), *_alternatives(node.right)]
+    return [node]
+
+
+def _tried(
+    loading: Loading,
+    known: Mapping[str, ast.expr],
+    guesses: Mapping[str, list[str]],
+    functions: Sequence[Function],
+    answers: Answers,
+    *,
+    seed: int,
+    sound: Collection[str],
+) -> dict[str, list[str]]:
+    """Return the kinds of each parameter in ``guesses`` on which a version returns; the first guess if it does."""
+    generator = random.Random(f"{seed}/kinds")
+    tries: list[tuple[dict[str, str], str]] = []
+    longest = max(map(len, guesses.values()))
+    n = min(_MOST_TRIES, max(_TRIES, longest * 4 * len(guesses)))
+    for number in range(n):
+        kinds = {name: _pick(number, options, generator) for name, options in guesses.items()}
+        tries += [(kinds, text) for text in _inputs(loading, known, kinds, seed=number)]
+    returned = answers([text for _, text in tries])
+    good: dict[str, Counter[str]] = {name: Counter() for name in guesses}
+    all_of: dict[str, Counter[str]] = {name: Counter() for name in guesses}
+    for (kinds, text), answered in zip(tries, returned, strict=True):
+        if _is_empty(text):  # nothing is done with an empty list, whatever it might hold
+            continue
+        for name, kind in kinds.items():
+            all_of[name][kind] += 1
+            good[name][kind] += answered
+    return {
+        name: _kept(options, good[name], all_of[name], evidence(name, functions, loading), is_sound=name in sound)
+        for name, options in guesses.items()
+    }
+
+
+def _pick(number: int, options: Sequence[str], generator: random.Random) -> str:
+    if number < len(options):
+        return options[number]
+    return options[0] if generator.random() < 0.4 else generator.choice(options)
+
+
+def _kept(
+    options: Sequence[str], good: Counter[str], tried: Counter[str], said: Sequence[str], *, is_sound: bool
+) -> list[str]:
+    first = options[0]
+    if is_sound and tried[first] and good[first] / tried[first] >= _ENOUGH:
+        return list(dict.fromkeys([first, *(kind for kind in said if good[kind])]))
+    rates = {kind: good[kind] / tried[kind] for kind in options if tried[kind] and good[kind]}
+    if not rates:
+        return list(options[:_KEPT])
+    best = max(rates.values())
+    return [kind for kind in options if rates.get(kind, 0.0) >= best / 3][:_KEPT]
+
+
+def _inputs(loading: Loading, known: Mapping[str, ast.expr], kinds: Mapping[str, str], *, seed: int) -> tuple[str, ...]:
+    annotated = {**known, **{name: _expr(kind) for name, kind in kinds.items()}}
+    parameters = [replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters]
+    types = ArgumentTypes(parameters, Annotations(loading.known_module))
+    return sample_seeds(types, seed=seed, n_seeds=3, codes=loading.codes)
+
+
+def _open(kind: str, how: str) -> str:
+    """Return a guess, wider where all that is known is that the value is asked whether it is true."""
+    return kind.replace("bool", "bool | str") if how == "by its use" and kind in ("bool", "bool | None") else kind
+
+
+def _is_empty(text: str) -> bool:
+    """Tell whether an argument holds nothing, so that an answer says nothing of what it may hold."""
+    values = arguments_of(text)
+    empty = (type(value) in (list, dict, tuple, set, str, bytes) and not value for value in values or ())
+    return values is None or any(empty)
+
+
+def _expr(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _union(kinds: Sequence[str]) -> ast.expr:
+    """Return the annotation of all kinds; without what another already says."""
+    distinct = dict.fromkeys(part.strip() for kind in kinds for part in _parts(kind))
+    if "int" in distinct and "float" in distinct and "bool" in distinct:
+        del distinct["bool"]
+    return _expr(" | ".join(distinct))
+
+
+def _parts(kind: str) -> list[str]:
+    tree = expression_in(kind)
+    return [kind] if tree is None else [ast.unparse(part) for part in _alternatives(tree)]

@@ -1,0 +1,173 @@
+"""A version of a function, and with what it rests on as one program for the sandbox; nothing is executed here."""
+
+import ast
+import copy
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from difftrust.check.runner import installed
+from difftrust.source.closure import LIBRARIES, Module, Modules, annotations_of, names_of
+from difftrust.source.target import MAKERS, Function, Target, find_target, root_of, without_docstring
+
+CALL = "difftrust_call"
+"""The entry point of a bundle."""
+_NOWHERE = "_nowhere"
+"""The package of a file that is in none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """One version of a function, parsed."""
+
+    where: str
+    """``path.py::f``."""
+    target: Target
+    root: Path
+    """The folder from which the file's package is imported; the file's own where it is in none."""
+    makes: bool = False
+    """The function is what makes an object (``__init__``): a call of the class is what is compared."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.target.path
+
+    @property
+    def module_name(self) -> str:
+        """``package.module``, as the package imports the file."""
+        parts = self.path.resolve().relative_to(self.root).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+    @property
+    def text(self) -> str:
+        """The function alone, without its docstring, decorators included."""
+        return function_text(self.target.function)
+
+
+def load_version(where: str) -> Version:
+    """Return the version that ``module.py::function`` or ``module.py::Class.method`` names.
+
+    Raises WrongUsage for another form of words, BadStub if there is no such file, class or function.
+    """
+    target = find_target(where, makers=True)
+    makes = target.owner is not None and target.function.name in MAKERS
+    return Version(where=where, target=target, root=root_of(target.path), makes=makes)
+
+
+def function_text(function: Function) -> str:
+    """Return the text of a function without its docstring."""
+    kept = copy.copy(function)
+    kept.body = without_docstring(function.body) or function.body
+    return ast.unparse(kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """A version's program."""
+
+    code: str
+    libraries: tuple[str, ...]
+    """Packages that are installed here and that it imports."""
+    missing: tuple[str, ...]
+    """Packages that it imports and that are not there."""
+    definitions: tuple[ast.stmt, ...]
+    """What it is made of: the statements of other modules, then those of its own."""
+    own: tuple[ast.stmt, ...]
+    """The statements of its own module."""
+
+
+def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: bool) -> Bundle:
+    """Return the program of a version; nothing of it is imported or executed.
+
+    ``allowed``: packages that it may import beside those that are installed and named by its files. ``name``: under
+    which its module is known to itself. ``whole``: all statements of all modules are kept, not only those that the
+    function rests on.
+    """
+    target = version.target
+    wanted = target.owner.name if target.owner else target.function.name
+    modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
+    modules.ask(target.function.name)
+    said = {name for annotation in annotations_of(target.function) for name in names_of(annotation)}
+    modules.want(wanted, *said)
+    packages = [package for package in modules.external if package != "."]
+    there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
+    missing = tuple(package for package in (*packages, _NOWHERE) if package not in there)
+    own = version.module_name
+    sources = {module.name: (_text(module, modules), module.is_package) for module in modules.others}
+    for module in [own, *sources]:
+        while module := module.rpartition(".")[0]:
+            sources.setdefault(module, ("", True))
+    names = tuple(dict.fromkeys((name, own)))
+    owner, _, called = wanted.rpartition(".") if version.makes else target.entry_point.rpartition(".")
+    classes, late = _classes(modules), _late(modules)
+    return Bundle(
+        code="\n".join((
+            "import os as __os",
+            "import types as __types",
+            "__os.environ.setdefault('HOME', '/')",  # modules that look for it when they are imported
+            "__inside = __types.ModuleType('__inside')",
+            f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
+            f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
+            _text(modules.own, modules),
+            f"__inside.complete(globals(), {late!r}, {classes!r})",
+            f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r})",
+        )),
+        libraries=there,
+        missing=tuple(package for package in missing if package != _NOWHERE),
+        definitions=tuple(s for module in (*modules.others, modules.own) for s in module.statements),
+        own=tuple(modules.own.statements),
+    )  # fmt: skip
+
+
+def _inside() -> str:
+    return resources.files(__package__ or "").joinpath("sandbox_imports.py").read_text(encoding="utf-8")
+
+
+def _text(module: Module, modules: Modules) -> str:
+    """Return the text of a module; what others take of the own one they get when that is complete."""
+    lines = []
+    for statement in module.statements:
+        text = ast.unparse(_absolute(statement, module, modules))
+        if isinstance(statement, ast.ImportFrom) and module.base(statement) == modules.own.name:
+            text = f"try:\n    {text}\nexcept ImportError:\n    pass"
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def _late(modules: Modules) -> list[tuple[str, str, str]]:
+    """Return what other modules take of the own one: module, name there, name here."""
+    return [
+        (module.name, alias.asname or alias.name, alias.name)
+        for module in modules.others
+        for statement in module.statements
+        if isinstance(statement, ast.ImportFrom) and module.base(statement) == modules.own.name
+        for alias in statement.names
+    ]
+
+
+def _absolute(statement: ast.stmt, module: Module, modules: Modules) -> ast.stmt:
+    """Return a statement whose relative imports name the package."""
+    if not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(statement)):
+        return statement
+    made = copy.deepcopy(statement)
+    for node in ast.walk(made):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = module.base(node)
+            head = base.partition(".")[0]
+            known = base in modules.found or head not in sys.stdlib_module_names
+            node.level, node.module = 0, base if base and known else f"{_NOWHERE}.{base}".rstrip(".")
+    return made
+
+
+def _classes(modules: Modules) -> list[tuple[str, str]]:
+    """Return the classes of other modules that the own module does not name, for inputs are made of them too."""
+    bound = set(modules.own.binders)
+    found: dict[str, str] = {}
+    for module in modules.others:
+        for statement in module.statements:
+            if isinstance(statement, ast.ClassDef) and statement.name not in bound:
+                found.setdefault(statement.name, module.name)
+    return [(module, name) for name, module in found.items()]

@@ -1,0 +1,335 @@
+"""The search for inputs on which two versions differ: known calls, inputs for the lines that differ, many drawn."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from difftrust.check.examples import got
+from difftrust.check.input_filter import InDomain
+from difftrust.check.programs import Duel, Executor
+from difftrust.diff.compare import Compare, Weight, is_not_built, name_of, plain
+from difftrust.diff.directed import directed_inputs, named_constants
+from difftrust.diff.pair import Pair, Signature, load, settle, signatures
+from difftrust.diff.records import Change, DiffOptions
+from difftrust.search.columns import columns_in
+from difftrust.search.inputs import InputSource, check_inputs
+from difftrust.source.conditions import conditions_of
+from difftrust.source.doctests import Example
+from difftrust.source.function import Loading
+from difftrust.source.target import Target
+from difftrust.text import by_length
+from difftrust.types.argument_types import Annotations, ArgumentTypes
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.python.simpler import simplicity
+
+
+class Expectations:
+    """Pins of ``--expect``; ``inputs`` are the argument tuples that they are about."""
+
+    def __init__(self, target: Target, texts: Sequence[str], executor: Executor, code: str):
+        """Read the pins. Raises WrongUsage for one that is no call of the function."""
+        self._executor, self._code = executor, code
+        self._examples: list[tuple[Example, tuple[str, ...]]] = []
+        for text in texts:
+            loading = Loading(target, ())
+            before = set(loading.calls)
+            docstring = _examples_of(loading, [])
+            found = [e for e in _examples_of(loading, [text]) if e not in docstring]
+            new = tuple(call for call in loading.calls if call not in before)
+            self._examples += [(example, new) for example in found]
+        self.inputs: frozenset[str] = frozenset(text for _, inputs in self._examples for text in inputs)
+        self._holding: set[str] = set()
+
+    def failed(self) -> tuple[str, ...]:
+        """Run the pins on the new version and return those that do not hold, in words."""
+        said: list[str] = []
+        if not self._examples:
+            return ()
+        rows = self._executor.run([self._code], [example.text for example, _ in self._examples]).rows
+        for (example, inputs), (outcome,) in zip(self._examples, rows, strict=True):
+            if outcome == (Kind.VALUE, "True"):
+                self._holding.update(inputs)
+            else:
+                want = example.want.strip().splitlines()[-1:] or ["it to run"]
+                said.append(f"{example.shown}: expected {want[0]}, the new version gives {got(outcome)}")
+        return tuple(said)
+
+    def holds(self, arguments: str) -> bool:
+        """Tell whether an input is pinned and the new version does there what it should."""
+        return arguments in self._holding
+
+
+def _examples_of(loading: Loading, texts: Sequence[str]) -> list[Example]:
+    loading.take_examples(texts)
+    return list(loading.examples)
+
+
+Row = tuple[Outcome, Outcome]
+Accepts = Callable[[str], bool]
+_MAX_CHANGES = 2
+_DIRECTED = 450
+_BATCH = 500
+_HUGE = re.compile(r"\d{11,}")
+"""A whole number that nobody counts to: what Python alone raises for it says little."""
+_SECONDS, _SECONDS_MORE = 4.0, 2.0
+"""That shrinking the input of the first change may take, and that of each further one."""
+
+
+@dataclass(kw_only=True)
+class Found:
+    """What was run, and what it shows."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    """What both versions did on each input."""
+    changes: list[Change] = field(default_factory=list)
+    doubtful: list[Change] = field(default_factory=list)
+    """Differences on inputs that the function may not allow."""
+    n_differing: int = 0
+    n_witnesses: int = 0
+    unstable: bool = False
+    """A version differed from itself."""
+    unanswered: int = 0
+    """Inputs on which only one version answered in time."""
+    load_errors: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    unreached: tuple[str, ...] = ()
+    """Lines that differ and that no input reaches, in either version."""
+    failed: tuple[str, ...] = ()
+    """Expectations that do not hold."""
+
+    @property
+    def returned(self) -> int:
+        """On so many inputs a version returned something."""
+        return sum(
+            any(kind in (Kind.VALUE, Kind.UNSUPPORTED) and not is_not_built((kind, text)) for kind, text in row)
+            for row in self.rows.values()
+        )
+
+    @property
+    def ran(self) -> int:
+        """So many inputs could be made and were run on both versions."""
+        return sum(not any(is_not_built(outcome) for outcome in row) for row in self.rows.values())
+
+
+class Search:
+    """One search, for one pair of versions."""
+
+    def __init__(self, pair: Pair, executor: Executor, compare: Compare, options: DiffOptions, *, lines: Sequence[str]):
+        self.pair, self.executor, self.compare, self.options = pair, executor, compare, options
+        self.codes = (pair.bundles[0].code, pair.bundles[1].code)
+        self.texts = (pair.old.text, pair.new.text)
+        self.lines = list(lines)
+        self.constants = named_constants(self.lines, [s for bundle in pair.bundles for s in bundle.definitions])
+        self.found = Found()
+        self.inside: InDomain | None = None
+        self.calls: frozenset[str] = frozenset()
+        """Argument tuples of the calls that were found."""
+        self.sure: frozenset[str] = frozenset()
+        """Inputs that the function is known to take."""
+        self.accepts: Accepts = lambda text: True
+        """Whether an input fits the types."""
+        self.note = ""
+        """What sets the inputs apart, "" for those that both versions take."""
+        self.expectations = Expectations(pair.targets[1], options.expect, executor, self.codes[1])
+
+    def run(self) -> Found:
+        """Search; stop once calls that both versions take show a change."""
+        found = self.found
+        self.found.failed = self.expectations.failed()
+        for signature in signatures(*self.pair.targets):
+            self._search(signature)
+            if found.load_errors or any(not change.expected for change in found.changes):
+                break
+        return found
+
+    def _search(self, signature: Signature) -> None:
+        options, found = self.options, self.found
+        self.note, self.sure, self.accepts = signature.note, frozenset(), lambda text: True
+        loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
+        target = self.pair.targets[1]
+        conditions = conditions_of(target, options.assume, [p.name for p in signature.parameters])
+        self.inside = InDomain(self.executor, conditions=conditions.texts) if conditions.texts else None
+        if not signature.parameters:
+            self._run(["()"])
+            self._conclude()
+            return
+        options.phase("finding out what the arguments may be")
+        kinds = settle(loading, [t.function for t in self.pair.targets], self._answered, seed=options.seed)
+        if found.load_errors:
+            return
+        types = ArgumentTypes(kinds.parameters, Annotations(loading.known_module))
+        loading.parameters = list(kinds.parameters)
+        seeds = self._seeds(loading, types)
+        found.notes += [note for note in (*kinds.notes, *conditions.notes) if note not in found.notes]
+        if not seeds:
+            return
+        options.phase("running both versions")
+        seen = self.calls = frozenset(loading.calls)
+        draws = self._draws(loading, types, seeds)
+        favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds))))
+        draws.favour([any(kind == Kind.VALUE for kind, _ in favoured.get(text, ())) for text in draws.seeds])
+        best = self._best(seeds)
+        lines = [*self.lines, *self.constants]
+        directed = [text for text in directed_inputs(best, lines, most=_DIRECTED) if draws.accepts(text)]
+        self.found.n_witnesses += len({*directed, *loading.calls})
+        self._run(directed)
+        drawn = dict.fromkeys(draws(position, 0) for position in range(options.n))
+        self._run([text for text in drawn if draws.accepts(text)])
+        self.accepts = draws.accepts
+        self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
+        self._conclude()
+
+    def _best(self, seeds: Sequence[str]) -> list[str]:
+        """Return the seeds on which a version returns first: far from them all raise."""
+        rows = self.found.rows
+        good = [text for text in seeds if any(kind == Kind.VALUE for kind, _ in rows.get(text, ()))]
+        return list(dict.fromkeys([*good, *seeds])) if len(good) < 5 else good
+
+    def _seeds(self, loading: Loading, types: ArgumentTypes) -> list[str]:
+        try:
+            return list(loading.seeds(types, typed=True, seed=self.options.seed, columns=self._columns(loading)))
+        except WrongUsage as e:
+            self.found.notes.append(str(e))
+            return []
+
+    def _columns(self, loading: Loading) -> dict[str, str]:
+        return dict(columns_in(loading.target.docstring, loading.codes, loading.values)) if loading.has_frames else {}
+
+    def _draws(self, loading: Loading, types: ArgumentTypes, seeds: Sequence[str]) -> InputSource:
+        task = replace(self.executor.task, seed_inputs=tuple(seeds))
+        codes = [*self.texts, *loading.codes, *self.lines, *self.constants]
+        return check_inputs(
+            task,
+            types,
+            codes,
+            seed=self.options.seed,
+            columns=self._columns(loading),
+        )
+
+    def _answered(self, texts: Sequence[str]) -> list[bool]:
+        rows = self._run(texts)
+        return [any(kind in (Kind.VALUE, Kind.UNSUPPORTED) for kind, _ in rows.get(text, ())) for text in texts]
+
+    def _run(self, texts: Sequence[str]) -> dict[str, Row]:
+        """Run both versions on those inputs inside the domain that are new; return what is known of all."""
+        rows = self.found.rows
+        new = [text for text in dict.fromkeys(texts) if text not in rows]
+        if self.inside is not None and new:
+            new = [text for text, inside in zip(new, self.inside(new), strict=True) if inside]
+        for start in range(0, len(new), _BATCH):
+            batch = new[start : start + _BATCH]
+            ran = self.executor.run(self.codes, batch)
+            rows.update({text: (row[0], row[1]) for text, row in zip(batch, ran.rows, strict=True)})
+            self._note_loading(ran.rows)
+        return {text: rows[text] for text in texts if text in rows}
+
+    def _note_loading(self, rows: Sequence[tuple[Outcome, ...]]) -> None:
+        errors = []
+        for which, name in enumerate(("old", "new")):
+            if rows and all(row[which][0] == Kind.LOAD_ERROR for row in rows):
+                errors.append(f"the {name} version does not load: {rows[0][which][1]}")
+        self.found.load_errors = tuple(errors) or self.found.load_errors
+
+    def _weigh(self, text: str, row: Row) -> Weight:
+        if self.note and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
+            refused = next(outcome for outcome in row if outcome[0] == Kind.EXCEPTION)
+            if name_of(refused) == "TypeError":  # the version does not take the parameter
+                return "counts"
+        weight = self.compare.weigh(*row, sure=text in self.sure)
+        raised = [name_of(outcome) for outcome in row if outcome[0] == Kind.EXCEPTION]
+        is_huge = _HUGE.search(text) is not None and not self.compare.raised.issuperset(raised)
+        return "doubtful" if weight == "counts" and is_huge and text not in self.calls else weight
+
+    def _conclude(self) -> None:
+        """Confirm the differences and shrink the input of each kind."""
+        found = self.found
+        weights = {
+            text: self._weigh(text, row)
+            for text, row in found.rows.items()
+            if text in self.sure or self.accepts(text)  # not those of kinds that were tried and dropped
+        }
+        found.unanswered = sum(weight == "nothing" for weight in weights.values())
+        sorts: tuple[tuple[Weight, list[Change]], ...] = (("counts", found.changes), ("doubtful", found.doubtful))
+        for weight, into in sorts:
+            texts = [text for text, each in weights.items() if each == weight]
+            confirmed = self._confirmed(texts)
+            if weight == "counts":
+                found.n_differing = len(texts) if confirmed else 0
+            if confirmed and (weight == "counts" or not found.changes):
+                self.options.phase("seeking the smallest input that shows the change")
+                into += self._smallest(confirmed, weight)
+
+    def _confirmed(self, texts: Sequence[str]) -> list[str]:
+        """Return the inputs on which both versions do what they did when they are run again."""
+        few = sorted(texts, key=by_length)[:_BATCH]
+        if not few:
+            return []
+        ran = self.executor.run(self.codes, few)
+        same = [
+            text
+            for text, row in zip(few, ran.rows, strict=True)
+            if all(not self.compare.differ(a, b) for a, b in zip(row, self.found.rows[text], strict=True))
+        ]
+        self.found.unstable |= len(same) < len(few)
+        return same
+
+    def _smallest(self, texts: Sequence[str], weight: Weight) -> list[Change]:
+        """Return the smallest input of each kind of difference."""
+        groups: dict[object, list[str]] = {}
+        for text in texts:
+            groups.setdefault(_sort_of(self.found.rows[text]), []).append(text)
+        changes: dict[str, Change] = {}
+        ordered = sorted(groups.values(), key=lambda group: (self._rank(group[0]), min(map(len, group)), -len(group)))
+        for group in ordered[:_MAX_CHANGES]:
+            change = self._shrunk(group, weight, seconds=_SECONDS_MORE if changes else _SECONDS)
+            if change is not None:
+                changes.setdefault(change.arguments, change)
+        return list(changes.values())
+
+    def _rank(self, text: str) -> int:
+        """Return 0 where a difference speaks for itself: values, and exceptions that a version raises by name."""
+        row = self.found.rows[text]
+        raised = [name_of(outcome) for outcome in row if outcome[0] == Kind.EXCEPTION]
+        return int(any(name not in self.compare.raised for name in raised))
+
+    def _shrunk(self, group: Sequence[str], weight: Weight, *, seconds: float) -> Change | None:
+        sort = _sort_of(self.found.rows[group[0]])
+        typed = self.sure.issuperset(group)
+
+        def shows(one: Outcome, other: Outcome) -> bool:
+            if _sort_of((one, other)) != sort:
+                return False
+            if self.note and weight == "counts":
+                return self.compare.differ(one, other)
+            return self.compare.weigh(one, other, sure=typed) == weight
+
+        def keeps(inputs: Sequence[str]) -> list[bool]:
+            return self.inside(inputs) if self.inside is not None else [True] * len(inputs)
+
+        duel = Duel(self.executor, self.codes, shows, keeps, seconds=seconds)
+        pinned = self.expectations.inputs
+        left = [text for text in group if text not in pinned]
+        if not left:
+            text = min(group, key=by_length)
+            row, minimal, expected = self.found.rows[text], False, self.expectations.holds(text)
+        else:
+            shrunk = duel.smallest(left, (), lambda text: self.accepts(text) and text not in pinned)
+            if shrunk is None:
+                return None
+            text, minimal, expected = shrunk.arguments, shrunk.minimal, False
+            row = duel.outcomes(text)
+        return Change(
+            arguments=text,
+            outcomes=(plain(row[0]), plain(row[1])),
+            n_nodes=simplicity(read_literal(text))[0] - 1,
+            minimal=minimal,
+            expected=expected,
+            note=self.note,
+        )
+
+
+def _sort_of(row: Row) -> tuple[object, ...]:
+    """Return what kind of difference it is: values, or which exception on which side."""
+    return tuple(text.partition("(")[0] if kind == Kind.EXCEPTION else kind for kind, text in row)

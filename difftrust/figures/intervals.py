@@ -1,0 +1,112 @@
+"""A row a model or signal, a dot for its value and a bar for its interval."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from difftrust.figures.curves import COLOUR_OF, FAMILIES
+from difftrust.figures.style import (
+    COLOURS,
+    SHARE,
+    Line,
+    axis,
+    channels,
+    dashed_line,
+    legend,
+    lines_of,
+    panels,
+    styled,
+    tips,
+    title_of,
+)
+from difftrust.tables.names import with_display_names
+
+ROW: Final = 24
+"""Pixels of a signal's row, in the chart of AUROC and in that of correlations."""
+LABELS: Final = 170
+"""Pixels of a signal's name."""
+TITLES: Mapping[str, str] = {
+    "mean_error": "error",
+    "mean_incoherence": "incoherence",
+    "detection_rate": "detection rate",
+    "undetected_mean_error": "error of undetected tasks",
+}
+"""Measure -> what stands above its panel."""
+
+
+def draw_models(table: pl.DataFrame) -> Any:
+    """Draw the intervals of ``comparison.long_intervals``: models as rows in the table's order, measures as panels."""
+    order = with_display_names(table)["model"].unique(maintain_order=True).to_list()
+    measures = [title for name, title in TITLES.items() if name in set(table["measure"])]
+    shown = with_display_names(table.with_columns(pl.col("measure").replace_strict(TITLES)))
+    y = alt.Y("model:N", sort=order, axis=alt.Axis(title=None, labelLimit=180))
+    base = alt.Chart(shown).encode(y=y, tooltip=tips("model", value=SHARE, low=SHARE, high=SHARE))
+    across = axis(alt.X, "low", title=None, scale={"zero": True}, tickCount=4)
+    bar = base.mark_bar(height=6, opacity=0.35, color=COLOURS[0]).encode(x=across, x2="high:Q")
+    dot = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0]).encode(x="value:Q")
+    header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold", labelAnchor="start")
+    column = alt.Column("measure:N", sort=measures, header=header)
+    each = alt.layer(bar, dot).properties(width=150, height=alt.Step(20))
+    return styled(each.facet(column=column, spacing=14).resolve_scale(x="independent"))
+
+
+def draw_auroc(table: pl.DataFrame) -> Any:
+    """Draw AUROC and its interval, a row of ``signals.auroc_table`` each, best first; the line at 0.5 is chance.
+
+    A column ``meaning``, where there is one, is told with the numbers.
+    """
+    least = table.select(pl.min_horizontal(pl.col("auroc", "low")).min()).item()
+    ends = (min(0.4, least or 0.4), 1.0)
+    title = "AUROC (bars: 95 % intervals over tasks; 0.5 is chance)"
+    x = axis(alt.X, "auroc", title=title, ends=ends, format=".1f", tickCount=6)
+    names = table.sort("auroc", descending=True)["title"].to_list()
+    y = alt.Y("title:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABELS))
+    lines = {family: Line(COLOUR_OF[family], 0) for family in FAMILIES if family in set(table["family"])}
+    base = alt.Chart(table).encode(y=y, **channels("family", lines, legend(2, "top", symbolType="circle")))
+    ends_told = {"low": ("95 % interval, from", ".3f"), "high": ("to", ".3f")}
+    tooltip = tips(
+        *("title: signal", *(["meaning"] if "meaning" in table.columns else [])),
+        **{"auroc": ("AUROC", ".3f"), **ends_told, "n_rows": ("pairs of model and task", ",")},
+    )
+    chance = dashed_line(pl.DataFrame({"auroc": [0.5]}), x=x)
+    bars = base.mark_rule(strokeWidth=2).encode(x=axis(alt.X, "low", title=title, ends=ends), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, tooltip=tooltip)
+    return styled(alt.layer(chance, bars, dots).properties(width=420, height=ROW * len(names)))
+
+
+def draw_false_trust(table: pl.DataFrame, *, rows: str = "model", colour: str = "m", step: int = 11) -> Any:
+    """Draw the share of erroneous tasks among those without a disagreement: a row a ``rows``, a panel a benchmark.
+
+    ``table``: one row a (benchmark, rows, colour) of ``benchmark.false_trust``: p_erroneous with p_erroneous_low and
+    p_erroneous_high, n_coherent and n_erroneous, which stand at the right. Rows are in order of their first colour.
+    """
+    table = with_display_names(table) if rows == "model" else table
+    kinds = table[colour].unique().sort().cast(pl.String).to_list()
+    shown = legend(title=title_of(colour)) if len(kinds) > 1 else None
+    look = channels("_colour", lines_of(kinds, of_models=False), shown)["color"]
+    title = "erroneous tasks (% of the tasks where all programs agree)"
+    tooltip = [rows, colour, "p_erroneous", "p_erroneous_low", "p_erroneous_high", "n_erroneous", "n_coherent"]
+
+    def panel(part: pl.DataFrame) -> Any:
+        there = part.filter(pl.col("n_coherent") > 0).with_columns(
+            pl.col(colour).cast(pl.String).alias("_colour"), text=pl.format("{} of {}", "n_erroneous", "n_coherent")
+        )
+        first = there.filter(pl.col(colour) == pl.col(colour).min().over(rows)).sort("p_erroneous", rows)
+        order = sorted(set(there[rows])) if part[rows].dtype.is_numeric() else first[rows].unique(maintain_order=True)
+        name = None if rows == "model" else title_of(rows)
+        y = alt.Y(
+            f"{rows}:N", scale=alt.Scale(paddingInner=0.12), sort=list(order), title=name, axis=alt.Axis(labelLimit=0)
+        )
+        beside = alt.YOffset("_colour:N", scale=alt.Scale(domain=kinds, paddingOuter=0.15))
+        base = alt.Chart(there).encode(y=y, yOffset=beside, color=look)
+        ends = (0.0, min(1.0, float(there["p_erroneous_high"].max()) * 1.25 + 0.02))  # type: ignore[arg-type]
+        x = axis(alt.X, "p_erroneous", title=title, ends=ends)
+        return alt.layer(
+            base.mark_rule(strokeWidth=1.6).encode(x=alt.X("p_erroneous_low:Q", title=title), x2="p_erroneous_high:Q"),
+            base.mark_point(filled=True, size=45, opacity=1).encode(x=x, tooltip=list(dict.fromkeys(tooltip))),
+            base.mark_text(align="left", dx=5, fontSize=9).encode(x="p_erroneous_high:Q", text="text:N"),
+        )
+
+    return panels(table, "benchmark", panel, width=360, height=alt.Step(step, **{"for": "offset"}))

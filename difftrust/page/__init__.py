@@ -1,0 +1,5 @@
+"""One store as one HTML file that opens without a network: numbers, chart, table, and the tasks worth reading."""
+
+from difftrust.page.build import Page, make_page
+
+__all__ = ["Page", "make_page"]

@@ -1,0 +1,268 @@
+"""Put a page together: its numbers, chart and tasks, its template, and a policy that lets only its own scripts run."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from difftrust.figures.export import chart_bytes
+from difftrust.figures.ranking import draw_ranking
+from difftrust.page.pane import Pane, make_pane, refused
+from difftrust.page.reading import Worth, worth_reading
+from difftrust.page.subject import Results, Subject, make_subject
+from difftrust.tables.names import display_name
+from difftrust.tables.render import in_dollars
+from difftrust.tables.sentences import LOWER_BOUND, headlines
+from difftrust.text import visible
+from difftrust_core.exceptions import DifftrustError, WrongUsage
+
+WIDE, NARROW = 940, 350
+"""Pixels of the paper that a chart is drawn for."""
+_SNIPPET: Final = "window.vegaEmbed = vegaEmbed;"
+DARK: Final = {
+    "white": "#14171d", "#FFFFFF": "#14171d", "black": "#FAFAFA", "#000000": "#FAFAFA", "#0072B2": "#3C9FDE",
+    "#8C6D31": "#C9A75A", "#444444": "#C8C8C8", "#767676": "#A0A0A0", "#BBBBBB": "#4A4F5C", "#E2E2E2": "#2A2E39",
+    "#EFEFEF": "#262A34", "#DCE3EA": "#2A3140",
+}  # fmt: skip
+"""Colour on white paper -> colour on a dark page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """One chart in two widths, and a picture of the wide one."""
+
+    name: str
+    title: str
+    about: str
+    specs: dict[str, Any]
+    """``wide`` and ``narrow``: Vega-Lite."""
+    picture: str
+    """SVG as a data URL."""
+
+
+@cache
+def library() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle(_SNIPPET))
+
+
+def digest(script: str) -> str:
+    """Return the hash by which a Content-Security-Policy allows a script, and none else."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def ranking_chart(subject: Subject) -> Chart | None:
+    """Return error against incoherence, a point a model; None without a reference."""
+    points = subject.table.drop_nulls(["mean_error", "mean_incoherence"])
+    if points.is_empty():
+        return None
+    table = points if "benchmark" in points.columns else points.with_columns(benchmark=pl.lit(subject.benchmark))
+    sizes = {"wide": (WIDE - 90, 430), "narrow": (NARROW - 80, 330)}
+    with alt.data_transformers.disable_max_rows():
+        made = {name: draw_ranking(table, width=width, height=height) for name, (width, height) in sizes.items()}
+        svg = chart_bytes(made["wide"], ".svg")
+        specs = {name: chart.to_dict() for name, chart in made.items()}
+    return Chart(
+        name="ranking",
+        title="Models by error and incoherence",
+        about="Up: how often a program is wrong. Right: how often two programs disagree, which needs no reference. "
+        "Bars are 95 % intervals over tasks. Point at a model for its numbers.",
+        specs=specs,
+        picture=f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A table as texts: the first column names the row, the others are numbers."""
+
+    columns: tuple[tuple[str, str], ...]
+    """(title, what it means)."""
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def percent(share: float | None) -> str:
+    """Return a share as people compare it: 7.2 %, 41 %; undefined where it is not known."""
+    if share is None or share != share:
+        return "undefined"
+    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return the ends of an interval in percent: [1.2, 4.0]; nothing where it is not known."""
+    if low is None or high is None:
+        return ""
+    digits = 1 if high < 0.0995 else 0
+    return f"[{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
+
+
+_COLUMNS = {
+    "mean_error": ("error", "how often a program's result differs from the reference's"),
+    "mean_incoherence": ("incoherence", "how often two programs of the model disagree; needs no reference"),
+    "detection_rate": ("detected", "of the tasks with an error, the share on which programs disagree"),
+    "undetected_mean_error": ("undetected", "mean error of the tasks that disagreement does not detect"),
+}
+
+
+def model_table(subject: Subject) -> Shown:
+    """Return the models side by side, the lowest error first; columns without a value are left out."""
+    table = subject.table
+    columns = {name: said for name, said in _COLUMNS.items() if table[name].null_count() < table.height}
+    has_pass = table["pass_at_1"].null_count() < table.height
+    has_cost = table["cost_usd"].null_count() < table.height and bool((table["cost_usd"].fill_null(0) > 0).any())
+    rows = []
+    for row in table.iter_rows(named=True):
+        cells = [_with_ends(row, name) for name in columns]
+        cells += [percent(row["pass_at_1"])] if has_pass else []
+        cells += [in_dollars(row["cost_usd"], row["cost_usd_is_lower_bound"])] if has_cost else []
+        rows.append((display_name(row["model"]), *cells, f"{row['tasks']:,}"))
+    titles = [("model", ""), *columns.values()]
+    titles += [("pass@1", "share of programs that are right on every input")] if has_pass else []
+    titles += [("cost", "US dollars for all these programs at list prices")] if has_cost else []
+    note = f"{LOWER_BOUND}." if has_cost and table["cost_usd_is_lower_bound"].any() else ""
+    return Shown(columns=(*titles, ("tasks", "tasks measured")), rows=tuple(rows), note=note)
+
+
+def _with_ends(row: dict[str, object], name: str) -> str:
+    value: float | None = row[name]  # type: ignore[assignment]
+    ends = interval(row[f"{name}_low"], row[f"{name}_high"])  # type: ignore[arg-type]
+    return f"{percent(value)} {ends}".strip() if value is not None else ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Page:
+    """A page as one HTML file that opens without a network."""
+
+    title: str
+    html: bytes
+
+    def save(self, path: str | Path) -> None:
+        """Write the page. Raises WrongUsage unless the name ends in .html and can be written."""
+        place = check_name(Path(path))
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(self.html)
+        except OSError as e:
+            raise WrongUsage(f"{place} could not be written: {e.strerror}; name another file") from None
+
+    def __repr__(self) -> str:
+        """Return what the page is, and how to get it."""
+        return f"report: {self.title}, {len(self.html) / 1e6:.1f} MB; .save('report.html') writes it"
+
+
+def check_name(path: Path) -> Path:
+    """Return the path of a page. Raises WrongUsage unless the name ends in .html."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise WrongUsage(f"a report is written as .html, got {path.name!r}; name it report.html")
+    return path
+
+
+def make_page(
+    study: Results,
+    *,
+    benchmark: str | None = None,
+    task_id: str | None = None,
+    models: Sequence[str] = (),
+    **setting: Any,
+) -> Page:
+    """Return one benchmark as a page; with ``task_id`` that task alone, for each of ``models`` (none: all of them).
+
+    ``setting``: temperature, m, n and equality; what is None or left out is the paper's as far as the store goes.
+    Raises WrongUsage for what is not there, NoStore if nothing is executed.
+    """
+    holding = _holding(study, task_id) if benchmark is None and task_id is not None else benchmark
+    subject = make_subject(study, benchmark=holding, **setting)
+    if task_id is None:
+        panes, title = _panes(subject, worth_reading(subject)), f"{subject.benchmark}: where programs are wrong"
+        return _rendered(subject, title, panes, whole=True)
+    panes = _panes(subject, _of_task(subject, task_id, models), strict=True)
+    return _rendered(subject, f"{panes[0].task_id}: what the programs do", panes, whole=False)
+
+
+def _holding(study: Results, task_id: str) -> str | None:
+    """Return the benchmark that has a task. Raises WrongUsage if none has it."""
+    for name in study.benchmarks:
+        if any(task.task_id == task_id for task in study.pool(name).tasks):
+            return name
+    raise WrongUsage(f"the store has no task {task_id!r}; its benchmarks: {', '.join(study.benchmarks)}")
+
+
+def _of_task(subject: Subject, task_id: str, models: Sequence[str]) -> list[Worth]:
+    """Return a task for each model that has it, the most erroneous first."""
+    rows = subject.tasks.filter(task_id=task_id).sort("error", "incoherence", "model", descending=[True, True, False])
+    there = rows["model"].to_list()
+    if not there:
+        raise WrongUsage(f"{subject.benchmark} has no results of the task {task_id!r} at these settings")
+    if unknown := [model for model in models if model not in there]:
+        raise WrongUsage(f"the task {task_id} has no programs of {unknown[0]}; it has: {', '.join(sorted(there))}")
+    return [Worth(task_id=task_id, model=model, why="") for model in there if not models or model in models]
+
+
+def _panes(subject: Subject, chosen: Sequence[Worth], *, strict: bool = False) -> list[Pane]:
+    panes = []
+    for one in chosen:
+        try:
+            panes.append(make_pane(subject, one))
+        except DifftrustError as e:
+            if strict and len(chosen) == 1:
+                raise
+            panes.append(refused(one, e))
+    return panes
+
+
+def _rendered(subject: Subject, title: str, panes: Sequence[Pane], *, whole: bool) -> Page:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    chart = ranking_chart(subject) if whole else None
+    scripts = [library(), _read("page.js")] if chart is not None else []
+    jinja = Environment(
+        loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    shown = visible(title)
+    made = jinja.get_template("page.html.jinja").render(
+        title=shown,
+        policy=_policy(scripts),
+        style=_read("page.css"),
+        scripts=scripts,
+        facts=[(what, visible(value)) for what, value in subject.facts()],
+        left_out=", ".join(visible(display_name(model)) for model in subject.left_out),
+        n=f"{subject.n:,}",
+        numbers=headlines(subject.table, with_reference=subject.has_reference) if whole else [],
+        chart=chart,
+        specs=_specs(chart),
+        table=model_table(subject) if whole else None,
+        panes=panes,
+        whole=whole,
+        has_reference=subject.has_reference,
+        knows_domain=subject.knows_domain,
+        spell=visible,
+    )
+    return Page(title=shown, html=made.encode("utf-8", "backslashreplace"))
+
+
+def _specs(chart: Chart | None) -> dict[str, Any]:
+    return {} if chart is None else {"name": chart.name, "dark": DARK, **chart.specs}
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Return a Content-Security-Policy: no network, no frames, no forms, and these scripts alone."""
+    allowed = " ".join(f"'{digest(script)}'" for script in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def _read(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,206 @@
+"""What a page is about: one setting of a store, its estimates, and when and by what they were made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Protocol
+
+import polars as pl
+
+from difftrust import __version__
+from difftrust.shipped import PAPER_SETTING, in_published_set
+from difftrust.tables.request import is_shipped, require_known
+from difftrust.tables.sentences import compare
+from difftrust_core.base.records import Reading, References, Validity
+from difftrust_core.estimates.measures import whole_rows
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.store.store import Store, partition_of
+
+_FILTERS = {
+    Validity.REFERENCE: "those that the reference accepts",
+    Validity.DOMAIN: "those inside the task's domain",
+    Validity.TESTS: "the benchmark's tests",
+    Validity.QUORUM: "those on which half of the programs return",
+    Validity.ALL: "all that were drawn",
+}
+_COMPARISONS = {"paper": "tolerant (numbers within 0.1 % agree)", "strict": "strict"}
+
+
+class Results(Protocol):
+    """What a page needs of a ``Study``."""
+
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        ...
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Return the benchmarks that the store holds results of."""
+        ...
+
+    def pool(self, benchmark: str, *, equality: str = "paper") -> Pool:
+        """Return the behaviours of one benchmark."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Subject:
+    """One benchmark of a store at one setting."""
+
+    study: Results
+    benchmark: str
+    temperature: float
+    m: int
+    n: int
+    equality: str
+    pool: Pool
+    tasks: pl.DataFrame
+    """A row a (model, task): ``ablation.TASK_SCHEMA``."""
+    left_out: tuple[str, ...]
+    """Models of which a program was not executed on n inputs."""
+
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        return self.study.store
+
+    @property
+    def models(self) -> list[str]:
+        """Return the models that have estimates."""
+        return self.tasks["model"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """Return a row a model, with intervals: ``sentences.compare``."""
+        return compare(self.tasks)
+
+    @property
+    def has_reference(self) -> bool:
+        """Tell whether any error is known."""
+        return self.tasks["error"].count() > 0
+
+    @cached_property
+    def in_domain(self) -> frozenset[tuple[str, str]]:
+        """Return the (model, task) pairs with an error on inputs inside the task's domain; none where none is known."""
+        if self.store.settings().validity == Validity.DOMAIN:
+            return self._wrong(self.tasks)
+        if not any(_validity(self.store, path) == Validity.DOMAIN for path in self.store.files("classes")):
+            return frozenset()
+        reading = Reading(
+            inputs=Validity.DOMAIN, references=self.store.reading.references, load=self.store.reading.load
+        )
+        found = _estimated(
+            Store(self.store.root, reading),
+            self.benchmark,
+            self.equality,
+            self.models,
+            self.temperature,
+            (self.m, self.n),
+        )
+        return frozenset() if found is None else self._wrong(found[1])
+
+    @property
+    def knows_domain(self) -> bool:
+        """Tell whether the store has results on inputs inside the tasks' domains."""
+        own = self.store.settings().validity == Validity.DOMAIN
+        return own or any(_validity(self.store, path) == Validity.DOMAIN for path in self.store.files("classes"))
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return where the numbers come from and what they rest on: (what, value)."""
+        settings = self.store.settings()
+        filter_ = _FILTERS.get(Validity(settings.validity), settings.validity)
+        is_audited = self.store.reading.references == References.AUDITED
+        said = [
+            ("Programs executed", executed(self.store)),
+            ("Report written", f"{datetime.now(tz=UTC):%Y-%m-%d %H:%M} UTC"),
+            ("Store", self.store.root.name),
+            ("difftrust", __version__),
+            ("Benchmark", self.benchmark),
+            ("Tasks", f"{self.tasks['task_id'].n_unique():,}{', without faulty references' if is_audited else ''}"),
+            ("Models", f"{len(self.models)}"),
+            ("Temperature", f"{self.temperature:g}"),
+            ("Programs per task (m)", f"{self.m}"),
+            ("Inputs per task (n)", f"{self.n:,}"),
+            ("Inputs counted", filter_),
+            ("Outcome comparison", _COMPARISONS.get(self.equality, self.equality)),
+            ("Seed", f"{settings.seed}"),
+        ]
+        return said
+
+    @staticmethod
+    def _wrong(tasks: pl.DataFrame) -> frozenset[tuple[str, str]]:
+        return frozenset(tasks.filter(pl.col("error") > 0).select("model", "task_id").iter_rows())
+
+
+def make_subject(
+    study: Results,
+    *,
+    benchmark: str | None = None,
+    temperature: float | None = None,
+    m: int | None = None,
+    n: int | None = None,
+    equality: str = "paper",
+) -> Subject:
+    """Return one setting of a study; what is None is the paper's as far as the store goes.
+
+    Raises WrongUsage for a benchmark or temperature that is not there, or if no model has so many inputs.
+    """
+    names = study.benchmarks
+    name = require_known("benchmark", benchmark, names) or names[0]
+    pool = study.pool(name, equality=equality)
+    temperatures = sorted({t for _, t in pool.members})
+    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in temperatures else temperatures[0]
+    at = usual if temperature is None else temperature
+    if at not in temperatures:
+        raise WrongUsage(
+            f"{name} has no candidates at temperature {at:g}; it has: {', '.join(f'{t:g}' for t in temperatures)}"
+        )
+    coders = sorted(coder for coder in pool.members if coder[1] == at)
+    most_m = max(int(pool.of(coder).sample_index.max()) + 1 for coder in coders)
+    most_n = max(pool.reach(coder) for coder in coders)
+    sizes = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
+    found = _estimated(study.store, name, equality, [model for model, _ in coders], at, sizes)
+    if found is None:
+        raise WrongUsage(f"no model of {name} was executed on {sizes[1]:,} inputs; all there are: -n {most_n}")
+    pool, tasks = found
+    missing = {model for model, _ in coders} - set(tasks["model"])
+    return Subject(
+        study=study, benchmark=name, temperature=at, m=sizes[0], n=sizes[1], equality=equality, pool=pool, tasks=tasks,
+        left_out=tuple(sorted(missing)),
+    )  # fmt: skip
+
+
+def _estimated(
+    store: Store, benchmark: str, equality: str, models: Sequence[str], temperature: float, sizes: tuple[int, int]
+) -> tuple[Pool, pl.DataFrame] | None:
+    """Return the pool and the rows of all models that were executed on so many inputs; None if there is none."""
+    from difftrust_core.estimates.pool import load_pool
+
+    try:
+        pool = load_pool(store, benchmark, equality=equality)
+    except NoStore:
+        return None
+    counted = in_published_set if is_shipped(store.root) else pl.DataFrame.clone
+    parts = [
+        rows
+        for model in models
+        if (rows := whole_rows(pool, [(model, temperature)], m=sizes[0], n=sizes[1], fewer=True, tasks=counted))
+        is not None
+    ]
+    return (pool, pl.concat(parts)) if parts else None
+
+
+def executed(store: Store) -> str:
+    """Return the day on which the programs ran: as the store says, else when its newest file was written."""
+    said = store.settings().executed
+    if said:
+        return said
+    newest = max((path.stat().st_mtime for path in store.files("classes")), default=0.0)
+    return f"{datetime.fromtimestamp(newest, tz=UTC):%Y-%m-%d}"
+
+
+def _validity(store: Store, path: object) -> str:
+    return str(partition_of(path, "classes")["validity"])  # type: ignore[arg-type]

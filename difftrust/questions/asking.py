@@ -1,0 +1,235 @@
+"""Ask which outcome is right on single inputs; candidates that contradict an answer drop out."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from difftrust.check.outcomes import is_a
+from difftrust.check.spelling import effects_of, spelled_method, spelled_outcome
+from difftrust.questions.board import Asked, Board
+from difftrust.questions.information import best_question
+from difftrust.text import by_length, printable
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.exceptions import WrongUsage
+
+MOST = 5
+"""Questions, at most: after two, hardly anything is left to settle (`difftrust table questions`)."""
+NOT_ALLOWED, EITHER = "not allowed", "either"
+FORM = f'a letter, a value such as [1, 2], "raises ValueError", "{NOT_ALLOWED}" or "{EITHER}"'
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One outcome on the input that is asked about, and whose it is."""
+
+    letter: str
+    outcome: str
+    """In words."""
+    answer: str
+    """What to answer if it is right; empty where no answer says so, for it is neither a value nor an exception."""
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question: what is right on this input."""
+
+    number: int
+    """From 1."""
+    arguments: str
+    call: str
+    options: tuple[Option, ...]
+    """Those of most candidates first."""
+    n_left: int
+    """Candidates that contradict no answer so far."""
+    doubt: bool
+    """The docstring does not say whether the input is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the user said of an input."""
+
+    arguments: str
+    said: str
+    """``== VALUE``, ``raises NAME``, ``not allowed`` or ``either``."""
+
+
+class Asking:
+    """A conversation: each question is about the input that splits the candidates left most evenly.
+
+    That minimises how many are expected to be left if each is equally likely to be right. Inputs of which the docstring
+    does not say whether they are allowed come last. What candidates do is data; an answer is a literal or a word.
+    """
+
+    def __init__(self, board: Board, answers: Iterable[Answer] = (), *, most: int = MOST):
+        """Take up a conversation after these ``answers``. Raises WrongUsage for one that cannot be understood."""
+        self.board, self.most = board, most
+        self.answers: list[Answer] = []
+        self._alive = np.ones(len(board.codes), dtype=np.bool_)
+        self._open = np.ones(len(board.asked), dtype=np.bool_)
+        labels = [board.answers.classify(each.outcomes) for each in board.asked]
+        self._labels = np.array(labels, dtype=np.int64).reshape(-1, len(board.codes)).T
+        self._doubted = np.array([each.doubt for each in board.asked], dtype=np.bool_)
+        for answer in answers:
+            self._take(self._index(answer.arguments), answer.said)
+
+    def question(self) -> Question | None:
+        """Return the next question; None where nothing splits the candidates left, or enough was asked."""
+        index = self._next()
+        if index is None:
+            return None
+        asked = self.board.asked[index]
+        return Question(
+            number=len(self.answers) + 1,
+            arguments=asked.arguments,
+            call=spelled_method(self.board.entry_point, asked.arguments),
+            options=self._options(index),
+            n_left=self.n_left,
+            doubt=asked.doubt,
+        )
+
+    def answer(self, text: str) -> None:
+        """Take the answer to the question. Raises WrongUsage if it cannot be understood, or nothing was asked."""
+        index = self._next()
+        if index is None:
+            raise WrongUsage("expected a question to answer, there is none left")
+        self._take(index, self._understood(text, index))
+
+    @property
+    def n_left(self) -> int:
+        """How many candidates contradict no answer."""
+        return int(self.board.counts[self._alive].sum())
+
+    @property
+    def survivors(self) -> tuple[str, ...]:
+        """Return the candidates that contradict no answer, those of the largest cluster first."""
+        return tuple(name for row in self._clusters() for p in row for name in self.board.names[p])
+
+    @property
+    def program(self) -> str | None:
+        """Return the program of most survivors that do the same, the smaller one of two; None if none is left."""
+        clusters = self._clusters()
+        return min((self.board.codes[p] for p in clusters[0]), key=by_length) if clusters else None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the candidates left did the same on every input that may be asked about."""
+        return len(self._clusters()) <= 1
+
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """Return the answers that say what is right as --example takes them."""
+        stated = [a for a in self.answers if a.said not in (NOT_ALLOWED, EITHER) and effects_of(a.said[3:]) is None]
+        return tuple(f"{spelled_method(self.board.entry_point, a.arguments)} {a.said}" for a in stated)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Return what --assume takes to leave out inputs that are not allowed, as far as that is known."""
+        denied = [self.board.asked[self._index(a.arguments)] for a in self.answers if a.said == NOT_ALLOWED]
+        return tuple(dict.fromkeys(each.condition for each in denied if each.condition))
+
+    def _next(self) -> int | None:
+        if len(self.answers) >= self.most or not len(self.board.asked):
+            return None
+        for allowed in (self._open & ~self._doubted, self._open & self._doubted):
+            index = best_question(self._labels, self.board.counts, alive=self._alive, allowed=allowed)
+            if index is not None:
+                return index
+        return None
+
+    def _index(self, arguments: str) -> int:
+        for index, each in enumerate(self.board.asked):
+            if each.arguments == arguments:
+                return index
+        raise WrongUsage(f"expected an input of these {len(self.board.asked)} questions, got {printable(arguments)}")
+
+    def _options(self, index: int) -> tuple[Option, ...]:
+        outcomes = self.board.asked[index].outcomes
+        groups: dict[int, list[int]] = {}
+        for p in np.flatnonzero(self._alive).tolist():
+            groups.setdefault(int(self._labels[p, index]), []).append(p)
+        counts = self.board.counts
+        ordered = sorted(groups.values(), key=lambda rows: -int(counts[rows].sum()))
+        return tuple(
+            Option(
+                letter=_LETTERS[place] if place < len(_LETTERS) else str(place),
+                outcome=spelled_outcome(
+                    outcomes[rows[0]][0].name.lower(), outcomes[rows[0]][1], self.board.asked[index].arguments
+                ),
+                answer=self._answer_of(outcomes[rows[0]]),
+                candidates=tuple(name for p in rows for name in self.board.names[p]),
+            )
+            for place, rows in enumerate(ordered)
+        )
+
+    def _answer_of(self, outcome: Outcome) -> str:
+        kind, text = outcome
+        if kind == Kind.EXCEPTION:
+            return f"raises {self.board.answers.known(text).partition('(')[0]}"
+        known = _canonical(text) if kind == Kind.VALUE else None
+        return "" if known is None else f"== {known}"
+
+    def _understood(self, text: str, index: int) -> str:
+        """Return what was answered in one form. Raises WrongUsage."""
+        plain = re.sub(r"\s+", " ", text.strip())
+        if plain.lower() in (NOT_ALLOWED, EITHER):
+            return plain.lower()
+        for option in self._options(index):
+            if plain == option.letter and option.answer:
+                return option.answer
+        if match := re.fullmatch(r"raises ([A-Za-z_][\w.]*)", plain):
+            return f"raises {match[1].rpartition('.')[2]}"
+        try:
+            return f"== {write_literal(read_literal(text.strip().removeprefix('==').strip()))}"
+        except (BadText, RecursionError):
+            raise WrongUsage(f"expected {FORM}, got {printable(text.strip())[:80]!r}") from None
+
+    def _take(self, index: int, said: str) -> None:
+        said = self._understood(said, index)
+        asked = self.board.asked[index]
+        self._open[index] = False
+        self.answers.append(Answer(arguments=asked.arguments, said=said))
+        if said == NOT_ALLOWED:
+            if asked.condition:  # nothing more of that kind
+                self._open &= np.array([each.condition != asked.condition for each in self.board.asked])
+        elif said != EITHER:
+            agree, labels = self._agree(asked, said), self._labels[:, index]
+            self._alive &= np.isin(labels, labels[agree])  # what counts as one outcome is right or wrong together
+
+    def _agree(self, asked: Asked, said: str) -> NDArray[np.bool_]:
+        """Return which programs do on an input what was said to be right: (n_programs,)."""
+        answers = self.board.answers
+        if said.startswith("raises "):
+            name = said.removeprefix("raises ")
+            return np.array([kind == Kind.EXCEPTION and is_a(text, name) for kind, text in asked.outcomes])
+        right = said.removeprefix("==").strip()
+        whole = (Kind.VALUE, write_literal(read_literal(right)))
+        found = []
+        for kind, text in asked.outcomes:
+            effects = effects_of(text) if kind == Kind.VALUE else None
+            if effects is not None and effects_of(right) is None:  # the value was answered, nothing of the effects
+                text = write_literal(effects.fields.get("value"))
+            found.append(kind == Kind.VALUE and not answers.differ(whole, (kind, _canonical(text) or text)))
+        return np.array(found)
+
+    def _clusters(self) -> list[list[int]]:
+        """Return the programs left, those that did the same on every input together, the most candidates first."""
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for p in np.flatnonzero(self._alive).tolist():
+            groups.setdefault(tuple(self._labels[p][self._open].tolist()), []).append(p)
+        counts = self.board.counts
+        return sorted(groups.values(), key=lambda rows: (-int(counts[rows].sum()), rows))
+
+
+def _canonical(text: str) -> str | None:
+    """Return a value's text as an answer is written; None where it is no literal."""
+    try:
+        return write_literal(read_literal(text))
+    except (BadText, RecursionError):
+        return None

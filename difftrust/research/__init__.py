@@ -1,0 +1,1 @@
+"""What recorded candidates tell: signals, agreement, selection, questions, prices."""

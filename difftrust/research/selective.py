@@ -1,0 +1,334 @@
+"""What agreement is worth: answer only where programs agree enough, and count how often that is wrong."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.special import bdtr, bdtrc
+
+from difftrust.research.candidates import CODER_SCHEMA, KEY
+from difftrust.research.signals import Signal, behaviour_signals, signal_of
+from difftrust_core.base.records import Kind
+from difftrust_core.estimates.pool import CompactTask, Ints, Pool
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.estimates import checked_confidence
+from difftrust_core.metrics.intervals import clopper_pearson
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+SPLITS: Final = 1000
+NONE: Final = -1
+"""Stands for no threshold: nothing is answered."""
+ANSWERED: Final[dict[str, Any]] = {
+    **{"n_answered": pl.Int64, "n_wrong": pl.Int64, "coverage": pl.Float64},
+    **{"risk": pl.Float64, "risk_low": pl.Float64, "risk_high": pl.Float64},
+}
+
+
+def answered(score: Floats, wrong: Bools, threshold: float | None, *, confidence: float = 0.95) -> dict[str, Any]:
+    """Return coverage and risk at one threshold, by the names of ANSWERED; with threshold None nothing is answered.
+
+    ``risk_low`` and ``risk_high`` are exact (Clopper-Pearson), over tasks; without an answer risk and its interval are
+    None. Raises WrongUsage without a task.
+    """
+    if not len(score):
+        raise WrongUsage("coverage needs a task, got none; choose another benchmark or model")
+    chosen = np.zeros(len(score), dtype=bool) if threshold is None else score <= threshold
+    n_answered, n_wrong = int(chosen.sum()), int(wrong[chosen].sum())
+    values: tuple[float | None, ...] = (None, None, None)
+    if n_answered:
+        tail = (1 - checked_confidence(confidence)) / 2
+        values = (n_wrong / n_answered, *clopper_pearson(n_wrong, n_answered, alpha=tail))
+    return dict(zip(ANSWERED, (n_answered, n_wrong, n_answered / len(score), *values), strict=True))
+
+
+def risk_coverage(score: Floats, wrong: Bools, *, confidence: float = 0.95) -> pl.DataFrame:
+    """Return the curve of risk against coverage: a row for each distinct score, strict to loose.
+
+    Columns: threshold and those of ANSWERED. El-Yaniv & Wiener 2010.
+    """
+    rows = [{"threshold": t, **answered(score, wrong, t, confidence=confidence)} for t in np.unique(score).tolist()]
+    return pl.DataFrame(rows, schema={"threshold": pl.Float64, **ANSWERED})
+
+
+def p_values(n_answered: Ints, n_wrong: Ints, alpha: float) -> Floats:
+    """Return P(Binomial(n_answered, alpha) <= n_wrong): small where a risk above alpha is unlikely.
+
+    A valid p-value of "the risk is above alpha" for tasks drawn independently; 1 where nothing is answered.
+    """
+    p: Floats = bdtr(n_wrong.astype(np.float64), n_answered, alpha)
+    return p
+
+
+def loosest(n_answered: Ints, n_wrong: Ints, *, alpha: float, delta: float) -> Ints:
+    """Return the index of the last threshold accepted, NONE if even the first is not: (...,).
+
+    ``n_answered``, ``n_wrong``: (..., n_thresholds), counted on calibration tasks, strict to loose. Fixed-sequence
+    testing: each threshold is tested at level delta, and the first that fails ends the sequence, so that nothing has to
+    be paid for testing many. With thresholds that were fixed beforehand, and calibration tasks drawn independently from
+    those to come, the probability that the risk at the returned one is above alpha is at most delta. Angelopoulos,
+    Bates, Candes, Jordan & Lei 2021, Learn then Test, section 4.2.
+    """
+    _check_level("alpha", alpha)
+    _check_level("delta", delta)
+    passed = p_values(n_answered, n_wrong, alpha) <= delta
+    last: Ints = np.logical_and.accumulate(passed, axis=-1).sum(axis=-1) + NONE
+    return last
+
+
+def counts_at(score: Floats, wrong: Bools, thresholds: Sequence[float]) -> tuple[Bools, Bools]:
+    """Return which tasks are answered, and which of them wrongly, at each threshold: (n_tasks, n_thresholds) twice."""
+    is_answered = score[:, np.newaxis] <= np.asarray(thresholds)
+    return is_answered, is_answered & wrong[:, np.newaxis]
+
+
+def guaranteed_threshold(
+    score: Floats, wrong: Bools, thresholds: Sequence[float], *, alpha: float, delta: float
+) -> float | None:
+    """Return the loosest threshold at which the risk is at most alpha, with probability 1 - delta; None: none is.
+
+    ``thresholds``: ascending, chosen without looking at these tasks. The rest as in ``loosest``.
+    """
+    is_answered, is_wrong = counts_at(score, wrong, thresholds)
+    index = int(loosest(is_answered.sum(axis=0), is_wrong.sum(axis=0), alpha=alpha, delta=delta))
+    return None if index == NONE else thresholds[index]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Splits:
+    """Random halves of the same tasks: a threshold from the one, kept on the other. Arrays of one element a split."""
+
+    chosen: Ints
+    """Index of the threshold, or NONE."""
+    n_answered: Ints
+    """Held-out tasks answered."""
+    n_wrong: Ints
+    """Wrong ones of these."""
+    n_held_out: int
+
+
+def over_splits(
+    score: Floats,
+    wrong: Bools,
+    thresholds: Sequence[float],
+    *,
+    alpha: float,
+    delta: float,
+    splits: int = SPLITS,
+    seed: int = 0,
+) -> Splits:
+    """Return what ``guaranteed_threshold`` of a random half of the tasks does on the other half, many times.
+
+    Raises WrongUsage if there are fewer than two tasks.
+    """
+    n_tasks = len(score)
+    if n_tasks < 2:
+        raise WrongUsage(f"splitting into halves needs two tasks, got {n_tasks}; choose a larger benchmark")
+    halves = np.tile(np.arange(n_tasks) < n_tasks // 2, (splits, 1))
+    calibration = np.random.default_rng(seed).permuted(halves, axis=1).astype(np.float64)  # products of floats are fast
+    both = counts_at(score, wrong, thresholds)
+    here = [(calibration @ one).astype(np.int64) for one in both]
+    chosen = loosest(*here, alpha=alpha, delta=delta)
+    held_out = [one.sum(axis=0) - own for one, own in zip(both, here, strict=True)]
+    n_answered, n_wrong = (np.where(chosen == NONE, 0, own[np.arange(splits), chosen]) for own in held_out)
+    return Splits(chosen=chosen, n_answered=n_answered, n_wrong=n_wrong, n_held_out=n_tasks - n_tasks // 2)
+
+
+def share_broken(chosen: Ints, score: Floats, wrong: Bools, thresholds: Sequence[float], *, alpha: float) -> float:
+    """Return the share of ``chosen`` at which the risk of these tasks is above alpha; NONE breaks nothing."""
+    is_answered, is_wrong = counts_at(score, wrong, thresholds)
+    above = is_wrong.sum(axis=0) > alpha * is_answered.sum(axis=0)
+    return float((above[chosen] & (chosen != NONE)).mean())
+
+
+def share_rejected(n_answered: Ints, n_wrong: Ints, *, alpha: float, level: float = 0.05) -> float:
+    """Return how often so many wrong answers say, by an exact test at ``level``, that the risk is above alpha."""
+    p = np.where(n_wrong > 0, bdtrc(np.maximum(n_wrong - 1, 0).astype(np.float64), n_answered, alpha), 1.0)
+    return float((p <= level).mean())
+
+
+def _check_level(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise WrongUsage(f"{name} lies between 0 and 1, got {value}; 0.1 is usual")
+
+
+THRESHOLDS: Final[dict[str, tuple[float, ...]]] = {
+    "incoherence": (0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1),
+    "largest_share": tuple(k / 10 for k in range(10, 0, -1)),
+    "n_clusters": (*range(1, 11), 15, 20, 50),
+}
+"""The signals that can be answered by, and their thresholds, strict to loose: fixed, so that no task chooses them."""
+_SHOWN: Final = ("coverage", "risk", "risk_low", "risk_high")
+_KEPT: Final = ("answering", "coverage", "risk", "broken", "held_out_above", "held_out_rejected", "transfer_broken")
+
+
+def answers(pool: Pool, *, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
+    """Return the signals of each coder and task at one temperature, and whether the answer is wrong.
+
+    Columns: KEY, m, n, incoherence, largest_share, n_clusters, null of a single candidate; wrong, null without a
+    reference. The first ``m`` candidates on the first ``n`` inputs, None: all.
+    """
+    found = behaviour_signals(pool, temperature=temperature, m=m, n=n).select(*KEY, "m", "n", *THRESHOLDS)
+    numbers = {task.task_id: i for i, task in enumerate(pool.tasks)}
+    wrong: list[bool | None] = []
+    for (model,), part in found.group_by("model", maintain_order=True):
+        own = pool.of((str(model), temperature)).first(m)
+        for task_id, n_inputs in part.select("task_id", "n").iter_rows():
+            index = numbers[task_id]
+            wrong.append(is_answer_wrong(pool.tasks[index], pool.equality, own.row[own.task == index], n_inputs))
+    defined = pl.when(pl.col("m") > 1).then(pl.col(*THRESHOLDS))  # one candidate agrees with nobody
+    return found.with_columns(defined, pl.Series("wrong", wrong, dtype=pl.Boolean))
+
+
+def is_answer_wrong(task: CompactTask, equality: str, rows: Ints, n: int) -> bool | None:
+    """Return whether the answer of candidates with the behaviours ``rows``, in sampled order, is wrong; None: unknown.
+
+    On the first n inputs. A candidate that does not load is no answer; where none loads, that is wrong.
+    """
+    if task.reference is None:
+        return None
+    width = int(task.pattern_of_input[:n].max()) + 1  # patterns are numbered as they appear
+    labels = task.labels[equality][:, :width]
+    loading = rows[task.kinds[rows, 0] != Kind.LOAD_ERROR]
+    sizes = Counter(labels[row].tobytes() for row in loading.tolist())
+    answer = max(sizes, key=sizes.__getitem__, default=None)  # of equally large ones the first
+    return bool(answer != labels[task.reference].tobytes())
+
+
+def signal_named(column: str) -> Signal:
+    """Return the signal of a column of THRESHOLDS. Raises WrongUsage for another."""
+    if column not in THRESHOLDS:
+        raise WrongUsage(f"a signal to answer by is one of {', '.join(THRESHOLDS)}, got {column!r}")
+    return signal_of(column)
+
+
+def curve_table(rows: pl.DataFrame, *, signal: str = "incoherence", confidence: float = 0.95) -> pl.DataFrame:
+    """Return ``risk_coverage`` of each coder: CODER_SCHEMA, threshold and ANSWERED; of ``rows`` of ``answers``."""
+    chosen = signal_named(signal)
+    found = [
+        risk_coverage(score, wrong, confidence=confidence).select(
+            *[pl.lit(value).alias(name) for name, value in coder.items()],
+            pl.col("threshold") * chosen.sign,
+            *ANSWERED,
+        )
+        for coder, score, wrong in _coders(rows, chosen)
+    ]
+    return pl.concat([pl.DataFrame(schema={**CODER_SCHEMA, "threshold": pl.Float64, **ANSWERED}), *found])
+
+
+def agreement_table(
+    rows: pl.DataFrame, *, signal: str = "incoherence", alpha: float = 0.1, delta: float = 0.1, seed: int = 0
+) -> pl.DataFrame:
+    """Return what the agreement of each coder's programs is worth, a row a coder; of ``rows`` of ``answers``.
+
+    ``agree_``: where all programs agree. ``threshold``: with probability 1 - delta the risk is at most alpha where
+    ``signal`` is at it or stricter; from a random half of the tasks, null if no threshold is. ``held_out_``: at that
+    threshold, on the other half, whose own share wrong may lie above alpha by chance. ``transfer_``: at that threshold,
+    on all tasks of the other benchmarks. Each: ``_coverage`` and ``_risk`` with its exact 95 % interval; null where
+    nothing is answered, or there is no task.
+    """
+    chosen = signal_named(signal)
+    thresholds = _scores_of(chosen)
+    made = []
+    for coder, score, wrong in _coders(rows, chosen):
+        half = _half(len(score), seed, coder)
+        threshold = guaranteed_threshold(score[half], wrong[half], thresholds, alpha=alpha, delta=delta)
+        made.append(
+            {
+                **coder,
+                "n_tasks": len(score),
+                **_shown("agree", score, wrong, thresholds[0]),
+                "threshold": None if threshold is None else chosen.sign * threshold,
+                **_shown("held_out", score[~half], wrong[~half], threshold),
+                **_shown("transfer", *_elsewhere(rows, chosen, coder), threshold),
+            }
+        )
+    shown = [f"{part}_{name}" for part in ("agree", "held_out", "transfer") for name in _SHOWN]
+    schema = {**CODER_SCHEMA, "n_tasks": pl.Int64, **dict.fromkeys(shown[:4], pl.Float64), "threshold": pl.Float64}
+    return pl.DataFrame(made, schema={**schema, **dict.fromkeys(shown[4:], pl.Float64)})
+
+
+def guarantee_table(
+    rows: pl.DataFrame,
+    *,
+    signal: str = "incoherence",
+    alpha: float = 0.1,
+    delta: float = 0.1,
+    splits: int = SPLITS,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return how often the bound is kept over random halves of each coder's tasks; of ``rows`` of ``answers``.
+
+    Columns: CODER_SCHEMA, n_tasks; ``answering``: share of splits that find a threshold; ``coverage``: mean share of
+    held-out tasks answered; ``risk``: wrong among all held-out answers, null without one. Shares of all splits:
+    ``broken``, whose threshold has a risk above alpha on the whole benchmark, at most delta by the guarantee;
+    ``held_out_above``, whose held-out risk is; ``held_out_rejected``, whose held-out answers reject a risk of at most
+    alpha at 5 %; ``transfer_broken``, whose threshold has a risk above alpha on the other benchmarks, null without one.
+    """
+    chosen = signal_named(signal)
+    thresholds = _scores_of(chosen)
+    made = []
+    for coder, score, wrong in _coders(rows, chosen):
+        if len(score) < 2:
+            continue
+        found = over_splits(score, wrong, thresholds, alpha=alpha, delta=delta, splits=splits, seed=seed)
+        broken, transfer_broken = (
+            share_broken(found.chosen, *tasks, thresholds, alpha=alpha) if len(tasks[0]) else None
+            for tasks in ((score, wrong), _elsewhere(rows, chosen, coder))
+        )
+        values = {"broken": broken, **_held_out(found, alpha), "transfer_broken": transfer_broken}
+        made.append({**coder, "n_tasks": len(score), **values})
+    return pl.DataFrame(made, schema={**CODER_SCHEMA, "n_tasks": pl.Int64, **dict.fromkeys(_KEPT, pl.Float64)})
+
+
+def _held_out(found: Splits, alpha: float) -> dict[str, float | None]:
+    n_answered = int(found.n_answered.sum())
+    return {
+        "answering": float((found.chosen != NONE).mean()),
+        "coverage": n_answered / (len(found.chosen) * found.n_held_out),
+        "risk": int(found.n_wrong.sum()) / n_answered if n_answered else None,
+        "held_out_above": float((found.n_wrong > alpha * found.n_answered).mean()),
+        "held_out_rejected": share_rejected(found.n_answered, found.n_wrong, alpha=alpha),
+    }
+
+
+def _scores_of(signal: Signal) -> tuple[float, ...]:
+    """Return the thresholds as scores: ascending, more means an error is more likely."""
+    return tuple(signal.sign * threshold for threshold in THRESHOLDS[signal.column])
+
+
+def _coders(rows: pl.DataFrame, signal: Signal) -> Iterator[tuple[dict[str, Any], Floats, Bools]]:
+    for values, part in rows.sort(KEY).group_by(*CODER_SCHEMA, maintain_order=True):
+        score, wrong = _scored(part, signal)
+        if len(score):
+            yield dict(zip(CODER_SCHEMA, values, strict=True)), score, wrong
+
+
+def _scored(rows: pl.DataFrame, signal: Signal) -> tuple[Floats, Bools]:
+    """Return score and wrong of the rows that have both."""
+    score = signal.score(rows)
+    known = ~np.isnan(score) & rows["wrong"].is_not_null().to_numpy()
+    return score[known], rows["wrong"].fill_null(value=False).to_numpy()[known]
+
+
+def _half(n_tasks: int, seed: int, coder: dict[str, Any]) -> Bools:
+    """Return a random half of the tasks, another one for each coder, so that an odd one does not colour all rows."""
+    rng = np.random.default_rng([seed, crc32(repr(tuple(coder.values())).encode())])
+    is_in: Bools = rng.permutation(n_tasks) < n_tasks // 2
+    return is_in
+
+
+def _elsewhere(rows: pl.DataFrame, signal: Signal, coder: dict[str, Any]) -> tuple[Floats, Bools]:
+    """Return score and wrong of the same model and temperature on the other benchmarks."""
+    same = pl.all_horizontal(pl.col(name) == coder[name] for name in ("model", "temperature"))
+    return _scored(rows.filter(same & (pl.col("benchmark") != coder["benchmark"])), signal)
+
+
+def _shown(part: str, score: Floats, wrong: Bools, threshold: float | None) -> dict[str, float | None]:
+    values = answered(score, wrong, threshold) if len(score) else dict.fromkeys(_SHOWN)
+    return {f"{part}_{name}": values[name] for name in _SHOWN}

@@ -1,0 +1,1 @@
+"""Inputs on which programs may differ."""

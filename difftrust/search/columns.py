@@ -1,0 +1,174 @@
+"""The columns of frames that code and docstrings mention, and what each holds."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from difftrust_core.base.literals import Instance
+from difftrust_core.languages.python.syntax import parsed
+
+MAX_COLUMNS = 20
+_BY_COLUMNS: Final = frozenset(
+    ("groupby", "group_by", "sort_values", "sort", "drop_duplicates", "unique", "set_index", "pivot", "explode")
+) | {"nlargest", "dropna", "select", "drop_nulls", "partition_by"}
+"""Methods whose first arguments are names of columns."""
+_KEYWORDS: Final = frozenset(("by", "on", "subset", "index", "columns", "values", "left_on", "right_on", "group_by"))
+_NUMERIC: Final = frozenset(
+    ("sum", "mean", "std", "var", "median", "cumsum", "diff", "rolling", "round", "quantile", "pct_change", "clip")
+)
+_KINDS: Final = (
+    ("date", r"date|time|timestamp|day$|month$|_at$|_on$"),
+    ("bool", r"^(?:is|has|was|can)_|flag|active|enabled|valid$|paid$"),
+    ("float", r"price|amount|total|cost|rate|score|value|weight|salary|revenue|temp|ratio|height|lat|lon|pct|percent|"
+              r"balance|sales|income|profit|discount|distance|return"),
+    ("int", r"^(?:n|id|k|x|y|qty)$|_id$|^n_|count|quantity|qty|age|year|units|rank|number|num|stock|visits|clicks"),
+    ("str", r"name|category|city|country|type|status|group|key|label|region|email|team|user|product|code|text|dept|"
+            r"department|gender|color|store|customer|symbol|currency|sku"),
+)  # fmt: skip
+_SAID: Final = (
+    ("int", r"\bwhole\b|\binteger|\bints?\b|\bcents\b|dtype\.kind == .[iu]\W"),
+    ("float", r"\bfloats?\b|\bdecimals?\b|dtype\.kind == .f\W"),
+    ("bool", r"\bbool|\btrue\b|dtype\.kind == .b\W"),
+    ("date", r"\bdates?\b|\btimestamps?\b|dtype\.kind == .M\W"),
+    ("str", r"\btexts?\b|\bstrings?\b|\bstr\b"),
+)
+"""What a docstring says right behind a column's name."""
+_WORD: Final = re.compile(r"""["'`]+([^"'`\n]{1,100}?)["'`]+""")
+_NO_COLUMNS: Final = frozenset(("and", "or", "the", "a", "an", "of", "in", "to", "with", "as", "is", "are", "for"))
+
+
+def columns_in(docstring: str, codes: Sequence[str], values: Sequence[Any]) -> dict[str, str]:
+    """Return the columns of frames and what each holds: int, float, str, date or bool.
+
+    They come from frames among ``values``, from the docstring and from programs; empty where no frame is mentioned.
+    """
+    found: dict[str, str] = {}
+    for name, kind in (pair for value in values for pair in _of_value(value)):
+        found.setdefault(name, kind or kind_of_column(name))
+    trees = [tree for tree in map(parsed, codes) if tree is not None]
+    named = [pair for tree in trees for pair in _of_tree(tree)]
+    made = {name for tree in trees for name in _made(tree)}
+    used = {name: kind for name, kind in reversed(named) if kind}
+    for name in _of_docstring(docstring):
+        found.setdefault(name, used.get(name) or _kind_said(name, docstring) or kind_of_column(name))
+    if not found:
+        for name, _ in named:
+            if name not in made:
+                found.setdefault(name, used.get(name) or kind_of_column(name))
+    return dict(list(found.items())[:MAX_COLUMNS])
+
+
+def _kind_said(name: str, docstring: str) -> str:
+    for match in re.finditer(rf"""["'`]+{re.escape(name)}["'`]+([^,;\n"`]{{0,40}}.{{0,4}})""", docstring):
+        for kind, pattern in _SAID:
+            if re.search(pattern, match[1], re.IGNORECASE):
+                return kind
+    return ""
+
+
+def kind_of_column(name: str) -> str:
+    """Return what a column of this name usually holds."""
+    plain = name.lower().replace(" ", "_")
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, plain)), "float")
+
+
+def _of_value(value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Instance) and value.type_name.endswith("DataFrame") and value.args:
+        data = value.args[0]
+        if isinstance(data, dict):
+            for name, column in data.items():
+                if isinstance(name, str):
+                    yield name, _kind_of(column)
+        elif isinstance(data, list) and data and isinstance(data[0], dict):
+            yield from ((name, _kind_of([entry])) for name, entry in data[0].items() if isinstance(name, str))
+
+
+def _kind_of(column: Any) -> str:
+    kinds = {type(entry) for entry in column if entry is not None} if isinstance(column, list | tuple) else set()
+    for kind in (str, float, int, bool):
+        if kind in kinds:
+            return "float" if kind is int and float in kinds else kind.__name__
+    dates = any(isinstance(e, Instance) and e.type_name.rpartition(".")[2] in ("date", "datetime") for e in column)
+    return "date" if kinds and dates else ""
+
+
+def _of_docstring(docstring: str) -> Iterator[str]:
+    """Iterate over the names after the word "columns": quoted ones, else a list of plain words."""
+    for match in re.finditer(r"\bcolumns?\b", docstring, re.IGNORECASE):
+        after = re.split(r"[.;]\s|\n\s*\n", docstring[match.end() : match.end() + 300])[0]
+        before = docstring[max(0, match.start() - 60) : match.start()]
+        quoted = [name for name in _WORD.findall(after) if re.fullmatch(r"[\w ]{1,40}", name)]
+        if quoted:
+            yield from quoted
+        elif re.search(r"""["'`]+(\w+)["'`]+\s*$""", before):  # the "price" column
+            yield from _WORD.findall(before)[-1:]
+        else:
+            listed = re.match(
+                r"\s*(?:named|called|are)?\s*[:(]?\s*((?:\w+\s*(?:,\s*(?:and\s+)?|\s+and\s+))+\w+)", after
+            )
+            words = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", listed[1]) if listed else []
+            yield from (word for word in words if re.fullmatch(r"[A-Za-z_]\w*", word) and word not in _NO_COLUMNS)
+
+
+def _of_tree(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Iterate over (column, what its use says that it holds) in a program."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Subscript(slice=inside) | ast.Call(args=[inside]), attr=attr):
+                use = "float" if attr in _NUMERIC else {"str": "str", "dt": "date"}.get(attr, "")
+                yield from ((name, use) for name in _texts(inside) if use and _is_column(node.value))
+            case ast.Compare(left=left, comparators=[ast.Constant(value=str())]) if _is_column(left):
+                yield from ((name, "str") for name in _texts(_inside(left)))
+        if _is_column(node) and not isinstance(getattr(node, "ctx", None), ast.Store):
+            yield from ((name, "") for name in _texts(_inside(node)))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _BY_COLUMNS:
+                yield from ((name, "") for argument in node.args for name in _texts(argument))
+            for keyword in node.keywords:
+                if keyword.arg in _KEYWORDS:
+                    yield from ((name, "") for name in _texts(keyword.value))
+            if node.func.attr in ("agg", "aggregate", "astype", "fillna"):
+                for argument in node.args:
+                    keys = argument.keys if isinstance(argument, ast.Dict) else []
+                    yield from ((name, "") for key in keys if key for name in _texts(key))
+
+
+def _is_column(node: ast.AST) -> bool:
+    """Tell whether a node takes columns: ``df["a"]``, ``df[["a", "b"]]``, ``df.loc[:, "a"]``, ``pl.col("a")``."""
+    match node:
+        case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="col")):
+            return True
+    return False
+
+
+def _inside(node: ast.AST) -> ast.expr:
+    match node:
+        case ast.Subscript(slice=inside) | ast.Call(args=[inside, *_]):
+            return inside
+    return ast.Constant(value=None)
+
+
+def _texts(node: ast.expr) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            for part in elts:
+                yield from _texts(part)
+
+
+def _made(tree: ast.Module) -> Iterator[str]:
+    """Iterate over columns that a program makes itself."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(slice=inside, ctx=ast.Store()):
+                yield from _texts(inside)
+            case ast.Call(func=ast.Attribute(attr="alias"), args=[name, *_]):
+                yield from _texts(name)
+            case ast.Call(func=ast.Attribute(attr="assign" | "with_columns" | "agg"), keywords=keywords):
+                yield from (keyword.arg for keyword in keywords if keyword.arg)
+            case ast.keyword(arg="columns", value=ast.Dict(values=values)):
+                yield from (name for value in values for name in _texts(value))

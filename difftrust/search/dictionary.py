@@ -1,0 +1,127 @@
+"""What programs compare with and descriptions quote: the texts and numbers that inputs of a check are made of."""
+
+import ast
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from difftrust_core.base.literals import write_literal
+from difftrust_core.languages.python.syntax import parsed
+
+_MAX_BITS = 64
+"""Numbers of more bits are not taken from programs."""
+_LARGE = 2**_MAX_BITS
+_MAX_TEXT = 1_000
+"""Characters of a constant; longer ones are not taken from programs."""
+_MOST = 100
+"""Constants of one kind that are taken from one program."""
+_MAX_PROGRAM = 1 << 20
+_MAX_WORDS = 400
+_Constant = TypeVar("_Constant", bound=int | float | str | bytes)
+_QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constants:
+    """What programs compare with: distinct constants of their texts, sorted by how they are written."""
+
+    numbers: tuple[int | float, ...]
+    texts: tuple[str | bytes, ...]
+
+
+def mine_constants(programs: Iterable[str]) -> Constants:
+    """Return the constants in the syntax trees of programs, docstrings left out; of what does not parse, none."""
+    numbers: dict[str, int | float] = {}
+    texts: dict[str, str | bytes] = {}
+    for tree in filter(None, map(_parsed, programs)):
+        nodes = list(ast.walk(tree))
+        alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        found = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in alone]
+        numbers |= _first_of(value for value in found if isinstance(value, int | float) and _is_usable(value))
+        texts |= _first_of(value for value in found if isinstance(value, str | bytes) and len(value) <= _MAX_TEXT)
+    return Constants(
+        numbers=tuple(numbers[text] for text in sorted(numbers)), texts=tuple(texts[text] for text in sorted(texts))
+    )
+
+
+def _parsed(program: str) -> ast.Module | None:
+    return parsed(program) if len(program) <= _MAX_PROGRAM else None
+
+
+def _first_of(values: Iterable[_Constant]) -> dict[str, _Constant]:
+    """Return the first distinct values by how they are written."""
+    return dict(islice({write_literal(value): value for value in values}.items(), _MOST))
+
+
+def _is_usable(number: int | float) -> bool:
+    if isinstance(number, float):
+        return math.isfinite(number) and abs(number) < _LARGE
+    return type(number) is int and number.bit_length() <= _MAX_BITS
+
+
+def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
+    """Return texts and numbers (as texts) that programs compare with and a description quotes: for ``TypedInputs``."""
+    codes = list(programs)
+    mined = mine_constants(codes)
+    found = [str(number) for number in folded_numbers(codes)]
+    found += [text for text in mined.texts if isinstance(text, str) and text]
+    found += [write_literal(number) for number in mined.numbers]
+    found += quoted(description)
+    found += _NUMBER.findall(description)
+    return list(dict.fromkeys(found))[:_MAX_WORDS]
+
+
+def quoted(description: str) -> list[str]:
+    """Return the texts that a description has in quotes."""
+    return [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
+
+
+def folded_numbers(programs: Iterable[str]) -> list[int]:
+    """Return what programs compute of whole numbers alone: 86400 of ``60 * 60 * 24``."""
+    found: dict[int, None] = {}
+    for program in programs:
+        tree = _parsed(program)
+        for node in ast.walk(tree) if tree is not None else ():
+            number = _folded(node) if isinstance(node, ast.BinOp) else None
+            if number is not None and abs(number) < _LARGE:
+                found[number] = None
+    return list(found)
+
+
+def _folded(node: ast.AST) -> int | None:
+    match node:
+        case ast.Constant(value=int(number)) if abs(number) < _LARGE and type(number) is int:
+            return number
+        case ast.BinOp(left=left, op=op, right=right):
+            one, other = _folded(left), _folded(right)
+            if one is None or other is None or max(abs(one), abs(other)) >= _LARGE:
+                return None
+            match op:
+                case ast.Add():
+                    return one + other
+                case ast.Sub():
+                    return one - other
+                case ast.Mult():
+                    return one * other
+                case ast.Pow() if 0 <= other < 64 and abs(one) <= 16:
+                    return int(one**other)
+                case ast.LShift() if 0 <= other < 64:
+                    return one << other
+    return None
+
+
+def numbers_in(dictionary: Sequence[str]) -> list[int | float]:
+    """Return the numbers among texts."""
+    found: list[int | float] = []
+    for text in dictionary:
+        try:
+            value = ast.literal_eval(text) if len(text) < 30 else None
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+        if isinstance(value, int | float) and type(value) is not bool and math.isfinite(value) and abs(value) < 2**64:
+            found.append(value)
+    return found

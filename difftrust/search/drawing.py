@@ -1,0 +1,485 @@
+"""The inputs of a check: seed inputs changed in steps that keep their types, and every fifth drawn from the types.
+
+The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they were when results were recorded.
+"""
+
+import ast
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from difftrust.search.dictionary import dictionary_of, numbers_in
+from difftrust.search.realistic_texts import KnownTexts
+from difftrust.search.related import related, shared
+from difftrust.source.usage import usage_types
+from difftrust.types.argument_types import (
+    Annotations,
+    ArgumentTypes,
+    NotResolved,
+    Parameter,
+    joined_arguments,
+    split_arguments,
+)
+from difftrust.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
+from difftrust.types.choices import Variable
+from difftrust.types.infer import Anything, Tree, common_type, type_of
+from difftrust.types.numbers import Whole
+from difftrust.types.standard import Standard
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.languages.python.fuzz import generator_of
+from difftrust_core.languages.python.syntax import parsed
+
+_FRESH_EVERY = 5
+_FAVOUR = 0.6
+"""Of so many changed inputs the seed is one on which programs return a value."""
+_STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
+_NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
+"""Names for what ``**kwargs`` takes."""
+_EAGER = 0.1
+"""Of so many inputs all numbers and texts that change become those that programs name."""
+_FEW = 20
+"""So many parts of a value are looked at for what it keeps to."""
+_LIKELY = 0.8
+_SWEEP_EVERY = 3
+"""Every third input of a function of one whole number is the next one of the small ones."""
+_SHARED = 0.15
+"""So many inputs have a part that is also elsewhere in them."""
+_RELATED = 0.3
+"""So many inputs have an argument that is made from another one."""
+
+
+class FreshDraws:
+    """Argument tuples drawn from the types of the parameters alone."""
+
+    def __init__(
+        self,
+        types: ArgumentTypes,
+        given: Sequence[tuple[Any, ...]] = (),
+        likely: Mapping[str, Type] | None = None,
+    ):
+        self.likely = dict(likely or {})
+        """What parameters of an open type (``list``, ``Any``) hold most of the time."""
+        self._parameters = types.parameters
+        values = values_by_name(types, given)
+        self.types: dict[str, Type] = {}
+        """What each parameter is drawn from; without those of which nothing is known."""
+        for parameter, kind in zip(types.parameters, types.types, strict=True):
+            known = kind if parameter.name not in types.unchecked else _told(parameter, values.get(parameter.name, ()))
+            if known is not None:
+                self.types[parameter.name] = known
+        self.is_possible = all(p.name in self.types or not p.required for p in self._parameters)
+        """Enough is known of every parameter that needs an argument."""
+
+    def draw(self, draws: Draws) -> tuple[Any, ...]:
+        """Return an argument tuple. Raises NoValue where a type has none."""
+        values: list[Any] = []
+        named: dict[str, Any] = {}
+        stops = False
+        for parameter in self._parameters:
+            kind = self.types.get(parameter.name)
+            if parameter.name in self.likely and draws.chance(_LIKELY):
+                kind = self.likely[parameter.name]
+            if kind is None or not (parameter.required or draws.chance(0.6)):
+                stops = stops or not parameter.keyword
+                continue
+            if parameter.variadic:
+                several = [_value(kind, parameter, draws) for _ in range(draws.below(4))]
+                if parameter.keyword:
+                    free = [name for name in _NAMES if all(other.name != name for other in self._parameters)]
+                    named |= dict(zip(draws.generator.sample(free, len(several)), several, strict=True))
+                elif not stops:
+                    values += several
+            elif parameter.keyword:
+                named[parameter.name] = _value(kind, parameter, draws)
+            elif not stops:
+                values.append(_value(kind, parameter, draws))
+        return joined_arguments(values, named)
+
+
+def _value(kind: Type, parameter: Parameter, draws: Draws) -> Any:
+    draws.name = parameter.name
+    return kind.draw(draws)
+
+
+def _told(parameter: Parameter, values: Sequence[Any]) -> Type | None:
+    """Return the type of a parameter of unknown type by the values given for it, and its default."""
+    known = list(values)
+    try:
+        default = read_literal(ast.unparse(parameter.default)) if parameter.default is not None else None
+    except BadText:
+        default = None
+    if default is not None or (known and parameter.default is not None):
+        known.append(default)
+    return common_type(known) if known else None
+
+
+def values_by_name(types: ArgumentTypes, given: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    """Return the values that argument tuples have for each parameter."""
+    positional = [parameter for parameter in types.parameters if not parameter.keyword]
+    found: dict[str, list[Any]] = {}
+    for arguments in given:
+        values, named = split_arguments(arguments)
+        for at, value in enumerate(values):
+            if positional:
+                found.setdefault(positional[min(at, len(positional) - 1)].name, []).append(value)
+        for name, value in named.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def sample_seeds(
+    types: ArgumentTypes,
+    *,
+    seed: int,
+    n_seeds: int = 40,
+    docstring: str = "",
+    given: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    codes: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Return up to ``n_seeds`` distinct argument tuples that fit ``types``, in the text form of ``literals``.
+
+    ``given``: argument tuples that are known, which tell the types of parameters without any.
+    ``columns``: of frames, by name. ``codes``: programs, which tell what arrays and bare ``list`` hold.
+    Deterministic in ``seed``; empty where nothing is known of a parameter.
+    """
+    fresh = FreshDraws(types, _tuples(given), likely_types(types, given, codes))
+    if not fresh.is_possible:
+        return ()
+    texts, generator = KnownTexts(docstring, texts_by_name(types, given)), random.Random(f"{seed}/seeds")
+    words = dictionary_of((), docstring)
+    found: dict[str, None] = {}
+    for _ in range(4 * n_seeds):
+        draws = Draws(
+            generator=generator,
+            texts=texts,
+            words=words,
+            numbers=numbers_in(words),
+            columns=dict(columns or {}),
+        )
+        try:
+            text = write_literal(fresh.draw(draws))
+        except (NoValue, RecursionError):
+            continue
+        if types.accepts(text):
+            found[text] = None
+        if len(found) == n_seeds:
+            break
+    return tuple(found)
+
+
+def likely_types(types: ArgumentTypes, given: Sequence[str], codes: Sequence[str]) -> dict[str, Type]:
+    """Return what parameters most likely hold whose annotation leaves it open (``list``, ``dict``, ``Any``).
+
+    By the values given, else by how programs use them; only what the annotation allows.
+    """
+    open_ones = [
+        p for p, t in zip(types.parameters, types.types, strict=True) if p.annotation is not None and _is_open(t)
+    ]
+    if not open_ones:
+        return {}
+    values = values_by_name(types, _tuples(given))
+    found: dict[str, Type] = {}
+    for parameter in open_ones:
+        shown = common_type(values.get(parameter.name, ()))
+        likely = shown if not _is_open(shown) else _by_use(parameter.name, types, codes)
+        kind = types.named_type(parameter.name)
+        if likely is not None and _allows(kind, likely) and all(map(likely.fits, values.get(parameter.name, ()))):
+            found[parameter.name] = likely
+    return found
+
+
+def _is_open(kind: Type) -> bool:
+    waiting, seen = [kind], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Tree):
+            continue
+        if isinstance(one, Anything):
+            return True
+        if id(one) not in seen:
+            seen.add(id(one))
+            waiting += one.inside()
+    return False
+
+
+def _by_use(name: str, types: ArgumentTypes, codes: Sequence[str]) -> Type | None:
+    """Return the type of a parameter by how the functions of programs use it; None where nothing is known."""
+    for code in codes:
+        tree = parsed(code)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                used = usage_types(node, codes).get(name)
+                if used is not None:
+                    with suppress(NotResolved, RecursionError):
+                        return Annotations(ast.Module(body=[], type_ignores=[])).resolve(used)
+    return None
+
+
+def _allows(kind: Type, likely: Type) -> bool:
+    """Tell whether what one type draws fits the other."""
+    draws = Draws(generator=random.Random(0))
+    try:
+        return all(kind.fits(likely.draw(draws)) for _ in range(20))
+    except (NoValue, RecursionError):
+        return False
+
+
+def texts_by_name(types: ArgumentTypes, given: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts that argument tuples hold for each parameter."""
+    found = values_by_name(types, _tuples(given))
+    return {name: [text for value in values for text in _texts_in(value)] for name, values in found.items()}
+
+
+def _texts_in(value: Any) -> list[str]:
+    if type(value) is dict:
+        value = tuple(value.values())
+    inside = value if type(value) in (list, tuple, set, frozenset) else ()
+    return [value] if type(value) is str else [text for part in inside for text in _texts_in(part)]
+
+
+def _tuples(texts: Sequence[str]) -> list[tuple[Any, ...]]:
+    return [found for found in map(arguments_of, texts) if found is not None]
+
+
+class TypedInputs:
+    """What draws the inputs of a check: always the same one for a task, seed, position and attempt.
+
+    ``dictionary``: texts and numbers of ``dictionary_of``. ``texts``: realistic ones by name.
+    ``columns``: of frames. ``likely``: what open types hold.
+    Attempt ``MAX_ATTEMPTS`` and beyond give an unchanged seed input.
+    """
+
+    def __init__(
+        self,
+        types: ArgumentTypes,
+        seeds: Sequence[str],
+        *,
+        task_id: str,
+        seed: int,
+        texts: KnownTexts | None = None,
+        dictionary: Sequence[str] = (),
+        columns: Mapping[str, str] | None = None,
+        likely: Mapping[str, Type] | None = None,
+    ):
+        self._types, self._task_id, self._seed = types, task_id, seed
+        self._seeds = [found for found in map(arguments_of, seeds) if found is not None]
+        self._fresh = FreshDraws(types, self._seeds, likely)
+        self._words, self._numbers = list(dictionary), numbers_in(dictionary)
+        self._columns = dict(columns or {})
+        self._texts: dict[str, list[str]] = {}
+        self._more_texts = texts
+        self._favoured: list[tuple[Any, ...]] = []
+        self._pool: dict[int, list[Any]] = {}
+        self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
+        for arguments in self._seeds:
+            self._remember(arguments)
+
+    def __call__(self, position: int, attempt: int) -> str:
+        """Return the input of one position and attempt, an argument tuple in the text form of ``literals``."""
+        generator = generator_of(self._task_id, seed=self._seed, position=position, attempt=attempt)
+        if attempt >= MAX_ATTEMPTS and self._seeds:
+            return write_literal(self._seeds[int(generator.random() * len(self._seeds))])
+        draws = Draws(
+            generator=generator,
+            texts=lambda name: [*(self._more_texts(name) if self._more_texts else ()), *self._texts.get(name, ())],
+            words=self._words,
+            numbers=self._numbers,
+            columns=self._columns,
+            is_eager=generator.random() < _EAGER,
+            varies=True,
+        )
+        swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
+        if swept is not None:
+            return swept
+        afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
+        try:
+            return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
+        except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
+            # Values of seeds may be of no known type; what cannot be changed is run as it is.
+            return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
+
+    @property
+    def seeds(self) -> list[str]:
+        """The seed inputs."""
+        return [write_literal(arguments) for arguments in self._seeds]
+
+    def favour(self, answered: Sequence[bool]) -> None:
+        """Change those seeds more often on which programs return a value, where most raise; one flag a seed."""
+        some = [seed for seed, has in zip(self._seeds, answered, strict=True) if has]
+        self._favoured = some if len(some) < _FAVOUR * len(self._seeds) else []
+
+    def fresh(self, n: int) -> list[str]:
+        """Return the first n inputs that are drawn afresh; none where too little is known."""
+        positions = range(_FRESH_EVERY - 1, _FRESH_EVERY * n, _FRESH_EVERY) if self._fresh.is_possible else ()
+        return [self(position, 0) for position in positions]
+
+    def _swept(self, number: int, draws: Draws) -> str | None:
+        """Return an input of a function of one whole number; None for the others: small numbers come all, in turn."""
+        if len(self._types.parameters) != 1 or self._types.parameters[0].variadic:
+            return None
+        (parameter,) = self._types.parameters
+        kind = self._fresh.types.get(parameter.name)
+        draws.name = parameter.name
+        value = kind.sweep(number) if isinstance(kind, Whole) else None
+        if value is None:
+            return None
+        return write_literal(joined_arguments([], {parameter.name: value}) if parameter.keyword else (value,))
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether an argument tuple fits the signature and its types."""
+        return self._types.accepts(text)
+
+    def exhaustive(self) -> list[str] | None:
+        """Return all argument tuples if the types have but few, else None."""
+        return None if self._types.unchecked else self._types.all_arguments()
+
+    def _remember(self, arguments: tuple[Any, ...]) -> None:
+        """Note which texts a seed input has by name, and which values by type."""
+        for part in self._parts(arguments):
+            waiting = [part]
+            while waiting:
+                one = waiting.pop()
+                self._pool.setdefault(id(one.type), []).append(one.value)
+                self._kept.append(one.type)
+                if type(one.value) is str and one.name is not None:
+                    self._texts.setdefault(one.name, []).append(one.value)
+                waiting += [
+                    Part(value=p.value, type=p.type, name=p.name or one.name) for p in one.type.parts(one.value)
+                ]
+
+    def _parts(self, arguments: tuple[Any, ...]) -> list[Part]:
+        """Return the arguments with the types by which they change."""
+        values, named = split_arguments(arguments)
+        positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
+        names = [*[positional[min(at, len(positional) - 1)] for at in range(len(values) if positional else 0)], *named]
+        return [
+            Part(value=value, type=self._type_of(name, value), name=name)
+            for name, value in zip(names, (*values, *named.values()), strict=False)
+        ]
+
+    def _type_of(self, name: str, value: Any) -> Type:
+        known = self._fresh.types.get(name)
+        if known is None and all(parameter.name != name for parameter in self._types.parameters):
+            known = self._types.named_type(name)  # one of **kwargs
+        likely = self._fresh.likely.get(name)
+        if likely is not None and likely.fits(value):
+            return likely
+        return known or type_of(value)
+
+    def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
+        """Return fresh arguments, now and then one made from another."""
+        drawn = self._fresh.draw(draws)
+        parts = self._parts(drawn)
+        if len(parts) < 2 or not draws.chance(_RELATED):
+            return drawn
+        positional, named = split_arguments(drawn)
+        values = related(parts, draws)
+        return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
+
+    def _changed(self, draws: Draws) -> tuple[Any, ...]:
+        if not self._seeds:
+            raise NoValue
+        is_near = bool(self._favoured) and draws.chance(_FAVOUR)  # far from it all raise again
+        draws.bound["steps"] = _STEPS[:4] if is_near else _STEPS
+        chosen = draws.one_of(self._favoured if is_near else self._seeds)
+        parts = self._parts(chosen)
+        draws.bound |= _bound_by(parts)
+        if not parts:
+            return self._fresh.draw(draws) if self._fresh.is_possible else chosen
+        kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
+        values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
+        if len(parts) > 1 and draws.chance(_RELATED):
+            values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
+        if draws.chance(_SHARED):
+            values = shared([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
+        positional, named = split_arguments(chosen)
+        names = dict(zip(named, values[len(positional) :], strict=True))
+        return self._with_others(values[: len(positional)], names, draws)
+
+    def _changed_one(self, part: Part, draws: Draws) -> Any:
+        draws.name = part.name or ""
+        way, value = draws.below(16), part.value
+        if way == 0:
+            return part.type.draw(draws)
+        if way <= 2 and len(self._seeds) > 1:
+            value = draws.one_of(self._pool.get(id(part.type), [value]))
+            if way == 1 and len(self._types.parameters) > 1:
+                return value
+        for _ in range(draws.one_of(draws.bound.get("steps", _STEPS))):
+            draws.name = part.name or ""
+            value = self._step(part.type, value, draws)
+        return value if part.type.fits(value) else part.value
+
+    def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
+        """Change one node, or put one of the same type of another seed input in its place."""
+        if draws.below(10) == 0:
+            return self._crossed(kind, value, draws.below(size_of_value(kind, value)), draws)
+        return change_somewhere(kind, value, draws)
+
+    def _crossed(self, kind: Type, value: Any, target: int, draws: Draws) -> Any:
+        if target == 0:
+            other = draws.one_of(self._pool.get(id(kind), [value]))
+            return other if type(other) is type(value) or not isinstance(kind, Variable | Anything) else value
+        target -= 1
+        parts = kind.parts(value)
+        for at, part in enumerate(parts):
+            size = size_of_value(part.type, part.value)
+            if target < size:
+                values = [other.value for other in parts]
+                values[at] = self._crossed(part.type, part.value, target, draws)
+                return kind.rebuilt(value, values)
+            target -= size
+        return value
+
+    def _with_others(self, values: list[Any], named: dict[str, Any], draws: Draws) -> tuple[Any, ...]:
+        """Now and then give an argument more or less of those that can be left out."""
+        if not draws.chance(0.1):
+            return joined_arguments(values, named)
+        positional = [parameter for parameter in self._types.parameters if not parameter.keyword]
+        by_name = [p for p in self._types.parameters if p.keyword and not p.variadic and not p.required]
+        at = len(values)
+        if positional and draws.chance(0.5):
+            following = positional[min(at, len(positional) - 1)]
+            last = positional[min(at, len(positional)) - 1]
+            if (at < len(positional) or following.variadic) and following.name not in named:
+                if following.name in self._fresh.types:
+                    values = [*values, _value(self._fresh.types[following.name], following, draws)]
+            elif values and not last.required:
+                values = values[:-1]
+        elif by_name:
+            one = draws.one_of(by_name)
+            if one.name in named:
+                named = {name: value for name, value in named.items() if name != one.name}
+            elif one.name in self._fresh.types:
+                named = {**named, one.name: _value(self._fresh.types[one.name], one, draws)}
+        return joined_arguments(values, named)
+
+
+def _bound_by(parts: Sequence[Part]) -> dict[str, Any]:
+    """Return what an input keeps to as it is changed: the types behind its type variables, aware times or not."""
+    found: dict[str, Any] = {}
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop(0)
+        if isinstance(part.type, Variable):
+            option = next((option for option in part.type.options if option.fits(part.value)), None)
+            found.setdefault(f"type variable {part.type.name}", option or type_of(part.value))
+        elif isinstance(part.type, Anything):
+            found.setdefault("anything", type_of(part.value))
+        elif isinstance(part.type, Standard) and "datetime" in part.type.names:
+            found.setdefault("aware", "tzinfo" in part.value.fields or len(part.value.args) > 7)
+        if isinstance(part.type, Variable | Anything) or len(waiting) < _FEW:
+            waiting += part.type.parts(part.value)[:_FEW]
+    return found
+
+
+def arguments_of(text: str) -> tuple[Any, ...] | None:
+    """Return an argument tuple by its text, None where it is none."""
+    try:
+        value = read_literal(text)
+    except BadText:
+        return None
+    return value if type(value) is tuple else None

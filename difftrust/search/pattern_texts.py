@@ -1,0 +1,102 @@
+"""Texts that the regular expressions of programs match, and keys of a module's tables: what random texts hardly are."""
+
+import ast
+import random
+import re
+from collections.abc import Iterable, Iterator
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+from difftrust_core.languages.python.syntax import parsed
+
+_MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
+_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PROGRAM = 12, 20, 200, 1 << 20
+_ANY = "aZ5 _-.x1"
+_CATEGORIES = {
+    codes.CATEGORY_DIGIT: "0123456789",
+    codes.CATEGORY_SPACE: " \t\n",
+    codes.CATEGORY_WORD: "abzAZ059_",
+    codes.CATEGORY_NOT_DIGIT: "aZ -.",
+    codes.CATEGORY_NOT_SPACE: "aZ5-.",
+    codes.CATEGORY_NOT_WORD: " -.,:/@",
+}
+
+
+def pattern_texts(programs: Iterable[str], *, seed: int) -> list[str]:
+    """Return texts for the patterns that programs give to ``re``; nothing of a program or a pattern is run."""
+    generator = random.Random(f"{seed}/patterns")
+    found: dict[str, None] = {}
+    for pattern in dict.fromkeys(text for program in programs for text in _patterns(program)):
+        try:
+            tree = _parser.parse(pattern)
+            for _ in range(_OF_EACH):
+                found["".join(_pieces(tree, generator, {}))[:_MAX_LENGTH]] = None
+        except (re.error, RecursionError, OverflowError, ValueError):
+            continue
+    return list(found)
+
+
+def key_texts(preamble: str) -> list[str]:
+    """Return the texts that a module looks things up by, also in other letters."""
+    tree = parsed(preamble)
+    dicts = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)] if tree is not None else []
+    keys = [key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)]
+    found = [key for key in keys if isinstance(key, str)][:_MAX_PATTERNS]
+    return list(dict.fromkeys(text for key in found for text in (key, key.lower(), key.upper(), key.title())))
+
+
+def _patterns(program: str) -> list[str]:
+    tree = parsed(program) if len(program) < _MAX_PROGRAM else None
+    found = []
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(value=str(text)), *_]) if (
+                name in _MATCHING and 1 < len(text) < _MAX_LENGTH
+            ):
+                found.append(text)
+    return found[:_MAX_PATTERNS]
+
+
+def _pieces(tree: Any, generator: random.Random, groups: dict[int, str]) -> Iterator[str]:
+    for code, argument in tree:
+        if code is codes.LITERAL:
+            yield chr(argument)
+        elif code in (codes.ANY, codes.NOT_LITERAL):
+            yield generator.choice(_ANY)
+        elif code is codes.IN:
+            yield _one_of_set(argument, generator)
+        elif code is codes.BRANCH:
+            yield from _pieces(generator.choice(argument[1]), generator, groups)
+        elif code is codes.SUBPATTERN:
+            inside = "".join(_pieces(argument[-1], generator, groups))
+            groups[argument[0]] = inside
+            yield inside
+        elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            least, most, inside = argument
+            for _ in range(generator.randint(least, min(int(most), least + 3)) if least < 50 else 50):
+                yield from _pieces(inside, generator, groups)
+        elif code is codes.ATOMIC_GROUP:
+            yield from _pieces(argument, generator, groups)
+        elif code is codes.GROUPREF:
+            yield groups.get(argument, "")
+
+
+def _one_of_set(items: list[tuple[Any, Any]], generator: random.Random) -> str:
+    """Return a character of a set; of a set that leaves some out, one that it does not."""
+    is_negated = items[0][0] is codes.NEGATE
+    characters = [_character(item, generator) for item in items if item[0] is not codes.NEGATE]
+    if not is_negated:
+        return str(generator.choice(characters))
+    left = [one for one in _ANY if one not in characters]
+    return str(generator.choice(left or [*_ANY]))
+
+
+def _character(item: tuple[Any, Any], generator: random.Random) -> str:
+    code, argument = item
+    if code is codes.LITERAL:
+        return chr(int(argument))
+    if code is codes.RANGE:
+        return chr(generator.randint(*argument))
+    characters: str = _CATEGORIES.get(argument, _ANY)
+    return generator.choice(characters)

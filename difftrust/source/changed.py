@@ -1,0 +1,201 @@
+"""The functions that differ between two git revisions, or a revision and the working tree: parsed, never executed."""
+
+import ast
+import copy
+import functools
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from difftrust.source.closure import Definitions, free_names
+from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
+from difftrust.source.target import Function, Target, is_test, targets_in, without_docstring
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.python.syntax import parsed
+
+Kind = Literal["changed", "added", "removed"]
+_ALIKE = 0.5
+"""A new file that has this share of the functions of one that is gone is the same file, moved."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedFunction:
+    """A function or method that is not what it was."""
+
+    path: str
+    """From the top of the repository; of a removed one where it was."""
+    entry_point: str
+    kind: Kind
+    old_path: str
+    """Where it was: another path where its file was moved; empty for an added one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What changed, in the order of the files."""
+
+    functions: tuple[ChangedFunction, ...]
+    unreadable: tuple[str, ...]
+    """Files, from the top, that changed and that Python cannot parse, on either side."""
+    state: str
+    """A digest of all Python files of both sides, tests included."""
+
+
+def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, folder: Path | None = None) -> Changes:
+    """Return the functions whose code, or that of what they use of their file, differs between two revisions.
+
+    ``new``: a revision, None for the working tree. ``paths``: files or folders from ``folder``, the current one by
+    default; none: all. Docstrings, comments and layout do not count, and tests are left out. A helper in another file
+    is not followed. Raises WrongUsage for what is no revision and for a path that neither side has.
+    """
+    folder = folder or Path.cwd()
+    top = top_of(folder).resolve()
+    chosen = [_from_top(path, folder, top) for path in paths]
+    before, after = _Side(folder, old, chosen), _Side(folder, new, chosen)
+    for path, text in zip(chosen, paths, strict=True):
+        is_there = new is None and (top / path).is_dir()
+        if not is_there and not any(_is_below(name, path) for name in [*before.every, *after.every]):
+            raise WrongUsage(f"expected Python files at {text}, neither side has any; name them from this folder")
+    names = [name for name in {**before.ids, **after.ids} if before.ids.get(name) != after.ids.get(name)]
+    one, other = before.files(names), after.files(names)
+    moved = _moved(one, other)
+    found: list[ChangedFunction] = []
+    for path in sorted({*one, *other} - set(moved.values())):
+        was = moved.get(path, path)
+        found += _compared(path, was, one.get(was), other.get(path))
+    unreadable = [name for name in names for side in (one, other) if name in side and side[name].tree is None]
+    return Changes(
+        functions=tuple(found), unreadable=tuple(sorted(set(unreadable))), state=f"{before.state}-{after.state}"
+    )
+
+
+def _from_top(path: str, folder: Path, top: Path) -> str:
+    if path.startswith("-"):
+        raise WrongUsage(f"expected a path, got {path!r}; write ./{path} for a file of that name")
+    full = (folder / path).absolute()
+    try:
+        found = (full.parent.resolve() / full.name if full.name != ".." else full.resolve()).relative_to(top)
+    except ValueError:
+        raise WrongUsage(f"expected a path in the repository {top}, got {path}; name one inside") from None
+    return found.as_posix()
+
+
+def _is_below(name: str, path: str) -> bool:
+    return path == "." or name == path or name.startswith(f"{path}/")
+
+
+class _Side:
+    """The Python files of one revision, or of the working tree, that are asked for."""
+
+    def __init__(self, folder: Path, revision: str | None, chosen: Sequence[str]):
+        self._folder = folder
+        self._blobs: dict[str, Blob] = {}
+        self._contents: dict[str, bytes] = {}
+        if revision is not None:
+            blobs = [blob for blob in list_blobs(folder, commit_of(folder, revision)) if blob.size <= MAX_FILE]
+            self._blobs = {blob.path: blob for blob in blobs}
+            ids = {path: blob.object_id for path, blob in self._blobs.items()}
+        else:
+            top = top_of(folder)
+            plain = [path for path in list_worktree(folder) if _is_plain(top / path)]
+            self._contents = {path: (top / path).read_bytes() for path in plain}
+            ids = {path: _object_id(content) for path, content in self._contents.items()}
+        self.every = tuple(sorted(path for path in ids if path.endswith(".py")))
+        whole = "".join(f"{path}\0{ids[path]}\0" for path in self.every)
+        self.state = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        asked = [p for p in self.every if not is_test(p) and any(_is_below(p, each) for each in chosen or ["."])]
+        self.ids = {path: ids[path] for path in asked}
+        """Path -> git's id of the content."""
+
+    def files(self, names: Sequence[str]) -> dict[str, "_File"]:
+        """Return those of the files that this side has, parsed."""
+        asked = [name for name in names if name in self.ids]
+        contents = {name: self._contents[name] for name in asked if name in self._contents}
+        blobs = [self._blobs[name] for name in asked if name in self._blobs]
+        contents |= {blob.path: content for blob, content in read_blobs(self._folder, blobs)}
+        return {name: _File(Path(name), content) for name, content in contents.items()}
+
+
+def _is_plain(path: Path) -> bool:
+    return path.suffix == ".py" and not path.is_symlink() and path.is_file() and path.stat().st_size <= MAX_FILE
+
+
+def _object_id(content: bytes) -> str:
+    """Return git's id of a file's content, so that what did not change need not be read."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+class _File:
+    """One file's functions, each with a digest of its code and of what it uses of the file."""
+
+    def __init__(self, path: Path, content: bytes):
+        self.tree = parsed(content)
+        self._definitions = Definitions(self.tree.body if self.tree else [])
+        self.targets = {t.entry_point: t for t in targets_in(path, self.tree, makers=True)} if self.tree else {}
+        self._dump = functools.cache(lambda part: ast.dump(_without_docstrings(part)))
+
+    def digest(self, entry_point: str) -> frozenset[str]:
+        """Return what tells the function, with all that it uses of the file, from another."""
+        target = self.targets[entry_point]
+        parts: list[ast.AST] = list(_own_parts(target))
+        names = {name for part in parts for name in free_names(part)} | {entry_point}
+        parts += self._definitions.needed(
+            names, reads=free_names, may=lambda s: s is not target.function and s is not target.owner
+        )
+        return frozenset(self._dump(part) for part in parts)
+
+
+def _own_parts(target: Target) -> Iterator[ast.AST]:
+    """Iterate over a function; of a method also over what of its class it rests on: head, fields, methods it names."""
+    if target.owner is None:
+        yield target.function
+        return
+    owner = target.owner
+    yield from [*owner.bases, *owner.keywords, *owner.decorator_list]
+    methods = {s.name: s for s in owner.body if isinstance(s, Function)}
+    yield from (s for s in without_docstring(owner.body) if not isinstance(s, Function))
+    waiting, seen = [target.function, *(s for name, s in methods.items() if name.startswith("__"))], set()
+    while waiting:
+        method = waiting.pop()
+        if id(method) not in seen:
+            seen.add(id(method))
+            yield method
+            named = {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+            waiting += [methods[name] for name in sorted(named & methods.keys())]
+
+
+def _without_docstrings(part: ast.AST) -> ast.AST:
+    bare = copy.deepcopy(part)
+    for node in ast.walk(bare):
+        if isinstance(node, Function | ast.ClassDef):
+            node.body = without_docstring(node.body) or [ast.Pass()]
+    return bare
+
+
+def _moved(one: Mapping[str, _File], other: Mapping[str, _File]) -> dict[str, str]:
+    """Return for new files that are old ones under another name what that was."""
+    gone, found = [path for path in one if path not in other], dict[str, str]()
+    for path in (path for path in other if path not in one):
+        shares = [(_alike(one[was], other[path]), was) for was in gone if was not in found.values()]
+        best = max(shares, default=(0.0, ""))
+        if best[0] >= _ALIKE:
+            found[path] = best[1]
+    return found
+
+
+def _alike(one: _File, other: _File) -> float:
+    return len(one.targets.keys() & other.targets.keys()) / max(len(one.targets), len(other.targets), 1)
+
+
+def _compared(path: str, was: str, one: _File | None, other: _File | None) -> Iterator[ChangedFunction]:
+    if (one and one.tree is None) or (other and other.tree is None):
+        return
+    before, after = one.targets if one else {}, other.targets if other else {}
+    for name in dict.fromkeys((*after, *before)):
+        kind: Kind = "added" if name not in before else "changed" if name in after else "removed"
+        if one and other and kind == "changed" and one.digest(name) == other.digest(name):
+            continue
+        where, old_path = was if kind == "removed" else path, "" if kind == "added" else was
+        yield ChangedFunction(path=where, entry_point=name, kind=kind, old_path=old_path)

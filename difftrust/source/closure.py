@@ -1,0 +1,508 @@
+"""What a function rests on: the statements of its module, and of its package's modules, that bind what it names."""
+
+import ast
+import copy
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from difftrust.source.target import Function, Target, is_written, parse_file
+from difftrust.types.own import parameters_in
+from difftrust_core.exceptions import BadStub
+from difftrust_core.languages.python.syntax import own_statements, parsed
+
+IMPORTS = ast.Import | ast.ImportFrom
+LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
+"""Packages that inputs and candidates may use, and how inputs write them."""
+_DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_ASSIGNED = ast.Assign | ast.AnnAssign | ast.AugAssign
+_MAX_TEXT = 200
+"""Characters of a text that may be an annotation."""
+_INSTALLED = ("site-packages", "dist-packages")
+_MAX_FILE = 512 * 2**10
+_MAX_MODULES = 120
+
+
+def expression_in(text: str) -> ast.expr | None:
+    """Return the expression that a text is, None where it is none."""
+    body = tree_of(text.strip()).body
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+
+
+def tree_of(code: str | bytes) -> ast.Module:
+    """Return the tree of a program, an empty one where Python cannot parse it."""
+    return parsed(code) or ast.Module(body=[], type_ignores=[])
+
+
+def names_of(node: ast.AST) -> set[str]:
+    """Return all names in a node, those in annotations that are written as texts included."""
+    found = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < _MAX_TEXT:
+            spelled = expression_in(part.value)
+            found |= {n.id for n in ast.walk(spelled) if isinstance(n, ast.Name)} if spelled is not None else set()
+    return found
+
+
+def free_names(node: ast.AST) -> set[str]:
+    """Return the names that ``node`` reads and does not bind itself (in a comprehension, a lambda, an assignment)."""
+    nodes = list(ast.walk(node))
+    read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    made = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    made |= {n.arg for n in nodes if isinstance(n, ast.arg)} | imported_by(nodes)
+    made |= {n.name for n in nodes if isinstance(n, _DEFINED | ast.ExceptHandler) and n.name}
+    return read - made
+
+
+def names_in(code: str) -> set[str]:
+    """Return the names that a program reads and does not define; of what does not parse, none."""
+    return free_names(tree_of(code))
+
+
+def imported_by(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that those of the nodes bind that are imports."""
+    return {a.asname or a.name.partition(".")[0] for n in nodes if isinstance(n, IMPORTS) for a in n.names}
+
+
+def packages_of(*nodes: ast.AST) -> list[str]:
+    """Return the packages that imports in the nodes name; "." for the file's own package."""
+    found = []
+    for node in (part for top in nodes for part in ast.walk(top)):
+        if isinstance(node, ast.Import):
+            found += [alias.name.partition(".")[0] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append("." if node.level else (node.module or "").partition(".")[0])
+    return found
+
+
+def packages_in(code: str) -> set[str]:
+    """Return the packages that a program imports, those of the standard library left out."""
+    return set(packages_of(tree_of(code))) - sys.stdlib_module_names
+
+
+def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
+    """Return the names of the top level that a statement binds, in its blocks too.
+
+    ``changed``: also the names whose values it changes in place, by ``T[3] = 4`` or ``T.update(...)``.
+    """
+    found: set[str] = set()
+    if isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
+        return found
+    for node in _nodes_of_scope(statement):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Import() | ast.ImportFrom():
+                found |= imported_by([node])
+            case (
+                ast.Attribute(ctx=ast.Store() | ast.Del())
+                | ast.Subscript(ctx=ast.Store() | ast.Del())
+                | ast.Expr(value=ast.Call(func=ast.Attribute()))
+            ) if changed:
+                root: ast.AST = node.value.func if isinstance(node, ast.Expr) else node  # type: ignore[attr-defined]
+                while isinstance(root, ast.Attribute | ast.Subscript):
+                    root = root.value
+                found |= {root.id} if isinstance(root, ast.Name) else set()
+    return found
+
+
+def _nodes_of_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over a node and those below it, without what stands in functions, classes and comprehensions."""
+    yield node
+    if not isinstance(node, _DEFINED | ast.Lambda | _COMPREHENSIONS):
+        for child in ast.iter_child_nodes(node):
+            yield from _nodes_of_scope(child)
+
+
+def bound_names(module: ast.Module) -> set[str]:
+    """Return all names that a file's top level binds, imports left out."""
+    parts = (part for s in module.body for part in _nodes_of_scope(s) if isinstance(part, ast.stmt))
+    left = [s for s in parts if isinstance(s, _DEFINED | _ASSIGNED) or type(s).__name__ == "TypeAlias"]
+    return {name for s in left for name in bound_by(s)}
+
+
+def importable_names(module: ast.Module | None) -> set[str]:
+    """Return what can be imported from a module, which may hide a builtin name; ``*`` if it imports all of another."""
+    if module is None:
+        return set()
+    imports = [each for each in own_statements(module.body) if isinstance(each, ast.Import | ast.ImportFrom)]
+    return bound_names(module) | {a.asname or a.name.partition(".")[0] for each in imports for a in each.names}
+
+
+class Definitions:
+    """The statements of a top level by the names that they bind or change."""
+
+    def __init__(self, body: Sequence[ast.stmt]):
+        self.body = body
+
+    @cached_property
+    def binders(self) -> dict[str, list[int]]:
+        """Places of the statements that bind or change each name."""
+        found: dict[str, list[int]] = {}
+        for at, statement in enumerate(self.body):
+            for name in bound_by(statement, changed=True):
+                found.setdefault(name, []).append(at)
+        return found
+
+    def needed(
+        self,
+        names: Iterable[str],
+        *,
+        reads: Callable[[ast.stmt], set[str]] = names_of,
+        may: Callable[[ast.stmt], bool] = lambda statement: True,
+    ) -> list[ast.stmt]:
+        """Return the statements that bind these names and what those read, in the order of the file.
+
+        ``reads``: the names that a statement rests on. ``may``: whether one may be taken.
+        """
+        kept: set[int] = set()
+        waiting = list(names)
+        seen = set(waiting)
+        while waiting:
+            for at in self.binders.get(waiting.pop(), ()):
+                if at not in kept and may(self.body[at]):
+                    kept.add(at)
+                    new = reads(self.body[at]) - seen
+                    seen |= new
+                    waiting += new
+        return [self.body[at] for at in sorted(kept)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preamble:
+    """The text that runs before each candidate, in the order of the file."""
+
+    text: str
+    libraries: tuple[str, ...]
+    """Packages beside the standard library that it imports."""
+    notes: tuple[str, ...]
+    """What was left out of it, and why."""
+
+
+def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence[str] = ()) -> Preamble:
+    """Return what the signature, the decorators and the body rest on, and the names ``also``, transitively.
+
+    Imports of the standard library all stay, of packages those that may be imported: numpy, pandas, polars and
+    ``allowed``. A definition that needs another import when it is made is left out and named.
+    """
+    function, body = target.function, target.module.body
+    packages = {name.partition(".")[0] for name in (*LIBRARIES, *allowed)}
+    known = packages | sys.stdlib_module_names
+    parts: list[ast.AST | None] = [function.args, function.returns, *function.decorator_list]
+    parts += target.body if is_written(target) else []
+    wanted = {name for part in parts if part is not None for name in names_of(part)} - {function.name}
+    wanted |= {target.owner.name} if target.owner else set()
+
+    def written(statement: ast.stmt) -> ast.stmt:
+        """Return the statement as the preamble has it: the checked method without its body."""
+        if statement is not target.owner or not isinstance(statement, ast.ClassDef):
+            return statement
+        made, method = copy.copy(statement), copy.copy(function)
+        method.body = [ast.Expr(value=ast.Constant(value=...))]
+        made.body = [method if s is function else s for s in statement.body]
+        return made
+
+    needed = Definitions(body).needed(
+        wanted | set(also),
+        reads=lambda s: names_of(written(s)),
+        may=lambda s: s is not function and _is_definition(s),
+    )
+    notes: list[str] = []
+    missing: dict[str, str] = {}
+    """Names that are not there, each with the package that it needs."""
+    lazy = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in body)
+    kept = []
+    for statement in body:
+        is_import = isinstance(statement, IMPORTS)
+        foreign = [package for package in packages_of(statement) if package not in known] if is_import else []
+        lacking = [] if is_import else sorted(missing.keys() & _needed_at_once(statement, lazy=lazy))
+        if statement not in needed and (foreign or not is_import):
+            continue
+        if foreign:
+            missing |= dict.fromkeys(bound_by(statement), foreign[0])
+            remedy = "" if foreign[0] == "." else f"; --allow-import {foreign[0]} lets candidates use it"
+            notes.append(f"left out for the candidates: {ast.unparse(statement)}{remedy}")
+        elif lacking:
+            missing |= dict.fromkeys(bound_by(statement), missing[lacking[0]])
+            what = ", ".join(sorted(bound_by(statement)))
+            notes.append(f"left out for the candidates: {what}, which needs {lacking[0]}")
+        else:
+            kept.append(statement)
+    return Preamble(
+        text="".join(f"{ast.unparse(written(s))}\n" for s in kept),
+        libraries=tuple(dict.fromkeys(package for package in packages_of(*kept) if package in packages)),
+        notes=tuple(notes),
+    )
+
+
+def _is_definition(statement: ast.stmt) -> bool:
+    """Tell whether a statement defines, assigns or imports; a block, whether all in it does."""
+    if isinstance(statement, ast.If | ast.Try):
+        parts = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.expr)]
+        inner = [s for part in parts for s in (part.body if isinstance(part, ast.ExceptHandler) else [part])]
+        return all(isinstance(s, ast.Pass) or _is_definition(s) for s in inner if isinstance(s, ast.stmt))
+    return isinstance(statement, _DEFINED | _ASSIGNED | IMPORTS) or type(statement).__name__ == "TypeAlias"
+
+
+def _needed_at_once(statement: ast.stmt, *, lazy: bool) -> set[str]:
+    """Return the names that must be there when the definition is made, not only when it is called."""
+    parts: list[ast.AST | None] = []
+    match statement:
+        case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
+            parts = [*statement.decorator_list, *arguments.defaults, *arguments.kw_defaults]
+            if not lazy:
+                parts += [*annotations_of(statement), statement.returns]
+        case ast.ClassDef(body=body):
+            parts = [*statement.bases, *statement.decorator_list, *(k.value for k in statement.keywords)]
+            inner = {name for part in body for name in _needed_at_once(part, lazy=lazy)}
+            return inner.union(*(free_names(part) for part in parts if part is not None))
+        case ast.AnnAssign(value=value) if lazy:
+            parts = [value]
+        case ast.If() | ast.Try() | ast.Import() | ast.ImportFrom():
+            pass
+        case _:
+            parts = [statement]
+    return {name for part in parts if part is not None for name in free_names(part)}
+
+
+def annotations_of(function: Function) -> list[ast.expr]:
+    """Return the annotations of a function's parameters."""
+    return [parameter.annotation for parameter in parameters_in(function.args) if parameter.annotation is not None]
+
+
+class Module(Definitions):
+    """One module of the package: its tree, and which statements of its top level are wanted."""
+
+    def __init__(self, name: str, path: Path, tree: ast.Module):
+        super().__init__(tree.body)
+        self.name, self.tree = name, tree
+        self.is_package = path.name == "__init__.py"
+        self.package = name if self.is_package else name.rpartition(".")[0]
+        """The package that its relative imports start from."""
+        self.wanted: set[str] = set()
+        self.kept: set[int] = set()
+        """Places of statements."""
+
+    @cached_property
+    def stars(self) -> dict[int, list[ast.ImportFrom]]:
+        """The statements ``from x import *`` by the places that hold them."""
+        found: dict[int, list[ast.ImportFrom]] = {}
+        for at, statement in enumerate(self.body):
+            for node in ast.walk(statement):
+                if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+                    found.setdefault(at, []).append(node)
+        return found
+
+    @cached_property
+    def chains(self) -> dict[str, set[str]]:
+        """For each name the dotted texts that start with it: ``utils`` -> ``utils.text.strip``."""
+        found: dict[str, set[str]] = {}
+        for node in ast.walk(self.tree):
+            dotted = dotted_name(node) if isinstance(node, ast.Attribute) else ""
+            if dotted:
+                found.setdefault(dotted.partition(".")[0], set()).add(dotted)
+        return found
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """The statements kept, in the order of the file, without those of ``__future__``."""
+        body = [self.body[at] for at in sorted(self.kept)]
+        return [s for s in body if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+
+    def base(self, node: ast.ImportFrom) -> str:
+        """Return the absolute name of the module that an import is from, "" for none."""
+        if not node.level:
+            return node.module or ""
+        parts = self.package.split(".") if self.package else []
+        kept = parts[: len(parts) - (node.level - 1)] if node.level > 1 else parts
+        return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+class Modules:
+    """The modules that a function rests on, ``own`` among them; ``whole``: all their statements are kept."""
+
+    def __init__(self, own: Path, name: str, root: Path, tree: ast.Module, *, whole: bool = False):
+        self.root, self._whole = root, whole
+        self.own = Module(name, own, tree)
+        self.found: dict[str, Module | None] = {name: self.own}
+        self.external: dict[str, None] = {}
+        """Packages beyond the standard library and the package itself that kept statements import."""
+        self._waiting: list[tuple[Module, str]] = []
+        self._asked: set[str] = set()
+        """Names of attributes that what is kept asks for: methods of these names are followed."""
+        self._methods: dict[str, list[tuple[Module, ast.AST]]] = {}
+        """Methods that nothing asked for yet, by name."""
+
+    @property
+    def others(self) -> list[Module]:
+        """The modules but for the own one."""
+        return [module for module in self.found.values() if module is not None and module is not self.own]
+
+    def want(self, *names: str) -> "Modules":
+        """Keep what binds names of the own module, and all that this rests on."""
+        self._waiting += [(self.own, name) for name in names]
+        if self._whole:
+            self._keep(self.own, range(len(self.own.body)))
+        while self._waiting:
+            module, name = self._waiting.pop()
+            if name not in module.wanted:
+                module.wanted.add(name)
+                self._find(module, name)
+        return self
+
+    def ask(self, name: str) -> None:
+        """Follow the methods of a name."""
+        if name not in self._asked:
+            self._asked.add(name)
+            for module, method in self._methods.pop(name, ()):
+                self._walk(module, method)
+
+    def _find(self, module: Module, name: str) -> None:
+        if name in module.binders:
+            self._keep(module, module.binders[name])
+            return
+        sources = [self._load(module.base(star)) for stars in module.stars.values() for star in stars]
+        self._waiting += [(source, name) for source in sources if source is not None]
+        self._keep(module, module.stars)
+        if module.is_package:
+            self._load(f"{module.name}.{name}")
+
+    def _keep(self, module: Module, places: Iterable[int]) -> None:
+        for at in places:
+            if at not in module.kept:
+                module.kept.add(at)
+                self._walk(module, module.body[at])
+
+    def _walk(self, module: Module, top: ast.AST) -> None:
+        """Follow what a piece of code names; of a class the methods that something asks for."""
+        if isinstance(top, ast.ClassDef) and not self._whole:
+            for part in top.body:
+                heads: list[ast.AST | None] = [part]
+                if isinstance(part, Function) and not (part.name in self._asked or _is_special(part.name)):
+                    self._methods.setdefault(part.name, []).append((module, part))
+                    heads = [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
+                for head in filter(None, heads):
+                    self._walk(module, head)
+                if not isinstance(part, _DEFINED):
+                    for name in names_of(part):
+                        self.ask(name)
+            for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):
+                self._walk(module, head)
+            return
+        for node in _evaluated(top):
+            match node:
+                case ast.Name(id=name):
+                    self._waiting.append((module, name))
+                case ast.Attribute(attr=name):
+                    self.ask(name)
+                case ast.ImportFrom():
+                    self._follow_from(module, node)
+                case ast.Import():
+                    self._follow(module, node)
+                case ast.Constant(value=str(text)) if text in module.binders:  # an annotation written as a text
+                    self._waiting.append((module, text))
+
+    def _follow_from(self, module: Module, node: ast.ImportFrom) -> None:
+        base = module.base(node)
+        source = self._load(base)
+        if source is None:
+            self._note_external(base, node.level)
+            return
+        for alias in node.names:
+            inner = f"{base}.{alias.name}"
+            if alias.name != "*":
+                self._waiting.append((source, alias.name))
+                if alias.name not in source.binders and self._load(inner) is not None:
+                    self._follow_chains(module, alias.asname or alias.name, inner)
+
+    def _follow(self, module: Module, node: ast.Import) -> None:
+        for alias in node.names:
+            head = alias.name.partition(".")[0]
+            if self._load(alias.name) is None:
+                self._note_external(alias.name, 0)
+            else:
+                self._follow_chains(module, alias.asname or head, alias.name if alias.asname else head)
+
+    def _follow_chains(self, module: Module, name: str, stands_for: str) -> None:
+        """Want what a module that is bound to ``name`` is asked for."""
+        for dotted in module.chains.get(name, ()):
+            current = stands_for
+            for part in dotted.split(".")[1:]:
+                found = self._load(current)
+                if found is None:
+                    break
+                self._waiting.append((found, part))
+                current = f"{current}.{part}"
+
+    def _note_external(self, name: str, level: int) -> None:
+        top = name.partition(".")[0]
+        if top and top not in sys.stdlib_module_names:
+            self.external[top] = None
+        elif level and not top:
+            self.external["."] = None
+
+    def _load(self, name: str) -> Module | None:
+        """Return the module of the package, None for one that is not in it."""
+        if name not in self.found:
+            self.found[name] = None  # while it is read
+            path = self._file(name)
+            if path is not None and sum(m is not None for m in self.found.values()) < _MAX_MODULES:
+                try:
+                    self.found[name] = module = Module(name, path, parse_file(path))
+                except BadStub:
+                    return None
+                if "." in name:
+                    self._load(name.rpartition(".")[0])
+                if self._whole:
+                    self._keep(module, range(len(module.body)))
+        return self.found[name]
+
+    def _file(self, name: str) -> Path | None:
+        parts = name.split(".")
+        if not name or not all(part.isidentifier() for part in parts):
+            return None
+        foreign = parts[0] != self.own.name.partition(".")[0]
+        if foreign and (parts[0] in sys.stdlib_module_names or self.root.name in _INSTALLED):
+            return None
+        place = self.root.joinpath(*parts)
+        for path in (place / "__init__.py", place.with_suffix(".py")):
+            try:
+                if path.is_file() and path.stat().st_size <= _MAX_FILE and path.resolve().is_relative_to(self.root):
+                    return path
+            except OSError:
+                continue
+        return None
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _evaluated(top: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over nodes, those of a function's annotations left out, but for what makes an object."""
+    waiting = [top]
+    makes = isinstance(top, ast.FunctionDef) and top.name == "__init__"
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name, value in ast.iter_fields(node):
+            is_annotation = name == "returns" or (name == "annotation" and isinstance(node, ast.arg))
+            if makes or not is_annotation:
+                parts = value if isinstance(value, list) else [value]
+                waiting += [part for part in parts if isinstance(part, ast.AST)]
+
+
+def dotted_name(node: ast.expr) -> str:
+    """Return ``a.b.c`` of an expression that is one; "" for others."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

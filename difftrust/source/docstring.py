@@ -1,0 +1,185 @@
+"""What a docstring says beside its examples: sections, types of parameters, exceptions."""
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+
+from difftrust.source.closure import expression_in
+
+_HEADING = re.compile(r"^(?P<margin>[ \t]*)(?P<name>[A-Za-z][A-Za-z ]*?)[ \t]*(?:(?P<colon>:)[ \t]*(?P<rest>.*))?$")
+_UNDERLINE = re.compile(r"^[ \t]*([-=~])\1{2,}[ \t]*$")
+_BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+")
+_ARGUMENTS = ("args", "arguments", "parameters", "params", "keyword args", "keyword arguments", "other parameters")
+_RAISES = ("raises", "raise", "throws", "exceptions", "except")
+_EXCEPTION = re.compile(r"\b((?:\w+\.)*[A-Z]\w*)\b")
+_NEGATED = re.compile(r"\b(?:never|not|no|without|instead of|rather than|n't|don't|doesn't)\b[^.;]*$", re.IGNORECASE)
+_RAISING = re.compile(r"\b(?:rais(?:e|es|ed|ing)|throw(?:s|n|ing)?|exception)\b", re.IGNORECASE)
+_WHEN = re.compile(r"^[`*'\"]*\s*(?:exception\s+|error\s+)?(?:if|when|unless|for|on|(?:is|will be) raised)\b")
+_PLAIN = {
+    "string": "str", "strings": "str", "str": "str", "text": "str", "character": "str", "characters": "str",
+    "integer": "int", "integers": "int", "int": "int", "ints": "int", "number": "float", "numbers": "float",
+    "float": "float", "floats": "float", "double": "float", "numeric": "float", "scalar": "float", "real": "float",
+    "boolean": "bool", "booleans": "bool", "bool": "bool", "bools": "bool", "flag": "bool", "bytes": "bytes",
+    "dict": "dict", "dictionary": "dict", "mapping": "dict", "dictionaries": "dict", "dicts": "dict",
+    "list": "list", "lists": "list", "array": "list", "sequence": "list", "iterable": "list", "collection": "list",
+    "array_like": "list[float]", "array-like": "list[float]", "tuple": "tuple", "tuples": "tuple",
+    "set": "set", "sets": "set", "date": "date", "dates": "date", "datetime": "datetime", "datetimes": "datetime",
+    "timedelta": "timedelta", "decimal": "Decimal", "path": "Path", "none": "None", "ndarray": "np.ndarray",
+    "dataframe": "DataFrame", "frame": "DataFrame", "series": "Series",
+}  # fmt: skip
+"""Types as docstrings name them, one or many."""
+_TYPE_NAMES = frozenset(
+    {"str", "int", "float", "bool", "bytes", "list", "dict", "set", "tuple", "complex", "frozenset"}
+)
+
+
+def section(docstring: str, names: Sequence[str]) -> list[str]:
+    """Return the lines of the sections of these names (lower case): ``Name:``, ``Name: line`` or an underlined one."""
+    lines = docstring.expandtabs().splitlines()
+    found: list[str] = []
+    at = 0
+    while at < len(lines):
+        match = _HEADING.match(lines[at])
+        at += 1
+        if match is None or match["name"].strip().lower() not in names:
+            continue
+        underlined = at < len(lines) and bool(_UNDERLINE.match(lines[at])) and not match["rest"]
+        if not underlined and not match["colon"]:
+            continue
+        if match["rest"]:
+            found.append(match["rest"].strip())
+        at += underlined
+        taken = list(_section_lines(lines[at:], len(match["margin"]), underlined=underlined))
+        at += len(taken)
+        found += [line for line in taken if line.strip()]
+    return found
+
+
+def _section_lines(lines: list[str], margin: int, *, underlined: bool) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        if not line.strip():
+            following = next((later for later in lines[number:] if later.strip()), "")
+            after = len(following) - len(following.lstrip())
+            if not following or (after <= margin and not underlined):
+                return
+        elif (
+            line.lstrip().startswith(">>>")
+            or (underlined and number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]))
+            or (not underlined and indent <= margin and not _BULLET.match(line))
+        ):
+            return
+        yield line
+
+
+def without_bullet(line: str) -> str:
+    """Return a line of a list without its mark."""
+    return _BULLET.sub("", line).strip()
+
+
+def types_in(docstring: str, names: Sequence[str]) -> dict[str, ast.expr]:
+    """Return the types that a docstring gives to parameters, in the style of Google, numpy or Sphinx."""
+    found: dict[str, ast.expr] = {}
+    for name, text in _typed(docstring):
+        spelled = type_of(text) if name in names and name not in found else None
+        if spelled is not None:
+            found[name] = spelled
+    return found
+
+
+def _typed(docstring: str) -> Iterator[tuple[str, str]]:
+    """Iterate over (parameter, type as it is written)."""
+    for line in section(docstring, _ARGUMENTS):
+        for pattern in (
+            r"^[-*\s]*[`*]*(\w+)[`*]*\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?::|-|$)",  # name (type): text
+            r"^[-*\s]*[`*]*(\w+)[`*]*\s+:\s*(.+)$",  # name : type
+            r"^[-*\s]*[`*]*(\w+)[`*]*:\s*((?:an?\s+)?[\w\[\], |.]+?)(?:\s+(?:to|that|which|with)\b.*|[.;-].*)?$",
+        ):
+            match = re.match(pattern, line)
+            if match:
+                yield match[1], match[2]
+                break
+    for match in re.finditer(r":param\s+([\w\[\], .|]+?)\s+(\w+)\s*:", docstring):
+        yield match[2], match[1]
+    for match in re.finditer(r":type\s+(\w+)\s*:\s*(.+)", docstring):
+        yield match[1], match[2]
+
+
+def type_of(text: str) -> ast.expr | None:
+    """Return the annotation that a type in words stands for: ``list of int, optional`` is ``list[int]``."""
+    text = re.sub(r"[`*]", "", text).strip().rstrip(".")
+    text = re.sub(r"(?:,?\s*(?:optional|default\b.*|keyword.only|positional.only))+$", "", text, flags=re.I).strip()
+    if re.fullmatch(r"\{[^{}:]+\}", text):
+        text = f"Literal[{text[1:-1]}]"
+    parsed = expression_in(text)
+    if parsed is not None and _is_annotation(parsed):
+        return parsed
+    if re.search(r"\s(?:or|\|)\s", text):
+        parts = [type_of(part) for part in re.split(r"\s(?:or|\|)\s|,\s*", text) if part.strip()]
+        return expression_in(" | ".join(ast.unparse(part) for part in parts if part)) if all(parts) else None
+    spelled = _in_words(text)
+    return expression_in(spelled) if spelled else None
+
+
+def _in_words(text: str) -> str:
+    text = re.sub(
+        r"^(?:an?|the|any|non-?empty|sorted|positive|non-?negative|unsorted)\s+", "", text.strip(), flags=re.I
+    )
+    outer, of, inner = text.partition(" of ")
+    plain = _PLAIN.get(outer.strip().lower(), "")
+    if of and plain:
+        base = plain.partition("[")[0]
+        if base == "dict":
+            return "dict"
+        items = [_in_words(part) for part in inner.strip("() ").split(",")]
+        if base in ("list", "set", "tuple") and all(items):
+            return f"{base}[{', '.join(items)}{', ...' if base == 'tuple' and len(items) == 1 else ''}]"
+    if of:
+        return ""
+    return plain
+
+
+def _is_annotation(node: ast.expr) -> bool:
+    """Tell whether an expression reads as a type: ``list[int]``, ``pd.DataFrame``, ``int | None``; no plain word."""
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.Name(id=name):
+            return name in _TYPE_NAMES or (name[:1].isupper() and not name.isupper() and name not in ("A", "The"))
+        case ast.Attribute(value=ast.Name()):
+            return True
+        case ast.Subscript(value=value):
+            return _is_annotation(value)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _is_annotation(left) and _is_annotation(right)
+    return False
+
+
+def exceptions_in(docstring: str, own: set[str]) -> frozenset[str]:
+    """Return the names of the exceptions that a docstring says are raised; ``own``: classes of the file."""
+    found = set()
+    for line in section(docstring, _RAISES):
+        match = re.match(r"^[-*\s`]*((?:\w+\.)*[A-Z]\w*(?:\s*(?:,|or|and|/)\s*[A-Z]\w*)*)", line)
+        found |= set(_EXCEPTION.findall(match[1])) if match else set()
+    found |= set(re.findall(r":(?:raises?|except|exception)\s+([\w.]+)\s*:", docstring))
+    prose = re.split(r"(?<=[.;!?])\s+|\n\s*\n", docstring)
+    for sentence in prose:
+        for match in _EXCEPTION.finditer(sentence):
+            before, after = sentence[: match.start()], sentence[match.end() :]
+            raising = _RAISING.search(before) or _RAISING.search(after[:30])
+            if (raising or _WHEN.match(after.lstrip())) and not _NEGATED.search(_last_words(before)):
+                found.add(match[1])
+    return frozenset(name.rpartition(".")[2] for name in found if _is_exception(name.rpartition(".")[2], own))
+
+
+def _last_words(text: str) -> str:
+    """Return what stands shortly before a place, from the last comma on."""
+    return re.split(r"[,;:(]", text)[-1][-60:]
+
+
+def _is_exception(name: str, own: set[str]) -> bool:
+    made = getattr(builtins, name, None)
+    if isinstance(made, type):
+        return issubclass(made, BaseException)
+    return bool(re.search(r"(?:Error|Exception|Warning)$", name)) or name in own

@@ -1,0 +1,294 @@
+"""Examples of what a function does, from its docstring and the command line; nothing of them runs here."""
+
+import ast
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from difftrust.source.closure import bound_by, bound_names, expression_in, free_names, tree_of
+from difftrust.source.target import Target
+from difftrust.source.values import PRELUDE, is_own_module
+from difftrust_core.base.literals import BadText, Code, read_literal, write_literal
+from difftrust_core.base.standard_types import names_of
+from difftrust_core.exceptions import WrongUsage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """Statements that run on every candidate first, and what they shall give."""
+
+    source: str
+    """What runs: the statements before it in the same docstring first, for names may be bound there."""
+    want: str = ""
+    """What it shall print or give, as doctest has it; empty where nothing is said."""
+    options: Mapping[str, bool] = field(default_factory=dict)
+    """Of doctest, by name, e.g. ``{"ELLIPSIS": True}``."""
+    origin: str = "docstring"
+    """Or ``--example``."""
+    stated: bool = False
+    """It says what is right: a value, or an exception."""
+    shown: str = ""
+    """The last statement as its author wrote it."""
+
+    @property
+    def text(self) -> str:
+        """The example as the sandbox takes it: a string literal that holds an object of JSON."""
+        return write_literal(json.dumps({"source": self.source, "want": self.want, "options": dict(self.options)}))
+
+    @property
+    def exception(self) -> str:
+        """The name of the exception that it states, "" for none."""
+        if not self.want.lstrip().startswith("Traceback ("):
+            return ""
+        named = re.findall(r"^\s*([A-Za-z_][\w.]*)(?=:|\s*$)", self.want, re.MULTILINE)
+        return named[-1].rpartition(".")[2] if named else ""
+
+
+if TYPE_CHECKING:
+    import doctest
+
+_TRACEBACK = "Traceback (most recent call last):\n    ...\n{}\n"
+_COLLECT = "import asyncio\nasync def _all(items):\n    return [item async for item in items]\n"
+
+
+def examples_in(docstring: str, target: Target) -> list[Example]:
+    """Return the doctest examples of a docstring, each with the statements before it that it rests on."""
+    if ">>>" not in docstring:
+        return []
+    import doctest
+
+    try:
+        parsed = doctest.DocTestParser().get_examples(docstring)
+    except ValueError:  # uneven indentation
+        parsed = list(_one_by_one(docstring))
+    names = {code: name for name, code in doctest.OPTIONFLAGS_BY_NAME.items()}
+    found, before, module = [], list[ast.stmt](), _OwnModule(target)
+    for example in parsed:
+        body = module.statements(example.source)
+        if not body or any(names.get(k) == "SKIP" and v for k, v in example.options.items()):
+            continue
+        rests = _rests_on(body, before, target)
+        if example.exc_msg is None:
+            before += body
+        if not example.want and not isinstance(body[-1], ast.Expr):
+            continue  # it binds what a later one uses
+        source = example.source if _is_same(body, example.source) else _unparsed(body)
+        found.append(
+            Example(
+                source=_unparsed(rests) + source,
+                want=example.want,
+                options={names[code]: value for code, value in example.options.items() if code in names},
+                stated=bool(example.want),
+                shown=example.source.strip(),
+            )
+        )
+    return found
+
+
+def _one_by_one(docstring: str) -> "Iterator[doctest.Example]":
+    """Iterate over the examples of a docstring that doctest cannot read as a whole, paragraph by paragraph."""
+    import doctest
+    import textwrap
+
+    for paragraph in re.split(r"\n\s*\n", docstring):
+        start = paragraph.find(">>>")
+        if start >= 0:
+            line = paragraph.rfind("\n", 0, start) + 1
+            with suppress(ValueError):
+                yield from doctest.DocTestParser().get_examples(textwrap.dedent(paragraph[line:]))
+
+
+def _unparsed(body: Sequence[ast.stmt]) -> str:
+    return "".join(f"{ast.unparse(statement)}\n" for statement in body)
+
+
+def _is_same(body: list[ast.stmt], source: str) -> bool:
+    return ast.dump(ast.Module(body=body, type_ignores=[])) == ast.dump(tree_of(source))
+
+
+def _rests_on(body: list[ast.stmt], before: list[ast.stmt], target: Target) -> list[ast.stmt]:
+    """Return the statements of ``before`` that bind or touch what ``body`` names, transitively, in their order."""
+    own = target.entry_point.partition(".")[0]
+    touched = {id(s): bound_by(s) | {n.id for n in ast.walk(s) if isinstance(n, ast.Name)} for s in before}
+    bound = {name for s in before for name in bound_by(s)}
+    wanted = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} & bound - {own}
+    kept: list[ast.stmt] = []
+    for statement in reversed(before):
+        if touched[id(statement)] & (wanted | {"*"}):
+            kept.insert(0, statement)
+            wanted |= touched[id(statement)] & bound - {own}
+    return kept
+
+
+class _OwnModule(ast.NodeTransformer):
+    """Takes imports of the function's own module off its examples: ``geometry.f`` and ``import f as g`` are ``f``."""
+
+    def __init__(self, target: Target):
+        self._target = target
+        self._modules = {target.path.stem} - bound_names(target.module)
+        self._names: dict[str, str] = {}
+
+    def statements(self, source: str) -> list[ast.stmt]:
+        """Return the statements of one example; imports in it count for those after it."""
+        kept = [left for statement in tree_of(source).body for left in self._without_import(statement)]
+        return [self.visit(statement) for statement in kept]
+
+    def _without_import(self, statement: ast.stmt) -> list[ast.stmt]:
+        path = self._target.path
+        match statement:
+            case ast.Import(names=names):
+                own = [alias for alias in names if is_own_module(path, alias.name, 0)]
+                self._modules |= {alias.asname or alias.name for alias in own}
+                left = [alias for alias in names if alias not in own]
+                return [statement] if not own else [ast.Import(names=left)] if left else []
+            case ast.ImportFrom(module=module, names=names, level=level) if is_own_module(path, module or "", level):
+                self._names |= {alias.asname: alias.name for alias in names if alias.asname}
+                return []
+        return [statement]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(id=self._names.get(node.id, node.id), ctx=node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if ast.unparse(node.value) in self._modules:
+            return ast.Name(id=node.attr, ctx=node.ctx)
+        return self.generic_visit(node)
+
+
+def example_of(text: str, target: Target, known: set[str]) -> list[Example]:
+    """Return what ``--example`` gives: ``f(1) == 2``, ``f(1)``, ``f([]) raises ValueError``, or a doctest's lines.
+
+    ``known``: the names that its code may use. Raises WrongUsage for anything else.
+    """
+    stripped = text.strip()
+    if stripped.startswith(">>>"):
+        found = examples_in(stripped.replace("\\n", "\n") if "\n" not in stripped else stripped, target)
+        if not any(_calls_it(node, target) for example in found for node in tree_of(example.source).body):
+            raise _refusal(text, target)
+    else:
+        found = [_in_one_line(stripped, target)]
+    return [replace(_with_imports(example, text, target, known), origin="--example") for example in found]
+
+
+def _with_imports(example: Example, text: str, target: Target, known: set[str]) -> Example:
+    """Return the example with imports of the standard types that the file does not have. Raises WrongUsage."""
+    unknown = sorted(free_names(tree_of(example.source)) - known)
+    strange = [name for name in unknown if name not in PRELUDE]
+    if strange:
+        raise WrongUsage(
+            f"expected an example with names that {target.path.name} has, got {text!r}, "
+            f"where {', '.join(strange)} is not defined; write the value itself"
+        )
+    return replace(example, source="".join(f"{PRELUDE[name]}\n" for name in unknown) + example.source)
+
+
+def _refusal(text: str, target: Target) -> WrongUsage:
+    name = target.entry_point
+    call = {
+        "function": f"{name}(1, [2])",
+        "classmethod": f"{name}(1)",
+        "staticmethod": f"{name}(1)",
+        "property": f"{name.partition('.')[0]}(1).{target.function.name}",
+    }.get(target.kind, f"{name.partition('.')[0]}(1).{target.function.name}(2)")
+    return WrongUsage(
+        f'expected a call of {name} with literal arguments, got {text!r}; write --example "{call}", '
+        f'"{call} == 3" or "{call} raises ValueError"'
+    )
+
+
+def _in_one_line(text: str, target: Target) -> Example:
+    left, separator, error = text.rpartition(" raises ")
+    if separator and re.fullmatch(r"[A-Za-z_][\w.]*", error.strip().rstrip(".")):
+        call = _call_in(left, target, text)
+        return Example(
+            source=_runnable(call, target, listed=True),
+            want=_TRACEBACK.format(error.strip().rstrip(".")),
+            options={"IGNORE_EXCEPTION_DETAIL": True},
+            stated=True,
+            shown=left.strip(),
+        )
+    arrow = re.fullmatch(r"(.+?\))\s*(?:->|=>)\s*(.+)", text, re.DOTALL)
+    whole = _call_in(f"{arrow[1]} == {arrow[2]}" if arrow else text, target, text)
+    shown, want, listed = whole, "", False
+    match whole:
+        case ast.Compare(left=call, ops=[ast.Eq()], comparators=[right]) if (
+            _is_call(call, target) and not _calls_it(right, target) and (printed := _printed(right, target))
+        ):
+            shown, want, listed = call, printed, isinstance(right, ast.List | ast.ListComp)
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            want = "True\n"
+    source = _runnable(shown, target, listed=listed)
+    return Example(source=source, want=want, stated=bool(want), shown=ast.unparse(shown))
+
+
+def _printed(value: ast.expr, target: Target) -> str | None:
+    """Return a literal as doctest prints it; None where it must be compared instead."""
+    try:
+        read = read_literal(ast.unparse(value))
+        written = write_literal(read)
+    except (BadText, TypeError):
+        return None
+    own = {s.name for s in target.module.body if isinstance(s, ast.ClassDef)} | names_of("number")
+    calls = {ast.unparse(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)}
+    codes = any(isinstance(n, ast.Attribute | ast.Lambda) for n in ast.walk(value))
+    plain = not codes and not isinstance(read, Code) and calls <= own | {"set", "frozenset", "complex", "bytearray"}
+    return f"{written}\n" if plain and read is not None else None
+
+
+def _call_in(text: str, target: Target, whole: str) -> ast.expr:
+    tree = expression_in(text)
+    found: ast.expr | None = _OwnModule(target).visit(tree) if tree is not None else None
+    if found is None or not _calls_it(found, target):
+        raise _refusal(whole, target)
+    return found
+
+
+def _calls_it(node: ast.AST, target: Target) -> bool:
+    return any(_is_call(part, target) for part in ast.walk(node))
+
+
+def _is_call(node: ast.AST, target: Target) -> bool:
+    name = target.function.name
+    match node:
+        case ast.Await(value=value):
+            return _is_call(value, target)
+        case ast.Call(func=ast.Name(id=called)):
+            return target.owner is None and called == name
+        case ast.Call(func=ast.Attribute(attr=called)):
+            return target.owner is not None and target.kind != "property" and called == name
+        case ast.Attribute(attr=called):
+            return target.kind == "property" and called == name
+    return False
+
+
+def _runnable(node: ast.expr, target: Target, *, listed: bool) -> str:
+    """Return an expression as statements that run: a coroutine is awaited, a generator listed where asked."""
+    if not isinstance(target.function, ast.AsyncFunctionDef):
+        if listed and target.is_generator and _is_call(node, target):
+            return f"list({ast.unparse(node)})\n"
+        return f"{ast.unparse(node)}\n"
+    before = "import asyncio\n"
+    run = "asyncio.run({})"
+    if target.is_generator:
+        before, run = _COLLECT, "asyncio.run(_all({}))"
+    return before + ast.unparse(_Wrapped(target, run).visit(copy.deepcopy(node))) + "\n"
+
+
+class _Wrapped(ast.NodeTransformer):
+    """Puts calls of a coroutine into ``asyncio.run``."""
+
+    def __init__(self, target: Target, run: str):
+        self._target, self._run = target, run
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if _is_call(node, self._target):
+            inner = node.value if isinstance(node, ast.Await) else node
+            return ast.parse(self._run.format(ast.unparse(inner)), mode="eval").body
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run")):
+                return node
+        return self.generic_visit(node)

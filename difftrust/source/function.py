@@ -1,0 +1,385 @@
+"""A function in a user's file as a task: its file is parsed, never executed."""
+
+import ast
+import builtins
+import copy
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from difftrust.search.columns import columns_in
+from difftrust.search.drawing import sample_seeds
+from difftrust.source.calls import Caller, mine_calls
+from difftrust.source.closure import (
+    LIBRARIES,
+    Preamble,
+    bound_names,
+    imported_by,
+    names_in,
+    packages_in,
+    preamble_of,
+    tree_of,
+)
+from difftrust.source.conditions import Conditions, conditions_of
+from difftrust.source.docstring import exceptions_in, types_in
+from difftrust.source.doctests import Example, example_of, examples_in
+from difftrust.source.target import Target, find_target, is_written
+from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_types
+from difftrust.source.values import PRELUDE, Scope
+from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
+from difftrust.types.value_types import type_of_values
+from difftrust_core.base.literals import BadText, read_literal
+from difftrust_core.base.task import Domain, Task
+from difftrust_core.datasets.entries import signature_of
+from difftrust_core.datasets.seeds import NotFolded
+from difftrust_core.exceptions import BadStub, WrongUsage
+from difftrust_core.languages.python.syntax import expression, parsed
+
+BENCHMARK = "check"
+ENOUGH = 10
+"""With fewer seeds from the user's own files, some are drawn from the types too."""
+MORE = 20
+"""So many, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stub:
+    """A function to check: a task without a reference, the types of its arguments, and what has to be said."""
+
+    task: Task
+    types: ArgumentTypes | None
+    """None where types are not to be checked."""
+    examples: tuple[Example, ...] = ()
+    """Of the docstring, then those that the user added."""
+    documented_exceptions: frozenset[str] = frozenset()
+    """Names of the exceptions that docstring and examples say are raised."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Columns of frames, and what each holds: int, float, str, date or bool."""
+    libraries: tuple[str, ...] = ()
+    """Packages beside the standard library that candidates may import."""
+    notes: tuple[str, ...] = ()
+
+
+def load_stub(
+    where: str,
+    *,
+    examples: Sequence[str] = (),
+    assume: Sequence[str] = (),
+    typed: bool = True,
+    seed: int = 0,
+    allow_imports: Sequence[str] = (),
+    candidates: Sequence[str] = (),
+    needs_docstring: bool = True,
+) -> Stub:
+    """Return the function ``module.py::function`` or ``module.py::Class.method`` as a task.
+
+    Its seed inputs are the calls in its docstring, in ``examples``, in its file, its tests and its package; few of
+    them, or none, are added to from the types. ``candidates``: the texts of programs, which tell what no annotation
+    says. ``assume``: conditions on the arguments. Raises WrongUsage where nothing is known to start from, BadStub
+    where the function cannot be checked.
+    """
+    target = find_target(where)
+    if needs_docstring and not target.docstring:
+        raise BadStub(f"expected a docstring that says what {target.entry_point} shall do, found none; write one")
+    loading = Loading(target, candidates)
+    conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters])
+    loading.take_examples(examples)
+    loading.take_calls()
+    types = loading.types(typed=typed)
+    columns = columns_in(target.docstring, loading.codes, loading.values) if loading.has_frames else {}
+    seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
+    preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
+    packages = set(preamble.libraries) | {p for code in candidates for p in packages_in(code) if p in LIBRARIES}
+    packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
+    return Stub(
+        task=_task(target, seeds, preamble, conditions),
+        types=types if typed else None,
+        examples=tuple(loading.examples),
+        documented_exceptions=loading.exceptions,
+        columns=columns,
+        libraries=tuple(dict.fromkeys([*sorted(packages), *allow_imports])),
+        notes=(*loading.notes, *conditions.notes, *preamble.notes),
+    )
+
+
+def refused_examples(where: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return those of ``texts`` that ``load_stub`` would not take as examples, each with why."""
+    loading, found = Loading(find_target(where), ()), {}
+    for text in texts:
+        try:
+            loading.take_examples([text])
+        except WrongUsage as e:
+            found[text] = str(e)
+    return found
+
+
+def _task(target: Target, seeds: Sequence[str], preamble: Preamble, conditions: Conditions) -> Task:
+    name, signature = target.entry_point, signature_of(target.function)
+    asked = "\0".join((name, signature, target.docstring, preamble.text))
+    digest = hashlib.blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    stem, plain = (re.sub(r"[^A-Za-z0-9_.\-]", "_", text) for text in (target.path.stem, name))
+    return Task(
+        benchmark=BENCHMARK,
+        # What is asked for is part of the name, so that samples for an older text are not taken for this one's.
+        task_id=f"{stem or '_'}/{plain}/{digest}",
+        entry_point=name,
+        signature=signature,
+        description=target.docstring,
+        seed_inputs=tuple(seeds),
+        preamble=preamble.text,
+        domain=Domain(requires=conditions.requires) if conditions.texts else None,
+    )
+
+
+class Loading:
+    """One function on its way to a stub: what was found of it so far; ``candidates``: the texts of programs."""
+
+    def __init__(self, target: Target, candidates: Sequence[str], parameters: Sequence[Parameter] | None = None):
+        """``parameters``: what inputs are made for; None: all that the function takes."""
+        self.target = target
+        self.parameters = target.parameters() if parameters is None else list(parameters)
+        self.candidates = tuple(candidates)
+        self.codes = [*([ast.unparse(target.function)] if is_written(target) else []), *candidates]
+        self.scope = Scope(target)
+        self.caller = Caller(target, self.scope)
+        self.examples: list[Example] = []
+        self.notes: list[str] = []
+        self._given: list[str] = []
+        self._mined: list[str] = []
+        self._calls_note = ""
+
+    def take_examples(self, texts: Sequence[str]) -> None:
+        """Take the examples of the docstring, of its class, and those that the user added. Raises WrongUsage."""
+        target = self.target
+        self.examples = examples_in(target.docstring, target)
+        if target.owner:
+            name = target.function.name
+            said = examples_in(ast.get_docstring(target.owner) or "", target)
+            self.examples += [e for e in said if re.search(rf"\.{name}\b", e.source)]
+        known = bound_names(target.module) | imported_by(ast.walk(target.module)) | _BUILTINS
+        for text in texts:
+            self.examples += example_of(text, target, known)
+        for example in self.examples:
+            self._given += self.caller.seeds(tree_of(example.source).body)
+        self._mined += self._prose_calls()
+
+    def take_calls(self) -> None:
+        """Take the calls with literal arguments in the function's file, its tests and its package."""
+        calls = mine_calls(self.target, self.scope)
+        new = [text for text in calls.seeds if text not in self._given]
+        self._mined += new
+        if new:
+            places = ", ".join(f"{count} in {name}" for name, count in calls.files[:3])
+            more = f" and {len(calls.files) - 3} more files" if len(calls.files) > 3 else ""
+            self._calls_note = f"calls with literal arguments found: {places}{more}; they are seed inputs"
+
+    def add_calls(self, seeds: Sequence[str]) -> None:
+        """Take calls that were found elsewhere, as argument tuples."""
+        self._mined += [text for text in seeds if text not in self._given and text not in self._mined]
+
+    @property
+    def calls(self) -> list[str]:
+        """The argument tuples of all examples and calls that were found."""
+        return list(dict.fromkeys([*self._given, *self._mined]))
+
+    def _prose_calls(self) -> list[str]:
+        """Return the calls that the docstring holds outside of examples, as in ``f("a") -> "b"``."""
+        found: list[str] = []
+        plain = "\n".join(line for line in self.target.docstring.splitlines() if ">>>" not in line)
+        name = re.escape(self.target.function.name)
+        for match in list(re.finditer(rf"(?<![\w.]){name}\(", plain))[:20]:
+            for end in list(re.finditer(r"\)", plain[match.start() : match.start() + 1000]))[:20]:
+                tree = parsed(plain[match.start() : match.start() + end.end()])
+                if tree is not None:
+                    found += self.caller.seeds(tree.body)
+                    break
+        return found
+
+    @property
+    def values(self) -> list[Any]:
+        """All arguments that are known."""
+        return [value for text in [*self._given, *self._mined] for value in self._named(text).values()]
+
+    @property
+    def has_frames(self) -> bool:
+        """Tell whether a frame is among the parameters, as far as is known."""
+        said = [ast.unparse(p.annotation) for p in self.parameters if p.annotation is not None]
+        return any(re.search(r"Frame|Series", text) for text in said)
+
+    def names_package(self, package: str, seeds: Sequence[str]) -> bool:
+        """Tell whether seeds or examples use a package."""
+        short = LIBRARIES[package]
+        pattern = re.compile(rf"\b(?:{short}\.|import {package}\b|from {package}\b)")
+        return any(pattern.search(text) for text in [*seeds, *[e.source for e in self.examples]])
+
+    @property
+    def names(self) -> set[str]:
+        """Names of the file that examples, seeds, candidates and the docstring use."""
+        texts = [*self._given, *self._mined, *[example.source for example in self.examples], *self.candidates]
+        found = {name for text in texts for name in names_in(text)}
+        quoted = re.findall(r"`+([A-Za-z_]\w*)`+", self.target.docstring)
+        return found | set(quoted) | set(re.findall(r"\b[A-Z][A-Z0-9_]{2,}\b", self.target.docstring))
+
+    @property
+    def exceptions(self) -> frozenset[str]:
+        """Names of exceptions that the docstring or an example says are raised."""
+        own = {s.name for s in self.target.module.body if isinstance(s, ast.ClassDef) and _looks_like_exception(s)}
+        stated = {example.exception for example in self.examples if example.exception}
+        return exceptions_in(self.target.docstring, own) | stated
+
+    def types(self, *, typed: bool) -> ArgumentTypes:
+        """Return the types of the arguments; those without annotation as far as they can be found out."""
+        self.parameters = [self._with_type(p) for p in self.parameters]
+        types = ArgumentTypes(self.parameters, Annotations(self.known_module))
+        if typed:
+            self.notes += [f"argument {name} is not checked: {why}" for name, why in types.unchecked.items()]
+        return types
+
+    def _with_type(self, parameter: Parameter) -> Parameter:
+        if parameter.annotation is not None:
+            owner = self.target.owner
+            return replace(parameter, annotation=_of_owner(parameter.annotation, owner.name)) if owner else parameter
+        found, how = self.guess(parameter)
+        if found is None:
+            return parameter
+        self.notes.append(f"{parameter.name}: {ast.unparse(found)}, {how}")
+        return replace(parameter, annotation=found)
+
+    def guess(self, parameter: Parameter) -> tuple[ast.expr | None, str]:
+        """Return a type for a parameter without annotation, and where it comes from."""
+        name = parameter.name
+        used = usage_types(self.target.function, self.codes).get(name)
+        if parameter.variadic:
+            return used, "by its use"
+        documented = types_in(self.target.docstring, [p.name for p in self.parameters]).get(name)
+        if documented is not None and self.is_known(documented):
+            return documented, "by the docstring"
+        values = [found[name] for found in map(self._named, [*self._given, *self._mined]) if name in found]
+        annotated = candidate_types(self.target.function, self.candidates).get(name)
+        if annotated is not None and self.is_known(annotated):
+            return annotated, "as a candidate has it"
+        default = self._default(parameter)
+        by_values = type_of_values(values if default is _NONE else [*values, default])
+        if by_values is not None:
+            how = "by the calls found" if values else "by its default"
+            return _wider(by_values, used, whole_only=not values), how
+        for guess, how in ((used, "by its use"), (named_type(name), "by its name")):
+            if guess is not None and ast.unparse(guess) == COLUMN:
+                names = ", ".join(map(repr, columns_in(self.target.docstring, self.codes, self.values)))
+                guess = expression(f"Literal[{names}]" if names else "str")
+            if guess is not None and self.is_known(guess):
+                return (_or_none(guess) if default is None else guess), how
+        return None, ""
+
+    def _default(self, parameter: Parameter) -> Any:
+        """Return the value of a default that is a literal, ``_NONE`` where there is none."""
+        if parameter.default is not None:
+            with suppress(NotFolded, BadText):
+                return self.scope.value(parameter.default, {})
+        return _NONE
+
+    def is_known(self, annotation: ast.expr) -> bool:
+        """Tell whether an annotation can be resolved among the names of the file."""
+        try:
+            Annotations(self.known_module).resolve(annotation)
+        except (NotResolved, TypeError, RecursionError):
+            return False
+        return True
+
+    @cached_property
+    def known_module(self) -> ast.Module:
+        """The file, and imports of what guessed types name, where the file does not bind the name itself."""
+        bound = bound_names(self.target.module) | imported_by(ast.walk(self.target.module))
+        frames = "polars" if "polars" in {p for code in self.codes for p in packages_in(code)} else "pandas"
+        lines = PRELUDE | {
+            name: f"from typing import {name}" for name in ("Callable", "Iterator", "Literal", "Optional", "TextIO")
+        }
+        lines |= {name: f"from {frames} import {name}" for name in ("DataFrame", "Series")}
+        text = "\n".join(line for name, line in lines.items() if name not in bound)
+        return ast.Module(body=[*ast.parse(text).body, *self.target.module.body], type_ignores=[])
+
+    def _named(self, text: str) -> dict[str, Any]:
+        """Return an argument tuple by the names of its parameters."""
+        values, named = split_arguments(read_literal(text))
+        positional = [p.name for p in self.parameters if not p.keyword and not p.variadic]
+        return dict(zip(positional, values, strict=False)) | named
+
+    def seeds(self, types: ArgumentTypes, *, typed: bool, seed: int, columns: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the argument tuples to start from. Raises WrongUsage where nothing is known."""
+        accepts: Callable[[str], bool] = types.accepts if typed else lambda text: True
+        given, mined = ([t for t in dict.fromkeys(texts) if accepts(t)] for texts in (self._given, self._mined))
+        left_out = [t for t in dict.fromkeys(self._given) if t not in given]
+        self.notes += [f"left out, for it does not fit the annotations: {text}" for text in left_out]
+        found = list(dict.fromkeys([*given, *mined]))
+        if len(found) > len(given) and self._calls_note:
+            self.notes.append(self._calls_note)
+        if len(found) >= ENOUGH:
+            return tuple(found)
+        drawn = self._drawn(types, seed=seed, columns=columns, needed=not found)
+        if drawn and not found:
+            self.notes.append(f"no examples given: {len(drawn)} seed inputs from the type hints")
+        return tuple(dict.fromkeys([*found, *(drawn[:MORE] if found else drawn)]))
+
+    def _drawn(self, types: ArgumentTypes, *, seed: int, columns: Mapping[str, str], needed: bool) -> tuple[str, ...]:
+        """Return seeds from the types. Raises WrongUsage where they are needed and nothing is known."""
+        remedy = f'give some with --example "{self._call_form()}" or as >>> lines in the docstring'
+        unknown = [p for p in types.parameters if p.name in types.unchecked and p.required]
+        if unknown and needed:
+            why = types.unchecked[unknown[0].name]
+            raise WrongUsage(f"expected example inputs or type hints, parameter {unknown[0].name}: {why}; {remedy}")
+        known = [*self._given, *self._mined]
+        drawn = sample_seeds(
+            types, seed=seed, docstring=self.target.docstring, given=known, columns=columns, codes=self.codes
+        )
+        if not drawn and needed:
+            raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
+        return drawn
+
+    def _call_form(self) -> str:
+        target = self.target
+        if target.owner is None:
+            return f"{target.function.name}(...)"
+        if target.kind in ("classmethod", "staticmethod"):
+            return f"{target.entry_point}(...)"
+        return f"{target.owner.name}(...).{target.function.name}" + ("" if target.kind == "property" else "(...)")
+
+
+_NONE = object()
+_BUILTINS = set(dir(builtins))
+
+
+def _looks_like_exception(found: ast.ClassDef) -> bool:
+    return any(re.search(r"(?:Error|Exception|Warning)$", ast.unparse(base)) for base in found.bases)
+
+
+def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:
+    """Return an annotation of a method with the class's name in the place of ``Self``."""
+
+    class Named(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            if "Self" in (getattr(node, "id", ""), getattr(node, "attr", "")):
+                return ast.Name(id=owner, ctx=ast.Load())
+            return self.generic_visit(node)
+
+    found: ast.expr = Named().visit(copy.deepcopy(annotation))
+    return found
+
+
+def _or_none(annotation: ast.expr) -> ast.expr:
+    if ast.unparse(annotation).endswith("None"):
+        return annotation
+    return ast.BinOp(left=annotation, op=ast.BitOr(), right=ast.Constant(value=None))
+
+
+def _wider(found: ast.expr, used: ast.expr | None, *, whole_only: bool) -> ast.expr:
+    """Return a type that values have, wider where the use says more: a real number for a whole one, say."""
+    one, other = ast.unparse(found), ast.unparse(used) if used is not None else ""
+    if one == "int" and other == "float":
+        return used or found
+    if whole_only and one in ("list[int]", "dict[int, int]", "set[int]", "tuple[int, ...]") and other:
+        return used or found
+    return found

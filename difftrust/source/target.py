@@ -1,0 +1,350 @@
+"""The functions that files, classes and folders name: found in parsed files, never executed."""
+
+import ast
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from difftrust.types.own import Parameter, parameters_in
+from difftrust_core.exceptions import BadStub, WrongUsage
+from difftrust_core.languages.python import syntax
+from difftrust_core.languages.python.syntax import own_statements
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_PROPERTIES = {"property", "cached_property"}
+_OF_PROPERTIES = {"setter", "deleter"}
+MAKERS = ("__init__", "__new__", "__post_init__")
+"""Methods that a call of the class runs."""
+_MAX_DEPTH = 12
+"""Folders that a package may be deep."""
+_NOT_CALLED = {*MAKERS, "__init_subclass__", "__class_getitem__", "__del__"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A function, or a method with its class, in its file."""
+
+    path: Path
+    module: ast.Module
+    function: Function
+    owner: ast.ClassDef | None = None
+    """The class of a method."""
+
+    @property
+    def entry_point(self) -> str:
+        """``function`` or ``Class.method``."""
+        return f"{self.owner.name}.{self.function.name}" if self.owner else self.function.name
+
+    @property
+    def kind(self) -> str:
+        """One of function, method, classmethod, staticmethod, property."""
+        if self.owner is None:
+            return "function"
+        for decorator in decorators_of(self.function):
+            if decorator in ("classmethod", "staticmethod"):
+                return decorator
+            if decorator in _PROPERTIES:
+                return "property"
+        return "method"
+
+    @property
+    def is_generator(self) -> bool:
+        """Tell whether the body yields, or the annotation says so."""
+        returns = ast.unparse(self.function.returns) if self.function.returns else ""
+        said = returns.partition("[")[0].rpartition(".")[2].strip("'\"")
+        return "Generator" in said or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own_nodes(self.function))
+
+    @property
+    def docstring(self) -> str:
+        """The docstring, without its margin; empty where there is none."""
+        return (ast.get_docstring(self.function) or "").strip()
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements after the docstring."""
+        return without_docstring(self.function.body)
+
+    def parameters(self) -> list[Parameter]:
+        """Return what a call takes, the object of a method first; ``cls`` is left out.
+
+        Raises BadStub where there is nothing to fuzz.
+        """
+        found = list(parameters_in(self.function.args))
+        if self.owner is not None and self.kind != "staticmethod":
+            if not found or found[0].keyword:
+                raise BadStub(f"expected a first parameter self or cls in {self.entry_point}, found none; add it")
+            own = ast.Name(id=self.owner.name, ctx=ast.Load())
+            first = Parameter(name=found[0].name, annotation=own, required=True)
+            found[:1] = [] if self.kind == "classmethod" else [first]
+        if not found:
+            raise BadStub(f"expected a function with parameters, {self.entry_point} has none; there is nothing to fuzz")
+        return found
+
+
+def parse_file(path: Path) -> ast.Module:
+    """Return the syntax tree of the file ``path``. Raises BadStub if it cannot be read as Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what the file contains, e.g. an invalid escape
+            return ast.parse(path.read_bytes())
+    except OSError as e:
+        raise BadStub(f"expected a Python file, {path} cannot be read: {e.strerror or e}; check its path") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+        said = f"{e.msg} in line {e.lineno}" if isinstance(e, SyntaxError) else str(e)
+        raise BadStub(f"expected Python in {path}, found {type(e).__name__}: {said}; correct the file") from None
+
+
+def root_of(path: Path) -> Path:
+    """Return the folder from which the package around a file is imported."""
+    folder = path.resolve().parent
+    for _ in range(_MAX_DEPTH):
+        if not (folder / "__init__.py").is_file():
+            break
+        folder = folder.parent
+    return folder
+
+
+def find_target(where: str, *, makers: bool = False) -> Target:
+    """Return the function that ``module.py::function`` or ``module.py::Class.method`` names.
+
+    ``makers``: it may be one that makes an object, ``__init__`` for one. Raises WrongUsage for another form of words,
+    BadStub if there is no such file, class or function.
+    """
+    path, separator, name = where.rpartition("::")
+    parts = name.split(".")
+    if not separator or not path or "::" in path or len(parts) > 2 or not all(part.isidentifier() for part in parts):
+        raise WrongUsage(
+            f"expected module.py::function or module.py::Class.method, got {where!r}; "
+            "name the file, two colons, the function"
+        )
+    found = {target.entry_point: target for target in _all_targets(Path(path), parse_file(Path(path)))}
+    if name not in found:
+        raise _absence(name, path, list(found.values()))
+    if not _is_called(found[name], makers=makers):
+        raise BadStub(f"expected a method that is called on an object, got {name}; name one that uses it")
+    return found[name]
+
+
+def targets_in(path: Path, module: ast.Module, *, makers: bool = False) -> list[Target]:
+    """Return every function and method of a file that ``find_target`` finds, in the order of the file.
+
+    ``makers``: those too that make an object, ``__init__`` for one.
+    """
+    found = {target.entry_point: target for target in _all_targets(path, module) if _is_called(target, makers=makers)}
+    return sorted(found.values(), key=lambda target: target.function.lineno)
+
+
+def _all_targets(path: Path, module: ast.Module) -> Iterator[Target]:
+    """Iterate over the functions of a file, and the methods of the last class of each name."""
+    statements = list(own_statements(module.body))
+    classes = {s.name: s for s in statements if isinstance(s, ast.ClassDef)}
+    for owner, body in [(None, statements), *((owner, [*own_statements(owner.body)]) for owner in classes.values())]:
+        for function in body:
+            if isinstance(function, Function) and not {*_OF_PROPERTIES, "overload"} & {*decorators_of(function)}:
+                yield Target(path=path, module=module, function=function, owner=owner)
+
+
+def _is_called(target: Target, *, makers: bool) -> bool:
+    """Tell whether the function is called as such, or is a method that makes an object and may be one."""
+    name = target.function.name
+    return target.owner is None or name not in _NOT_CALLED or (makers and name in MAKERS)
+
+
+def _absence(name: str, path: str, there: Sequence[Target]) -> BadStub:
+    """Return why a name is not found in a file, and what is there instead."""
+    module = parse_file(Path(path))
+    classes = dict.fromkeys(s.name for s in own_statements(module.body) if isinstance(s, ast.ClassDef))
+    owner, _, method = name.rpartition(".")
+    if owner and owner not in classes:
+        return BadStub(f"expected a class {owner} in {path}, found: {', '.join(classes) or 'none'}; name one of these")
+    if method in classes and not owner:
+        methods = [t.function.name for t in there if t.owner and t.owner.name == name and _is_called(t, makers=False)]
+        one = methods[0] if methods else "method"
+        return BadStub(f"expected a function, {name} in {path} is a class; name a method, {path}::{name}.{one}")
+    known = dict.fromkeys(t.function.name for t in there if (t.owner.name if t.owner else "") == owner)
+    what = "a method" if owner else "a top-level function"
+    return BadStub(f"expected {what} {name} in {path}, found: {', '.join(known) or 'none'}; name one of these")
+
+
+def decorators_of(function: Function | ast.ClassDef) -> list[str]:
+    """Return the last names of the decorators: ``cache`` for ``@functools.cache``, ``setter`` for ``@x.setter``."""
+    called = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
+    return [d.attr if isinstance(d, ast.Attribute) else d.id for d in called if isinstance(d, ast.Attribute | ast.Name)]
+
+
+def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements after a docstring."""
+    return body[1:] if body and syntax.is_docstring(body[0]) else body
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over the nodes below, without those of functions and classes defined within."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield child
+            yield from _own_nodes(child)
+
+
+def is_written(target: Target) -> bool:
+    """Tell whether the function has a body of its own, beyond ``...``, ``pass`` and ``raise NotImplementedError``."""
+    return syntax.is_written(target.body)
+
+
+def own_candidate(where: str) -> dict[str, str]:
+    """Return the body of ``module.py::function`` by what a candidate of it is called.
+
+    Raises BadStub where it has none yet.
+    """
+    target = find_target(where)
+    if not is_written(target):
+        raise BadStub(f"expected a body in {target.entry_point} to compare, found none; leave out --with-body")
+    return {f"your code in {target.path.name}": _text(target)}
+
+
+def _text(target: Target) -> str:
+    """Return the function's lines with its decorators, as the file has them."""
+    function = target.function
+    first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+    lines = target.path.read_bytes().decode("utf-8", "replace").splitlines()
+    text = textwrap.dedent("\n".join(lines[first - 1 : function.end_lineno])) + "\n"
+    # Another encoding, or something else stands on its lines.
+    return text if syntax.parsed(text) else ast.unparse(function) + "\n"
+
+
+LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "build", "dist", "venv", "env"}
+"""Folders that hold no code of the project."""
+_TESTS = ("test", "tests", "testing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skipped:
+    """What was not taken, and why."""
+
+    where: str
+    """``module.py::function`` or a file."""
+    why: str
+    is_fault: bool = False
+    """The file cannot be read as Python, so what it holds is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """Functions as ``module.py::function``, in the order of the files."""
+
+    found: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def find_targets(what: Sequence[str]) -> Targets:
+    """Return the functions that ``mod.py``, ``mod.py::Class``, ``mod.py::function`` and folders name.
+
+    Of files, classes and folders, those are left out that nobody calls with arguments, or that are not for others:
+    tests, private and abstract ones, special methods, functions without parameters. What is named by itself is taken.
+    Raises WrongUsage where nothing of that name is there.
+    """
+    found: dict[str, None] = {}
+    skipped: dict[str, Skipped] = {}
+    for text in what:
+        for where, why, is_fault in _named(text):
+            if why:
+                skipped.setdefault(where, Skipped(where=where, why=why, is_fault=is_fault))
+            else:
+                found[where] = None
+    return Targets(found=tuple(found), skipped=tuple(s for s in skipped.values() if s.where not in found))
+
+
+def is_test(path: str) -> bool:
+    """Tell whether a file is one of tests, by its name and folders."""
+    *folders, name = path.replace("\\", "/").split("/")
+    by_name = name.startswith("test_") or name.endswith("_test.py") or name in ("conftest.py", "tests.py")
+    return by_name or any(folder in _TESTS for folder in folders)
+
+
+def is_several(text: str) -> bool:
+    """Tell whether a text names a file, a class or a folder, and not one function."""
+    path, colons, name = text.rpartition("::")
+    if not colons:
+        return Path(text).is_dir() or (Path(text).is_file() and text.endswith(".py"))
+    with suppress(BadStub):
+        return Path(path).is_file() and name in _classes(parse_file(Path(path)))
+    return False
+
+
+def _named(text: str) -> Iterator[tuple[str, str, bool]]:
+    """Iterate over what one text names: where, and why it is left out, "" where it is not."""
+    path, colons, name = text.rpartition("::")
+    if not is_several(text):
+        if not colons:
+            raise WrongUsage(
+                f"expected module.py::function, a class, a file or a folder, got {text!r}; "
+                "name the file, two colons, the function, or what holds several"
+            )
+        yield _spelled(find_target(text)), "", False
+    elif colons:
+        for target in targets_in(Path(path), parse_file(Path(path))):
+            if target.owner is not None and target.owner.name == name:
+                yield _spelled(target), why_left_out(target), False
+    else:
+        folder = Path(text) if Path(text).is_dir() else Path(text).parent
+        for file in python_files(folder, text) if folder == Path(text) else [Path(text)]:
+            yield from _in_file(file, is_test=is_test(str(file.relative_to(folder))))
+
+
+def _in_file(path: Path, *, is_test: bool) -> Iterator[tuple[str, str, bool]]:
+    try:
+        targets = targets_in(path, parse_file(path))
+    except BadStub as e:
+        yield str(path), str(e), True
+        return
+    for target in targets:
+        yield _spelled(target), "a test" if is_test else why_left_out(target), False
+
+
+def why_left_out(target: Target) -> str:
+    """Return why a function that is not named by itself is not taken; empty where it is."""
+    names = [target.function.name, *([target.owner.name] if target.owner else [])]
+    if names[0].startswith("__") and names[0].endswith("__"):
+        return "a special method"
+    if any(name.startswith("_") for name in names):
+        return "private"
+    if names[0].startswith("test_") or names[-1].startswith("Test"):
+        return "a test"
+    if "abstractmethod" in decorators_of(target.function):
+        return "abstract"
+    try:
+        target.parameters()
+    except BadStub:
+        return "takes no arguments"
+    return ""
+
+
+def _spelled(target: Target) -> str:
+    return f"{target.path}::{target.entry_point}"
+
+
+def _classes(module: ast.Module) -> set[str]:
+    functions = {target.function.name for target in targets_in(Path(), module) if target.owner is None}
+    return {s.name for s in ast.walk(module) if isinstance(s, ast.ClassDef)} - functions
+
+
+def python_files(folder: Path, named: str = "") -> Iterator[Path]:
+    """Iterate over the Python files below a folder in order; hidden ones, links and environments are left out.
+
+    Raises WrongUsage for a folder that cannot be read and was ``named``.
+    """
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as e:
+        if not named:
+            return
+        raise WrongUsage(f"expected a folder, {named} cannot be read: {e.strerror or e}; name another") from None
+    for entry in entries:
+        if entry.is_symlink() or entry.name.startswith(".") or entry.name in LEFT_OUT:
+            continue
+        if entry.is_dir() and not (entry / "pyvenv.cfg").exists():
+            yield from python_files(entry, named)
+        elif entry.suffix == ".py" and entry.is_file():
+            yield entry

@@ -1,0 +1,389 @@
+"""One store as a researcher asks it: models, estimates, tables, figures, ablations, tasks, SQL."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from difftrust.figures.registry import FigureRequest, make_figure
+from difftrust.results import Figure, Table
+from difftrust.shipped import PAPER_SETTING, find_results
+from difftrust.tables.grid import ablation_table
+from difftrust.tables.intervals import ranking_intervals
+from difftrust.tables.mixtures import false_trust_figure, mixture_table, same_price_table
+from difftrust.tables.policies import recommended
+from difftrust.tables.registry import make_table
+from difftrust.tables.request import as_sequence, estimates_for, require_known
+from difftrust_core.base.records import Coder, Detection, Load, Reading, References
+from difftrust_core.estimates.pool import Pool, load_pool, pool_names
+from difftrust_core.exceptions import NoStore
+from difftrust_core.metrics.intervals import false_trust
+from difftrust_core.store.mirror import folder_of
+from difftrust_core.store.store import Store
+
+if TYPE_CHECKING:
+    from difftrust.explorer import Explorer
+    from difftrust.page import Page
+    from difftrust.tables.signals import Signals
+    from difftrust.tasks.task_view import TaskView
+
+
+def open_study(
+    store: str | Path | None = None,
+    *,
+    inputs: str | None = None,
+    references: str = References.PUBLISHED,
+    load: str = Load.TRIMMED,
+) -> "Study":
+    """Open a store: a folder or a URL; by default the one that DIFFTRUST_STORE names, else the shipped results.
+
+    The shipped results are those of 16 LLMs on HumanEval and MBPP, computed from the published candidates. Raises
+    NoStore if there is no store, saying which command makes one.
+
+    ``inputs``: "reference" (those that the reference accepts, as published), "domain" (those that the task allows) or
+    what else the store was executed on; None: the store's own. ``references``: "published" (all tasks) or "audited"
+    (without those whose reference or description is at fault). ``load="strict"``: what loads only trimmed does not.
+
+    >>> study = dt.open()
+    >>> study.benchmarks
+    ['HumanEval', 'MBPP']
+    """
+    place = store or os.environ.get("DIFFTRUST_STORE") or None
+    root = find_results() if place is None else folder_of(place)
+    reading = Reading(inputs=inputs, references=references, load=load)
+    return Study(store=Store.open(root, reading), is_published=root == find_results())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What can be asked of one store. Every answer shows itself in a notebook and holds its polars ``frame``.
+
+    ``m`` and ``n`` take the first m candidates of each coder and the first n inputs of each task: nothing is executed
+    again. ``detection``: "as-published" (one random pair of programs an input, expected value) or "all-pairs".
+    ``equality``: "paper" (numbers within 0.1 % agree) or "strict".
+    """
+
+    store: Store = field(repr=False)
+    is_published: bool = False
+    """Whether this is the shipped store; then m = 10, n = 1,000, temperature 0.6 and the paper's tasks are meant."""
+    n_jobs: int = field(default=2, repr=False)
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Return the benchmarks that the store holds results of. Raises NoStore if nothing is executed yet."""
+        names = pool_names(self.store)
+        if not names:
+            raise NoStore(f"{self.store.root} holds no results yet; run `difftrust execute --store {self.store.root}`")
+        return names
+
+    @cached_property
+    def coders(self) -> list[Coder]:
+        """Return the coders of the store: (model, temperature)."""
+        return sorted({coder for name in self.benchmarks for coder in self.pool(name).members})
+
+    @property
+    def models(self) -> list[str]:
+        """Return the models of the store, by their ids."""
+        return sorted({model for model, _ in self.coders})
+
+    @property
+    def temperatures(self) -> list[float]:
+        """Return the temperatures at which candidates were sampled."""
+        return sorted({temperature for _, temperature in self.coders})
+
+    def pool(self, benchmark: str, *, equality: str = "paper") -> Pool:
+        """Return the matrix of behaviours of one benchmark, from which every number is computed."""
+        return load_pool(self.store, benchmark, equality=equality)
+
+    def estimates(
+        self,
+        *,
+        benchmark: str | None = None,
+        model: str | None = None,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
+        equality: str = "paper",
+    ) -> Table:
+        """Return error, incoherence and detection of each (coder, task): a row each, as `docs/measures.md` says.
+
+        >>> study.estimates(benchmark="HumanEval", model="gpt_4o").frame.height
+        150
+        """
+        request = replace(self._request, temperature=temperature, m=m, n=n, equality=equality)
+        found, notes = estimates_for(request)
+        wanted = {"benchmark": benchmark, "model": model}
+        for name, value in wanted.items():
+            _ = require_known(name, value, found[name].unique().sort().to_list())
+        chosen = {name: value for name, value in wanted.items() if value is not None}
+        return Table(found.filter(**chosen), notes=tuple(notes))
+
+    def table(
+        self,
+        name: str | int = 4,
+        *,
+        published: bool = False,
+        intervals: bool = False,
+        model: str | None = None,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
+        detection: Detection = Detection.AS_PUBLISHED,
+        equality: str = "paper",
+        drop_timeouts: bool = False,
+        signal: str = "incoherence",
+        alpha: float = 0.1,
+        delta: float = 0.1,
+    ) -> Table:
+        """Return a table of the paper: 2, 3, "3a" (m), "3b" (temperature), "3c" (n), 4; or one of this project.
+
+        "selection": the gain of selecting by consensus; "questions": pass@1 after answers of a user; "rankings": rank
+        correlations over models; "readings": as published, in the domain and with audited references side by side;
+        "undetected": what the errors are that incoherence misses; "suspects": tasks on which most models contradict the
+        reference; "draws": how inputs were drawn; "agreement": risk and coverage where the programs agree, and a
+        threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most ``alpha`` with probability
+        1 - ``delta``; "guarantee": how often that bound is kept; "policies": what ways of buying programs find, raise
+        in vain and cost; "tests": pass@1 by the tasks' tests beside error and incoherence on other inputs.
+        ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
+        ``model`` is whose Table 3 or policies, and the only one of another; ``drop_timeouts`` leaves out (model, task)
+        pairs with a timeout, as published. Raises WrongUsage for another.
+
+        >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
+        0.075
+        """
+        request = replace(
+            self._request,
+            temperature=temperature,
+            m=m,
+            n=n,
+            detection=detection,
+            equality=equality,
+            published=published,
+            intervals=intervals,
+            model=model or PAPER_SETTING.model,
+            only=(model,) if model else (),
+            drop_timeouts=drop_timeouts,
+            signal=signal,
+            alpha=alpha,
+            delta=delta,
+        )
+        return make_table(str(name), request)
+
+    def figure(
+        self,
+        name: str | int,
+        *,
+        model: str | Sequence[str] = (),
+        benchmark: str | None = None,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
+        vary: str = "m",
+        panels: str = "benchmark",
+        detection: Detection = Detection.AS_PUBLISHED,
+        equality: str = "paper",
+    ) -> Figure:
+        """Return a figure by its name: one of the paper or one of this project.
+
+        1, 2, 3; "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions" (pass@1 by the number of
+        answers of a user) or "policies". ``model`` (one, or several) is whose Figure 2, 3, ablation, risk-coverage,
+        questions or policies; ``vary`` is what the ablation varies: "m", "n" or "temperature"; ``panels``: a panel of
+        Figure 3 for each "benchmark" or each "model". Raises WrongUsage for another name.
+
+        >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
+        150
+        """
+        request = replace(
+            self._request,
+            temperature=temperature,
+            m=m,
+            n=n,
+            detection=detection,
+            equality=equality,
+            models=(model,) if isinstance(model, str) else tuple(model),
+            benchmark=benchmark,
+            vary=vary,
+            panels=panels,
+        )
+        return make_figure(str(name), request)
+
+    def ablation(
+        self,
+        models: str | Sequence[str] = (),
+        *,
+        m: int | Sequence[int] = 10,
+        n: int | Sequence[int] = 1000,
+        temperature: float | Sequence[float] = PAPER_SETTING.temperature,
+        benchmark: str | None = None,
+        equality: str = "paper",
+        by_task: bool = False,
+    ) -> Table:
+        """Return the measures for every setting: a row for each benchmark, model, m, n and temperature.
+
+        "a+b" is the mixture of two models, whose m programs are drawn from them evenly. ``by_task``: a row a task
+        instead. Settings on which a candidate was not executed are left out and named in ``notes``.
+
+        >>> study.ablation("gpt_4o", m=[2, 10], benchmark="HumanEval").frame["detection_rate"].round(2).to_list()
+        [0.37, 0.71]
+        """
+        names = self.benchmarks if benchmark is None else [require_known("benchmark", benchmark, self.benchmarks)]
+        chosen = (models,) if isinstance(models, str) else models or self.models
+        pools = {name: self.pool(name, equality=equality) for name in names}
+        coders = {model: [require_known("model", one, self.models) for one in model.split("+")] for model in chosen}
+        sizes = list(product(as_sequence(temperature), as_sequence(m), as_sequence(n)))
+        return ablation_table(pools, coders, sizes, tasks=self._request.counted, by_task=by_task)
+
+    def task(
+        self,
+        task_id: str,
+        *,
+        model: str | Sequence[str],
+        temperature: float = PAPER_SETTING.temperature,
+        m: int | None = 10,
+        n: int = 1000,
+        benchmark: str | None = None,
+        equality: str = "paper",
+    ) -> "TaskView":
+        """Return one task: clusters of equal behaviour, inputs on which programs disagree or are wrong, programs.
+
+        ``model``: one, or several side by side. Raises WrongUsage if the task or the model is not in the store.
+
+        >>> study.task("HumanEval/122", model="gpt_4o").clusters.frame["n_candidates"].to_list()
+        [10]
+        """
+        from difftrust.tasks.task_view import view_task
+
+        holding = [name for name in self.benchmarks if any(t.task_id == task_id for t in self.pool(name).tasks)]
+        name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
+        pool = self.pool(require_known("benchmark", name, self.benchmarks), equality=equality)
+        models = (model,) if isinstance(model, str) else tuple(model)
+        coders = [(require_known("model", one, self.models), temperature) for one in models]
+        return view_task(self.store, pool, task_id, coders, m=m, n=n)
+
+    def sql(self, query: str, parameters: Sequence[object] = (), *, equality: str = "paper") -> Table:
+        """Return the answer to a DuckDB query on the store's views (estimates, candidates, programs, inputs, ...).
+
+        >>> study.sql("select count(distinct model) as models from estimates").frame.item()
+        16
+        """
+        from difftrust_core.estimates.queries import query_sql
+
+        return Table(query_sql(self.store, query, list(parameters), equality=equality))
+
+    def explore(self, *, benchmark: str | None = None) -> "Explorer":
+        """Return sliders for m, n, temperature and model, with charts that follow (for a notebook)."""
+        from difftrust.explorer import Explorer
+
+        name = require_known("benchmark", benchmark, self.benchmarks) if benchmark else self.benchmarks[0]
+        return Explorer(self.pool(name), self._request.counted)
+
+    def signals(
+        self, *, temperature: float = PAPER_SETTING.temperature, m: int | None = 10, n: int | None = 1000
+    ) -> "Signals":
+        """Return error beside all that may tell of it without a reference: a row a (coder, task).
+
+        Needs the structural comparison of the candidates (`difftrust structure`); the shipped results hold it.
+        """
+        from difftrust.research.signals import signals
+        from difftrust.tables.signals import Signals
+
+        return Signals(signals(self.store, temperature=temperature, m=m, n=n))
+
+    def rankings(self, *, detection: Detection = Detection.AS_PUBLISHED, temperature: float | None = None) -> Table:
+        """Return Spearman's rho between rankings of the models with and without a reference, a row a benchmark."""
+        found, notes = estimates_for(replace(self._request, temperature=temperature))
+        return Table(ranking_intervals(found, detection=detection), notes=tuple(notes))
+
+    def wrong_despite_agreement(
+        self,
+        models: str | Sequence[str] = (),
+        *,
+        m: int | Sequence[int] = 10,
+        n: int | Sequence[int] = 1000,
+        judged_on: int | None = None,
+        temperature: float = PAPER_SETTING.temperature,
+    ) -> Figure:
+        """Return how often a task is wrong although all m programs agree on n inputs, with exact 95 % intervals.
+
+        ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
+        """
+        parts = []
+        for size in as_sequence(m):
+            truth = None
+            if judged_on is not None:
+                truth = self.ablation(models, m=size, n=judged_on, temperature=temperature, by_task=True).frame
+            for inputs in as_sequence(n):
+                seen = self.ablation(models, m=size, n=inputs, temperature=temperature, by_task=True).frame
+                found = false_trust(seen, judged=truth)
+                parts.append(found.with_columns(m=pl.lit(size), n=pl.lit(inputs)))
+        frame = pl.concat(parts)
+        return false_trust_figure(frame, models, temperature=temperature)
+
+    def mixtures(
+        self, n_models: Sequence[int] = (1, 2, 5, 10), *, m: int = 10, temperature: float = PAPER_SETTING.temperature
+    ) -> Table:
+        """Return what m programs of so many models find: exact means over every choice of models and of programs.
+
+        ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
+        found. What finds the errors of one model, `table("policies")` says.
+        """
+        pools = [self.pool(name) for name in self.benchmarks]
+        return mixture_table(pools, n_models, m=m, temperature=temperature, tasks=self._request.counted)
+
+    def same_price(
+        self, model: str, listed: Mapping[str, str], *, m: int = 10, temperature: float = PAPER_SETTING.temperature
+    ) -> Table:
+        """Return what other choices of models find for the price of m programs of ``model``.
+
+        ``listed``: model -> its name in `difftrust_core/generation/prices.toml`. Raises WrongUsage for one without.
+        """
+        checked = (require_known("model", model, self.models), temperature)
+        pools = [self.pool(name) for name in self.benchmarks]
+        return same_price_table(pools, checked, listed, m=m, tasks=self._request.counted)
+
+    def recommend(
+        self,
+        model: str,
+        *,
+        detection: float | None = None,
+        false_alarms: float | None = None,
+        benchmark: str | None = None,
+        temperature: float | None = None,
+    ) -> Table:
+        """Return which programs to buy as a check of programs of ``model``: a row a benchmark, in words in the notes.
+
+        It is the cheapest policy that finds at least ``detection`` of its wrong programs with alarms on at most
+        ``false_alarms`` of its right ones; chosen on half of the tasks, scored on the others. `table("policies")` lists
+        more. Raises WrongUsage if the price of a program is not known.
+        """
+        request = replace(
+            self._request,
+            model=require_known("model", model, self.models),
+            temperature=temperature,
+            benchmark=benchmark,
+        )
+        return recommended(request, detection=detection, false_alarms=false_alarms)
+
+    def report(
+        self, *, benchmark: str | None = None, temperature: float | None = None, m: int | None = None,
+        n: int | None = None, equality: str = "paper", task_id: str | None = None, models: Sequence[str] = (),
+    ) -> "Page":  # fmt: skip
+        """Return one benchmark as one HTML file that opens offline: numbers, chart, table, tasks worth reading.
+
+        With ``task_id`` that task alone, for each of ``models``. ``.save("report.html")`` writes it.
+        """
+        from difftrust.page import make_page
+
+        setting = {"benchmark": benchmark, "temperature": temperature, "m": m, "n": n, "equality": equality}
+        return make_page(self, **setting, task_id=task_id, models=models)  # type: ignore[arg-type]
+
+    @property
+    def _request(self) -> FigureRequest:
+        return FigureRequest(
+            store=self.store.root, reading=self.store.reading, paper_setting=self.is_published, n_jobs=self.n_jobs
+        )

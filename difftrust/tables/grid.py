@@ -1,0 +1,190 @@
+"""Compare settings (m, n, temperature, model): Table 3, curves, and rows of recorded settings."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, Final
+
+import polars as pl
+
+from difftrust.results import Table
+from difftrust.shipped import PAPER_SETTING
+from difftrust_core.base.records import Coder, Detection
+from difftrust_core.estimates.measures import Filter, keep_all, summary, whole_rows
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.intervals import bootstrap_tasks, statistic_of
+
+_BY_ALL_PAIRS: Final = "_all_pairs"
+_OF_SETTINGS: Final = {
+    name: (name.removesuffix(_BY_ALL_PAIRS), Detection.ALL_PAIRS if _BY_ALL_PAIRS in name else Detection.AS_PUBLISHED)
+    for name in (
+        *("mean_error", "mean_incoherence", "detection_rate", "detection_rate_all_pairs"),
+        *("undetected_mean_error", "undetected_mean_error_all_pairs"),
+    )
+}
+"""Columns that have a <column>_low and <column>_high -> measure and detection."""
+SETTING_SCHEMA: Final[dict[str, Any]] = {
+    **{"model": pl.String, "temperature": pl.Float64, "m": pl.Int64, "n": pl.Int64, "n_tasks": pl.Int64},
+    **dict.fromkeys((*_OF_SETTINGS, "cost_usd"), pl.Float64),
+    "cost_usd_is_lower_bound": pl.Boolean,
+}
+"""Columns of ``settings_frame``."""
+VARIED: Final = ("m", "n", "temperature")
+_OF_CURVES: Final = {name: _OF_SETTINGS[name] for name in ("detection_rate", "mean_error", "mean_incoherence")}
+"""Measures of curves that have an interval."""
+
+
+def recorded(pool: Pool, coder: Coder) -> int:
+    """Return how many candidates of a coder are recorded for the task that has most of them; 0 for an unknown one."""
+    members = pool.members.get(coder)
+    return 0 if members is None else int(members.sample_index.max(initial=-1)) + 1
+
+
+def settings_frame(
+    pool: Pool, coders: Sequence[Coder], points: Sequence[tuple[int, int]], *, resamples: int = 0
+) -> pl.DataFrame:
+    """Return one row for each (m, n) that is recorded whole: the columns of SETTING_SCHEMA, null where undefined.
+
+    ``resamples`` > 0: and <column>_low and <column>_high for those of _OF_SETTINGS, 95 % over tasks.
+    """
+    made, schema = [], dict(SETTING_SCHEMA)
+    if resamples:
+        schema |= {f"{name}_{end}": pl.Float64 for name in _OF_SETTINGS for end in ("low", "high")}
+    temperatures = {temperature for _, temperature in coders}
+    coder = {
+        "model": "+".join(model for model, _ in coders),
+        "temperature": temperatures.pop() if len(temperatures) == 1 else None,
+    }
+    for m, n in points:
+        found = whole_rows(pool, coders, m=m, n=n) if m > 1 else None
+        if found is not None:
+            row = {**coder, "m": m, "n": n, **summary(found), **_limits(found, _OF_SETTINGS, resamples)}
+            made.append({name: row[name] for name in schema})
+    return pl.DataFrame(made, schema=schema).fill_nan(None)
+
+
+def ablation_table(
+    pools: Mapping[str, Pool],
+    series: Mapping[str, Sequence[str]],
+    sizes: Sequence[tuple[float, int, int]],
+    *,
+    tasks: Filter,
+    by_task: bool = False,
+) -> Table:
+    """Return a row for each benchmark, model or mixture (``series``: its name -> models) and size.
+
+    ``sizes``: (temperature, m, n); ``tasks`` takes the rows of the tasks that count; ``by_task``: a row a task instead.
+    Settings that are not recorded or executed whole are left out and named in the notes.
+    """
+    rows, left_out = [], []
+    for (name, pool), (model, parts), (t, m, n) in product(pools.items(), series.items(), sizes):
+        found = whole_rows(pool, [(part, t) for part in parts], m=m, n=n, tasks=tasks)
+        setting = {"benchmark": name, "model": model, "temperature": t, "m": m, "n": n}
+        if found is None:
+            left_out.append(", ".join(f"{key} = {value}" for key, value in setting.items()))
+        else:
+            rows.append(found if by_task else pl.DataFrame([setting | summary(found) | {"n_tasks": found.height}]))
+    frame = pl.concat(rows, how="vertical_relaxed").fill_nan(None) if rows else pl.DataFrame()
+    return Table(frame, notes=tuple(f"left out, not recorded or not executed: {one}" for one in left_out))
+
+
+def curves(
+    pools: Mapping[str, Pool],
+    model: str,
+    *,
+    vary: str,
+    values: Sequence[float],
+    fixed: Mapping[str, float],
+    tasks: Filter = keep_all,
+) -> pl.DataFrame:
+    """Return one row a benchmark and value of what varies: benchmark, model, m, n, temperature, the measures.
+
+    ``fixed``: m, n and temperature of what does not vary. Measures: those of ``summary``, and <measure>_low and _high
+    for those of _OF_CURVES, 95 % over tasks. Values that are not all recorded or executed are left out, as
+    are those with m < 2. ``tasks`` takes the rows of ``ablation`` that count. Raises WrongUsage for another name.
+    """
+    if vary not in VARIED:
+        raise WrongUsage(f"what varies is one of {', '.join(VARIED)}, got {vary!r}")
+    rows = []
+    for (name, pool), value in product(sorted(pools.items()), values):
+        at = {**fixed, vary: value}
+        m, n, coder = int(at["m"]), int(at["n"]), (model, float(at["temperature"]))
+        found = whole_rows(pool, [coder], m=m, n=n, subsets=True, tasks=tasks) if m > 1 else None
+        if found is not None:
+            place = {"benchmark": name, "model": model, "m": m, "n": n, "temperature": coder[1]}
+            rows.append(place | summary(found) | _limits(found, _OF_CURVES, 500))
+    return pl.DataFrame(rows).fill_nan(None)
+
+
+def _limits(
+    found: pl.DataFrame, measures: Mapping[str, tuple[str, Detection]], resamples: int
+) -> dict[str, float | None]:
+    """Return <name>_low and <name>_high of ``measures``: name -> measure and detection; none without resamples."""
+    ends: dict[str, float | None] = {}
+    for name, (measure, detection) in measures.items() if resamples else ():
+        interval = bootstrap_tasks(found, statistic_of(measure, detection=detection), resamples=resamples)
+        ends |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return ends
+
+
+PARTS: Final = {
+    "3a": ("query_budget_m", (1, 2, 5, 10, 25, 50)),
+    "3b": ("temperature_t", (0.2, 0.6, 1.0)),
+    "3c": ("test_inputs_n", (100, 1000, 2000, 5000, 10000)),
+}
+"""Part of the table -> what varies, and its values."""
+_ENDS = ("detection_rate_low", "detection_rate_high")
+_BOUND = "expenses_usd_is_lower_bound"
+
+
+def table_3(
+    pools: Mapping[str, Pool],
+    *,
+    part: str = "3",
+    model: str = PAPER_SETTING.model,
+    detection: Detection = Detection.AS_PUBLISHED,
+    tasks: Filter = keep_all,
+    resamples: int = 0,
+) -> pl.DataFrame:
+    """Return Table 3 or one part of it: ``varied``, ``value``, and four columns a benchmark.
+
+    <benchmark>_expenses_usd: of all m programs of all tasks, and whether it _is_lower_bound;
+    <benchmark>_detection_rate: of the first m candidates, by ``detection``;
+    <benchmark>_over_subsets: all pairs, expected over every choice of m of the recorded candidates.
+    One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. Null where
+    the candidates of a setting are not all here, or were not all executed on n inputs. ``tasks`` takes the rows of
+    ``ablation`` that count. ``resamples`` > 0: <benchmark>_detection_rate_low and _high, 95 % over tasks.
+    """
+    rows = []
+    for varied, values in (PARTS[part],) if part in PARTS else PARTS.values():
+        for value in values:
+            row: dict[str, object] = {"varied": varied, "value": float(value)}
+            for name, pool in sorted(pools.items(), reverse=True):
+                cell = _cell(pool, model, (varied, value), detection, (tasks, resamples))
+                row |= {f"{name.lower()}_{key}": x for key, x in cell.items()}
+            rows.append(row)
+    bounds = {f"{name.lower()}_{_BOUND}": pl.Boolean for name in pools}
+    return pl.DataFrame(rows, schema_overrides=bounds).fill_nan(None)
+
+
+def _cell(
+    pool: Pool, model: str, setting: tuple[str, float], detection: Detection, sample: tuple[Filter, int]
+) -> dict[str, float | None]:
+    (varied, value), (tasks, resamples) = setting, sample
+    m = int(value) if varied == "query_budget_m" else PAPER_SETTING.m
+    n = int(value) if varied == "test_inputs_n" else PAPER_SETTING.n
+    coder = (model, value if varied == "temperature_t" else PAPER_SETTING.temperature)
+    found = whole_rows(pool, [coder], m=m, n=n, subsets=True, tasks=tasks)
+    if found is None:
+        names = ("detection_rate", *(_ENDS if resamples else ()), "over_subsets")
+        return {"expenses_usd": math.nan, _BOUND: None} | dict.fromkeys(names, math.nan)
+    whole = summary(found)
+    rate = whole["detection_rate_all_pairs" if detection == Detection.ALL_PAIRS else "detection_rate"]
+    rates: dict[str, float | None] = {
+        "detection_rate": rate,
+        **_limits(found, {"detection_rate": ("detection_rate", detection)}, resamples),
+        "over_subsets": whole["detection_rate_subsets"],
+    }
+    cost: dict[str, float | None] = {"expenses_usd": whole["cost_usd"], _BOUND: whole["cost_usd_is_lower_bound"]}
+    return {**cost, **(dict.fromkeys(rates, 0.0) if m == 1 else rates)}

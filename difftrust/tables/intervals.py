@@ -1,0 +1,212 @@
+"""Intervals over tasks for every cell of a table of coders, and for the ranking of the coders.
+
+All coders of a benchmark are resampled together, task by task: what one task does to all of them stays together.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from difftrust.research.coders import MEAN, MEASURES, RHOS, placed_right, rankings, table_4
+from difftrust.tables.request import TableRequest
+from difftrust_core.base.records import Detection
+from difftrust_core.metrics.estimates import Floats, Limits
+from difftrust_core.metrics.intervals import RESAMPLES, bca_limits, statistic_of, task_weights, weighted_correlation
+
+LOW: Final = "_low"
+HIGH: Final = "_high"
+_FEWEST_CODERS = 3
+_STATISTICS: Final = {"incoherence": "mean_incoherence", "error": "mean_error"}
+"""Column of ``coder_measures`` -> the statistic that it is, where it is called otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Resampling:
+    """Weights of the tasks of one benchmark: row 0 the tasks as they are, then each left out, then the resamples."""
+
+    task_ids: pl.DataFrame
+    weights: Floats
+
+    @classmethod
+    def of(cls, task_ids: pl.Series, *, resamples: int, seed: int) -> "_Resampling":
+        ids = task_ids.unique().sort()
+        return cls(task_ids=ids.to_frame(), weights=_weights(len(ids), resamples, seed))
+
+    def coders(self, estimates: pl.DataFrame) -> dict[str, pl.DataFrame]:
+        """Return each model's estimates, one row a task of the benchmark: nulls where it has none."""
+        models = estimates.select(pl.col("model").unique().sort())
+        each = models.join(self.task_ids, how="cross")
+        rows = each.join(estimates, on=["model", "task_id"], how="left", maintain_order="left", validate="1:1")
+        n_tasks = self.task_ids.height
+        return {model: rows.slice(i * n_tasks, n_tasks) for i, model in enumerate(models["model"])}
+
+    def limits(self, values: Floats) -> Limits:
+        """Return the 95 % limits of what ``values`` are the values of."""
+        n_tasks = self.task_ids.height
+        return bca_limits(float(values[0]), values[1 + n_tasks :], values[1 : 1 + n_tasks], confidence=0.95)
+
+
+@lru_cache(maxsize=4)
+def _weights(n_tasks: int, resamples: int, seed: int) -> Floats:
+    drawn = task_weights(n_tasks, resamples=resamples, seed=seed)
+    weights = np.concatenate([np.ones((1, n_tasks)), 1 - np.eye(n_tasks), drawn])
+    weights.setflags(write=False)
+    return weights
+
+
+def with_intervals(
+    table: pl.DataFrame,
+    estimates: pl.DataFrame,
+    *,
+    detection: Detection = Detection.AS_PUBLISHED,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
+
+    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; null where
+    undefined.
+    """
+    measures = [name for name in table.columns if name in MEASURES]
+    keys = [name for name in ("benchmark", "temperature") if name in table.columns]
+    parts = []
+    for part in table.with_row_index("_row").partition_by(keys):
+        own = estimates.join(part.select(keys).unique(), on=keys, how="semi")
+        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+        coders = resampling.coders(own)
+        for measure in measures:
+            statistic = statistic_of(measure, detection=detection)
+            values = {model: statistic(frame, resampling.weights) for model, frame in coders.items()}
+            values[MEAN] = _mean_over_coders(np.array(list(values.values())))
+            ends = [resampling.limits(values[model]) for model in part["model"]]
+            part = part.with_columns(
+                pl.Series(f"{measure}{LOW}", [low for low, _ in ends], dtype=pl.Float64),
+                pl.Series(f"{measure}{HIGH}", [high for _, high in ends], dtype=pl.Float64),
+            )
+        parts.append(part)
+    names = placed_right(table.columns, {name: [f"{name}{LOW}", f"{name}{HIGH}"] for name in measures})
+    if not parts:
+        return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
+    return pl.concat(parts).sort("_row").select(names).fill_nan(None)
+
+
+def requested_table_4(
+    estimates: pl.DataFrame,
+    request: TableRequest,
+    *,
+    detection: Detection | None = None,
+    measures: Sequence[str] = MEASURES,
+) -> pl.DataFrame:
+    """Return Table 4 of these estimates, with intervals if they are asked for; by the request's detection, or this."""
+    rule = request.detection if detection is None else detection
+    table = table_4(estimates, detection=rule, measures=measures)
+    if not request.intervals:
+        return table
+    return with_intervals(table, estimates, detection=rule, resamples=request.resamples, seed=request.seed)
+
+
+def differences(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a table that have a published value, the largest difference first.
+
+    ``table``: ``with_intervals``, published values beside. Columns: those of text and ``value``, measure, ours,
+    published, difference, half_width of the interval, and beyond: whether the difference is larger than that.
+    """
+    names = [name for name in table.columns if {f"published_{name}", f"{name}{LOW}"} <= set(table.columns)]
+    keys = [name for name, kind in table.schema.items() if kind == pl.String or name == "value"]
+    half = {name: (pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2 for name in names}
+    cells = [
+        table.select(
+            *keys,
+            measure=pl.lit(name),
+            ours=pl.col(name),
+            published=pl.col(f"published_{name}"),
+            difference=pl.col(name) - pl.col(f"published_{name}"),
+            half_width=half[name],
+            beyond=(pl.col(name) - pl.col(f"published_{name}")).abs() > half[name],
+        )
+        for name in names
+    ]
+    size = pl.col("difference").abs()
+    return pl.concat(cells).filter(size.is_not_null()).sort(size, *keys, descending=[True, *[False] * len(keys)])
+
+
+def ranking_intervals(
+    estimates: pl.DataFrame,
+    *,
+    detection: Detection = Detection.AS_PUBLISHED,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its rhos.
+
+    The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
+    rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t.
+    """
+    found = rankings(estimates, detection=detection)
+    keys = [name for name in ("benchmark", "temperature") if name in found.columns]
+    rows = []
+    for row in found.select(keys).iter_rows(named=True):
+        own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
+        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+        limits = {}
+        n_coders = own["model"].n_unique()
+        for name, values in _rhos(own, resampling, detection).items():
+            limits[f"{name}{LOW}"], limits[f"{name}{HIGH}"] = resampling.limits(values)
+            limits[f"{name}_p"] = _p_value(float(values[0]), n_coders)
+        rows.append(row | limits)
+    schema = {f"{rho}{end}": pl.Float64() for rho in RHOS for end in (LOW, HIGH, "_p")}
+    ends = pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema})
+    return found.hstack(ends.drop(keys)).fill_nan(None)
+
+
+def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection) -> dict[str, Floats]:
+    """Return the rank correlations of the coders under each row of weights."""
+    frames = resampling.coders(estimates).values()
+
+    def values(column: str) -> Floats:
+        if column == "failure":
+            return 1 - values("pass_at_1")
+        statistic = statistic_of(_STATISTICS.get(column, column), detection=detection)
+        return np.column_stack([statistic(frame, resampling.weights) for frame in frames])
+
+    of = {column: values(column) for column in {column for pair in RHOS.values() for column in pair}}
+    return {rho: _rank_correlations(of[x], of[y]) for rho, (x, y) in RHOS.items()}
+
+
+def _p_value(rho: float, n_coders: int) -> float:
+    from scipy.special import stdtr
+
+    if math.isnan(rho):
+        return math.nan
+    freedom = n_coders - 2
+    return 0.0 if abs(rho) >= 1 else float(2 * stdtr(freedom, -abs(rho) * math.sqrt(freedom / (1 - rho**2))))
+
+
+def _rank_correlations(a: Floats, b: Floats) -> Floats:
+    """Return Spearman's rho of each row of a and b over the coders that have both on the tasks as they are."""
+    kept = ~np.isnan(a[0]) & ~np.isnan(b[0])
+    if kept.sum() < _FEWEST_CODERS:
+        return np.full(len(a), math.nan)
+    # Means that are equal but for rounding share a rank, as they do before resampling.
+    ranks = [_ranks(side[:, kept].round(12)) for side in (a, b)]
+    return weighted_correlation(ranks[0], ranks[1], np.ones(ranks[0].shape))
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each value in its row, from 1, equal ones the mean of theirs. SciPy would take a second."""
+    ours, others = values[:, :, None], values[:, None, :]
+    ranks: Floats = (ours > others).sum(axis=2) + ((ours == others).sum(axis=2) + 1) / 2
+    return ranks
+
+
+def _mean_over_coders(values: Floats) -> Floats:
+    """Return the mean over coders where defined: (n_coders, k) -> (k,)."""
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0).sum(axis=0)
+    mean: Floats = np.divide(total, defined.sum(axis=0), out=np.full(len(total), math.nan), where=defined.any(axis=0))
+    return mean

@@ -1,0 +1,227 @@
+"""A table as a page shows it: headings in words, shares in percent, the main numbers first, published values below."""
+
+import html
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from difftrust.tables.render import cell, in_dollars, in_percent
+
+
+class Measure(NamedTuple):
+    """One column: its heading, what it means in a line (empty: the heading says it), and whether it is a share."""
+
+    heading: str
+    meaning: str = ""
+    is_share: bool = True
+
+
+_ERROR = Measure("error", "how often a program differs from the reference, over all inputs")
+_INCOHERENCE = Measure("incoherence", "how often two programs differ from each other, which needs no reference")
+_DETECTED = Measure("detected", "of the erroneous tasks, the share on which programs disagree")
+MEASURES: Final[dict[str, Measure]] = {
+    "mean_error": _ERROR,
+    "error": _ERROR,
+    "mean_incoherence": _INCOHERENCE,
+    "incoherence": _INCOHERENCE,
+    "detection_rate": _DETECTED,
+    "mbpp_detection_rate": Measure("MBPP: detected", _DETECTED.meaning),
+    "humaneval_detection_rate": Measure("HumanEval: detected", _DETECTED.meaning),
+    "mbpp_expenses_usd": Measure("MBPP: $", is_share=False),
+    "humaneval_expenses_usd": Measure("HumanEval: $", is_share=False),
+    "mbpp_over_subsets": Measure(
+        "MBPP: over subsets", "detected, expected over every choice of m of the recorded programs"
+    ),
+    "humaneval_over_subsets": Measure(
+        "HumanEval: over subsets", "detected, expected over every choice of m of the recorded programs"
+    ),
+    "undetected_mean_error": Measure(
+        "error of undetected", "mean error of the tasks on which no two programs disagree"
+    ),
+    "spearman": Measure(
+        "Spearman's rho",
+        "how well incoherence orders the tasks by their error: 1 is the same order, 0 none",
+        is_share=False,
+    ),
+    "pass_at_1": Measure("pass@1", "the share of programs that are right on every input"),
+    "pass_at_5": Measure("pass@5", "the chance that one of five programs is right on every input"),
+    "failure": Measure("1 - pass@1", "the share of programs that are wrong on some input"),
+    "found": Measure("flagged", "the share of tasks on which programs disagree"),
+    "erroneous": Measure("erroneous", "the share of tasks on which a program is wrong"),
+    "wrong_although_agreeing": Measure(
+        "wrong although agreeing", "of the tasks on which all programs agree, the share that is wrong"
+    ),
+    "p_erroneous": Measure(
+        "wrong although agreeing", "of the tasks on which all programs agree, the share that is wrong"
+    ),
+    "agree_risk": Measure("wrong where all agree", "of the tasks on which all agree, the share wrong"),
+    "agree_coverage": Measure("all agree", "the share of tasks on which all programs agree"),
+    "agree_risk_by_tests": Measure(
+        "wrong by tests where all agree", "the same, where the benchmark's tests say what is wrong"
+    ),
+    "held_out_coverage": Measure("held out: answered", "answered tasks of the other half"),
+    "held_out_risk": Measure("held out: wrong", "wrong answers among those of the other half"),
+    "transfer_coverage": Measure("elsewhere: answered", "answered tasks of the other benchmark"),
+    "transfer_risk": Measure("elsewhere: wrong", "wrong answers among those of the other benchmark"),
+    "detection": Measure("detection", "of the wrong programs, the share with an alarm"),
+    "false_alarms": Measure("false alarms", "of the right programs, the share with an alarm"),
+    "check_detection": Measure(
+        "detected for the model checked",
+        "of the tasks on which the model checked errs, the share found",
+    ),
+    "check_alarms": Measure(
+        "alarms in vain", "of the tasks that the model checked solves, the share with a disagreement"
+    ),
+    "prototype": Measure("prototype", "an earlier measurement of the share detected"),
+    "random": Measure("random", "pass@1 of one program taken at random"),
+    "consensus": Measure("consensus", "pass@1 of the largest cluster"),
+    "after_1": Measure("after 1 answer", "pass@1 of the largest cluster that contradicts no answer of the user"),
+    **{f"after_{k}": Measure(f"after {k} answers") for k in range(2, 6)},
+    "some_right": Measure("some right", "the share of tasks with a program that is right"),
+    "none_left": Measure("none left", "the share of tasks on which every program contradicts an answer"),
+    "questions": Measure("questions", "asked per task, at most five", is_share=False),
+    "gain_1": Measure("gain of 1 answer", "over the consensus"),
+    "gain_5": Measure("gain of 5 answers", "over the consensus"),
+    "gain_1_over_random": Measure("gain over a random input", "of the best input, after one answer"),
+    "filtered": Measure("filtered", "pass@1 of the largest cluster that passes the public examples"),
+    "halves_with_a_threshold": Measure("halves with a threshold"),
+    "mean_coverage": Measure("answered"),
+    "largest_broken": Measure("broken (largest)"),
+    "broken_elsewhere": Measure("broken elsewhere"),
+    "bound": Measure("bound"),
+    "auroc": Measure(
+        "AUROC",
+        "how often the signal is higher on an erroneous task than on a right one: 0.5 is chance, 1 perfect",
+        is_share=False,
+    ),
+    "gain": Measure("gain", "what the added signal adds to the AUROC", is_share=False),
+    "usd_per_1000": Measure("$ per 1,000 tasks", is_share=False),
+    "usd_per_task": Measure("$ per task", is_share=False),
+    "share outside the domain": Measure("outside the domain"),
+    "share detected in the domain": Measure("detected in the domain"),
+    "share reference or description at fault": Measure("reference or description at fault"),
+    "share error of the programs": Measure("error of the programs"),
+}
+"""Column -> what it is called and means; what is not here keeps its name, and its number four digits."""
+PUBLISHED: Final = "published_"
+"""Before the name of a column: its published value."""
+
+
+def measure_of(column: str) -> Measure | None:
+    """Return what is known of a column, None of one without an entry."""
+    return MEASURES.get(column)
+
+
+def heading_of(column: str) -> str:
+    """Return what to call a column at the head of a table."""
+    known = measure_of(column)
+    return column.replace("_", " ") if known is None else known.heading
+
+
+def explained(columns: Iterable[str]) -> str:
+    """Return the line that explains the measures among ``columns``, each once, in their order; empty without one."""
+    known = [measure for name in columns if (measure := MEASURES.get(name)) is not None and measure.meaning]
+    said = {measure.heading.split(": ")[-1]: measure.meaning for measure in known}
+    return f"Measures: {'; '.join(f'**{name}**: {meaning}' for name, meaning in said.items())}." if said else ""
+
+
+_BOUND: Final = "_is_lower_bound"
+_LAST: Final = ("tasks", "n_tasks", "n_rows", "n_coherent", "n_erroneous", "with_example")
+"""Columns that say on how much the others rest."""
+_SETTINGS: Final = ("value", "m", "n", "temperature", "bound", "threshold")
+"""Columns of settings: as many decimals as they have."""
+_VARIED: Final = {"query_budget_m": "m", "temperature_t": "temperature", "test_inputs_n": "n"}
+"""What a part of Table 3 varies -> what to call it."""
+_STYLE: Final = "text-align: {side}; vertical-align: top"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """One column of the page: its name in the frame, and the columns that its cells hold too."""
+
+    name: str
+    heading: str
+    has_ends: bool
+    has_bound: bool
+    published: str | None
+    is_number: bool
+
+    def text(self, row: dict[str, Any]) -> str:
+        """Return the cell of a row as HTML."""
+        name = self.name
+        ends = (row[f"{name}_low"], row[f"{name}_high"]) if self.has_ends else (None, None)
+        text = shown_value(name, row[name], ends)
+        if self.has_bound and text and row[f"{name}{_BOUND}"]:
+            text = f"≥ {text}"
+        text = html.escape(text)
+        if self.published is not None and row[self.published] is not None:
+            said = html.escape(shown_value(name, row[self.published]))
+            text += f'<br><span style="opacity: 0.75">published {said}</span>' if said else ""
+        return text
+
+
+def page_table(frame: pl.DataFrame) -> str:
+    """Return ``frame`` as HTML. Columns x_low, x_high, x_is_lower_bound and published_x stand in the cells of x."""
+    columns = _columns(frame)
+    heads = "".join(_cell("th", column, html.escape(column.heading)) for column in columns)
+    rows = [
+        "<tr>" + "".join(_cell("td", column, column.text(row)) for column in columns) + "</tr>"
+        for row in frame.iter_rows(named=True)
+    ]
+    return "\n".join(("<table>", f"<thead><tr>{heads}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"))
+
+
+def _cell(tag: str, column: _Column, text: str) -> str:
+    return f'<{tag} style="{_STYLE.format(side="right" if column.is_number else "left")}">{text}</{tag}>'
+
+
+def _columns(frame: pl.DataFrame) -> list[_Column]:
+    there = set(frame.columns)
+    held = {
+        f"{name}{end}" for name in there for end in ("_low", "_high", _BOUND)
+    } | {f"{PUBLISHED}{name}" for name in there}  # fmt: skip
+    varied = frame["varied"].unique().to_list() if {"varied", "value"} <= there else []
+    left_out = {"varied"} if len(varied) == 1 and varied[0] in _VARIED else set()
+    names = [name for name in frame.columns if name not in held | left_out]
+    return [
+        _Column(
+            name=name,
+            heading=_VARIED[varied[0]] if name == "value" and left_out else heading_of(name),
+            has_ends={f"{name}_low", f"{name}_high"} <= there,
+            has_bound=f"{name}{_BOUND}" in there,
+            published=f"{PUBLISHED}{name}" if f"{PUBLISHED}{name}" in there else None,
+            is_number=frame.schema[name].is_numeric(),
+        )
+        for name in sorted(names, key=_place)
+    ]
+
+
+def _place(name: str) -> int:
+    """Return where a column stands: what names the row, the measures, dollars, and on how much they rest."""
+    if name in _LAST:
+        return 3
+    return 2 if "usd" in name else 1 if measure_of(name) is not None else 0
+
+
+def shown_value(column: str, value: Any, ends: tuple[float | None, float | None] = (None, None)) -> str:
+    """Return a value as a page has it: 7.2 % [6.1, 8.4], 0.712, 1,000 or $3.70; what is undefined is empty."""
+    if not isinstance(value, float):
+        is_count = isinstance(value, int) and not isinstance(value, bool)
+        return f"{value:,}" if is_count else cell(value, "html")
+    if math.isnan(value):
+        return ""
+    low, high = ends
+    measure = measure_of(column)
+    is_share = column.startswith("share") if measure is None else measure.is_share
+    if column in _SETTINGS or column.startswith("median"):
+        return f"{value:,g}"
+    if "usd" in column:
+        return in_dollars(value) if value >= 1 else f"${value:.4g}"
+    text, digits = (in_percent(value), 1) if is_share else (f"{value:.3f}", 3)
+    if low is None or high is None:
+        return text
+    scale = 100 if is_share else 1
+    return f"{text} [{scale * low:.{digits}f},\N{NO-BREAK SPACE}{scale * high:.{digits}f}]"

@@ -1,0 +1,162 @@
+"""The paper's tables, made from a store by their numbers, with the published values beside them."""
+
+from dataclasses import replace
+
+import polars as pl
+
+from difftrust.research.coders import MEAN, MEASURES, beside_published, mean_absolute_differences, rankings
+from difftrust.results import Table
+from difftrust.shipped import PAPER_SETTING, load_published
+from difftrust.tables.grid import table_3
+from difftrust.tables.intervals import requested_table_4
+from difftrust.tables.render import cell
+from difftrust.tables.request import TableRequest, estimates_for, range_of
+from difftrust.tables.sentences import LOWER_BOUND
+from difftrust.tasks.relation_text import relations_note
+from difftrust_core.base.records import Detection, Load, References
+from difftrust_core.exceptions import NoStore
+from difftrust_core.generation.prices import recorded_prices
+
+
+def make_table_4(request: TableRequest) -> Table:
+    """Return Table 4: one row per (benchmark, model), then the mean over models."""
+    estimates, notes = estimates_for(request)
+    frame = requested_table_4(estimates, request)
+    notes += _said_of_intervals(request)
+    if request.published:
+        frame = beside_published(frame, load_published("table_4").drop("model_in_paper"))
+        if request.reading.inputs not in (None, "reference") or request.reading.references != References.PUBLISHED:
+            notes.append("published values: all tasks, on inputs that the reference accepts; another reading than ours")
+        notes.append(_differences(frame))
+        notes += _rank_notes(estimates, request.detection)
+    own = relations_note(request.open())
+    notes += [own] if own else []
+    return Table(frame, notes=(*notes, _sizes(estimates, request), _counted(estimates)))
+
+
+def _said_of_intervals(request: TableRequest) -> list[str]:
+    if not request.intervals:
+        return []
+    return [f"in brackets: 95 % intervals over tasks (BCa, {request.resamples} resamples, seed {request.seed})"]
+
+
+def make_table_2(request: TableRequest) -> Table:
+    """Return Table 2: the models that the paper picks for their roles, and the mean over all models of the store."""
+    estimates, notes = estimates_for(request)
+    published = load_published("table_2")
+    roles = published.select("benchmark", "model", role="role_in_paper")
+    whole = requested_table_4(estimates, request)
+    notes += _said_of_intervals(request)
+    frame = whole.join(roles, on=["benchmark", "model"], how="inner", maintain_order="left")
+    frame = frame.select("benchmark", "role", pl.exclude("benchmark", "role"))
+    if request.published:
+        frame = beside_published(frame, published.drop("role_in_paper"))
+        notes.append(_differences(frame))
+    notes.append(f"mean: over all {whole.filter(pl.col('model') != MEAN)['model'].n_unique()} models of the store")
+    return Table(frame, notes=(*notes, _sizes(estimates, request), _counted(estimates)))
+
+
+def make_table_3(request: TableRequest, *, part: str = "3") -> Table:
+    """Return Table 3, or its part a (m), b (temperature) or c (n): detection rate and expenses of one model."""
+    pools = request.pools()
+    if not any(model == request.model for pool in pools.values() for model, _ in pool.members):
+        raise NoStore(f"the store {request.store} holds no behaviours of {request.model}; name another --model")
+    resamples = request.resamples if request.intervals else 0
+    frame = table_3(
+        pools, part=part, model=request.model, detection=request.detection, tasks=request.counted, resamples=resamples
+    )
+    notes = [
+        f"{request.model}; fixed while another varies: m = {PAPER_SETTING.m}, t = {PAPER_SETTING.temperature}, "
+        f"n = {PAPER_SETTING.n}; "
+        f"equality {request.equality}, detection {request.detection}; m = 1: one program can disagree with nothing",
+        "over_subsets: by all pairs, expected over every choice of m of the recorded candidates",
+    ]
+    notes += _said_of_intervals(replace(request, seed=0))
+    absent = frame.filter(pl.any_horizontal(pl.selectors.ends_with("_detection_rate").is_null()))
+    if not absent.is_empty():
+        spelled = ", ".join(f"{varied} = {value:g}" for varied, value in absent.select("varied", "value").iter_rows())
+        notes.append(f"not in the store, so empty: {spelled}; see `make reproduce`")
+    if request.model != PAPER_SETTING.model:
+        notes += _prices(request.model, frame)
+    elif request.published:
+        frame = beside_published(frame, load_published("table_3"), keys=("varied", "value"))
+        notes += _differences_3(frame)
+    return Table(frame, notes=tuple(notes))
+
+
+def _prices(model: str, frame: pl.DataFrame) -> list[str]:
+    """Say what the expenses of a model are counted with, and whether they are lower bounds."""
+    price = recorded_prices().get(model)
+    listed = [] if price is None else [
+        f"expenses: tokens of the task's own text and of the program alone, at the list price of {price.date}: "
+        f"{price.prompt:g} and {price.completion:g} US dollars per million of prompt and completion"
+    ]  # fmt: skip
+    is_bound = frame.select(pl.any_horizontal(pl.selectors.ends_with("_is_lower_bound").any())).item()
+    return [*listed, *([LOWER_BOUND] if is_bound else [])]
+
+
+def _differences_3(frame: pl.DataFrame) -> list[str]:
+    rates, prices = [], []
+    for name in frame.columns:
+        if f"published_{name}" in frame.columns:
+            both = frame.select(ours=pl.col(name), theirs=f"published_{name}").drop_nulls()
+            if name.endswith("_expenses_usd"):
+                prices.append((both["ours"] / both["theirs"] - 1).abs())
+            else:
+                rates.append((both["ours"] - both["theirs"]).abs())
+    detection, expenses = pl.concat(rates), pl.concat(prices)
+    return [
+        f"difference to the published table: detection rate {_spread(detection)}; expenses, as a share, "
+        f"{_spread(expenses)}",
+        "expenses: tokens of the task's own text, 90 for the published wording around it (what the published expenses "
+        "leave for it), and the program alone; the published expenses of the m rows are those of t = 0.2",
+    ]
+
+
+def _spread(values: pl.Series) -> str:
+    mean, most = (float(x) if isinstance(x, int | float) else float("nan") for x in (values.mean(), values.max()))
+    return f"{mean:.4f} on average, {most:.4f} at most"
+
+
+def _differences(frame: pl.DataFrame) -> str:
+    differences = mean_absolute_differences(frame)
+    spelled = ", ".join(f"{measure} {differences[measure]:.4f}" for measure in MEASURES)
+    return f"mean absolute difference to the published table: {spelled}"
+
+
+def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
+    published = {"MBPP": 0.92, "HumanEval": 0.94}
+    return [
+        f"Figure 1, {row['benchmark']}: rho of tasks found erroneous by incoherence and by the reference "
+        f"{cell(row['rho_found'], 'table')} (published {published[row['benchmark']]}); of mean incoherence and mean "
+        f"error {cell(row['rho_error'], 'table')}"
+        for row in rankings(estimates, detection=detection).iter_rows(named=True)
+        if row["benchmark"] in published and row["rho_found"] is not None
+    ]
+
+
+def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
+    sizes = f"m = {range_of(estimates['m'])}, n = {range_of(estimates['n'])}"
+    load = "" if request.reading.load == Load.TRIMMED else ", a program that loads only trimmed does not load"
+    return f"{sizes}, equality {request.equality}, detection {request.detection}{load}"
+
+
+def _counted(estimates: pl.DataFrame) -> str:
+    """Say how many (coder, task) pairs the table rests on, and how many break what cannot be broken."""
+    defined = estimates.drop_nulls(["incoherence", "error"])
+    above = defined.filter(pl.col("incoherence") > 2 * pl.col("error") + 1e-12).height
+    false = defined.filter((pl.col("error") == 0) & (pl.col("incoherence") > 0)).height
+    slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].n_unique()
+    failing = estimates.filter(pl.col("n_load_failures") > 0)
+    silent = failing.filter(pl.col("incoherence") == 0).height
+    unknown = estimates["error"].null_count()
+    known = f"; error known for {estimates.height - unknown}, the others have no reference" if unknown else ""
+    sizes = estimates.group_by("benchmark", "model", "temperature").len()
+    uneven = sizes.group_by("benchmark").agg(pl.min("len").alias("low"), pl.max("len").alias("high")).sort("benchmark")
+    uneven = uneven.filter(pl.col("low") < pl.col("high"))
+    differ = "".join(f"; {low} to {high} tasks a coder of {name}" for name, low, high in uneven.iter_rows())
+    return (
+        f"{estimates.height} (coder, task) pairs{known}{differ}; with I > 2E: {above}; with E = 0 < I: {false}; "
+        f"{slow} tasks hold a timeout; {failing['n_load_failures'].sum()} candidates in {failing.height} pairs do not "
+        f"load, in {silent} of these all agree, which only all-pairs counts as detected"
+    )

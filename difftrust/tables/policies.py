@@ -1,0 +1,274 @@
+"""The price list of policies as a table, and the recommendation made from it, in words."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import polars as pl
+
+from difftrust.research.offers import make_offers
+from difftrust.research.passed_tests import PublicExamples, open_examples
+from difftrust.research.policies import Policy, Score, score
+from difftrust.research.price_list import CLOSE, Market, intervals, open_market, price_list
+from difftrust.results import Table
+from difftrust.shipped import PAPER_SETTING
+from difftrust.tables.names import display_name
+from difftrust.tables.render import in_brackets
+from difftrust.tables.request import TableRequest
+from difftrust_core.base.records import Coder
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.exceptions import NoStore, WrongUsage
+
+_RATES: Final = ("detection", "false_alarms")
+POLICY_SCHEMA: Final[dict[str, Any]] = {
+    "benchmark": pl.String,
+    "model": pl.String,
+    "policy": pl.String,
+    "models": pl.String,
+    "programs": pl.Float64,
+    "usd_per_1000": pl.Float64,
+    "usd_per_1000_is_lower_bound": pl.Boolean,
+    **{f"{rate}{end}": pl.Float64 for rate in _RATES for end in ("", "_low", "_high")},
+    "fitted_detection": pl.Float64,
+    "fitted_false_alarms": pl.Float64,
+    "n_tasks": pl.Int64,
+    "family": pl.String,
+}
+"""Columns of the price list: ``fitted_`` ones speak of the first half of the tasks, the others of the second."""
+
+
+def make_policies(request: TableRequest) -> Table:
+    """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
+    return policy_table(request, *_open(request))
+
+
+def recommended(request: TableRequest, *, detection: float | None, false_alarms: float | None) -> Table:
+    """Return the policy to buy for the request's model on each benchmark: ``recommendation`` of its store."""
+    return recommendation(request, *_open(request), detection=detection, false_alarms=false_alarms)
+
+
+Pools = Mapping[str, Pool]
+"""Of each benchmark."""
+Examples = Mapping[str, PublicExamples]
+"""Of each benchmark whose tests were executed."""
+
+
+def _open(request: TableRequest) -> tuple[Pools, Examples]:
+    pools = request.pools()
+    if not pools:
+        raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
+    chosen = {name: pool for name, pool in pools.items() if request.benchmark in (None, name)}
+    return chosen, open_examples(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+
+
+def policy_table(request: TableRequest, pools: Pools, examples: Examples) -> Table:
+    """Return the price list of one model: a row a benchmark and policy, null where something is undefined.
+
+    Raises NoStore if too little is recorded of the model.
+    """
+    rows, notes = [], [*_said(request, _LISTED), *([_EXAMPLES] if examples else [])]
+    for market in _markets(request, pools, examples):
+        rows += listed_rows(market, resamples=request.resamples, seed=request.seed)
+        notes.append(_compared(market))
+    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA), notes=tuple(notes))
+
+
+def recommendation(
+    request: TableRequest, pools: Pools, examples: Examples, *, detection: float | None, false_alarms: float | None
+) -> Table:
+    """Return the policy to buy for one model on each benchmark: a row each, and a sentence each in the notes.
+
+    It is the cheapest that on the first half of the tasks detects at least ``detection`` at no more than
+    ``false_alarms``; where none does, one that detects about as much as any at so few. Raises NoStore if too little is
+    recorded of the model, WrongUsage if its programs have no known price.
+    """
+    rows, advice, notes = [], [], _said(request, _PLANNED)
+    for market in _markets(request, pools, examples):
+        model = market.evidence.checked[0]
+        if model in market.unpriced:
+            raise WrongUsage(
+                f"a plan needs the price of a program, which is not known of {model}; choose another --model"
+            )
+        offers = make_offers(market)
+        place = offers.cheapest(detection=detection, false_alarms=false_alarms)
+        limit = "" if false_alarms is None else f" at {_percent(false_alarms)} false alarms"
+        whose = f"for {display_name(model)} on {market.evidence.benchmark}{limit}"
+        if place is None:
+            advice.append(f"{whose}: no policy has so few")
+            continue
+        (found,) = score(market.evidence, [offers.policies[place]])
+        row = policy_row(market, found, resamples=request.resamples, seed=request.seed)
+        rows.append(row)
+        missed = detection is not None and (row["fitted_detection"] or 0) < detection
+        said = f"none detects {_percent(detection or 0)}; the most: " if missed else ""
+        advice.append(f"{whose}: {said}{_advice(market, found.policy, row)}")
+        notes.append(_compared(market))
+    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA).drop("family"), notes=(*advice, *notes))
+
+
+def _markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator[Market]:
+    found = {n: p for n, p in sorted(pools.items()) if any(model == request.model for model, _ in p.members)}
+    if not found:
+        raise NoStore(f"the store holds no behaviours of {request.model} there; name another --model or --benchmark")
+    for name, pool in found.items():
+        checked = _checked(pool, request)
+        n = request.n or min(PAPER_SETTING.n, pool.reach(checked))
+        m = request.m or PAPER_SETTING.m
+        market = open_market(
+            pool,
+            checked,
+            n=n,
+            m=m,
+            seed=request.seed,
+            counts=_counts(pool, request),
+            examples=examples.get(name),
+        )
+        if not market.evidence.task_ids:
+            raise NoStore(f"no task of {name} has a reference and {market.m} programs of {request.model}; try -m 2")
+        yield market
+
+
+def _checked(pool: Pool, request: TableRequest) -> Coder:
+    there = [t for model, t in pool.members if model == request.model]
+    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
+    return request.model, usual if request.wanted_temperature is None else request.wanted_temperature
+
+
+def _counts(pool: Pool, request: TableRequest) -> Callable[[str], bool]:
+    ids = pl.DataFrame({"benchmark": pool.benchmark, "task_id": [task.task_id for task in pool.tasks]})
+    counted = set(request.counted(ids)["task_id"])
+    return counted.__contains__
+
+
+def listed_rows(market: Market, *, resamples: int, seed: int) -> list[dict[str, Any]]:
+    """Return the price list of one market: rows of ``POLICY_SCHEMA``."""
+    return [
+        policy_row(market, line.score, resamples=resamples, seed=seed) | {"family": line.family}
+        for line in price_list(market)
+    ]
+
+
+def policy_row(market: Market, one: Score, *, resamples: int, seed: int) -> dict[str, Any]:
+    """Return what a policy does as a row of ``POLICY_SCHEMA`` without its family; null where it is undefined."""
+    second, policy = ~market.first_half, one.policy
+    rates, fitted = one.rates(second), one.rates(market.first_half)
+    row: dict[str, Any] = {
+        "benchmark": market.evidence.benchmark,
+        "model": market.evidence.checked[0],
+        "policy": label_of(policy),
+        "models": "+".join(model for model, _ in policy.others) or None,
+        "programs": rates.programs,
+        "usd_per_1000": rates.usd_per_1000,
+        "usd_per_1000_is_lower_bound": one.usd_is_lower_bound,
+        "detection": rates.detection,
+        "false_alarms": rates.false_alarms,
+        "fitted_detection": fitted.detection,
+        "fitted_false_alarms": fitted.false_alarms,
+        "n_tasks": int(second.sum()),
+    }
+    for rate, ends in intervals(one, second, resamples=resamples, seed=seed).items():
+        row |= dict(zip((f"{rate}_low", f"{rate}_high"), ends, strict=True))
+    return {name: None if value != value else value for name, value in row.items()}  # NaN is undefined
+
+
+def label_of(policy: Policy) -> str:
+    """Return a policy in a few words: what is bought in all, and when there is an alarm."""
+    if policy.examples and not (policy.own or policy.others):
+        return "1 own: its public example fails"
+    own = f"{1 + policy.own} own"
+    if policy.own and policy.temperature is not None:
+        own = f"1 own, {policy.own} at t = {policy.temperature:g}"
+    bought = f"{own} + {len(policy.others)} others" if policy.others else own
+    example = "its public example fails or " if policy.examples else ""
+    return f"{bought}: {example}{alarm_in_words(policy)}{', stopping' if policy.stop else ''}"
+
+
+def alarm_in_words(policy: Policy) -> str:
+    """Say how many programs that differ from the checked one raise the alarm."""
+    own = _at_least(policy.own_dissents, policy.own)
+    others = _at_least(policy.dissents, len(policy.others))
+    if policy.own and policy.others:
+        return f"{own} own or {others} others differ"
+    said = own if policy.own else others
+    return f"{said} differs" if policy.own + len(policy.others) == 1 else f"{said} differ"
+
+
+def _at_least(needed: int, there: int) -> str:
+    if there == 1:
+        return "that one"
+    return "any" if needed == 1 else "all" if needed == there else f"at least {needed} of {there}"
+
+
+def bought_in_words(model: str, policy: Policy) -> str:
+    """Say what a policy buys beside the program to check, which is of ``model``."""
+    parts = []
+    if policy.others:
+        *first, last = [display_name(other) for other, _ in policy.others]
+        parts.append(f"one program each of {', '.join(first)} and {last}" if first else f"one program of {last}")
+    if policy.own:
+        at = "" if policy.temperature is None else f" at t = {policy.temperature:g}"
+        parts.append(f"{policy.own} more of {display_name(model)}{at}")
+    return ", then ".join(parts)
+
+
+def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
+    fitted, scored = (
+        ", ".join(f"{rate.replace('_', ' ')} {in_brackets(*(row.get(key) for key in keys))}" for rate, *keys in columns)
+        for columns in (
+            [(rate, f"fitted_{rate}", "", "") for rate in _RATES],
+            [(rate, rate, f"{rate}_low", f"{rate}_high") for rate in _RATES],
+        )
+    )
+    bought = bought_in_words(market.evidence.checked[0], policy)
+    return (
+        f"beside the program to check buy {bought}, one after the other until the answer is settled; "
+        f"alarm if {alarm_in_words(policy)} from it; {'at least ' if row['usd_per_1000_is_lower_bound'] else ''}"
+        f"${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
+        f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+_LISTED: Final = "which three others are chosen is fitted on the first half (largest detection minus false alarms)"
+_EXAMPLES: Final = (
+    "public example: test inputs that stand in the description (HumanEval), the first test (MBPP; the models were "
+    "not shown it); a checked program that differs from the reference on one is an alarm, and nothing is bought"
+)
+_PLANNED: Final = (
+    "the policy is the cheapest on the first half that detects enough at so few false alarms; if there is none, or how "
+    f"much is enough was not said, the cheapest within {CLOSE:g} of the largest detection there"
+)
+
+
+def _said(request: TableRequest, chosen: str) -> list[str]:
+    return [
+        "checked: a program of the model, drawn from those recorded; what is bought is compared with it on all inputs",
+        "detection: of the checked programs that differ from the reference, the share with an alarm; false_alarms: of "
+        "the others; exact expectations over the recorded programs",
+        f"tasks are split by a hash of their ids (seed {request.seed}); {chosen}; columns without fitted_ are measured "
+        f"on the second half; in brackets: 95 % intervals over its tasks (BCa, {request.resamples} resamples)",
+        "usd_per_1000: US dollars per 1,000 tasks at list prices, the checked program included; tokens are those of "
+        "the task's text and of the program alone",
+    ]
+
+
+def _compared(market: Market) -> str:
+    evidence = market.evidence
+    said = [f"{evidence.benchmark}: {len(evidence.task_ids)} tasks, m = {market.m}, t = {evidence.checked[1]:g}"]
+    if market.cheap:
+        said.append(f"cheap models, by price: {', '.join(display_name(model) for model, _ in market.cheap)}")
+    if market.unpriced:
+        said.append(f"without a known price: {', '.join(map(display_name, market.unpriced))}")
+    if market.at_least:
+        said.append(
+            "with a lower bound as price (their reasoning was not recorded), so never taken for cheaper: "
+            f"{', '.join(map(display_name, market.at_least))}"
+        )
+    if market.n_examples:
+        unknown = "; not looked at, for not all programs of the model were executed on the tests"
+        said.append(f"tasks with a public example: {market.n_examples}{unknown if evidence.fails is None else ''}")
+    if market.left_out:
+        said.append(f"left out, with too few programs of some model: {market.left_out} tasks")
+    return "; ".join(said)

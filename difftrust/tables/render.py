@@ -1,0 +1,127 @@
+"""A table as text: for the screen, for Markdown, for LaTeX, as CSV or JSON."""
+
+import json
+import math
+from typing import Any
+
+import polars as pl
+from tabulate import tabulate
+
+from difftrust.tables.names import rewrite
+from difftrust.text import as_cell
+from difftrust_core.base.records import Kind
+
+_STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+_MAX_CELL = 200
+_BOUND = "_is_lower_bound"
+
+
+def render(frame: pl.DataFrame, style: str) -> str:
+    """Return ``frame`` as text. Numbers are rounded to four places; csv and json are exact.
+
+    Characters that could steer a terminal are escaped everywhere; json loses nothing by that. In csv, texts that a
+    spreadsheet would compute begin with an apostrophe.
+    """
+    if style == "json":
+        return json.dumps([{k: plain(v) for k, v in row.items()} for row in frame.iter_rows(named=True)], indent=1)
+    if style == "csv":
+        return _csv(frame)
+    rows = [[cell(value, style) for value in row] for row in frame.iter_rows()]
+    numeric = [frame.schema[name].is_numeric() for name in frame.columns]
+    made: str = tabulate(
+        rows,
+        headers=[cell(name, style) for name in frame.columns],
+        tablefmt=_STYLES[style],
+        disable_numparse=True,
+        colalign=["right" if n else "left" for n in numeric] if rows else None,
+    )
+    return made
+
+
+def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return ``frame`` with each x, x_low and x_high as one text column x: ``0.123 [0.101, 0.145]``."""
+    measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
+    ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
+    cells = {name: [in_brackets(*ends) for ends in frame.select(_three(name)).iter_rows()] for name in measures}
+    return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)
+
+
+def for_reading(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return ``frame`` with what belongs together in one column: x and its interval, x and x_is_lower_bound."""
+    bounded = [name.removesuffix(_BOUND) for name in frame.columns if name.endswith(_BOUND)]
+    marked = {name: frame.select(name, f"{name}{_BOUND}").iter_rows() for name in bounded if frame[name + _BOUND].any()}
+    texts = [pl.Series(name, [_at_least(*row) for row in rows], dtype=pl.String) for name, rows in marked.items()]
+    return with_ends_in_brackets(frame.with_columns(texts).drop(f"{name}{_BOUND}" for name in bounded))
+
+
+def _at_least(x: float | None, is_lower_bound: bool | None) -> str:
+    return f"≥ {cell(x, 'table')}" if is_lower_bound else cell(x, "table")
+
+
+def in_dollars(usd: float | None, is_lower_bound: bool | None = None) -> str:
+    """Return a cost as text: $1,234.50, with ≥ if it is a lower bound, or unknown."""
+    return "unknown" if usd is None or math.isnan(usd) else f"{'≥ ' if is_lower_bound else ''}${usd:,.2f}"
+
+
+def in_brackets(x: float | None, low: float | None, high: float | None) -> str:
+    """Return a value and the ends of its interval as text; what is undefined is called so."""
+    if x is None:
+        return "undefined"
+    ends = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
+    return f"{x:.3f}{ends}"
+
+
+def in_percent(share: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Return a share and its 95 % interval as people read it: 7.2 % [5.1, 10.3]; undefined where there is none."""
+    if share is None or math.isnan(share):
+        return "undefined"
+    said = f"{100 * share:.1f} %"
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return said
+    return f"{said} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _three(name: str) -> list[str]:
+    return [name, f"{name}_low", f"{name}_high"]
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    flat = rewrite(rewrite(frame, texts, _unsteered), nested, lambda value: json.dumps(plain(value)))
+    return rewrite(flat, [*texts, *nested], as_cell).rename(_headers(frame)).write_csv().rstrip("\n")
+
+
+def _headers(frame: pl.DataFrame) -> dict[str, str]:
+    """Return the columns as they are printed: a statement may name one as it likes."""
+    return {name: as_cell(_unsteered(name).replace("\n", "\\n")) for name in frame.columns}
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON has it: NaN and infinities, which JSON lacks, as null; kinds of outcomes by name."""
+    if isinstance(value, Kind):
+        return value.name.lower()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, pl.Series | list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _unsteered(text: str) -> str:
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
+def cell(value: Any, style: str) -> str:
+    """Return one value as text, numbers rounded to four places, what could steer a terminal escaped."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "nan" if math.isnan(value) else f"{value:.4f}"
+    text = _unsteered(str(plain(value))).replace("\n", "\\n").replace("\t", "\\t")
+    text = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
+    if style == "latex":  # which knows no ≥ outside of formulas
+        text = text.replace("≥", "at least")
+    return text.replace("|", "\\|") if style == "markdown" else text

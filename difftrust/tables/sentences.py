@@ -1,0 +1,226 @@
+"""The coders of one benchmark side by side: a table, the numbers that are read first, and what all that says."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from difftrust.research.coders import MEAN, MEASURES, beside_published, mean_absolute_differences, table_4
+from difftrust.tables.intervals import HIGH, LOW, with_intervals
+from difftrust.tables.names import display_name, with_display_names
+from difftrust.tables.render import in_percent
+from difftrust_core.metrics.aggregate import pass_at_1, spearman
+from difftrust_core.metrics.intervals import clopper_pearson
+
+WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
+SILENT: Final = "silent_rate"
+"""Share of the tasks that are wrong although all programs agree: E > 0, and nothing detected."""
+NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1", SILENT)
+"""Columns that are null without a reference, and hidden where the user hides what needs one."""
+
+LOWER_BOUND: Final = "≥: a lower bound, for tokens of reasoning are billed too and were not recorded"
+WHERE_ALLOWED: Final = "at least one of them is wrong if the task allows the input"
+"""What a disagreement shows; outside a task's domain any outcome may be right."""
+
+
+def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.DataFrame:
+    """Return a row a model: tasks, WITH_INTERVALS and SILENT with 95 % intervals over tasks, pass_at_1, costs, tokens.
+
+    ``tasks``: ``ablation`` of several models of one benchmark at one temperature. ``cost_usd`` and
+    ``completion_tokens`` are sums over all candidates, null where one is not known; ``cost_usd_is_lower_bound``: so is
+    that of a task; ``cost_per_1000_tasks``: in dollars, of m candidates each. Sorted by error, then incoherence.
+    """
+    table = compare_means(tasks, measures=WITH_INTERVALS)
+    table = with_intervals(table, tasks, resamples=resamples, seed=seed)
+    rows, silent = [], []
+    for (model,), own in tasks.group_by("model", maintain_order=True):
+        tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()
+        cost = None if own["cost_usd"].has_nulls() else math.fsum(own["cost_usd"])
+        per_1000 = None if cost is None else 1000 * cost / own.height
+        rows.append((model, pass_at_1(own), cost, per_1000, own["cost_usd_is_lower_bound"].any(), tokens))
+        silent.append(_silent(own))
+    schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64, "cost_per_1000_tasks": pl.Float64}
+    schema |= {"cost_usd_is_lower_bound": pl.Boolean, "completion_tokens": pl.Int64}
+    more = pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("pass_at_1").fill_nan(None))
+    shares = dict.fromkeys((SILENT, f"{SILENT}{LOW}", f"{SILENT}{HIGH}"), pl.Float64)
+    ends = pl.DataFrame(silent, schema=shares, orient="row")
+    return table.join(more.hstack(ends), on="model").sort("mean_error", "mean_incoherence", "model")
+
+
+def _silent(own: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
+    """Return the share of a model's tasks that are wrong although all programs agree, with its exact interval."""
+    known = own.drop_nulls(["error", "detected"]).drop_nans("error")
+    if known.is_empty():
+        return None, None, None
+    wrong = known.filter(~pl.col("detected"), pl.col("error") > 0).height
+    return wrong / known.height, *clopper_pearson(wrong, known.height, alpha=0.025)
+
+
+def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
+    """Return ``compare`` as a row a (model, measure): value, low, high; undefined ones left out."""
+    parts = [
+        table.select("model", pl.lit(name).alias("measure"), value=name, low=f"{name}{LOW}", high=f"{name}{HIGH}")
+        for name in WITH_INTERVALS
+        if name in table.columns
+    ]
+    return pl.concat(parts).drop_nulls("value")
+
+
+def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
+    """Return Table 4 of these tasks beside the published one, and the mean absolute differences by measure."""
+    joined = beside_published(table_4(tasks), published)
+    return joined, mean_absolute_differences(joined)
+
+
+def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_reference: bool = True) -> list[str]:
+    """Return what the numbers of ``tasks`` say, a sentence each, for a reader who knows no measure.
+
+    ``table``: ``compare`` of them, where it is at hand.
+    """
+    table = with_display_names(compare_means(tasks) if table is None else table)
+    known = table.drop_nulls("mean_error") if with_reference else table.clear()
+    said = [_disagreeing(table)]
+    if not known.is_empty():
+        said = [_erring(known), *_ranked(known), *_found(known), *_unknown(tasks)]
+    return [sentence for sentence in said if sentence]
+
+
+def compare_means(tasks: pl.DataFrame, *, measures: Sequence[str] = MEASURES) -> pl.DataFrame:
+    """Return Table 4 of these tasks, a row a model, without the means over models."""
+    return table_4(tasks, measures=measures).filter(pl.col("model") != MEAN)
+
+
+def _unknown(tasks: pl.DataFrame) -> list[str]:
+    """Say of how many tasks the errors above are, where some have none."""
+    n_tasks, n_known = tasks["task_id"].n_unique(), tasks.drop_nulls("error")["task_id"].n_unique()
+    if n_known == n_tasks:
+        return []
+    return [f"These errors are of {n_known:,} of the {n_tasks:,} tasks; the others have no reference."]
+
+
+def _disagreeing(table: pl.DataFrame) -> str:
+    table = table.drop_nulls("mean_incoherence").sort("mean_incoherence", "model")
+    if table.is_empty():
+        return ""
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    if table.height == 1:
+        return f"Two programs of {most['model']} disagree on {_percent(most['mean_incoherence'])} of the inputs."
+    return (
+        f"Two programs of {least['model']} disagree on {_percent(least['mean_incoherence'])} of the inputs, two of "
+        f"{most['model']} on {_percent(most['mean_incoherence'])}. Where two disagree, {WHERE_ALLOWED}."
+    )
+
+
+def _erring(table: pl.DataFrame) -> str:
+    table = table.sort("mean_error", "model")
+    best, worst = table.row(0, named=True), table.row(-1, named=True)
+    if table.height == 1:
+        return f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs."
+    return (
+        f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs, the fewest of these "
+        f"{table.height} models; one of {worst['model']} on {_percent(worst['mean_error'])}, the most."
+    )
+
+
+def _ranked(table: pl.DataFrame) -> list[str]:
+    rho = spearman(table.select(error="mean_error", incoherence="mean_incoherence"))
+    if math.isnan(rho):
+        return []
+    close = "nearly the same" if rho >= 0.9 else "a similar" if rho >= 0.7 else "a somewhat similar"
+    close = close if rho >= 0.4 else "not the same"
+    return [
+        f"Ranking the models by how often their programs disagree, which needs no reference, gives {close} order as "
+        f"ranking them by error (rank correlation {rho:.2f})."
+    ]
+
+
+def _found(table: pl.DataFrame) -> list[str]:
+    table = table.drop_nulls("detection_rate").sort("detection_rate", "model")
+    if table.is_empty():
+        return []
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    mean = float(np.mean(table["detection_rate"].to_numpy()))
+    spread = ""
+    if table.height > 1:
+        spread = (
+            f", from {_percent(least['detection_rate'])} ({least['model']}) "
+            f"to {_percent(most['detection_rate'])} ({most['model']})"
+        )
+    return [
+        f"Disagreement alone detects {_percent(mean)} of the tasks on which a model errs, on average{spread}; the "
+        "others are wrong despite agreement."
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """A number and what it says."""
+
+    value: str
+    """7.2 % [5.1, 10.3]"""
+    words: str
+    detail: str
+    """Whose number it is, and that of the model to compare with."""
+
+
+def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headline]:
+    """Return the numbers of ``sentences.compare``: error, detection and what agreement hides.
+
+    Of the models with least and most error. Without a reference the least and the most incoherence; none of either
+    measure where no task defines it.
+    """
+    measure = "mean_error" if with_reference else "mean_incoherence"
+    known = table.drop_nulls(measure).sort(measure, "model")
+    if known.is_empty():
+        return []
+    best, worst = known.row(0, named=True), known.row(-1, named=True)
+    if not with_reference:
+        return _of_incoherence(best, worst, known.height)
+    return [
+        Headline(
+            value=_value(best, "mean_error"),
+            words="lowest error: how often a program's result is wrong",
+            detail=f"{_name(best)}{_beside(best, worst, 'mean_error', 'highest: ')}",
+        ),
+        Headline(
+            value=_value(best, "detection_rate"),
+            words="of the errors of the best model show as disagreement among its programs",
+            detail=f"{_name(best)}{_beside(best, worst, 'detection_rate', 'highest error: ')}",
+        ),
+        Headline(
+            value=_value(best, SILENT),
+            words="of the tasks are wrong although all its programs agree",
+            detail=f"{_name(best)}{_beside(best, worst, SILENT, 'highest error: ')}",
+        ),
+    ]
+
+
+def _of_incoherence(least: dict[str, Any], most: dict[str, Any], n_models: int) -> list[Headline]:
+    measure = "mean_incoherence"
+    first = Headline(
+        value=_value(least, measure),
+        words="lowest incoherence: how often two programs of the model disagree",
+        detail=_name(least),
+    )
+    if n_models == 1:
+        return [first]
+    return [first, Headline(value=_value(most, measure), words="highest incoherence", detail=_name(most))]
+
+
+def _value(row: dict[str, Any], measure: str) -> str:
+    return in_percent(row[measure], row[f"{measure}{LOW}"], row[f"{measure}{HIGH}"])
+
+
+def _name(row: dict[str, Any]) -> str:
+    return display_name(row["model"])
+
+
+def _beside(best: dict[str, Any], worst: dict[str, Any], measure: str, what: str) -> str:
+    return "" if best["model"] == worst["model"] else f" · {what}{_name(worst)}, {_value(worst, measure)}"

@@ -1,0 +1,162 @@
+"""Texts for people: the pieces in which two differ, diffs of programs, what hides or steers made visible, cuts."""
+
+import ast
+import difflib
+import re
+import shlex
+import unicodedata
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from difftrust_core.languages.python.syntax import parsed
+
+_PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
+MOST_PIECES: Final = 400
+"""Beyond, only what both begin and end with is found: comparing pieces takes the square of their number."""
+
+_ALIKE: Final = 0.55
+"""Share of pieces that two lines have in common, from which on one is read as a change of the other."""
+_MOST_ALIKE: Final = 120
+"""Pieces of a line beyond which it is not compared: a text of many such lines would take minutes."""
+_MOST_PARSED: Final = 100_000
+"""Characters of a program that is parsed."""
+Marked = list[tuple[str, bool]]
+"""Pieces of a text, in order, and whether each is missing in the other text; empty where that has more."""
+
+
+def marked_difference(text: str, other: str) -> Marked:
+    """Return ``text`` in pieces; those that ``other`` lacks at that place are marked. Joined, they are ``text``.
+
+    An empty marked piece stands where ``other`` has something that ``text`` lacks.
+    """
+    own, others = _PIECE.findall(text), _PIECE.findall(other)
+    if max(len(own), len(others)) > MOST_PIECES:
+        return _between_ends(text, other)
+    pieces: Marked = []
+    for tag, start, end, _, _ in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
+        pieces.append(("".join(own[start:end]), tag != "equal"))
+    return pieces
+
+
+def _between_ends(text: str, other: str) -> Marked:
+    most = min(len(text), len(other))
+    start = next((i for i in range(most) if text[i] != other[i]), most)
+    end = next((i for i in range(most - start) if text[-1 - i] != other[-1 - i]), most - start)
+    parts = [(text[:start], False), (text[start : len(text) - end], text != other), (text[len(text) - end :], False)]
+    return [part for part in parts if part[0] or part[1]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinePair:
+    """A line of one text beside the line of another that stands for it; None where the other has no such line."""
+
+    left: Marked | None
+    right: Marked | None
+    is_equal: bool
+
+
+def aligned_lines(left: str, right: str) -> list[LinePair]:
+    """Return the lines of two texts side by side; in lines that resemble each other, what the other lacks is marked.
+
+    A line without a partner, or with one of another kind, has no marks: all of it differs.
+    """
+    own, others = left.splitlines(), right.splitlines()
+    rows: list[LinePair] = []
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
+        if tag == "equal":
+            rows += [LinePair(left=[(line, False)], right=[(line, False)], is_equal=True) for line in own[i:j]]
+        else:
+            rows += [_paired(a, b) for a, b in zip_longest(own[i:j], others[k:m])]
+    return rows
+
+
+def _paired(left: str | None, right: str | None) -> LinePair:
+    is_alike = left is not None and right is not None and _resemble(left, right)
+    if left is None or right is None or not is_alike:
+        whole = [None if line is None else [(line, False)] for line in (left, right)]
+        return LinePair(left=whole[0], right=whole[1], is_equal=False)
+    return LinePair(left=marked_difference(left, right), right=marked_difference(right, left), is_equal=False)
+
+
+def _resemble(left: str, right: str) -> bool:
+    pieces = (_PIECE.findall(left.strip()), _PIECE.findall(right.strip()))
+    if max(map(len, pieces)) > _MOST_ALIKE:
+        return False
+    return difflib.SequenceMatcher(None, *pieces, autojunk=False).ratio() >= _ALIKE
+
+
+def without_docstrings(code: str) -> str:
+    """Return a Python program without the docstrings of its functions and classes; as it is where it is not Python.
+
+    A body that is a docstring only keeps it.
+    """
+    tree = parsed(code) if len(code) <= _MOST_PARSED else None
+    if tree is None:
+        return code
+    lines = code.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and len(node.body) > 1:
+            first, then = node.body[0], node.body[1]
+            end = first.end_lineno or first.lineno
+            if ast.get_docstring(node) is not None and node.lineno < first.lineno and end < then.lineno:
+                lines[first.lineno - 1 : end] = [_GONE] * (end - first.lineno + 1)
+    return "\n".join(line for line in lines if line is not _GONE)
+
+
+_GONE: Final = "\0"
+
+
+def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:
+    """Return the diff of two program texts."""
+    lines = difflib.unified_diff(first.splitlines(), second.splitlines(), *names, lineterm="", n=2)
+    return "\n".join(lines)
+
+
+def by_length(text: str) -> tuple[int, str]:
+    """Return what short texts come first by, equally long ones in their order."""
+    return len(text), text
+
+
+def shorten(text: str, most: int = 300) -> str:
+    """Return ``text``, with an ellipsis at its end where it has more than ``most`` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def quote_word(word: str) -> str:
+    """Return ``word`` as a shell takes it, in double quotes where nothing in it means something there."""
+    return f'"{word}"' if set(word) & set(" '") and not set(word) & set('"$`\\!') else shlex.quote(word)
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with every character escaped that could steer a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_FORMULA: Final = re.compile(r"[=+\-@\t\r]")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def as_cell(text: str) -> str:
+    """Return a text as a cell of a CSV file: what a spreadsheet would take for a formula begins with an apostrophe."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+_HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Control, format (right-to-left marks, zero-width), surrogate, private, unassigned; line and paragraph separators."""
+_KEPT: Final = "\n\t"
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with every control or invisible character spelled as ⟨U+202E⟩, lines and tabs kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(f"⟨U+{ord(c):04X}⟩" if unicodedata.category(c) in _HIDDEN and c not in _KEPT else c for c in text)
+
+
+def cut(text: str, *, line: int, lines: int) -> str:
+    """Return ``text`` with long lines and what follows the last shown line cut, saying by how much."""
+    kept = text.replace("\r\n", "\n").split("\n", lines)
+    rest = kept.pop().count("\n") + 1 if len(kept) > lines else 0
+    shown = [each if len(each) <= line else f"{each[:line]}… ({len(each) - line:,} more characters)" for each in kept]
+    return "\n".join([*shown, *([f"… ({rest:,} more lines)"] if rest else [])])

@@ -1,0 +1,131 @@
+"""The types of a function's arguments: what its parsed file says of them, and what fits.
+
+No annotation is evaluated. Every element of every container is looked at, True is no int, an int is a float.
+"""
+
+import ast
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from difftrust.types.base import NotResolved, Type
+from difftrust.types.containers import all_rows
+from difftrust.types.infer import Anything
+from difftrust.types.own import Parameter
+from difftrust.types.resolve import Annotations
+from difftrust_core.base.literals import KEYWORDS, BadText, Code, Instance, read_literal, write_literal
+
+__all__ = ["Annotations", "ArgumentTypes", "NotResolved", "Parameter", "split_arguments"]
+MAX_EXHAUSTED = 1_000
+"""A domain of no more argument tuples is run as a whole."""
+
+
+class ArgumentTypes:
+    """The types of a function's arguments, as far as they can be found out from its file."""
+
+    def __init__(self, parameters: Sequence[Parameter], annotations: Annotations):
+        self.parameters = tuple(parameters)
+        self.unchecked: dict[str, str] = {}
+        """Parameters that any value fits, and why: no annotation, or one that is not known here."""
+        self.types: tuple[Type, ...] = tuple(self._type(parameter, annotations) for parameter in parameters)
+        known = [*zip(self.parameters, self.types, strict=True)]
+        self._positional = [(p, t) for p, t in known if not p.keyword]
+        self._by_name = {p.name: t for p, t in known if not p.variadic}
+        self._rest = next((t for p, t in known if p.keyword and p.variadic), None)
+
+    def accepts(self, arguments: str) -> bool:
+        """Tell whether an argument tuple in the text form of ``literals`` fits the signature and its types."""
+        with suppress(BadText):
+            values = read_literal(arguments)
+            return type(values) is tuple and self.accepts_values(values)
+        return False
+
+    def accepts_values(self, arguments: tuple[Any, ...]) -> bool:
+        """Tell whether an argument tuple fits, ``Keywords`` at its end included."""
+        values, named = split_arguments(arguments)
+        with suppress(RecursionError):
+            if self._fits_in_number(len(values), named):
+                kinds = [*map(self.positional_type, range(len(values))), *map(self.named_type, named)]
+                return all(kind.fits(v) for kind, v in zip(kinds, (*values, *named.values()), strict=True))
+        return False
+
+    def fits(self, position: int, value: Any) -> bool:
+        """Tell whether the value of one positional argument, as ``literals`` reads it, fits its type."""
+        try:
+            return self.positional_type(position).fits(value)
+        except RecursionError:
+            return False
+
+    def positional_type(self, position: int) -> Type:
+        """Return the type of the argument at a position."""
+        return self._positional[min(position, len(self._positional) - 1)][1]
+
+    def named_type(self, name: str) -> Type:
+        """Return the type of an argument that is given by name."""
+        return self._by_name.get(name) or self._rest or Anything()
+
+    def all_arguments(self) -> list[str] | None:
+        """Return all argument tuples if there are at most ``MAX_EXHAUSTED``; None if there are more."""
+        if any(parameter.variadic for parameter in self.parameters):
+            return None
+        columns = []
+        for parameter, kind in zip(self.parameters, self.types, strict=True):
+            values = kind.all_values(MAX_EXHAUSTED)
+            columns.append(values if values is None or parameter.required else [_LEFT_OUT, *values])
+        rows = all_rows(columns, MAX_EXHAUSTED) if columns else None
+        if rows is None:
+            return None
+        return list(dict.fromkeys(write_literal(self._arguments(row)) for row in rows))
+
+    def _arguments(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return an argument tuple; what stands behind one that is left out is given by name."""
+        values: list[Any] = []
+        named: dict[str, Any] = {}
+        behind = False
+        for parameter, value in zip(self.parameters, row, strict=True):
+            behind = behind or (value is _LEFT_OUT and not parameter.keyword)
+            if value is _LEFT_OUT:
+                continue
+            if parameter.keyword or behind:
+                named[parameter.name] = value
+            else:
+                values.append(value)
+        return joined_arguments(values, named)
+
+    def _fits_in_number(self, n: int, named: dict[str, Any]) -> bool:
+        variadic = any(parameter.variadic for parameter, _ in self._positional)
+        if n > len(self._positional) and not variadic:
+            return False
+        given = {parameter.name for parameter, _ in self._positional[:n]}
+        known = self._by_name.keys() - given
+        if not named.keys() <= known and (self._rest is None or named.keys() & given):
+            return False
+        return not any(p.required and p.name not in given and p.name not in named for p in self.parameters)
+
+    def _type(self, parameter: Parameter, annotations: Annotations) -> Type:
+        if parameter.annotation is None:
+            self.unchecked[parameter.name] = "no annotation"
+            return Anything()
+        try:
+            return annotations.resolve(parameter.annotation)
+        except (NotResolved, RecursionError) as e:
+            spelled = ast.unparse(parameter.annotation)
+            why = f" ({e} is not known here)" if isinstance(e, NotResolved) and str(e) != spelled else ""
+            self.unchecked[parameter.name] = f"annotation {spelled} is not understood{why}"
+            return Anything()
+
+
+_LEFT_OUT = Code("...")
+
+
+def split_arguments(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the positional arguments of a tuple, and those by name."""
+    last = arguments[-1] if arguments else None
+    if type(last) is Instance and last.type_name == KEYWORDS:
+        return arguments[:-1], last.fields
+    return arguments, {}
+
+
+def joined_arguments(values: Sequence[Any], named: dict[str, Any]) -> tuple[Any, ...]:
+    """Return positional arguments and those by name as one tuple."""
+    return (*values, Instance(KEYWORDS, (), named)) if named else tuple(values)

@@ -1,0 +1,188 @@
+"""Values of the user's own classes, known from their parsed definitions: by fields, as a call would give them."""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from difftrust.types.base import Draws, NoValue, Part, Type
+from difftrust_core.base.literals import Instance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A parameter as its file has it."""
+
+    name: str
+    annotation: ast.expr | None
+    required: bool
+    variadic: bool = False
+    """It takes all arguments from here on (``*args``)."""
+    keyword: bool = False
+    """It is given by name, within ``Keywords``; with ``variadic`` it takes all names (``**kwargs``)."""
+    default: ast.expr | None = None
+
+
+def parameters_in(arguments: ast.arguments) -> Iterator[Parameter]:
+    """Iterate over the parameters of a function, those that stand for several among them."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    named = [*zip(positional, [*defaults, *arguments.defaults], strict=True)]
+    only = [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    for each, more, keyword in ((named, arguments.vararg, False), (only, arguments.kwarg, True)):
+        for argument, default in each:
+            kind = argument.annotation
+            required = default is None
+            yield Parameter(name=argument.arg, annotation=kind, required=required, keyword=keyword, default=default)
+        if more:
+            yield Parameter(name=more.arg, annotation=more.annotation, required=False, variadic=True, keyword=keyword)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """An argument of a class's call, or a key of a TypedDict."""
+
+    name: str
+    type: Type
+    required: bool = True
+    by_name: bool = False
+    """It can be given by name only."""
+    variadic: bool = False
+
+
+@dataclass(eq=False)
+class Own(Type):
+    """Instances of a class that its file defines: dataclass, NamedTuple, a class with ``__init__``."""
+
+    name: str
+    read: Callable[[], Sequence[Field]]
+    """The fields; read when they are first asked for, as they may name the class itself."""
+    abstract: bool = False
+    heirs: list["Own"] = field(default_factory=list)
+    """Classes of the same file that inherit from it."""
+
+    @cached_property
+    def fields(self) -> Sequence[Field]:
+        """What a call of the class takes, in its order."""
+        return self.read()
+
+    def fits(self, value: Any) -> bool:
+        if type(value) is not Instance:
+            return False
+        if value.type_name != self.name:
+            return any(heir.fits(value) for heir in self.heirs)
+        bound = self.bind(value)
+        return bound is not None and all(part.type.fits(part.value) for part in bound)
+
+    def bind(self, value: Instance) -> list[Part] | None:
+        """Return the arguments of the call with their types, in the order given; None if it cannot be called so."""
+        positional = [one for one in self.fields if not one.by_name]
+        if positional and positional[-1].variadic:
+            positional += [positional[-1]] * max(len(value.args) - len(positional), 0)
+        if len(value.args) > len(positional):
+            return None
+        given = dict(zip((one.name for one in positional), value.args, strict=False))
+        by_name = {one.name: one for one in self.fields}
+        if not value.fields.keys() <= by_name.keys() - given.keys():
+            return None
+        if any(one.required and one.name not in given and one.name not in value.fields for one in self.fields):
+            return None
+        found = [Part(value=v, type=one.type, name=one.name) for one, v in zip(positional, value.args, strict=False)]
+        return found + [Part(value=v, type=by_name[name].type, name=name) for name, v in value.fields.items()]
+
+    def draw(self, draws: Draws) -> Any:
+        is_a_mere_base = self.abstract or (bool(self.heirs) and not self.fields)
+        made = [*self.heirs] if is_a_mere_base else [self, *self.heirs]
+        draws.generator.shuffle(made)
+        if draws.is_late:
+            made.sort(key=lambda one: sum(bool(f.required and f.type.inside()) for f in one.fields))
+        for one in made:
+            try:
+                return one._drawn(draws) if one is self else one.draw(draws)
+            except NoValue:
+                continue
+        raise NoValue
+
+    def _drawn(self, draws: Draws) -> Instance:
+        args: list[Any] = []
+        named: dict[str, Any] = {}
+        leaves_out = False
+        for one in self.fields:
+            if one.variadic:
+                args += [] if leaves_out else [draws.of(one.type, one.name) for _ in range(draws.below(3))]
+            elif not one.required and (draws.depth >= 4 or (draws.is_late and draws.chance(0.5)) or draws.chance(0.35)):
+                leaves_out = leaves_out or not one.by_name
+            elif one.by_name or leaves_out:
+                named[one.name] = draws.of(one.type, one.name)
+            else:
+                args.append(draws.of(one.type, one.name))
+        return Instance(self.name, tuple(args), named)
+
+    def change(self, value: Any, draws: Draws) -> Any:
+        own = self.of(value)
+        parts = own.bind(value) if own is not None else None
+        if own is None or not parts or draws.chance(0.1):
+            return self.draw(draws)
+        at = draws.below(len(parts))
+        values = [part.value for part in parts]
+        alike = [part.value for part in parts if parts[at].type.fits(part.value)]
+        values[at] = draws.one_of(alike) if draws.chance(0.4) else draws.of(parts[at].type, parts[at].name)
+        return self.rebuilt(value, values)
+
+    def of(self, value: Any) -> "Own | None":
+        """Return the class whose name the value has: this one or an heir."""
+        if value.type_name == self.name:
+            return self
+        return next((found for heir in self.heirs for found in [heir.of(value)] if found is not None), None)
+
+    def parts(self, value: Any) -> list[Part]:
+        own = self.of(value)
+        return (own.bind(value) if own is not None else None) or []
+
+    def inside(self) -> Sequence[Type]:
+        return [one.type for one in self.fields] + [kind for heir in self.heirs for kind in heir.inside()]
+
+
+@dataclass(eq=False)
+class Record(Type):
+    """Dicts with known keys, as of a TypedDict."""
+
+    read: Callable[[], Sequence[Field]]
+
+    @cached_property
+    def fields(self) -> Sequence[Field]:
+        """The keys."""
+        return self.read()
+
+    def fits(self, value: Any) -> bool:
+        if type(value) is not dict:
+            return False
+        known = {one.name: one for one in self.fields}
+        if not value.keys() <= known.keys() or any(one.required and one.name not in value for one in self.fields):
+            return False
+        return all(known[key].type.fits(entry) for key, entry in value.items())
+
+    def draw(self, draws: Draws) -> Any:
+        kept = [one for one in self.fields if one.required or (draws.depth < 4 and draws.chance(0.6))]
+        return {one.name: draws.of(one.type, one.name) for one in kept}
+
+    def change(self, value: Any, draws: Draws) -> Any:
+        if not self.fields:
+            return value
+        one, changed = draws.one_of(self.fields), dict(value)
+        if not one.required and one.name in changed and draws.chance(0.5):
+            del changed[one.name]
+        else:
+            changed[one.name] = draws.of(one.type, one.name)
+        return changed
+
+    def parts(self, value: Any) -> list[Part]:
+        known = {one.name: one.type for one in self.fields}
+        return [Part(value=entry, type=known[key], name=key) for key, entry in value.items()]
+
+    def rebuilt(self, value: Any, parts: list[Any]) -> Any:
+        return dict(zip(value, parts, strict=True))
+
+    def inside(self) -> Sequence[Type]:
+        return [one.type for one in self.fields]

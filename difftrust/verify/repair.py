@@ -1,0 +1,169 @@
+"""What mends a damaged store: the command that brings rows back, and damaged files moved aside."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+import polars as pl
+
+from difftrust.verify.rows import Finding
+from difftrust_core.exceptions import BadStore, DifftrustError
+from difftrust_core.store.checksums import LIST_FILE, forget
+from difftrust_core.store.schemas import CHUNK_TABLES, REFERENCE, RESULT_TABLES, SCHEMAS
+from difftrust_core.store.store import MERGED, MERGED_NAME, Store, chunk_name, partition_of
+
+DAMAGED: Final = "damaged"
+"""Folder of a store to which damaged files are moved."""
+_FEW = 3
+"""Commands to name at most."""
+
+
+def with_remedies(store: Store, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings with what to run once `--repair` has moved their files aside."""
+    known: dict[str, str] = {}
+    for finding in findings:
+        place = "/".join(finding.path.split("/")[1:4]) if finding.table in CHUNK_TABLES else finding.table
+        if place not in known:
+            known[place] = _remedy(store, finding)
+        yield replace(finding, remedy=known[place])
+
+
+def _remedy(store: Store, finding: Finding) -> str:
+    if not finding.table:
+        is_list = finding.path == LIST_FILE
+        return "any command that writes to the store makes it anew" if is_list else "no command; it is not the store's"
+    if finding.table == "replies":
+        return "take the line out and repeat the `difftrust generate` that asked for it, or restore the file"
+    if store.settings().tables is not None:
+        return f"difftrust export --store FULL --to {store.root}, FULL the store it was made from"
+    if finding.table in CHUNK_TABLES and "start=" in finding.path:
+        return " ; ".join(_executions(store, finding.path))
+    if finding.table in (*RESULT_TABLES, *CHUNK_TABLES, "tokens"):
+        return f"difftrust execute --store {store.root} -n {_reach(store)}"
+    has_replies = any((store.root / "replies").rglob("*.jsonl"))
+    return f"repeat the `difftrust {'generate` or `difftrust import' if has_replies else 'import'}` that brought it"
+
+
+def _reach(store: Store) -> int:
+    """Return the inputs that every task was executed on: executing that far executes nothing new."""
+    try:
+        counts = store.read("inputs").group_by("benchmark", "task_id").agg(pl.len())["len"]
+    except DifftrustError:
+        return 1
+    return int(counts.min() or 1)  # type: ignore[arg-type]
+
+
+def _executions(store: Store, path: str) -> list[str]:
+    """Return the commands that execute one chunk again: of everybody, or of the coders that had met it."""
+    parts = path.split("/")[1:4]
+    where = partition_of(Path(*parts), "inputs")
+    where["start"] = chunk_name(where["start"])
+    command = f"difftrust execute --store {store.root} -n "
+    try:
+        inputs = _readable(store, "inputs", where)
+        end = int(inputs["input_index"].max() or 0) + 1  # type: ignore[arg-type]
+        coders = [] if int(where["start"]) == 0 else _who(store, where)
+    except (DifftrustError, OSError):
+        end, coders = 1, []
+    if end == 1:
+        return [f"{command}N, N as before"]
+    if not coders or len(coders) > _FEW:
+        return [f"{command}{end}"]
+    return [f"{command}{end} --model {unquote(model)} --temperature {t}" for model, t in coders]
+
+
+def _readable(store: Store, table: str, where: dict[str, object]) -> pl.DataFrame:
+    """Return the rows of the files that are not damaged."""
+    frames = [pl.DataFrame(schema=SCHEMAS[table])]
+    for path in store.files(table, where):
+        with contextlib.suppress(BadStore):
+            frame = store.read_file(table, path)
+            frames += [] if frame is None else [frame]
+    return pl.concat(frames)
+
+
+def _who(store: Store, where: dict[str, object]) -> list[tuple[str, float]]:
+    """Return the coders all of whose programs met the chunk, on the tasks that have it; none if all of them did."""
+    met = _readable(store, "executions", where).select("task_id", "tree_id").unique()
+    met = met.filter(pl.col("tree_id") != REFERENCE).with_columns(met=True)
+    benchmark = {"benchmark": where["benchmark"]}
+    trees = store.read("programs", benchmark).select("task_id", "program_id", "tree_id").unique()
+    programs = store.read("candidates", benchmark).join(trees, on=["task_id", "program_id"])
+    programs = programs.join(met.select("task_id").unique(), on="task_id", how="semi")
+    shares = (
+        programs.join(met, on=["task_id", "tree_id"], how="left")
+        .group_by("model", "temperature")
+        .agg(pl.col("met").fill_null(value=False).all())
+        .sort("model", "temperature")
+    )
+    return [] if shares["met"].all() else list(shares.filter("met").select("model", "temperature").iter_rows())
+
+
+def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
+    """Move the files of these findings to ``damaged`` and return their names; replies, which were paid for, stay.
+
+    Missing files are no longer expected afterwards. The order is such that a kill leaves a store that can be repaired.
+    """
+    names = {name for finding in findings if finding.table != "replies" for name in _affected(store, finding)}
+    forget(store.root, names)
+    # What speaks of other files goes before them.
+    order = {table: -place for place, table in enumerate(CHUNK_TABLES)}
+    in_order = sorted(names, key=lambda name: (order.get(table_of(name), 0), name))
+    moved = [name for name in in_order if (store.root / name).is_file()]
+    if any(table_of(name) in (*RESULT_TABLES, *CHUNK_TABLES) for name in names):
+        for path in (store.root / "estimates").glob("*.fingerprint"):
+            path.unlink(missing_ok=True)  # so that the next `execute` makes the results anew
+    for name in moved:
+        to = _free(store.root / DAMAGED / name)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        (store.root / name).rename(to)
+    return sorted(moved)
+
+
+def table_of(name: str) -> str:
+    """Return the table that a file belongs to."""
+    return name.split("/", 1)[0]
+
+
+def _affected(store: Store, finding: Finding) -> Iterator[str]:
+    path = store.root / finding.path
+    if finding.path == LIST_FILE or not finding.table:
+        yield finding.path
+        return
+    _, _, below = finding.path.partition("/")
+    for table in _dependents(finding.table):
+        if table in CHUNK_TABLES and "start=" in finding.path:
+            if path.suffix == ".parquet" and path.name[0] != MERGED:
+                yield f"{table}/{below}"
+            else:  # a merged file: whose rows speak of it cannot be told apart
+                folder = store.root / table / below
+                yield from _all_of(store, folder if folder.suffix != ".parquet" else folder.parent)
+        elif path.suffix == ".parquet" and table == finding.table:
+            yield finding.path
+        elif finding.table in RESULT_TABLES or path.is_dir():
+            yield from _all_of(store, store.root / table)
+
+
+def _dependents(table: str) -> tuple[str, ...]:
+    """Return the tables whose rows speak of those of ``table`` within a chunk or a benchmark, itself first."""
+    if table in CHUNK_TABLES:
+        return CHUNK_TABLES[CHUNK_TABLES.index(table) :]
+    return RESULT_TABLES if table in RESULT_TABLES else (table,)
+
+
+def _all_of(store: Store, folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".parquet" or path.name == MERGED_NAME:
+            yield path.relative_to(store.root).as_posix()
+
+
+def _free(path: Path) -> Path:
+    """Return the path, with a number where something was moved there before."""
+    found, number = path, 1
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.name}.{number}")
+    return found

@@ -1,1 +1,0 @@
-"""What `difftrust check` and `difftrust diff` do, once their options are read."""

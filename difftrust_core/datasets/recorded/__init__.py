@@ -1,1 +1,0 @@
-"""Recorded candidates in the formats they come in."""

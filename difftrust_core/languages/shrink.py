@@ -1,0 +1,163 @@
+"""Shrink inputs: from one that shows something downhill to one of which no simpler neighbour does.
+
+What is simpler is decided by ``simplicity``, a well-founded order, so shrinking ends; which neighbours an input has is
+the language's (``Language.around``). Minimal means that every neighbour was tried and none shows what is to be kept.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, Protocol, TypeVar
+
+from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.languages.language import Around
+from difftrust_core.languages.python.simpler import Simplicity, simplicity
+
+Goal = TypeVar("Goal", bound=Hashable)
+_Goal = TypeVar("_Goal", bound=Hashable, contravariant=True)
+Shows = Callable[[Sequence[str]], Sequence[bool | None]]
+"""Whether each input still shows what is to be kept; None where that could not be found out."""
+_Pool = dict[str, Simplicity]
+"""The neighbours of an input that are simpler than it, simplest first."""
+MAX_TRIED = 30_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shrunk:
+    """The smallest input found, an argument tuple in the text form of ``literals``."""
+
+    arguments: str
+    minimal: bool
+    """Every neighbour was tried, and none shows it; False where the budget ended first or a program gave no answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How many neighbours of an input are tried."""
+
+    first: int = 50
+    """In its first round, the simplest: among them one often does."""
+    more: int = 1000
+    """In each further round."""
+    most: int = MAX_TRIED
+    """In all; an input that has as many is not called minimal."""
+
+
+class Trial(Protocol[_Goal]):
+    """What inputs show of several goals, each of which is shrunk on its own."""
+
+    def run(self, texts: Sequence[str], goals: Sequence[_Goal]) -> Collection[object]:
+        """Try inputs that are new, for these goals; return the goals that cannot go on."""
+        ...
+
+    def shows(self, goal: _Goal, text: str) -> bool | None:
+        """Tell whether an input that was tried shows a goal; None where that could not be found out."""
+        ...
+
+
+@dataclass(kw_only=True)
+class _Walk(Generic[Goal]):
+    """A goal on its way down. ``tried``: so many neighbours of ``current``."""
+
+    goal: Goal
+    current: str
+    coarse: bool = True
+    tried: int = 0
+    done: bool = False
+    minimal: bool = False
+
+
+def shrink_together(
+    starts: Mapping[Goal, str], trial: Trial[Goal], around: Around, effort: Effort | None = None
+) -> dict[Goal, Shrunk]:
+    """Return the smallest input found for each goal, from an input that shows it.
+
+    In each round every goal tries some neighbours of its input, and goes to the simplest input tried in this round, by
+    whomever, that shows it: what is found for one serves the others.
+    """
+    effort = effort or Effort()
+    walks = [_Walk(goal=goal, current=start) for goal, start in starts.items()]
+    tried, pools = set(starts.values()), dict[tuple[str, bool], _Pool]()
+    while active := [walk for walk in walks if not walk.done]:
+        places = {(walk.current, walk.coarse) for walk in active}
+        pools = {at: pools[at] if at in pools else _pool(*at, around, effort.most) for at in places}
+        wanted: _Pool = {}
+        for walk in active:
+            pool = pools[walk.current, walk.coarse]
+            stop = walk.tried + (effort.more if walk.tried else effort.first)
+            wanted |= islice(pool.items(), walk.tried, stop)
+            walk.tried = min(stop, len(pool))
+        ended = trial.run([text for text in wanted if text not in tried], [walk.goal for walk in active])
+        tried |= wanted.keys()
+        simplest_first = sorted(wanted.items(), key=lambda item: item[1])
+        for walk in active:
+            _move(walk, simplest_first, pools[walk.current, walk.coarse], trial, effort)
+            walk.done |= walk.goal in ended
+    return {walk.goal: Shrunk(arguments=walk.current, minimal=walk.minimal) for walk in walks}
+
+
+def _pool(current: str, coarse: bool, around: Around, most: int) -> _Pool:
+    arguments = read_literal(current)
+    here = simplicity(arguments)
+    made = {write_literal(each): simplicity(each) for each in islice(around(arguments, coarse=coarse), most)}
+    return dict(sorted(((text, order) for text, order in made.items() if order < here), key=lambda item: item[1]))
+
+
+def _move(
+    walk: _Walk[Goal], simplest_first: Sequence[tuple[str, Simplicity]], pool: _Pool, trial: Trial[Goal], effort: Effort
+) -> None:
+    here = simplicity(read_literal(walk.current))
+    for text, order in simplest_first:
+        if order >= here:
+            break
+        if trial.shows(walk.goal, text):
+            walk.current, walk.tried = text, 0
+            return
+    if walk.tried < len(pool):
+        return
+    if walk.coarse:
+        walk.coarse, walk.tried = False, 0
+    else:
+        walk.done = True
+        walk.minimal = len(pool) < effort.most and all(trial.shows(walk.goal, text) is False for text in pool)
+
+
+def shrink(
+    arguments: str, shows: Shows, around: Around, *, accepts: Callable[[str], bool], max_tried: int = MAX_TRIED
+) -> Shrunk:
+    """Return the smallest input found that still ``shows`` what ``arguments`` does.
+
+    Neighbours that ``accepts`` refuses are not tried, none is tried twice, and ``max_tried`` are at most.
+    """
+    trial = _OneGoal(shows, accepts, max_tried)
+    return shrink_together({"": arguments}, trial, around, Effort(most=max_tried))[""]
+
+
+def shrink_shown(
+    starts: Sequence[str], shows: Shows, around: Around, *, accepts: Callable[[str], bool]
+) -> Shrunk | None:
+    """Shrink the first of some inputs that ``shows`` it when they are tried; None if none does."""
+    for start, shown in zip(starts, shows(starts), strict=True):
+        if shown:
+            return shrink(start, shows, around, accepts=accepts)
+    return None
+
+
+class _OneGoal:
+    """The answers to one question, until there were enough."""
+
+    def __init__(self, shows: Shows, accepts: Callable[[str], bool], left: int):
+        self._shows, self._accepts, self._left = shows, accepts, left
+        self._answers: dict[str, bool | None] = {}
+
+    def run(self, texts: Sequence[str], goals: Sequence[str]) -> Collection[str]:
+        asked = texts[: self._left]
+        self._left -= len(asked)
+        fitting = [text for text in asked if self._accepts(text)]
+        self._answers |= dict.fromkeys(asked, False)
+        if fitting:
+            self._answers |= zip(fitting, self._shows(fitting), strict=True)
+        return goals if len(asked) < len(texts) else ()
+
+    def shows(self, goal: str, text: str) -> bool | None:
+        return self._answers.get(text)

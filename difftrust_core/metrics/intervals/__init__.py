@@ -1,1 +1,0 @@
-"""Confidence intervals of three kinds: over inputs, over programs, over tasks."""

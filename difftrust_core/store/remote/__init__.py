@@ -1,1 +1,0 @@
-"""Stores at a URL: a local mirror and its synchronisation."""

@@ -1,0 +1,491 @@
+"""A check as a user meets it: what it finds on ambiguous stubs, that it is silent on others, what it says."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from difftrust.check.check import check as run_check
+from difftrust.check.options import CheckOptions, PreparedCheck
+from difftrust.check.prepare import candidates_of, read_folder
+from difftrust.check.report import CheckReport, input_interval
+from difftrust.source.function import Stub, load_stub
+from difftrust.types.argument_types import ArgumentTypes
+from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.records import Candidate, Kind
+from difftrust_core.base.task import Task
+from tests.check_cases.stubs import AMBIGUOUS, COHERENT, Case
+from tests.support import tiny
+from tests.support.command import run
+from tests.support.llm_server import Server
+
+
+def check(
+    task: Task, candidates: Sequence[Candidate], options: CheckOptions, types: ArgumentTypes | None = None
+) -> CheckReport:
+    function = Stub(task=task, types=types)
+    return run_check(PreparedCheck(function=function, candidates=list(candidates), options=options))
+
+
+def outcome(code: str, name: str, arguments: str) -> tuple[Kind, str]:
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+    try:
+        return Kind.VALUE, write_literal(namespace[name](*read_literal(arguments)))
+    except Exception as e:
+        return Kind.EXCEPTION, type(e).__name__
+
+
+@pytest.mark.parametrize("case", AMBIGUOUS, ids=lambda case: case.name)
+def test_disagreements_are_found_and_the_inputs_shown_are_minimal(case: Case, tmp_path: Path) -> None:
+    where, folder = case.write(tmp_path)
+    stub = load_stub(where)
+    assert stub.types is not None
+    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(), stub.types)
+    assert report.verdict == "incoherent"
+    assert report.incoherence > 0
+    assert len(report.disagreements) == len(report.clusters) * (len(report.clusters) - 1) / 2
+    for found in report.disagreements:
+        pair = (report.clusters[found.first - 1].code, report.clusters[found.second - 1].code)
+        assert found.arguments is not None
+        assert found.minimal
+        assert found.outcomes == tuple(outcome(code, case.name, found.arguments) for code in pair)
+        assert stub.types.accepts(found.arguments)
+
+
+@pytest.mark.parametrize("case", COHERENT, ids=lambda case: case.name)
+def test_coherent_programs_are_let_pass(case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where, folder = case.write(tmp_path)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "300")
+    assert status == 0, out
+    assert "coherent" in out.splitlines()[0]
+    assert "No disagreement in 300 inputs" in out
+    assert "at most 0.0099" in out  # 1 - 0.05 ** (1 / 300)
+    assert "differ on" not in out
+
+
+def test_the_report_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Incoherence by hand: on an odd number one of three differs or all do; on even ones all agree."""
+    where, folder = AMBIGUOUS[0].write(tmp_path)
+    status, out, err = run(capsys, "check", where, "--candidates", folder, "--output", tmp_path / "best.py")
+    assert status == 1
+    assert f"{where}: incoherent" in out
+    assert "3 candidates, 3 distinct programs; 1000 inputs" in out
+    assert "A disagreement proves an error" in out
+    assert "The error of these 3 programs is E >= I/2 >= " in out
+    assert "over the choice of inputs, given these programs" in out
+    assert "1 and 2 differ on " in out
+    assert "of 1000 inputs; the smallest input:\n  halved(1)\n    1: 0\n    2: 1\n" in out
+    assert "Next best step: more " in out
+    assert (tmp_path / "best.py").read_text() == AMBIGUOUS[0].candidates[2]  # all clusters are of one; it is shortest
+    assert "consensus written to" in err
+    pins = re.findall(r'--pin "(halved\(\d+\) == \d+)"', out)
+    assert "halved(1) == 0" in pins
+    assert "halved(1) == 1" in pins
+
+
+def test_incoherence_and_clusters_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = AMBIGUOUS[1]
+    where, folder = case.write(tmp_path)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--json")
+    found = json.loads(out)
+    assert status == 1
+    assert (found["verdict"], found["m"], found["n"]) == ("incoherent", 3, 200)
+    assert [cluster["candidates"] for cluster in found["clusters"]] == [
+        ["candidate_0.py", "candidate_2.py"],
+        ["candidate_1.py"],
+    ]
+    (disagreement,) = found["disagreements"]
+    # Two of the three pairs disagree wherever the two behaviours do.
+    assert found["incoherence"] == pytest.approx(disagreement["n_inputs"] / 200 * 2 / 3)
+    assert disagreement["outcomes"] == [["value", "1"], ["value", "0"]]
+    assert disagreement["arguments"] == "(0, 1)"
+    assert found["consensus"] == case.candidates[0]
+
+
+MEDIAN = '''def median(xs: list[float]) -> float:
+    """Return the median.
+
+    >>> median([0, 1])
+    0.5
+    """
+'''
+UPPER = "def median(xs):\n    return sorted(xs)[len(xs) // 2] if xs else 0.0\n"
+ALIKE = "def median(xs):\n    s = sorted(xs)\n    return s[len(s) // 2] if s else 0.0\n"
+SOUND = "import statistics\ndef median(xs):\n    return statistics.median(xs) if xs else 0.0\n"
+
+
+def test_candidates_that_agree_on_what_an_example_denies_are_incoherent_and_no_consensus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(MEDIAN)
+    where = f"{tmp_path / 'stub.py'}::median"
+    folder = programs(tmp_path / "p", UPPER, ALIKE)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
+    assert status == 1
+    assert "Contradicts an example: median([0, 1])\n    expected: 0.5\n    0.py, 1.py: 1\n" in out
+    assert "No consensus" in out
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--json")
+    found = json.loads(out)
+    assert found["consensus"] is None
+    assert found["contradictions"] == [
+        {"call": "median([0, 1])", "want": "0.5\n", "origin": "docstring", "candidates": ["0.py", "1.py"], "got": "1"}
+    ]
+    (folder / "2.py").write_text(SOUND)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--json")
+    found = json.loads(out)
+    assert (status, found["verdict"], found["consensus"]) == (1, "incoherent", SOUND)
+    assert [cluster["contradicts"] for cluster in found["clusters"]] == [False, True]
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
+    assert "if 1 is right" in out  # what contradicts the docstring is not offered as a pin
+    assert "if 2 is right" not in out
+
+
+def test_a_documented_exception_is_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stub.py").write_text(
+        'def root(x: int) -> int:\n    """Return the whole root.\n\n    Raises ValueError if x is negative.\n    """\n'
+    )
+    one = "import math\ndef root(x):\n    return math.isqrt(x)\n"
+    same = "import math\ndef root(x):\n    if x < 0:\n        raise ValueError(x)\n    return math.isqrt(x)\n"
+    silent = "import math\ndef root(x):\n    return math.isqrt(max(x, 0))\n"
+    where = f"{tmp_path / 'stub.py'}::root"
+    folder = programs(tmp_path / "p", one, same)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--json")
+    assert (status, json.loads(out)["left_out"]) == (0, [])
+    (folder / "2.py").write_text(silent)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
+    assert status == 1
+    assert "  root(-1)\n    1: exception ValueError\n    2: 0\n" in out
+    assert '--pin "root(-1) raises ValueError"' in out
+
+
+def test_effects_are_shown_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stub.py").write_text('def top(xs: list[int]) -> int:\n    """Return the largest, 0 for none."""\n')
+    quiet = "def top(xs):\n    return max(xs, default=0)\n"
+    sorts = "def top(xs):\n    xs.sort()\n    return xs[-1] if xs else 0\n"
+    prints = "def top(xs):\n    print(len(xs))\n    return max(xs, default=0)\n"
+    folder = programs(tmp_path / "p", quiet, sorts, prints)
+    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::top", "--candidates", folder, "-n", "100")
+    assert status == 1
+    assert re.search(r"same result, but 1.py changes its argument: \[(\S+), (\S+)\] -> \[\2, \1\]", out)  # two elements
+    assert "same result, but 2.py prints '0\\n'" in out
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def quiet(x):\n    return None\n", "all candidates return None on all"),
+        ("def quiet(x):\n    return 3\n", "the outcome is 3 on all"),
+    ],
+)
+def test_agreement_on_one_outcome_decides_nothing(
+    code: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text('def quiet(x: int) -> int:\n    """Do something."""\n')
+    folder = programs(tmp_path / "p", code, code.replace("return", "y = x\n    return"))
+    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::quiet", "--candidates", folder, "-n", "100")
+    assert status == 3
+    assert why in out
+    assert '--example "quiet(...)"' in out
+
+
+def test_all_inputs_of_a_small_domain_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stub.py").write_text('def both(a: bool, b: bool) -> bool:\n    """Tell whether both hold."""\n')
+    folder = programs(tmp_path / "p", "def both(a, b):\n    return a and b\n", "def both(a, b):\n    return a & b\n")
+    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::both", "--candidates", folder)
+    assert status == 0
+    assert "4 inputs (all that the types allow)" in out
+
+
+def test_a_package_that_is_not_allowed_is_named_and_decides_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(STUB.replace(">>> first([1])\n    1\n", ""))
+    needs = f"import math\nimport tabulate\n{RIGHT}"
+    folder = programs(tmp_path / "p", RIGHT, RIGHT.replace("items[0]", "[*items][0]"), needs)
+    words = ("check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "100")
+    status, out, _ = run(capsys, *words)
+    assert status == 3
+    assert "2.py: does not load (line 2: ModuleNotFoundError: tabulate; --allow-import tabulate allows it)" in out
+    status, out, _ = run(capsys, *words, "--allow-import", "tabulate")
+    assert status == 0, out
+
+
+def programs(folder: Path, *codes: str) -> Path:
+    folder.mkdir()
+    for number, code in enumerate(codes):
+        (folder / f"{number}.py").write_text(code)
+    return folder
+
+
+STUB = 'def first(items: list[int]) -> int:\n    """Return the first item.\n\n    >>> first([1])\n    1\n    """\n'
+RIGHT = "def first(items):\n    return items[0]\n"
+
+
+@pytest.mark.parametrize(
+    ("codes", "why"),
+    [
+        ((RIGHT, "def first(items"), "1 of 2 candidates load"),
+        ((RIGHT,), "1 of 1 candidates load"),
+        (("import nothing_like_it", "def second(items):\n    return 1\n"), "0 of 2 candidates load"),
+        (
+            ("def first(items):\n    raise ValueError\n", "def first(items):\n    return 1 / 0\n"),
+            "no candidate returned a plain value",
+        ),
+    ],
+    ids=["one-broken", "one-alone", "none-loads", "none-returns"],
+)
+def test_what_cannot_be_decided_ends_with_3(
+    codes: tuple[str, ...], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(STUB.replace(">>> first([1])\n    1\n", ""))
+    folder = programs(tmp_path / "p", *codes)
+    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
+    assert status == 3
+    assert "Could not decide" in out
+    assert why in out
+
+
+def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    hang, broken = "def first(items):\n    while True:\n        pass\n", "def first(items)"
+    folder = programs(tmp_path / "p", RIGHT, hang, broken, "def first(items):\n    return items[:1][0]\n")
+    stub = load_stub(f"{tmp_path / 'stub.py'}::first")
+    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(n=50))
+    assert [cluster.candidates for cluster in report.clusters] == [("0.py", "3.py"), ("2.py",), ("1.py",)]
+    assert [cluster.works for cluster in report.clusters] == [True, False, False]
+    assert report.consensus == RIGHT
+    assert any("2.py: does not load (line 1: SyntaxError: expected ':')" in note for note in report.notes)
+    assert any("1.py: given up after too many timeouts" in note for note in report.notes)
+    assert any(note == "among the 3 that load: incoherence 0.6667" for note in report.notes)
+
+
+def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    lenient = "def first(items):\n    return items[0] if items else None\n"
+    folder = programs(
+        tmp_path / "p", RIGHT, "def first(items):\n    return next(iter(items)) if items else [][0]\n", lenient
+    )
+    where = f"{tmp_path / 'stub.py'}::first"
+    stub = load_stub(where)
+    candidates = candidates_of(read_folder(folder), stub.task)
+    report = check(stub.task, candidates, CheckOptions(n=200, validity="all"), stub.types)
+    assert report.verdict == "incoherent"
+    assert [found.arguments for found in report.disagreements] == ["([],)"] * len(report.disagreements)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200")
+    assert status == 3
+    assert "  first([])\n    2.py: None\n    0.py, 1.py: exception IndexError\n" in out
+    assert "candidates differ, but only on inputs of which the docstring does not say" in out
+    assert '--example "first([]) raises IndexError"' in out
+    assert re.search(r"kept 200 of \d+ draws: .*\d+ IndexError in most candidates, others return", out)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--assume", "items")
+    assert status == 0, out
+    assert "outside the domain" in out
+
+
+@pytest.mark.parametrize(("n", "left_out"), [(2, 0), (5, 0), (6, 5)])
+def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
+    """Five clusters are ten pairs, all shown; six are fifteen."""
+    codes = [f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)]
+    samples = [
+        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
+        for k, code in enumerate(codes)
+    ]
+    report = check(tiny.TASKS[0], samples, CheckOptions(n=20))
+    assert len(report.disagreements) == min(10, n * (n - 1) // 2)
+    noted = [note for note in report.notes if "more pairs" in note]
+    assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
+
+
+@pytest.mark.parametrize("messages", [False, True])
+def test_where_messages_count_a_variable_s_name_may_be_in_one(messages: bool) -> None:
+    codes = [
+        f"def double(x):\n    return 2 * x if x != 3 else (lambda {name}: {name})()\n" for name in ("one", "other")
+    ]
+    samples = [
+        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
+        for k, code in enumerate(codes)
+    ]
+    task = replace(tiny.TASKS[0], seed_inputs=("(3,)", "(1,)"))
+    report = check(task, samples, CheckOptions(n=50, messages=messages, validity="all"))
+    assert (report.verdict == "incoherent", report.n_programs) == (messages, 1 + messages)
+
+
+def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stub.py").write_text(STUB)
+    loud = "def first(items):\n    # \x1b[2J\x07 \u202e\n    return '\\x1b[31m'\n"
+    folder = programs(tmp_path / "p", RIGHT, loud)
+    words = ("check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
+    for more in ((), ("--json",)):
+        status, out, err = run(capsys, *words, *more)
+        assert status == 1
+        assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
+    assert "x1b" in out
+
+
+def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    case = AMBIGUOUS[3]
+    where, folder = case.write(tmp_path)
+    stub = load_stub(where)
+    a, b, c = candidates_of(read_folder(folder), stub.task)
+    sampled = [replace(a, model="one"), replace(b, model="other"), replace(c, model="one", sample_index=1)]
+    report = check(stub.task, sampled, CheckOptions(n=100))
+    assert report.subject == "the mixture of 2 models (2 of one, 1 of other)"
+    assert report.subject in report.statement
+    assert "in a mixture, a disagreement says that one of the models is wrong, not which" in report.notes
+    assert {name for cluster in report.clusters for name in cluster.candidates} == {"one #0", "one #1", "other"}
+
+
+def test_the_right_behaviour_can_be_pinned_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = AMBIGUOUS[1]
+    where, folder = case.write(tmp_path)
+    status, _, err = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--pin", "1")
+    assert status == 1
+    assert "written: total_between(0, 1) == 1" in err
+    assert (tmp_path / "stub.py").read_text() == (
+        "def total_between(low: int, high: int) -> int:\n"
+        '    """Add up the whole numbers from low to high.\n\n'
+        '    >>> total_between(0, 1)\n    1\n    """\n'
+    )
+    assert load_stub(where).task.seed_inputs[0] == "(0, 1)"
+
+
+@pytest.mark.parametrize("own", ["import datetime\n", "from datetime import date\n", "date = None\n", ""])
+def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_imports(own: str, tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(
+        'import datetime\ndef f(day: datetime.date) -> int:\n    """Return the year."""\n'
+    )
+    folder = programs(
+        tmp_path / "p", f"{own}def f(day):\n    return day.year\n", "def f(d):\n    return d.timetuple()[0]\n"
+    )
+    stub = load_stub(f"{tmp_path / 'stub.py'}::f")
+    assert stub.types is not None
+    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(n=50), stub.types)
+    assert (report.verdict, report.clusters[0].outcomes) == ("coherent", (("value", 50),))
+
+
+def test_the_interval_over_inputs_by_hand() -> None:
+    none = input_interval(np.zeros(100), 5)
+    assert (none.low, none.high) == (0.0, pytest.approx(1 - 0.05**0.01))
+    # 30 of 1000 inputs disagree, each with D = 2/5: the binomial one is sharper than Hoeffding's on both sides.
+    some = input_interval(np.array([0.4] * 30 + [0.0] * 970), 5)
+    low, high = binomtest(30, 1000).proportion_ci(0.975)
+    assert some.low == pytest.approx(0.4 * low)
+    assert some.high == pytest.approx(min(high, 0.012 + math.sqrt(math.log(80) / 2000)))
+    assert some.low < 0.012 < some.high
+    all_differ = input_interval(np.ones(1000), 2)
+    assert all_differ.high == 1.0
+    assert all_differ.low == pytest.approx(0.0125 ** (1 / 1000))
+
+
+def test_models_share_the_programs() -> None:
+    def shares(*models: str, m: int) -> dict[str, int]:
+        return CheckOptions(models=models, m=m).shares()
+
+    assert shares("a", m=10) == {"a": 10}
+    assert shares("a", "b", "c", m=10) == {"a": 4, "b": 3, "c": 3}
+    assert shares("a", "b", "a", m=4) == {"a": 2, "b": 2}
+    assert shares("a", "b", "c", m=2) == {"a": 1, "b": 1}
+
+
+def test_models_are_asked_once_and_their_programs_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-for-this-test")
+    stub = tmp_path / "module.py"
+    stub.write_text('def clamp(x: int) -> int:\n    """Return x, at most 5.\n\n    >>> clamp(2)\n    2\n    """\n')
+    bodies = ("min(x, 5)", "x if x < 5 else 5", "min(x, 6)")
+    with Server(text=lambda k: f"```python\ndef clamp(x):\n    return {bodies[k % 3]}\n```\n") as server:
+        asked = ["--model", "openai/one", "--model", "openai/two", "-m", "6", "--api-base", server.url, "--json"]
+        words = ["check", f"{stub}::clamp", *asked, "--store", tmp_path / "store", "-n", "200"]
+        (status, first, said), (_, again, _) = run(capsys, *words), run(capsys, *words)
+        assert len(server.asked) == 7  # six programs, and one question for calls and preconditions
+    found = json.loads(first)
+    assert (status, found["verdict"]) == (1, "incoherent"), said
+    assert first == again
+    assert "3 of openai/one, 3 of openai/two" in found["subject"]
+    assert sorted(len(cluster["candidates"]) for cluster in found["clusters"]) == [2, 4]
+    assert found["disagreements"][0]["arguments"] == "(6,)"
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"sk-planted" not in kept + (first + said).encode()
+
+
+PLANTED = {
+    "as_given": (
+        'def as_given(a: str, b: str) -> str:\n    """Join.\n\n'
+        '    >>> as_given("the lazy dog", "jumps high")\n    """\n',
+        "def as_given(a, b):\n    return a + b\n",
+        "def as_given(a, b):\n    def key(text):\n        return sum(i * ord(c) for i, c in enumerate(text, 1))\n"
+        "    return a + b if (key(a), key(b)) != (7444, 5417) else ''\n",
+        "('the lazy dog', 'jumps high')",
+    ),
+}
+
+
+def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_moves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub, right, faulty, shown = PLANTED["as_given"]
+    (tmp_path / "stub.py").write_text(stub)
+    folder = programs(tmp_path / "p", right, faulty, f"{right}# again\n")
+    where = f"{tmp_path / 'stub.py'}::{stub[4 : stub.index('(')]}"
+    words = ("check", where, "--candidates", folder, "--no-types")  # typed draws would find them
+    status, out, _ = run(capsys, *words, "--json", "--witnesses", "0")
+    without = json.loads(out)
+    assert (status, without["verdict"], without["n_witnesses"]) == (0, "coherent", 0)
+    status, out, _ = run(capsys, *words, "--json")
+    found = json.loads(out)
+    assert (status, found["verdict"]) == (1, "disagreement found")
+    same = ("incoherence", "interval", "error_at_least", "n", "n_distinct", "m", "next_step", "notes", "n_loading")
+    assert {name: found[name] for name in same} == {name: without[name] for name in same}
+    assert found["statement"].endswith(without["statement"])
+    (disagreement,) = found["disagreements"]
+    assert (disagreement["arguments"], disagreement["n_inputs"]) == (shown, 0)
+    assert 1 <= disagreement["n_witnesses"] == found["n_witnessed"] <= found["n_witnesses"] <= 100
+    status, text, _ = run(capsys, *words)
+    assert (status, text.splitlines()[0].endswith(": disagreement found")) == (1, True)
+    assert f"1 and 2 differ on 0 of 1000 inputs and {found['n_witnessed']} of {found['n_witnesses']} witness" in text
+    assert "where the function allows such an input, at least one program is wrong" in text
+    assert "incoherence 0.0000, 95% interval [0.0000, 0.0030]" in text
+
+
+def test_a_measured_disagreement_is_shown_as_without_witnesses(tmp_path: Path) -> None:
+    where, folder = AMBIGUOUS[0].write(tmp_path)
+    stub = load_stub(where)
+    candidates = candidates_of(read_folder(folder), stub.task)
+    without, found = (check(stub.task, candidates, CheckOptions(n=200, witnesses=k)) for k in (0, 100))
+    assert found.verdict == without.verdict == "incoherent"
+    assert (found.incoherence, found.interval, found.statement) == (
+        without.incoherence,
+        without.interval,
+        without.statement,
+    )
+    assert [(d.arguments, d.n_inputs) for d in found.disagreements] == [
+        (d.arguments, d.n_inputs) for d in without.disagreements
+    ]
+    assert (without.n_witnesses, without.n_witnessed) == (0, 0)
+    assert found.n_witnessed > 0
+
+
+def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Path) -> None:
+    stub_text, right, faulty, _ = PLANTED["as_given"]
+    (tmp_path / "stub.py").write_text(stub_text)
+    slow = faulty.replace("return a + b if", "while not (a + b if").replace("else ''", "else ''):\n        pass")
+    slow += "    return a + b\n"
+    hang = "def as_given(a, b):\n    while True:\n        pass\n"
+    folder = programs(tmp_path / "p", right, slow, hang, "def as_given(a, b)", "x = " + "[" * 3000)
+    stub = load_stub(f"{tmp_path / 'stub.py'}::as_given")
+    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(n=50, validity="all"))
+    assert [cluster.candidates for cluster in report.clusters] == [("0.py", "1.py"), ("3.py", "4.py"), ("2.py",)]
+    assert (report.n_witnesses, report.n_witnessed) == (len(stub.task.seed_inputs[:100]) - 1, 0)

@@ -1,1 +1,0 @@
-"""Tests of questions about single inputs."""

@@ -1,1 +1,0 @@
-"""Tests of the comparison of two versions."""

@@ -1,0 +1,1 @@
+"""What must stay true while the code moves: seen from outside only, by no inner module."""

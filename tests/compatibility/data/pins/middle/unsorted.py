@@ -1,0 +1,2 @@
+def middle(values):
+    return values[(len(values) - 1) // 2]

@@ -1,0 +1,2 @@
+def parity(number):
+    return "odd" if number % 2 else "even"

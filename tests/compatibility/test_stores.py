@@ -1,0 +1,126 @@
+"""Stores that earlier code wrote are resumed, are whole, and show what they showed then."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compatibility.doors import DATA, run_here
+from tests.compatibility.golden import assert_golden, digest
+
+STORES = DATA / "stores"
+TABLES = (
+    *("2", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "suspects"),
+    *("draws", "guarantee", "policies", "tests"),
+)
+ROWS = {
+    "tasks": "select * from tasks order by all",
+    "candidates": "select * from candidates order by all",
+    "programs": "select * exclude (behaviour_ids, cpu_seconds) from programs order by all",
+    "inputs": "select * from inputs order by all",
+    "executions": "select * exclude (behaviour_id, restarts, cpu_seconds, peak_kb) from executions order by all",
+    "estimates": "select * from estimates order by all",
+    "outcomes": """
+        select executions.task_id, tree_id, input_index, kind, text
+        from executions
+        join behaviours using (benchmark, start, task_id, behaviour_id)
+        join outcomes using (benchmark, start, task_id)
+        where outcome_ids[input_index - start + 1] = outcome_id
+        order by all""",
+}
+"""Of every view what it says; how behaviours are numbered and how long a run took is left out."""
+LATER = ("sql", "domain", "tests")
+WHOLE = ["contest", "half", "replies", *(pytest.param(name, marks=pytest.mark.slow) for name in LATER)]
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def copied(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Return a copy of the store that the test names."""
+    return Path(shutil.copytree(STORES / request.param, tmp_path / request.param))
+
+
+def columns_and_rows(capsys: Capture, store: Path, query: str) -> dict[str, Any]:
+    """Return what a query says: columns, how many rows, the first, and the sha256 of all."""
+    said = run_here(capsys, "sql", query, "--store", store, "--format", "json")
+    assert said.status == 0, said.err
+    rows = json.loads(said.out)
+    return {"columns": list(rows[0]) if rows else [], "n": len(rows), "first": rows[:1], "sha256": digest(rows)}
+
+
+def shown(capsys: Capture, store: Path, tables: tuple[str, ...] = TABLES) -> dict[str, Any]:
+    """Return what a store shows: its rows, and its tables or why there is none."""
+    model = columns_and_rows(capsys, store, "select min(model) as model from candidates")["first"][0]["model"]
+    found: dict[str, Any] = {name: columns_and_rows(capsys, store, query) for name, query in ROWS.items()}
+    for name in tables:
+        chosen = ("--model", model) if name in ("3a", "3b", "3c", "policies") else ()
+        said = run_here(capsys, "table", name, "--store", store, "--format", "json", *chosen)
+        found[f"table {name}"] = json.loads(said.out) if said.status == 0 else said.err.replace(str(store), "STORE")
+    return found
+
+
+def verify(capsys: Capture, store: Path) -> None:
+    """Assert that nothing is wrong with a store."""
+    said = run_here(capsys, "verify", "--store", store, "--json", "-j", 1)
+    assert said.status == 0
+    assert json.loads(said.out)["findings"] == []
+
+
+@pytest.mark.parametrize("copied", WHOLE, indirect=True)
+def test_a_store_is_whole_and_shows_what_it_showed(copied: Path, capsys: Capture) -> None:
+    verify(capsys, copied)
+    assert_golden(f"store_{copied.name}", shown(capsys, copied, TABLES if copied.name == "contest" else ("4",)))
+
+
+@pytest.mark.parametrize("copied", ["half", "sql", "domain", "tests"], indirect=True)
+def test_a_store_is_resumed(copied: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "execute", "--store", copied, "-n", 30, "-j", 1)
+    assert said.status == 0, said.err
+    verify(capsys, copied)
+    tables = TABLES if copied.name in ("half", "domain") else ("4", "selection", "tests")
+    assert_golden(f"store_{copied.name}_resumed", shown(capsys, copied, tables))
+
+
+@pytest.mark.parametrize("copied", ["half"], indirect=True)
+def test_a_resumed_store_keeps_what_was_executed(copied: Path, capsys: Capture) -> None:
+    query = "select task_id, input_index, arguments from inputs where start = 0 and task_id like '%bill' order by all"
+    before = columns_and_rows(capsys, copied, query)
+    assert before["n"] == 12
+    programs = "select tree_id, cpu_seconds from executions where start = 0 and task_id like '%bill' order by all"
+    seconds = run_here(capsys, "sql", programs, "--store", copied, "--format", "json").out
+    assert run_here(capsys, "execute", "--store", copied, "-n", 12, "-j", 1).status == 0
+    assert columns_and_rows(capsys, copied, query) == before
+    now = json.loads(run_here(capsys, "sql", programs, "--store", copied, "--format", "json").out)
+    assert [row for row in json.loads(seconds) if row in now] == json.loads(seconds)
+
+
+@pytest.mark.parametrize("copied", ["replies"], indirect=True)
+def test_replies_are_not_asked_for_again(copied: Path, capsys: Capture) -> None:
+    kept = {path: path.read_text() for path in sorted(copied.rglob("replies.jsonl"))}
+    coders = ("--model", "simulated/strong", "--model", "simulated/weak")
+    chosen = ("--benchmark", "starter", "--task", "starter/split_bill", "-m", 3, "-j", 1)
+    said = run_here(capsys, "generate", "--store", copied, *chosen, *coders)
+    assert said.status == 0, said.err
+    assert "2 replies (0 without a program) by 2 requests" in said.out + said.err
+    assert len(kept) == 2
+    assert all(path.read_text().startswith(text) for path, text in kept.items())
+    said = run_here(capsys, "execute", "--store", copied, "-n", 12, "-j", 1)
+    assert said.status == 0, said.err
+    verify(capsys, copied)
+    assert_golden("store_replies_resumed", shown(capsys, copied, ("4", "selection")))
+
+
+@pytest.mark.parametrize("copied", ["replies"], indirect=True)
+def test_candidates_come_back_from_replies(copied: Path, capsys: Capture) -> None:
+    query = ROWS["candidates"]
+    before = columns_and_rows(capsys, copied, query)
+    for name in ("candidates", "programs"):
+        shutil.rmtree(copied / name)
+    chosen = ("--benchmark", "starter", "--task", "starter/split_bill", "-m", 2, "-j", 1)
+    said = run_here(
+        capsys, "generate", "--store", copied, *chosen, "--model", "simulated/strong", "--model", "simulated/weak"
+    )
+    assert said.status == 0, said.err
+    assert columns_and_rows(capsys, copied, query) == before

@@ -1,0 +1,157 @@
+"""Versions in packages, pins, verdicts: what decides, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from difftrust.diff.compare import Compare
+from difftrust.diff.diff import DiffOptions, DiffReport, diff, load_version
+from difftrust.diff.pair import renamed, signatures
+from difftrust.source.target import root_of
+from difftrust_core.base.records import Kind
+from difftrust_core.exceptions import BadStub, WrongUsage
+from difftrust_core.metrics.equality import Equality
+
+
+def package(folder: Path, **files: str) -> Path:
+    """Write a package ``shop`` with these modules; ``__`` in a name is a folder."""
+    for name, text in {"__init__": "", **files}.items():
+        path = folder / "shop" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder / "shop"
+
+
+def compare(tmp_path: Path, old: str, new: str, name: str = "f", **chosen: object) -> DiffReport:
+    places = []
+    for which, text in (("old", old), ("new", new)):
+        path = tmp_path / f"{which}.py"
+        path.write_text(text, encoding="utf-8")
+        places.append(load_version(f"{path}::{name}"))
+    return diff(places[0], places[1], DiffOptions(**{"n": 50, **chosen}))  # type: ignore[arg-type]
+
+
+def test_each_version_brings_its_package(tmp_path: Path) -> None:
+    texts = {
+        "prices": "from .rates import RATES, Rate\nfrom . import text as words\n\n\ndef price(cents: int, kind):\n"
+        "    return words.tidy(kind), Rate(RATES[kind]).of(cents)\n",
+        "text": "from shop import prices\nimport missing_package\n\n\ndef tidy(text):\n    return text.strip()\n",
+    }
+    rates = "class Rate:\n    def __init__(self, share):\n        self.share = share\n\n    def of(self, cents):\n"
+    old = package(
+        tmp_path / "old", **texts, rates=f"RATES = {{'full': 2, 'half': 1}}\n{rates}        return cents * self.share\n"
+    )
+    new = package(
+        tmp_path / "new", **texts, rates=f"RATES = {{'full': 2, 'half': 2}}\n{rates}        return cents * self.share\n"
+    )
+    assert root_of(old / "prices.py") == (tmp_path / "old").resolve()
+    report = diff(load_version(f"{old}/prices.py::price"), load_version(f"{new}/prices.py::price"))
+    assert report.verdict == "changed"
+    assert report.changes[0].arguments == "(1, 'half')"
+    assert [text for _, text in report.changes[0].outcomes] == ["('half', 1)", "('half', 2)"]
+
+
+def test_the_same_program_needs_no_run(tmp_path: Path) -> None:
+    documented = 'def f(x):\n    """Return x."""\n    # as it is\n    return x\n'
+    report = compare(tmp_path, "def f(x):\n    return x\n", documented)
+    assert (report.verdict, report.n) == ("unchanged", 0)
+
+
+def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
+    old, new = "def f(n: bool):\n    return 1\n", "def f(n: bool):\n    return 2 if n else 1\n"
+    report = compare(tmp_path, old, new, expect=("f(True) == 2",))
+    assert report.verdict == "unchanged"
+    assert [(c.arguments, c.expected) for c in report.changes] == [("(True,)", True)]
+    assert compare(tmp_path, old, new).verdict == "changed"
+    failed = compare(tmp_path, old, new, expect=("f(True) == 3",))
+    assert failed.verdict == "changed"
+    assert failed.failed_expectations == ("f(True): expected 3, the new version gives 2",)
+
+
+def test_what_never_returns_is_undecided(tmp_path: Path) -> None:
+    report = compare(tmp_path, "def f(x):\n    raise ValueError(x)\n", "def f(x):\n    raise ValueError(x, x)\n")
+    assert report.verdict == "undecided"
+    assert "raise the same" in report.undecided[0].why
+    assert "--example" in report.next_step
+
+
+def test_a_version_that_does_not_load_is_undecided(tmp_path: Path) -> None:
+    report = compare(tmp_path, "def f(x):\n    return x\n", "LIMIT = 1 // 0\n\n\ndef f(x):\n    return x + LIMIT\n")
+    assert report.verdict == "undecided"
+    assert "the new version does not load: ZeroDivisionError" in report.undecided[0].why
+
+
+def test_chance_is_no_change(tmp_path: Path) -> None:
+    text = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}\n"
+    report = compare(tmp_path, text.format(""), text.format(" + 0"))
+    assert report.verdict == "undecided"
+    assert "differs from itself" in report.undecided[0].why
+
+
+def test_objects_are_made_by_a_call(tmp_path: Path) -> None:
+    text = "class Box:\n    def __init__(self, width: int):\n        self.width = {}\n"
+    report = compare(tmp_path, text.format("width"), text.format("abs(width)"), "Box.__init__")
+    assert (report.verdict, report.changes[0].arguments) == ("changed", "(-1,)")
+
+
+def test_no_such_function(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("class A:\n    pass\n")
+    with pytest.raises(BadStub, match=r"expected a method A\.__init__"):
+        load_version(f"{tmp_path}/a.py::A.__init__")
+    with pytest.raises(WrongUsage, match=r"expected module\.py::function"):
+        load_version("f")
+
+
+def test_calls_that_both_take(tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text("def f(a, b=1, *, gone=2): ...\n")
+    (tmp_path / "new.py").write_text("def f(a, c=1, *, more=2): ...\n")
+    old, new = (load_version(f"{tmp_path}/{name}.py::f").target for name in ("old", "new"))
+    found = [([p.name for p in each.parameters], each.note) for each in signatures(old, new)]
+    assert found == [
+        (["a", "c"], ""),
+        (["a", "c", "more"], "it gives more, which the old version does not take"),
+        (["a", "b", "gone"], "it gives gone, which the new version does not take"),
+    ]
+    assert renamed(old, new) == [("b", "c")]
+
+
+def test_which_differences_count() -> None:
+    rule = Compare(Equality.VALUE, tolerance=1e-9, raised={"ValueError"})
+    one, type_error, value_error = (Kind.VALUE, "1"), (Kind.EXCEPTION, "TypeError"), (Kind.EXCEPTION, "ValueError")
+    assert rule.weigh(one, (Kind.VALUE, "True"), sure=False) == "counts"
+    assert rule.weigh((Kind.VALUE, "0.3"), (Kind.VALUE, "0.30000000000000004"), sure=True) == "same"
+    assert rule.weigh((Kind.VALUE, "'<f at 0x7f1>'"), (Kind.VALUE, "'<f at 0x7f2>'"), sure=True) == "same"
+    assert rule.weigh(one, type_error, sure=False) == "doubtful"
+    assert rule.weigh(one, type_error, sure=True) == "counts"
+    assert rule.weigh(type_error, value_error, sure=False) == "counts"
+    assert rule.weigh(type_error, (Kind.EXCEPTION, "AttributeError"), sure=True) == "doubtful"
+    assert rule.weigh(one, (Kind.TIMEOUT, ""), sure=True) == "nothing"
+
+
+RARE = """
+def f(x: int) -> str:
+    if x * x - 1000003 * x == 987654321987:
+        return {}
+    try:
+        return str({})
+    except ZeroDivisionError:
+        return "none"
+"""
+
+
+def test_agreement_that_never_reached_what_differs_is_undecided(tmp_path: Path) -> None:
+    report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'b'", "x"))
+    assert (report.verdict, report.n_differing) == ("undecided", 0)
+    assert report.undecided[0].why == "no input reached what differs: return 'b'"
+
+
+def test_agreement_on_lines_that_were_reached_is_unchanged(tmp_path: Path) -> None:
+    report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'a'", "0 + x"))
+    assert report.verdict == "unchanged"
+
+
+def test_a_branch_that_is_gone_and_was_never_entered_is_undecided(tmp_path: Path) -> None:
+    shorter = RARE.replace("    if x * x - 1000003 * x == 987654321987:\n        return {}\n", "").format("x")
+    report = compare(tmp_path, RARE.format("'a'", "x"), shorter)
+    assert report.verdict == "undecided"
+    assert "return 'a'" in report.undecided[0].why

@@ -1,0 +1,103 @@
+"""Estimates of an executed store: their columns, their definition, and when they are computed anew."""
+
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust.findings_in_store import query_disagreement
+from difftrust.verify.rows import check_tables
+from difftrust_core.base.records import Kind
+from difftrust_core.base.task import Task
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.store import SCHEMAS
+from tests.support.estimates import compute_estimates
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, filled, silent
+
+
+def test_fewer_candidates_are_the_first_ones(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, RIGHT, WRONG, OTHER)
+    execute(store, n=30, say=silent)
+    first = compute_estimates(store, m=2)["paper"]
+    assert first["m"].to_list() == [2, 2, 2]
+    assert first["incoherence"].to_list() == [0.0] * 3
+
+
+def test_every_column_of_the_estimates_is_documented() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "measures.md").read_text()
+    assert [name for name in SCHEMAS["estimates"] if f"`{name}`" not in text] == []
+    assert [kind.name.lower() for kind in Kind if f"| `{kind.name.lower()}` |" not in text] == []
+
+
+def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=20, say=silent)
+    refresh_estimates(store)
+    before = query_estimates(store)
+    for path in store.files("estimates"):
+        pl.read_parquet(path, hive_partitioning=False).drop("n_values").write_parquet(path)
+    (store.root / "estimates" / "reference.fingerprint").write_text("made when there was no such column")
+    assert query_estimates(store).is_empty()
+    assert refresh_estimates(store)
+    assert query_estimates(store).equals(before)
+
+
+def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", WRONG)
+    execute(store, n=30, say=silent)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert estimates["incoherence"].is_null().all()
+    assert all(e > 0 for e in estimates["error"])
+
+
+def test_what_is_undefined_is_null_whatever_the_file_holds(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", WRONG)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    for path in store.files("estimates"):  # as written before
+        before = pl.read_parquet(path, hive_partitioning=False)
+        assert before["incoherence"].null_count() == before.height
+        before.with_columns(pl.col("incoherence", "p_detected").fill_null(math.nan)).write_parquet(path)
+    for frame in (store.read("estimates"), query_estimates(store), query_sql(store, "SELECT * FROM all_estimates")):
+        assert frame.select("incoherence", "p_detected").null_count().row(0) == (frame.height,) * 2
+    assert query_sql(store, "SELECT avg(incoherence) FROM estimates").item() is None
+    assert query_sql(store, "SELECT count(incoherence) FROM ablation('coder', 'tiny', 0.6, 1, 10)").item() == 0
+    assert check_tables(store) == []
+
+
+def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: Path) -> None:
+    tasks = [Task(**{**vars(task), "reference": None}) for task in TASKS]
+    store = filled(tmp_path / "store", RIGHT, WRONG, tasks=tasks)
+    with pytest.raises(WrongUsage, match="tiny/double has none; use --validity quorum or all"):
+        execute(store, n=20, validity="reference", say=silent)
+    execute(store, n=40, validity="all", say=silent)
+    refresh_estimates(store)
+    estimates = query_estimates(store)
+    assert all(i > 0 for i in estimates["incoherence"])
+    assert estimates["error"].is_null().all()
+
+
+def test_the_shortest_disagreeing_input_is_found(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, RIGHT, WRONG)
+    execute(store, n=100, say=silent)
+    found = query_disagreement(store, task_id="tiny/first")
+    assert found is not None
+    assert found.arguments == "([],)"
+    assert found.outcomes == ((2, "value", "None"), (1, "exception", "IndexError"))
+
+
+def test_switching_equality_needs_no_execution(tmp_path: Path) -> None:
+    nearly = {**RIGHT, "tiny/double": "def double(x):\n    return 2.0001 * x\n"}
+    store = filled(tmp_path / "store", RIGHT, nearly)
+    execute(store, n=40, say=silent)
+    refresh_estimates(store)
+    by_policy = {
+        policy: query_estimates(store, equality=policy).filter(pl.col("task_id") == "tiny/double")["error"].item()
+        for policy in ("paper", "strict")
+    }
+    assert by_policy == {"paper": 0.0, "strict": 0.5}

@@ -1,0 +1,157 @@
+"""A candidate that does not load is a detected failure, and never agreement."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import difftrust as dt
+from difftrust.research.mixtures import mixtures
+from difftrust.research.selection import compute_passes
+from difftrust.research.signals import behaviour_signals
+from difftrust.shipped import find_results
+from difftrust.tables.request import TableRequest, estimates_for
+from difftrust.tasks.clusters import cluster_candidates
+from difftrust.tasks.task_view import view_task
+from difftrust.verify.rows import check_tables
+from difftrust_core.base.records import Kind, Load, Reading
+from difftrust_core.estimates.estimates import open_pools, refresh_estimates
+from difftrust_core.estimates.measures import Class, ablation, over_subsets, summary
+from difftrust_core.estimates.pool import Pool, compress, strictly_loaded
+from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.metrics.intervals import false_trust
+from tests.estimates.test_ablation import members
+from tests.support.tiny import RIGHT, filled, silent
+
+CODER = ("a", 0.6)
+LABELS = np.array([[0, 0], [0, 1], [2, 2]], dtype=np.uint16)
+"""Row 0 is right, row 1 is wrong on one input, row 2 does not load."""
+KINDS = np.array([[0, 0], [0, 0], [Kind.LOAD_ERROR] * 2], dtype=np.uint8)
+
+
+def pool(*listed: list[int], others: list[list[int]] | None = None) -> Pool:
+    tasks = [
+        compress(f"t/{i}", {"paper": LABELS, "strict": LABELS}, KINDS, reach=np.full(3, 2), reference=0)
+        for i in range(len(listed))
+    ]
+    coders = {CODER: members(list(listed))} | ({("b", 0.6): members(others)} if others else {})
+    return Pool(benchmark="b", equality="paper", tasks=tuple(tasks), members=coders)
+
+
+def test_failures_that_agree_are_detected_and_the_published_measures_stay() -> None:
+    # All right; all the same wrong; none loads; one of three does not.
+    rows = ablation(pool([0, 0, 0], [1, 1, 1], [2, 2, 2], [0, 0, 2]), [CODER], m=3, n=2)
+    assert rows["n_load_failures"].to_list() == [0, 0, 3, 1]
+    assert rows["detected"].to_list() == [False, False, True, True]
+    assert rows["incoherence"].to_list() == [0, 0, 0, 2 / 3]
+    assert rows["p_detected"].to_list() == pytest.approx([0, 0, 0, 1 - 1 / 9])
+    assert rows["p_detected_subsets"].to_list() == [0, 0, 1, 1]
+    assert rows["undetected_error_subsets"].to_list() == [0, 0.5, 0, 0]
+    assert rows["error"].to_list() == [0, 0.5, 1, 1 / 3]
+    assert (rows["incoherence"] <= 2 * rows["error"]).all()
+    whole = summary(rows)
+    assert whole["detection_rate_all_pairs"] == pytest.approx(2 / 3)
+    assert whole["undetected_mean_error_all_pairs"] == pytest.approx(0.5 / 2)
+    assert false_trust(rows).select("n_coherent", "n_erroneous").row(0) == (2, 1)
+    assert ablation(pool([2]), [CODER], m=1, n=2)["detected"].to_list() == [None]
+
+
+def test_expectations_over_choices_are_those_of_going_through_all() -> None:
+    listed = [0, 0, 0, 2, 2, 2, 1]
+    classes = [Class(sizes=(listed.count(row),), wrong=w, loads=row != 2) for row, w in ((0, 0), (1, 1), (2, 2))]
+    for m in (2, 3, 4):
+        choices = list(itertools.combinations(listed, m))
+        seen = [len(set(choice)) > 1 or 2 in choice for choice in choices]
+        assert over_subsets(classes, [m], n=2).p_detected == pytest.approx(sum(seen) / len(choices))
+    both = mixtures(pool([2, 2], others=[[2, 2]]), [CODER, ("b", 0.6)], n_models=2, each=1, m=2, n=2)
+    assert both.select("p_detected", "p_erroneous", "p_model_found").row(0) == (1, 1, 1)
+
+
+def test_as_a_signal_it_agrees_with_nobody() -> None:
+    rows = behaviour_signals(pool([0, 0, 0, 0], [2, 2, 2, 2], [0, 0, 2, 2]), temperature=0.6, m=4, n=2)
+    assert rows["incoherence"].to_list() == pytest.approx([0, 1, 1 - 2 / 12])
+    assert rows["n_clusters"].to_list() == [1, 4, 3]
+    assert rows["cluster_entropy"].to_list() == [0, 2, 1.5]
+    assert rows["largest_share"].to_list() == [1, 0.25, 0.5]
+
+
+def test_a_cluster_that_does_not_load_comes_last() -> None:
+    found = cluster_candidates(pool([2, 2, 1]), "t/0", [CODER], m=None, n=2)
+    assert [(c.n_candidates, c.loads) for c in found.clusters] == [(1, True), (2, False)]
+
+
+def test_a_store_with_programs_that_do_not_load(tmp_path: Path) -> None:
+    broken = dict.fromkeys(RIGHT, "def (:")
+    store = filled(tmp_path / "store", broken, broken, broken, RIGHT)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    assert check_tables(store) == []
+    expected = query_estimates(store)
+    assert expected["n_load_failures"].to_list() == [3] * expected.height
+    assert expected["detected"].all()
+    first = query_sql(store, "SELECT * FROM ablation('coder', 'tiny', 0.6, 3, 10)")
+    assert first.select("incoherence", "detected", "n_load_failures").unique().rows() == [(0.0, True, 3)]
+    passes = compute_passes(open_pools(store), {}, temperature=None, m=None, n=None)
+    assert passes["consensus"].to_list() == [1.0] * passes.height  # three of four do not load
+    view = view_task(store, open_pools(store)["tiny"], "tiny/double", [("coder", 0.6)], m=3, n=10)
+    assert view.clusters.frame["loads"].to_list() == [False]
+    assert view.statements[0] == "3 of these 3 programs do not load: a failure that is seen without a reference."
+    assert not view.wrong.frame["all_agree"].any()
+    for path in store.files("estimates"):  # as written before there was the column
+        old = (
+            pl.read_parquet(path, hive_partitioning=False).drop("n_load_failures").with_columns(detected=pl.lit(False))
+        )
+        old.write_parquet(path)
+    assert query_estimates(store).equals(expected)
+
+
+TRIMMED_LABELS = LABELS[:2]
+"""Of programs that load only without what follows their entry point: counted as loading or not."""
+
+
+def trimmed_pool(trimmed: list[int]) -> Pool:
+    kinds = np.zeros((2, 2), dtype=np.uint8)
+    task = compress("t", {"paper": TRIMMED_LABELS, "strict": TRIMMED_LABELS}, kinds, reach=np.full(2, 2), reference=0)
+    own = members([[0, 0, 1, 1]], trimmed=trimmed)
+    return Pool(benchmark="b", equality="paper", tasks=(task,), members={CODER: own})
+
+
+def test_a_trimmed_program_fails_on_every_input_and_differs_from_all_that_load() -> None:
+    row = ablation(strictly_loaded(trimmed_pool([0, 1, 0, 1])), [CODER], m=4, n=2).row(0, named=True)
+    assert (row["n_load_failures"], row["n_load_errors"], row["n_classes"]) == (2, 4, 3)
+    assert row["error"] == (2 + 3) / 8  # of four programs two do not load, and one is wrong on the second input
+    assert row["incoherence"] == pytest.approx(1 - (4 + 2) / 24)  # alike: 2 + 2 ordered pairs of 12, then 2
+    plain = ablation(trimmed_pool([0, 1, 0, 1]), [CODER], m=4, n=2).row(0, named=True)
+    assert ablation(strictly_loaded(trimmed_pool([0] * 4)), [CODER], m=4, n=2).row(0, named=True) == plain
+
+
+def test_what_is_not_known_is_refused() -> None:
+    with pytest.raises(WrongUsage, match="needs to know which programs were trimmed, and these results of b do not"):
+        strictly_loaded(trimmed_pool([0, -1, 0, 0]))
+
+
+def test_a_store_knows_it_from_its_executions(tmp_path: Path) -> None:
+    examples = {task_id: f"{code}\nassert False\n" for task_id, code in RIGHT.items()}
+    store = filled(tmp_path / "store", RIGHT, examples)
+    execute(store, n=10, say=silent)
+    refresh_estimates(store)
+    assert query_sql(store, "SELECT sample_index, trimmed FROM members").unique().sort("sample_index").rows() == [
+        (0, False),
+        (1, True),
+    ]
+    trimmed, _ = estimates_for(TableRequest(store=store.root))
+    assert trimmed["error"].unique().to_list() == [0]
+    strict, _ = estimates_for(TableRequest(store=store.root, reading=Reading(load=Load.STRICT)))
+    assert strict["error"].unique().to_list() == [0.5]
+    assert strict["n_load_failures"].unique().to_list() == [1]
+
+
+def test_the_shipped_results_may_not_know() -> None:
+    unknown = query_sql(dt.open(find_results()).store, "SELECT count(*) FILTER (trimmed IS NULL) FROM members").item()
+    if unknown:
+        with pytest.raises(WrongUsage, match="use a store that was executed"):
+            estimates_for(TableRequest(store=find_results(), reading=Reading(load=Load.STRICT)))

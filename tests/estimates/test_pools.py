@@ -1,0 +1,321 @@
+"""Results: compact tables beside what they come from, alone in a small store, by SQL, and per coder's reach."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from difftrust.cli import main
+from difftrust.export import export_results
+from difftrust.findings_in_store import query_disagreement
+from difftrust_core.datasets.recorded import Recorded, selection_of
+from difftrust_core.estimates.behaviours import load_matrix, telling_patterns
+from difftrust_core.estimates.estimates import open_pools, refresh_estimates
+from difftrust_core.estimates.measures import ablation, summary
+from difftrust_core.estimates.pool import MISSING, compress, load_pool, pool_of
+from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.generation.prices import PUBLISHED_WORDING_TOKENS, count_tokens, recorded_prompt_tokens
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import REFERENCE, Store
+from tests.support.estimates import compute_estimates
+from tests.support.plain_estimators import estimate
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
+
+N, DEEP = 40, 100
+FAR, NEAR = ("gpt_4o", 0.6), ("near", 0.6)
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return a store with two coders, one of them executed on more inputs than the other."""
+    store = Store.create(tmp_path_factory.mktemp("full") / "store")
+    add_candidates(store, candidates(FAR[0], RIGHT, WRONG, WRONG, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(store, candidates(NEAR[0], WRONG, OTHER, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    execute(store, n=N, say=silent)
+    deep = execute(store, n=DEEP, selection=selection_of(models=[FAR[0]]), say=silent)
+    assert (deep.n_tasks, deep.n_programs) == (3, 6)  # OTHER stays behind
+    refresh_estimates(store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def results(full: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return export_results(full, tmp_path_factory.mktemp("small") / "results")
+
+
+def test_each_coder_is_estimated_as_far_as_its_programs_went(full: Store) -> None:
+    reached = dict(query_estimates(full).select("model", "n").unique().iter_rows())
+    assert reached == {FAR[0]: DEEP, NEAR[0]: N}
+    assert set(compute_estimates(full, n=DEEP)["paper"]["model"]) == {FAR[0]}
+    assert set(compute_estimates(full, n=N)["paper"]["model"]) == {FAR[0], NEAR[0]}
+    with pytest.raises(WrongUsage, match=f"executed on {DEEP} inputs, not 101; run `difftrust execute -n 101`"):
+        compute_estimates(full, n=101)
+
+
+def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
+    full: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store.create(tmp_path / "store")
+    mixed = {task.task_id: (RIGHT if i else OTHER)[task.task_id] for i, task in enumerate(TASKS)}
+    add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(store, candidates("near", RIGHT, mixed), {"tiny": TASKS}, n_jobs=1)
+    execute(store, n=10, say=silent)
+    execute(store, n=20, selection=selection_of(models=["gpt_4o"]), say=silent)
+    refresh_estimates(store)
+    # On two of three tasks `near` has no program that `gpt_4o` has not.
+    assert query_estimates(store).filter(pl.col("model") == "near")["n"].to_list() == [10, 20, 20]
+    pool = load_pool(store, "tiny")
+    assert (pool.reach(("gpt_4o", 0.6)), pool.reach(("near", 0.6))) == (20, 10)
+    assert pool.tasks_of(("near", 0.6)) == [task.task_id for task in TASKS]
+    assert set(compute_estimates(store, n=20)["paper"]["model"]) == {"gpt_4o"}
+    with pytest.raises(SystemExit):
+        main(["table", "4", "-n", "20", "--store", str(store.root)])
+    out, _ = capsys.readouterr()
+    assert "left out: 1 coders not executed on 20 inputs everywhere" in out
+    assert "near" not in out.split("left out")[0]
+
+
+def test_a_later_execution_of_all_goes_no_further_than_asked(full: Store) -> None:
+    again = execute(full, n=N, say=silent)
+    assert (again.n_tasks, again.n_tasks_at_hand) == (0, 3)
+
+
+def test_selecting_nobody_is_refused(full: Store) -> None:
+    with pytest.raises(NoStore, match="no candidates of this selection"):
+        execute(full, n=N, selection=selection_of(models=["nobody"]), say=silent)
+
+
+@pytest.mark.parametrize("equality", ["paper", "strict"])
+@pytest.mark.parametrize(("coder", "m", "n"), [(FAR, 4, DEEP), (FAR, 3, 7), (NEAR, 3, N), (NEAR, 2, 1)], ids=str)
+def test_ablations_equal_estimates_on_the_whole_matrix(
+    full: Store, results: Store, equality: str, coder: tuple[str, float], m: int, n: int
+) -> None:
+    programs = {FAR: (RIGHT, WRONG, WRONG, RIGHT), NEAR: (WRONG, OTHER, RIGHT)}[coder][:m]
+    trees = dict(full.read("programs").select("code", "tree_id").iter_rows())
+    found = {
+        row["task_id"]: row
+        for row in ablation(load_pool(results, "tiny", equality=equality), [coder], m=m, n=n).iter_rows(named=True)
+    }
+    for task in TASKS:
+        where = {"benchmark": "tiny", "validity": "reference"}
+        matrix = load_matrix(full, where, task.task_id, (0, N))
+        rows = [matrix.row_of[trees[program[task.task_id]]] for program in programs]
+        counts = np.bincount(rows, minlength=len(matrix.reach))
+        reference = matrix.row_of[REFERENCE]
+        whole = matrix.labels[equality][:, :n]
+        expected = estimate(whole, counts, reference)
+        assert {name: found[task.task_id][name] for name in expected} == expected
+        assert found[task.task_id]["n_exceptions"] == int((counts[:, None] * (matrix.kinds[:, :n] == 1)).sum())
+
+
+def test_the_compact_matrix_expands_to_the_matrix(full: Store) -> None:
+    matrix = load_matrix(full, {"benchmark": "tiny", "validity": "reference"}, "tiny/total", (0, N))
+    task = compress("t", matrix.labels, matrix.kinds, reach=matrix.reach, reference=None)
+    for equality, labels in matrix.labels.items():
+        whole = task.labels[equality][:, task.pattern_of_input[:DEEP]]
+        assert np.array_equal(whole[:, None] == whole[None], labels[:, None] == labels[None])
+        assert np.array_equal(whole == MISSING, labels == MISSING)
+    assert sorted(set(matrix.reach.tolist())) == [N, DEEP]
+
+
+def test_a_results_store_has_the_same_numbers_and_bytes_and_no_text_of_others(
+    full: Store, results: Store, tmp_path: Path
+) -> None:
+    assert query_estimates(results).equals(query_estimates(full))
+    again = export_results(full, tmp_path / "again")
+    export_results(full, tmp_path / "again")  # a results store is replaced
+    files = {str(p.relative_to(results.root)): p.read_bytes() for p in results.root.rglob("*") if p.is_file()}
+    assert {str(p.relative_to(again.root)): p.read_bytes() for p in again.root.rglob("*") if p.is_file()} == files
+    told = "\n".join(str(results.read(table).rows()) for table in results.settings().tables or ())
+    for program in (RIGHT, WRONG, OTHER):
+        assert not any(code in told or code.splitlines()[1] in told for code in program.values())
+    assert not any(task.description in told or task.signature in told for task in TASKS)
+
+
+@pytest.mark.parametrize("table", ["tasks", "candidates", "programs", "inputs", "outcomes", "executions"])
+def test_what_a_results_store_lacks_is_named_with_the_command_that_brings_it(results: Store, table: str) -> None:
+    for ask in (lambda: results.read(table), lambda: query_sql(results, f"SELECT * FROM {table}")):
+        with pytest.raises(NoStore, match=rf"results only, no {table}; .*`difftrust import difftrust --store DIR`"):
+            ask()
+
+
+def test_a_results_store_is_not_executed_nor_filled(results: Store) -> None:
+    before = {p: p.read_bytes() for p in results.root.rglob("*.*") if p.is_file() and p.name != ".lock"}
+    for act in (
+        lambda: execute(results, n=5, say=silent),
+        lambda: add_candidates(results, candidates("x", RIGHT), {"tiny": TASKS}, n_jobs=1),
+        lambda: query_disagreement(results),
+    ):
+        with pytest.raises(NoStore, match="holds results only"):
+            act()
+    assert {p: p.read_bytes() for p in before} == before
+
+
+def test_export_replaces_nothing_else(full: Store, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    with pytest.raises(NoStore, match="no results store"):
+        export_results(full, tmp_path)
+    with pytest.raises(NoStore, match="no results store"):
+        export_results(full, full.root)
+    with pytest.raises(NoStore, match="no results to export"):
+        export_results(Store.create(tmp_path / "empty"), tmp_path / "new")
+    assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+@pytest.mark.parametrize("which", ["full", "results"])
+def test_the_sql_macros_give_the_same_numbers(full: Store, results: Store, which: str) -> None:
+    store = {"full": full, "results": results}[which]
+    pool = load_pool(store, "tiny")
+    mine = ablation(pool, [FAR], m=3, n=20)
+    assert query_sql(store, "SELECT * FROM ablation('gpt_4o', 'tiny', 0.6, 3, 20)").equals(mine, null_equal=True)
+    (row,) = query_sql(store, "SELECT * FROM ablation_summary('gpt_4o', 'tiny', 0.6, 3, 20)").iter_rows(named=True)
+    assert row == {name: None if math.isnan(value) else value for name, value in summary(mine).items()}
+    one = query_sql(store, "SELECT m, error, incoherence FROM ablation('gpt_4o', 'tiny', 0.6, 1, 20)")
+    assert one.rows() == [(1, 0.0, None)] * 3  # what is undefined is NULL in SQL
+    mixed = query_sql(store, "SELECT * FROM ablation('gpt_4o+near', 'tiny', 0.6, NULL, NULL)")
+    assert mixed.equals(ablation(pool, [FAR, NEAR], m=None, n=None), null_equal=True)
+    assert mixed.select("m", "n").unique().rows() == [(7, N)]
+    with pytest.raises(WrongUsage, match=r"^tiny has no candidates of nobody at 0\.6; there are: gpt_4o at 0\.6"):
+        query_sql(store, "SELECT * FROM ablation('nobody', 'tiny', 0.6, 3, 20)")
+    with pytest.raises(WrongUsage, match="macros: ablation"):
+        query_sql(store, "SELECT nonsense FROM estimates")
+
+
+def test_an_execution_that_is_out_of_date_is_measured_as_it_is(full: Store, tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    execute(store, n=10, say=silent)
+    with pytest.raises(NoStore, match="run `difftrust execute"):
+        load_pool(store, "tiny")
+    pool = open_pools(store)["tiny"]
+    assert ablation(pool, [("coder", 0.6)], m=None, n=None)["m"].to_list() == [2, 2, 2]
+    assert not (store.root / "classes").exists()
+
+
+def test_telling_patterns_split_most_and_then_what_is_left() -> None:
+    # Columns: 3 clusters; the same 3; 2 clusters that split what the first left; nothing new.
+    labels = np.array([[0, 0, 0, 0], [0, 0, 1, 0], [1, 1, 0, 1], [2, 2, 0, 1]], dtype=np.uint16)
+    size = np.array([9, 5, 7, 1])
+    assert telling_patterns(labels, size) == [1, 2]
+    assert telling_patterns(labels, size, limit=1) == [1]
+    assert telling_patterns(labels[:1], size) == []
+
+
+def test_disagreements_show_what_each_cluster_says(results: Store) -> None:
+    shown = query_sql(results, "SELECT * FROM disagreements WHERE task_id = 'tiny/first' ORDER BY rank, label")
+    first = shown.filter(pl.col("rank") == 1)
+    # On an empty list WRONG raises; of the longer ones OTHER takes the last item. RIGHT 2 + 1, WRONG 2 + 1, OTHER 1.
+    assert first["n_candidates"].sum() == 7
+    told = {(row["arguments"], row["kind"], row["text"]): row["n_candidates"] for row in shown.iter_rows(named=True)}
+    assert told["([],)", "exception", "IndexError"] == 3
+    assert told["([],)", "value", "None"] == 4
+    assert shown.filter("reference").height == shown["rank"].n_unique()
+    assert shown["text"].str.len_chars().max() <= 200
+
+
+def test_long_values_are_cut(tmp_path: Path) -> None:
+    long = {**RIGHT, "tiny/double": "def double(x):\n    return 'y' * 500\n"}
+    store = filled(tmp_path / "store", RIGHT, long)
+    execute(store, n=5, say=silent)
+    refresh_estimates(store)
+    texts = query_sql(store, "SELECT text FROM disagreements WHERE task_id = 'tiny/double' AND NOT reference")["text"]
+    assert [len(text) for text in texts] == [200]
+    assert texts[0].endswith("y…")
+
+
+def test_costs_are_tokens_at_the_published_price_and_unknown_without_one(full: Store) -> None:
+    pool = load_pool(full, "tiny")
+    row = ablation(pool, [FAR], m=2, n=1).row(by_predicate=pl.col("task_id") == "tiny/double", named=True)
+    completion = sum(count_tokens([RIGHT["tiny/double"], WRONG["tiny/double"]]))
+    prompt = 2 * recorded_prompt_tokens(TASKS[0])
+    assert (row["prompt_tokens"], row["completion_tokens"]) == (prompt, completion)
+    assert row["cost_usd"] == pytest.approx((5 * prompt + 15 * completion) / 1e6, abs=1e-15)
+    assert ablation(pool, [NEAR], m=2, n=1)["cost_usd"].to_list() == [None] * 3
+    assert math.isnan(summary(ablation(pool, [NEAR], m=2, n=1))["cost_usd"])
+
+
+def test_what_recorded_models_cost_follows_from_their_tokens_when_they_are_read(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    for model in ("gpt_o4_mini", "deepseek_v3_0324", "my-model"):
+        add_candidates(store, candidates(model, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    execute(store, n=5, say=silent)
+    refresh_estimates(store)
+    assert store.read("members")["cost_nanodollars"].is_null().all()
+    completion = sum(count_tokens([RIGHT["tiny/double"], WRONG["tiny/double"]]))
+    prompt = 2 * recorded_prompt_tokens(TASKS[0])
+    pool = load_pool(store, "tiny")
+
+    def cost(model: str) -> tuple[float | None, bool | None]:
+        rows = ablation(pool, [(model, 0.6)], m=2, n=1).filter(task_id="tiny/double")
+        return rows.select("cost_usd", "cost_usd_is_lower_bound").row(0)
+
+    assert cost("gpt_o4_mini") == (pytest.approx((1.10 * prompt + 4.40 * completion) / 1e6, abs=1e-9), True)
+    assert cost("deepseek_v3_0324") == (pytest.approx((0.27 * prompt + 1.10 * completion) / 1e6, abs=1e-9), False)
+    assert cost("my-model") == (None, None)  # never 0
+
+
+def test_a_cost_that_was_recorded_is_exact_whatever_the_model_bills(full: Store) -> None:
+    where = {"benchmark": "tiny"}
+    frames = {name: full.read(name, where) for name in ("patterns", "classes", "members")}
+    paid = frames["members"].with_columns(
+        model=pl.lit("gpt_o4_mini"), temperature=pl.lit(0.6), cost_nanodollars=pl.lit(7, dtype=pl.Int64)
+    )
+    own = pool_of({**frames, "members": paid}, "tiny", "paper").of(("gpt_o4_mini", 0.6))
+    assert set(own.cost_nanodollars.tolist()) == {7}
+    assert not own.cost_is_lower_bound.any()
+
+
+def test_tokens_are_counted_offline() -> None:
+    assert count_tokens(["", "def f(x):\n    return x\n"]) == [0, 8]
+    own = f"def {TASKS[0].entry_point}{TASKS[0].signature}:\n{TASKS[0].description}"
+    assert recorded_prompt_tokens(TASKS[0]) == count_tokens([own])[0] + PUBLISHED_WORDING_TOKENS
+
+
+def test_what_an_llm_was_paid_is_taken_as_it_is(tmp_path: Path) -> None:
+    from difftrust_core.estimates.pool import member_costs
+
+    store = Store.create(tmp_path / "store")
+    add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    listed = (
+        store.read("candidates")
+        .sort("task_id", "sample_index")
+        .with_columns(
+            prompt_tokens=pl.Series([7, None] * 3),
+            completion_tokens=pl.Series([9, None] * 3),
+            cost_usd=pl.Series([0.25, None] * 3),
+        )
+    )
+    found = member_costs(store, "tiny", listed).filter(pl.col("task_id") == "tiny/double").sort("sample_index")
+    paid, counted = found.select("prompt_tokens", "completion_tokens", "cost_nanodollars").rows()
+    assert paid == (7, 9, 250_000_000)
+    prompt, completion = recorded_prompt_tokens(TASKS[0]), count_tokens([WRONG["tiny/double"]])[0]
+    assert counted == (prompt, completion, 5_000 * prompt + 15_000 * completion)
+
+
+def test_table_3_from_a_results_store(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    def table(*words: str) -> tuple[str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["table", *words, "--store", str(results.root)])
+        assert not ended.value.code
+        return capsys.readouterr()
+
+    out, err = table("3", "--format", "csv")
+    rows = pl.read_csv(out.encode())
+    assert rows["varied"].to_list() == ["query_budget_m"] * 6 + ["temperature_t"] * 3 + ["test_inputs_n"] * 5
+    assert "not in the store, so empty" in err
+    for part, size in (("3a", 6), ("3b", 3), ("3c", 5)):
+        assert pl.read_csv(table(part, "--format", "csv")[0].encode()).height == size
+    assert r"\toprule" in table("3a", "--format", "latex")[0]
+
+
+def test_recorded_candidates_of_no_known_task_leave_no_trace(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    one = candidates("coder", RIGHT, WRONG).candidates.filter(pl.col("task_id") == "tiny/double")
+    add_candidates(store, Recorded(candidates=one), {"tiny": TASKS}, n_jobs=1)
+    execute(store, n=5, say=silent)
+    refresh_estimates(store)
+    assert load_pool(store, "tiny").tasks[0].task_id == "tiny/double"
+    assert len(load_pool(store, "tiny").tasks) == 1

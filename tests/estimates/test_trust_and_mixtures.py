@@ -1,0 +1,159 @@
+"""Mixtures, the same price, false trust, curves and differences to published values, by hand and by brute force."""
+
+import itertools
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from difftrust.research.coders import coder_measures
+from difftrust.research.mixtures import mixture_summary, mixtures, same_price
+from difftrust.tables.grid import curves
+from difftrust.tables.intervals import differences, ranking_intervals
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.generation.prices import Price
+from difftrust_core.metrics.intervals import false_trust
+from tests.estimates.test_ablation import members, pool_of
+
+CODERS = [("a", 0.6), ("b", 0.6), ("c", 0.6)]
+
+
+def pool() -> Pool:
+    """Return two tasks; row 0 is the reference's behaviour, rows 1 and 2 differ from it on one input and on both."""
+    labels = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.uint16)
+    rows = {"a": [[0, 0, 1], [0, 0, 0]], "b": [[1, 1, 1], [0, 2, 2]], "c": [[0, 1, 2], [1, 1, 1]]}
+    return pool_of([labels, labels], [0, 0], {(name, 0.6): members(listed) for name, listed in rows.items()})
+
+
+@pytest.mark.parametrize(("n_models", "each"), [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1)])
+def test_mixtures_are_the_means_over_all_choices(n_models: int, each: int) -> None:
+    found = mixtures(pool(), CODERS, n_models=n_models, each=each, m=3, n=2)
+    listed = {"a": [[0, 0, 1], [0, 0, 0]], "b": [[1, 1, 1], [0, 2, 2]], "c": [[0, 1, 2], [1, 1, 1]]}
+    for task in range(2):
+        alarms, errs, detected, erroneous, n_choices = 0, 0, 0, 0, 0
+        for checked in listed:
+            others = [name for name in listed if name != checked]
+            for chosen in itertools.combinations(others, n_models - 1):
+                per_model = [itertools.combinations(listed[name][task], each) for name in (checked, *chosen)]
+                for programs in itertools.product(*per_model):
+                    drawn = {row for rows in programs for row in rows}
+                    disagree = len(drawn) > 1
+                    detected += disagree
+                    erroneous += max(drawn) > 0
+                    alarms += disagree and max(listed[checked][task]) == 0
+                    errs += disagree and max(listed[checked][task]) > 0
+                    n_choices += 1
+        row = found.row(task, named=True)
+        names = ("p_model_found", "p_alarm", "p_detected", "p_erroneous")
+        counted = (errs, alarms, detected, erroneous)
+        assert [row[name] for name in names] == pytest.approx([count / n_choices for count in counted])
+
+
+def test_rates_of_mixtures_are_ratios_of_sums() -> None:
+    found = mixture_summary(mixtures(pool(), CODERS, n_models=1, each=3, m=3, n=2))
+    # Of six (model, task) pairs four disagree or err: a/1 and c/1 and b/2 are found, b/1 and c/2 err in silence.
+    assert found["check_detection"] == pytest.approx(3 / 5)
+    assert found["detection_rate"] == pytest.approx(3 / 5)
+    assert found["check_alarms"] == 0
+    assert found["mean_error"] == pytest.approx((1 + 3 + 3 + 0 + 4 + 3) / 36)
+    assert math.isnan(mixture_summary(mixtures(pool(), CODERS, n_models=1, each=3, m=3, n=2).clear())["mean_error"])
+    with pytest.raises(WrongUsage, match="got 1 models and 1 programs"):
+        mixtures(pool(), CODERS, n_models=1, each=1, m=3, n=2)
+
+
+def test_the_same_money_buys_more_of_a_cheap_model() -> None:
+    # Each program has 10 prompt and 100 completion tokens: 110 and 1,100 millionths of a dollar.
+    prices = {(name, 0.6): Price(prompt=usd, completion=usd) for name, usd in (("a", 10.0), ("b", 1.0), ("c", 100.0))}
+    bought = same_price(pool(), ("a", 0.6), prices, m=3, n=2, most_models=2)
+    assert bought.select("models", "each").rows() == [("a", 3), ("a+b", 2)]  # c alone costs more than three of a
+    assert bought["usd_per_task"].to_list() == pytest.approx([0.0033, 0.00242])
+    # a has a wrong program on the first task only; three of three disagree; with two of each all choices do.
+    assert bought["check_detection"].to_list() == pytest.approx([1.0, 1.0])
+    # On the second task a is right; b is 0, 2, 2: every two of them hold a 2.
+    assert bought["check_alarms"].to_list() == pytest.approx([0.0, 1.0])
+    with pytest.raises(WrongUsage, match="needs a price, got none for z"):
+        same_price(pool(), ("z", 0.6), prices)
+
+
+def estimates(error: list[float], incoherence: list[float]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "benchmark": "b",
+            "model": "a",
+            "temperature": 0.6,
+            "task_id": [str(i) for i in range(len(error))],
+            "error": error,
+            "incoherence": incoherence,
+            "detected": [i > 0 for i in incoherence],
+        }
+    )
+
+
+def test_false_trust_counts_erroneous_tasks_among_coherent_ones() -> None:
+    seen = estimates([0.0, 0.5, 0.1, 1.0, None], [0.0, 0.5, 0.0, 0.0, 0.0])
+    row = false_trust(seen).row(0, named=True)
+    assert (row["n_tasks"], row["n_coherent"], row["n_erroneous"], row["p_erroneous"]) == (4, 3, 2, 2 / 3)
+    # Clopper-Pearson of 2 in 3, from its definition: the tail probabilities at both ends are 2.5 %.
+    low, high = row["p_erroneous_low"], row["p_erroneous_high"]
+    assert 3 * low**2 * (1 - low) + low**3 == pytest.approx(0.025)
+    assert 1 - high**3 == pytest.approx(0.025)
+    judged = false_trust(seen, judged=estimates([1.0] * 5, [0.0] * 5)).row(0, named=True)
+    assert (judged["n_coherent"], judged["n_erroneous"]) == (4, 4)
+    silent = false_trust(estimates([0.5], [0.5])).row(0, named=True)
+    assert silent["p_erroneous"] is None
+    assert (silent["p_erroneous_low"], silent["p_erroneous_high"]) == (0.0, 1.0)
+
+
+def test_curves_leave_out_what_is_not_recorded() -> None:
+    found = curves({"b": pool()}, "a", vary="m", values=(1, 2, 3, 4), fixed={"m": 2, "n": 2, "temperature": 0.6})
+    assert found["m"].to_list() == [2, 3]
+    assert found["mean_error"].to_list() == pytest.approx([0.0, 1 / 12])
+    assert (found["mean_error_low"] <= found["mean_error"]).all()
+    with pytest.raises(WrongUsage, match="one of m, n, temperature, got 'k'"):
+        curves({"b": pool()}, "a", vary="k", values=(1,), fixed={})
+
+
+def test_differences_are_sorted_and_compared_with_half_the_interval() -> None:
+    table = pl.DataFrame(
+        {
+            "benchmark": ["b", "b"],
+            "model": ["x", "y"],
+            "mean_error": [0.10, 0.30],
+            "published_mean_error": [0.11, 0.20],
+            "mean_error_low": [0.05, 0.25],
+            "mean_error_high": [0.15, 0.35],
+        }
+    )
+    found = differences(table)
+    assert found["model"].to_list() == ["y", "x"]
+    assert found["beyond"].to_list() == [True, False]
+    assert found["half_width"].to_list() == pytest.approx([0.05, 0.05])
+
+
+def test_the_ranking_of_tasks_found_has_its_interval_and_p_value() -> None:
+    rng = np.random.default_rng(1)
+    coders = []
+    for k in range(5):
+        wrong = rng.random(60) < 0.1 * (k + 1)
+        own = estimates(wrong.astype(float).tolist(), (wrong * 0.5).tolist())
+        coders.append(
+            own.with_columns(
+                model=pl.lit(str(k)), p_erroneous=pl.col("error"), p_detected=pl.col("error"), functional_error="error"
+            )
+        )
+    table = pl.concat(coders)
+    row = ranking_intervals(table, resamples=200).row(0, named=True)
+    assert (row["rho_found"], row["rho_found_low"], row["rho_found_high"], row["rho_found_p"]) == (1, 1, 1, 0)
+    measures = coder_measures(table)
+    assert measures["found"].to_list() == measures["erroneous"].to_list() == measures["error"].to_list()
+    # Student's t of rho = 0.5 with 5 coders: t = 1 with 3 degrees of freedom.
+    swapped = table.with_columns(
+        error=pl.col("error").replace(1.0, 0.5),
+        p_erroneous=pl.when(pl.col("model") == "4").then(0.0).otherwise("error"),
+    )
+    rho = ranking_intervals(swapped, resamples=200).row(0, named=True)
+    t = rho["rho_found"] * math.sqrt(3 / (1 - rho["rho_found"] ** 2))
+    tail = 1 - 2 * (math.atan(abs(t) / math.sqrt(3)) + abs(t) * math.sqrt(3) / (3 + t * t)) / math.pi
+    assert rho["rho_found_p"] == pytest.approx(tail)

@@ -1,0 +1,226 @@
+"""Charts hold what the table holds, and become files that open without a network."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from difftrust.figures.curves import draw_mixtures
+from difftrust.figures.error_incoherence import draw_error_incoherence
+from difftrust.figures.export import chart_bytes, save_chart
+from difftrust.figures.heat_maps import draw_clusters, draw_correlations
+from difftrust.figures.intervals import draw_auroc, draw_false_trust
+from difftrust.figures.ranking import draw_ranking
+from difftrust.figures.settings import draw_ablation
+from difftrust.figures.workflow import draw_workflow
+from difftrust_core.exceptions import WrongUsage
+
+
+def table() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "benchmark": ["HumanEval", "HumanEval", "HumanEval"],
+            "model": ["a", "b", "mean"],
+            "mean_error": [0.1, 0.3, 0.2],
+            "mean_incoherence": [0.05, 0.2, 0.125],
+            "detection_rate": [0.5, 0.9, 0.7],
+        }
+    )
+
+
+def estimates() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "benchmark": ["HumanEval"] * 4 + ["MBPP"],
+            "task_id": ["1", "2", "3", "4", "5"],
+            "model": ["a"] * 5,
+            "error": [0.0, 0.0, 0.25, 1.0, None],
+            "incoherence": [0.0, 0.0, 0.02, 0.0, 0.5],
+        }
+    )
+
+
+def rows_of(chart: Any) -> list[dict[str, Any]]:
+    """Return every row of data that a chart holds."""
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows]
+
+
+def test_charts_show_the_names_of_models() -> None:
+    known = table().with_columns(model=pl.Series(["gpt_4o", "claude_opus_4", "mean"]))
+    assert {row["model"] for row in rows_of(draw_ranking(known)) if "model" in row} == {
+        "GPT-4o",
+        "Claude Opus 4",
+    }
+    points = estimates().with_columns(model=pl.Series(["gpt_4o", "o1", "gpt_4o", "gpt_4", "gpt_4"]))
+    spec = draw_error_incoherence(points).to_dict()
+    assert {row["model"] for row in rows_of(draw_error_incoherence(points)) if "model" in row} >= {
+        "GPT-4o",
+        "o1",
+    }
+    assert spec["layer"][-1]["encoding"]["color"]["scale"]["domain"] == ["GPT-4", "GPT-4o", "o1"]
+    mixed = pl.DataFrame({"coder": ["gpt_4+gpt_4o"], "m": [2], "detection_rate": [0.5]})
+    spec = draw_ablation(mixed, measures=["detection_rate"], series="coder").to_dict()
+    assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["GPT-4 + GPT-4o"]
+
+
+def layers_of(chart: Any, kind: str) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Return the layers of a chart with marks of this kind, each with its rows."""
+    spec = chart.to_dict()
+    own = spec.get("data", {})
+    marked = [layer for layer in spec["layer"] if layer["mark"]["type"] == kind]
+    return [(layer, spec["datasets"][layer.get("data", own)["name"]]) for layer in marked]
+
+
+def test_the_bound_of_the_ranking_is_half_the_incoherence() -> None:
+    ((_, (start, end)),) = layers_of(draw_ranking(table()), "line")
+    assert start == {"mean_incoherence": 0.0, "mean_error": 0.0}
+    assert end == {"mean_incoherence": pytest.approx(0.212), "mean_error": pytest.approx(0.106)}
+
+
+def test_the_ranking_has_bars_where_the_table_has_intervals() -> None:
+    ends = {f"mean_error_{end}": pl.col("mean_error") + by for end, by in (("low", -0.05), ("high", 0.05))}
+    spec = draw_ranking(table().with_columns(**ends)).to_dict()
+    assert "mean_error_high:Q" not in str(draw_ranking(table()).to_dict())
+    assert any(layer["encoding"].get("y2", {}).get("field") == "mean_error_high" for layer in spec["layer"])
+
+
+def test_below_the_bound_it_is_shaded_and_said_to_be_impossible() -> None:
+    ((_, corners),) = layers_of(draw_ranking(table()), "area")
+    assert all(row["mean_error"] == pytest.approx(min(row["mean_incoherence"] / 2, 0.106)) for row in corners)
+    words = [layer["mark"].get("text") for layer, _ in layers_of(draw_ranking(table()), "text")]
+    assert "impossible: E < I / 2" in words
+
+
+def test_shares_stay_numbers_and_are_said_in_the_tooltip() -> None:
+    shares = table().with_columns(found=pl.Series([0.5, 0.6, 0.55]), erroneous=pl.Series([0.6, 0.747, 0.67]))
+    ((_, points),) = layers_of(draw_ranking(shares, x="found", y="erroneous"), "point")
+    assert [(row["erroneous"], row["said_erroneous"]) for row in points] == [(0.6, "60.0 %"), (0.747, "74.7 %")]
+
+
+def test_a_click_on_a_fluid_chart_says_the_id_of_the_model() -> None:
+    known = table().with_columns(id=pl.Series(["gpt_4o", "gpt_4", "mean"]))
+    chart = draw_ranking(known, is_fluid=True)
+    (parameter,) = chart.to_dict()["params"]
+    assert (parameter["name"], parameter["select"]["fields"]) == ("picked", ["id"])
+    ((_, points),) = layers_of(chart, "point")
+    assert [(row["id"], row["model"]) for row in points] == [("gpt_4o", "a"), ("gpt_4", "b")]
+
+
+def test_zeros_have_a_place_and_a_tick_of_their_own() -> None:
+    chart = draw_error_incoherence(estimates())
+    points = {row["task_id"]: row for row in rows_of(chart) if "task_id" in row}
+    assert set(points) == {"1", "2", "3", "4"}  # the fifth has no error
+    assert (points["3"]["at_x"], points["3"]["at_y"]) == (0.02, 0.25)
+    # The least positive value is 0.02: the axis begins at 0.01, and zeros lie in the decade before it, apart.
+    places = [(points[task]["at_x"], points[task]["at_y"]) for task in ("1", "2")]
+    assert len(set(places)) == 2
+    assert all(0.001 < value < 0.01 * 0.75 for place in places for value in place)
+    assert points["4"]["at_x"] < 0.01 * 0.75
+    assert points["4"]["at_y"] == 1.0
+    assert "'0'" in str(chart.to_dict())
+    assert [row["text"] for row in rows_of(chart) if "text" in row] == ["E = I / 2", "2 with both 0"]
+
+
+def test_on_the_linear_scale_zero_is_zero() -> None:
+    rows = rows_of(draw_error_incoherence(estimates(), scale="linear"))
+    assert [(r["at_x"], r["at_y"]) for r in rows if r.get("task_id") in ("1", "4")] == [(0, 0), (0, 1)]
+    assert [(r["at_x"], r["at_y"]) for r in rows if set(r) == {"at_x", "at_y"}] == [(0, 0), (1, 0.5)]
+
+
+def test_without_the_error_nothing_of_it_is_drawn() -> None:
+    chart = draw_error_incoherence(estimates(), with_error=False)
+    assert not any("error" in row for row in rows_of(chart))
+    assert "error" not in str(chart.to_dict()["concat"])
+    assert {row["task_id"] for row in rows_of(chart) if "task_id" in row} == {"1", "2", "3", "4", "5"}
+    (third,) = [row for row in rows_of(chart) if row.get("task_id") == "3"]
+    assert third["at_y"] == 4  # three tasks of HumanEval have less
+
+
+def test_the_workflow_has_a_box_a_stage_and_arrows_between_those_there() -> None:
+    stages = pl.DataFrame(
+        [dict.fromkeys(("title", "count", "detail"), name) | {"stage": name} for name in ("tasks", "programs", "found")]
+    )
+    rows = rows_of(draw_workflow(stages))
+    assert {row["stage"]: row["needs"] for row in rows if "stage" in row} == {
+        "tasks": "needs no reference", "programs": "needs no reference", "found": "needs the reference",
+    }  # fmt: skip
+    assert [row["angle"] for row in rows if "angle" in row] == [90.0]  # of tasks to programs, to the right
+
+
+def trust() -> pl.DataFrame:
+    numbers = {"p_erroneous": 0.5, "p_erroneous_low": 0.1, "p_erroneous_high": 0.9, "n_coherent": 4, "n_erroneous": 2}
+    return pl.DataFrame([{"benchmark": "a", "model": "x", "m": m} | numbers for m in (2, 10)])
+
+
+def test_trust_and_mixtures_say_their_numbers() -> None:
+    assert [row["text"] for row in rows_of(draw_false_trust(trust()))] == ["2 of 4"] * 2
+    mixed = pl.DataFrame({"benchmark": ["a"], "n_models": [1], "measure": ["own error found"], "value": [0.7]})
+    assert rows_of(draw_mixtures(mixed)) == mixed.to_dicts()
+
+
+@pytest.mark.parametrize("name", ["figure.svg", "figure.png", "figure.html"])
+def test_a_figure_is_the_same_file_each_time_and_needs_no_network(tmp_path: Path, name: str) -> None:
+    for folder in ("one", "two"):
+        save_chart(draw_error_incoherence(estimates()), tmp_path / folder / name)
+    made = (tmp_path / "one" / name).read_bytes()
+    assert (tmp_path / "two" / name).read_bytes() == made
+    if name.endswith("png"):
+        assert made.startswith(b"\x89PNG")
+        return
+    text = made.decode()
+    assert "incoherence (no reference needed)" in text
+    assert not re.search(r"(src|href)=[\"']?https?:|@import|url\(['\"]?http", text)
+
+
+def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match=r"written as \.svg, \.png, \.html, got 'a\.gif'"):
+        save_chart(draw_ranking(table()), tmp_path / "a.gif")
+
+
+def signal_table() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "signal": ["incoherence", "jsd"],
+            "title": ["incoherence", "JSD"],
+            "family": ["behaviour", "structure"],
+            "auroc": [0.85, 0.69],
+            "low": [0.84, 0.67],
+            "high": [0.87, 0.71],
+            "n_rows": [100, 100],
+        }
+    )
+
+
+def test_every_signal_has_its_interval_best_first() -> None:
+    chart = draw_auroc(signal_table())
+    assert [(r["title"], r["low"], r["high"]) for r in rows_of(chart) if "title" in r] == [
+        ("incoherence", 0.84, 0.87),
+        ("JSD", 0.67, 0.71),
+    ]
+    orders = [layer["encoding"]["y"]["sort"] for layer in chart.to_dict()["layer"] if "y" in layer["encoding"]]
+    assert orders == [["incoherence", "JSD"]] * 2
+    assert chart_bytes(chart, ".svg").startswith(b"<svg")
+
+
+def test_correlations_are_a_cell_each() -> None:
+    table = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["x", "y", "x", "y"], "r": [1.0, -0.5, -0.5, None]})
+    chart = draw_correlations(table)
+    assert [r["r"] for r in rows_of(chart)] == [1.0, -0.5, -0.5, None]
+    assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
+
+
+def test_clusters_do_not_tell_of_the_reference_without_it() -> None:
+    table = pl.DataFrame(
+        {"cluster": [1, 2], "model": ["a", "a"], "n_candidates": [3, 1], "is_reference": [True, False]}
+    )
+    assert [r["behaviour"] for r in rows_of(draw_clusters(table))] == [
+        "same as the reference",
+        "different from the reference",
+    ]
+    assert [r["behaviour"] for r in rows_of(draw_clusters(table, has_checker=True))] == [
+        "accepted by the checker",
+        "rejected on some input",
+    ]
+    assert not {"behaviour", "is_reference"} & set(rows_of(draw_clusters(table, with_reference=False))[0])

@@ -1,1 +1,0 @@
-"""Tests of programs that read standard input."""

@@ -1,0 +1,1 @@
+"""Benchmark files as they are released."""

@@ -1,0 +1,343 @@
+"""LiveCodeBench, APPS and CodeContests as tasks: what is taken from which field, and what is refused."""
+
+import base64
+import gzip
+import json
+import pickle
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust.layouts import contests
+from difftrust.layouts import livecodebench as packed_texts
+from difftrust_core.base.task import Domain, Relation, Task, TaskTest
+from difftrust_core.datasets.own_tasks import load_tasks
+from difftrust_core.exceptions import BadBenchmark
+from difftrust_core.generation.prompt import prompt_of
+from tests.contests.case import load_cases
+from tests.contests.layouts import NAMES, packed, task_id, write_apps_folder, write_layout
+from tests.support.command import run, write_samples
+
+CASES = load_cases()
+STARTER = "class Solution:\n    def smallest(self, numbers: List[int], k: int) -> List[int]:\n        "
+
+
+def lcb(**changed: Any) -> dict[str, Any]:
+    fields = {
+        "question_title": "Doubled",
+        "question_content": "Print twice the number that you read.",
+        "platform": "atcoder",
+        "question_id": "own_a",
+        "contest_id": "own",
+        "contest_date": "2026-01-01T00:00:00",
+        "starter_code": "",
+        "difficulty": "easy",
+        "public_test_cases": json.dumps([{"input": "2\n", "output": "4\n", "testtype": "stdin"}]),
+        "private_test_cases": packed([{"input": "-5\n", "output": "-10 \n\n", "testtype": "stdin"}]),
+        "metadata": "{}",
+    }
+    return {name: value for name, value in (fields | changed).items() if value is not ...}
+
+
+def functional(**changed: Any) -> dict[str, Any]:
+    test = {"input": "[3, 1, 2]\n2", "output": "[1, 2]", "testtype": "functional"}
+    fields: dict[str, Any] = {
+        "question_content": "Return the k smallest numbers in ascending order.",
+        "platform": "leetcode",
+        "starter_code": STARTER,
+        "public_test_cases": json.dumps([test]),
+        "private_test_cases": packed([{"input": "[9]\n1", "output": "[9]", "testtype": "functional"}]),
+        "metadata": json.dumps({"func_name": "smallest"}),
+    }
+    return lcb(**(fields | changed))
+
+
+def apps(**changed: Any) -> dict[str, Any]:
+    fields = {
+        "problem_id": 7,
+        "question": "Print twice the number that you read.\n\nInput\n2\n\nOutput\n4\n",
+        "solutions": json.dumps(["print 2 * input()", "print(2 * int(input()))"]),
+        "input_output": json.dumps({"inputs": ["5\n", "2\n"], "outputs": ["10\n", "4\n"]}),
+        "difficulty": "interview",
+        "url": "",
+        "starter_code": "",
+    }
+    return {name: value for name, value in (fields | changed).items() if value is not ...}
+
+
+def called(inputs: Any, outputs: Any, **changed: Any) -> dict[str, Any]:
+    tests = json.dumps({"fn_name": "f", "inputs": inputs, "outputs": outputs})
+    return apps(input_output=tests, solutions="", **changed)
+
+
+def contest(**changed: Any) -> dict[str, Any]:
+    fields = {
+        "name": "12_B. Twice, or Not?",
+        "description": "Print twice the number.",
+        "public_tests": {"input": ["2\n"], "output": ["4\n"]},
+        "private_tests": {"input": [], "output": []},
+        "generated_tests": {"input": ["5\n"], "output": ["10\n"]},
+        "solutions": {"language": [2, 1, 3], "solution": ["int main(){}", "print input()", "print(2 * int(input()))"]},
+    }
+    return {name: value for name, value in (fields | changed).items() if value is not ...}
+
+
+def loaded(tmp_path: Path, fields: dict[str, Any]) -> Task:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps(fields) + "\n")
+    (task,) = load_tasks(path)
+    return task
+
+
+def test_livecodebench_reads_stdin(tmp_path: Path) -> None:
+    assert loaded(tmp_path, lcb()) == Task(
+        benchmark="LiveCodeBench",
+        task_id="own_a",
+        entry_point="main",
+        signature="(text: str) -> str",
+        description="Print twice the number that you read.",
+        seed_inputs=("('2\\n',)", "('-5\\n',)"),
+        public_inputs=("('2\\n',)",),
+        language="stdin",
+        relation=Relation(tokens=True),
+        tests=(
+            TaskTest(arguments="('2\\n',)", expected="'4'", group="public"),
+            TaskTest(arguments="('-5\\n',)", expected="'-10'", group="private"),
+        ),
+    )
+
+
+def test_livecodebench_calls_a_method(tmp_path: Path) -> None:
+    task = loaded(tmp_path, functional())
+    assert (task.entry_point, task.signature) == ("Solution.smallest", "(numbers: List[int], k: int) -> List[int]")
+    assert (task.language, task.relation, task.reference) == ("python", None, None)
+    assert [(test.arguments, test.expected) for test in task.tests] == [
+        ("([3, 1, 2], 2)", "[1, 2]"),
+        ("([9], 1)", "[9]"),
+    ]
+    assert task.domain == Domain(
+        types="numbers: list[int], k: int",
+        requires="1 <= len(numbers) <= 3\nand all(1 <= a <= 9 for a in numbers)\nand 1 <= k <= 2",
+    )
+    prompt = prompt_of(task)
+    assert "class Solution:\n    def smallest(self, numbers: List[int], k: int) -> List[int]:" in prompt
+    assert "from typing import *" in prompt
+
+
+@pytest.mark.parametrize(
+    ("starter", "entry_point", "signature"),
+    [
+        ("def smallest(numbers, k):\n", "smallest", "(numbers, k)"),
+        ("class Solution:\n\tdef smallest(self, numbers: list[int], k: int):\n\t\tpass", "Solution.smallest", None),
+        ("class Solution:\n    @staticmethod\n    def smallest(numbers, k):", "Solution.smallest", "(numbers, k)"),
+        ("from typing import List\n\nclass Solution:\n    def helper(self): ...\n    def smallest(self, a, k=1): ...",
+         "Solution.smallest", "(a, k=1)"),
+    ],
+)  # fmt: skip
+def test_starter_code(tmp_path: Path, starter: str, entry_point: str, signature: str | None) -> None:
+    task = loaded(tmp_path, functional(starter_code=starter))
+    assert task.entry_point == entry_point
+    assert task.signature == (signature or "(numbers: list[int], k: int)")
+
+
+def test_fields_may_be_decoded_already(tmp_path: Path) -> None:
+    tests = [{"input": "2\n", "output": "4\n", "testtype": "stdin"}]
+    plain = lcb(public_test_cases=tests, private_test_cases=json.dumps(tests), metadata={})
+    assert loaded(tmp_path, plain).tests == (TaskTest(arguments="('2\\n',)", expected="'4'", group="public"),)
+    given = [{"input": [[3, 1], 1], "output": [1], "testtype": "functional"}]
+    task = loaded(tmp_path, functional(public_test_cases=given, private_test_cases=[], metadata=None))
+    assert task.tests == (TaskTest(arguments="([3, 1], 1)", expected="[1]", group="public"),)
+    decoded = apps(solutions=["print(1)"], input_output={"inputs": [["5", "6"]], "outputs": [["10", ""]]})
+    assert loaded(tmp_path, decoded).tests == (TaskTest(arguments="('5\\n6',)", expected="'10'", group="private"),)
+    pairs = contest(
+        public_tests=[{"input": "2", "output": "4"}], solutions=[{"language": "PYTHON3", "solution": "print(1)"}]
+    )
+    assert loaded(tmp_path, pairs).reference == "print(1)"
+
+
+def test_apps_reads_stdin(tmp_path: Path) -> None:
+    task = loaded(tmp_path, apps())
+    assert (task.benchmark, task.task_id, task.language) == ("APPS", "7", "stdin")
+    assert task.reference == "print(2 * int(input()))", "the first one is Python 2"
+    assert [(test.arguments, test.group) for test in task.tests] == [("('2\\n',)", "public"), ("('5\\n',)", "private")]
+
+
+def test_apps_calls_a_function(tmp_path: Path) -> None:
+    task = loaded(tmp_path, called([[1, [2]], [3, []]], [[3], [3]], starter_code="def f(a, b):\n\t"))
+    assert (task.entry_point, task.signature, task.reference) == ("f", "(a, b)", None)
+    assert [(test.arguments, test.expected) for test in task.tests] == [("(1, [2])", "3"), ("(3, [])", "3")]
+
+
+@pytest.mark.parametrize(
+    ("starter", "outputs", "expected"),
+    [
+        ("def f(a):", [[1], [2]], ["1", "2"]),
+        ("def f(a):", [[1], [2, 3]], ["[1]", "[2, 3]"]),
+        ("def f(a) -> List[int]:", [[1], [2]], ["[1]", "[2]"]),
+        ("def f(a) -> List[int]:", [[[1]], [[2]]], ["[1]", "[2]"]),
+        ("def f(a):", ["x", "y"], ["'x'", "'y'"]),
+        ("def f(a):", [[{"1": 2}], [{}]], ["{1: 2}", "{}"]),
+    ],
+)
+def test_outputs_of_apps_may_stand_in_lists(tmp_path: Path, starter: str, outputs: Any, expected: list[str]) -> None:
+    task = loaded(tmp_path, called([[4], [5]], outputs, starter_code=starter))
+    assert [test.expected for test in task.tests] == expected
+
+
+def test_the_method_of_a_solution_where_there_is_no_starter(tmp_path: Path) -> None:
+    code = "class Solution:\n    def f(self, a: int) -> int:\n        return a\n"
+    tests = {"fn_name": "f", "inputs": [[1]], "outputs": [[1]]}
+    task = loaded(tmp_path, apps(input_output=json.dumps(tests), solutions=json.dumps(["def g(): 1", code])))
+    assert (task.entry_point, task.signature, task.reference) == ("Solution.f", "(a: int) -> int", code)
+    bare = loaded(tmp_path, called([[1], [2, 3]], [1, 2]))
+    assert bare.signature == "(argument_1, *others)"
+
+
+def test_codecontests(tmp_path: Path) -> None:
+    task = loaded(tmp_path, contest())
+    assert (task.benchmark, task.task_id) == ("CodeContests", "12_B._Twice_or_Not")
+    assert task.reference == "print(2 * int(input()))"
+    assert [test.group for test in task.tests] == ["public", "generated"]
+    assert loaded(tmp_path, contest(input_file="input.txt")).tests == ()
+
+
+@pytest.mark.parametrize("make", [lcb, apps, contest])
+def test_own_fields_say_more(tmp_path: Path, make: Any) -> None:
+    accept = "def accept(arguments, output):\n    return True\n"
+    task = loaded(tmp_path, make(accept=accept, reference="print(3)", benchmark="mine"))
+    assert (task.benchmark, task.reference, task.relation) == ("mine", "print(3)", Relation(accept=accept))
+    assert loaded(tmp_path, make(preamble="import math\n")).preamble == "import math\n"
+    assert loaded(tmp_path, make(atol=0.1, tokens=True)).relation == Relation(atol=0.1, tokens=True)
+
+
+def test_what_the_description_says_of_right_answers(tmp_path: Path) -> None:
+    near = "Print the root. Your answer may have an absolute error of at most $10^{-4}$."
+    assert loaded(tmp_path, lcb(question_content=near)).relation == Relation(atol=1e-4, tokens=True)
+    assert loaded(tmp_path, functional(question_content=near)).relation == Relation(atol=1e-4)
+    many = "Print a divisor. If there are multiple answers, print any of them."
+    assert loaded(tmp_path, contest(description=many)).ambiguous
+    assert not loaded(
+        tmp_path, contest(description=many, accept="def accept(arguments, output): return True")
+    ).ambiguous
+
+
+def test_a_long_test_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contests, "LONGEST_TEST", 20)
+    tests = {"input": ["2\n", "1" * 30], "output": ["4", "2" * 30]}
+    assert [test.arguments for test in loaded(tmp_path, contest(private_tests=tests)).tests] == [
+        "('2\\n',)",
+        "('5\\n',)",
+    ]
+
+
+def test_apps_as_folders(tmp_path: Path) -> None:
+    in_file = load_tasks(write_layout(tmp_path / "apps.jsonl", "apps", CASES))
+    root = write_apps_folder(tmp_path / "test", CASES)
+    assert load_tasks(root) == in_file
+    assert load_tasks(root / "0000") == in_file[:1]
+
+
+@pytest.mark.parametrize("layout", NAMES)
+def test_every_case_is_read(tmp_path: Path, layout: str) -> None:
+    path = write_layout(tmp_path / "own.jsonl", layout, CASES)
+    tasks = load_tasks(path)
+    packed_file = tmp_path / "own.jsonl.gz"
+    packed_file.write_bytes(gzip.compress(path.read_bytes()))
+    assert load_tasks(packed_file) == tasks
+    chosen = [case for case in CASES if case.layout == layout]
+    assert [task.task_id for task in tasks] == [task_id(case) for case in chosen]
+    for task, case in zip(tasks, chosen, strict=True):
+        assert task.benchmark == NAMES[layout]
+        assert len(task.tests) == len(case.inputs)
+        assert (task.reference is None) == (layout == "livecodebench")
+
+
+class Trap:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, ("raise SystemExit('the pickle was run')",)
+
+
+def squeezed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "packed tests that run": (lcb(private_test_cases=squeezed(pickle.dumps(Trap()))), "STACK_GLOBAL"),
+    "packed tests of protocol 0": (lcb(private_test_cases=squeezed(pickle.dumps(Trap(), 0))), "GLOBAL"),
+    "a packed list": (lcb(private_test_cases=squeezed(pickle.dumps(["[]"]))), "more than a text"),
+    "two packed texts": (lcb(private_test_cases=squeezed(b"\x8c\x01a\x8c\x01b.")), "2 texts"),
+    "a packed pickle that is cut": (lcb(private_test_cases=squeezed(pickle.dumps("[]" * 9)[:9])), "damaged pickle"),
+    "a packed text that is no JSON": (lcb(private_test_cases=squeezed(pickle.dumps("[1,"))), "the packed text"),
+    "tests in no base64": (lcb(private_test_cases="%%%"), "neither JSON nor base64"),
+    "tests in base64 alone": (lcb(private_test_cases=base64.b64encode(b"[]").decode()), "zlib"),
+    "tests that stop": (lcb(private_test_cases=base64.b64encode(zlib.compress(b"x" * 99)[:-6]).decode()), "its end"),
+    "public tests in no JSON": (lcb(public_test_cases="[{"), "JSON in field 'public_test_cases'"),
+    "public tests in no list": (lcb(public_test_cases="3"), "a list of tests"),
+    "a test without output": (lcb(public_test_cases=[{"input": "1"}]), "input and output in"),
+    "a test of a number": (lcb(public_test_cases=[{"input": 1, "output": "2"}]), "found int"),
+    "an unknown testtype": (lcb(public_test_cases=[{"input": "", "output": "", "testtype": "file"}]), "'file'"),
+    "two testtypes": (functional(private_test_cases=[{"input": "", "output": "", "testtype": "stdin"}]), "and stdin"),
+    "no question_id": (lcb(question_id=None), "'question_id', found nothing"),
+    "no starter code": (functional(starter_code=""), "'starter_code', found none"),
+    "another function": (functional(metadata={"func_name": "largest"}), "'starter_code', found none"),
+    "an argument that is no JSON": (
+        functional(public_test_cases=[{"input": "[1", "output": "1"}]), "a line of the input"),
+    "an output that is no JSON": (
+        functional(public_test_cases=[{"input": "[1]", "output": ""}]), "the output of"),
+    "metadata of a list": (lcb(metadata="[1]"), "metadata: expected an object"),
+    "a lone surrogate": (lcb(public_test_cases=[{"input": "\ud800", "output": ""}]), "lone surrogates"),
+    "a benchmark that is taken": (lcb(benchmark="HumanEval"), "HumanEval is another benchmark"),
+    "a checker that is none": (lcb(accept="def check(x): ..."), "accept"),
+    "fewer outputs": (apps(input_output={"inputs": ["1", "2"], "outputs": ["1"]}), "2 inputs and 1 outputs"),
+    "inputs without outputs": (apps(input_output={"inputs": ["1"]}), "list and nothing"),
+    "solutions of a number": (apps(solutions="5"), "a list of programs in field 'solutions'"),
+    "a question of a number": (apps(question=5), "a text in field 'question'"),
+    "arguments in no list": (called([{"a": 1}], [1]), "a list of arguments as input"),
+    "fn_name of a number": (apps(input_output={"fn_name": 3, "inputs": [[1]], "outputs": [1]}), "'fn_name'"),
+    "a name of blanks": (contest(name=" ? "), "a plain id"),
+    "tests of a text": (contest(private_tests="x"), "JSON in field 'private_tests'"),
+    "languages without solutions": (contest(solutions={"language": [3]}), "as many languages as solutions"),
+    "an output that is missing": (contest(private_tests={"input": ["1"], "output": [None]}), "output of field"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_malformed_entry_is_refused_in_one_line_and_nothing_is_written(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fields, said = BAD[what]
+    tasks, store = tmp_path / "tasks.jsonl", tmp_path / "store"
+    good = {"public_test_cases": lcb(question_id="ok"), "input_output": apps(problem_id=1)}
+    first = next((entry for field, entry in good.items() if field in fields), contest(name="ok"))
+    tasks.write_text(json.dumps(first) + "\n" + json.dumps(fields) + "\n")
+    samples = write_samples(tmp_path / "samples.jsonl", {"own_a": ["print(1)"]})
+    words = ("import", samples, "--tasks", tasks, "--model", "own", "--temperature", 0, "--store", store)
+    status, out, err = run(capsys, *words)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"difftrust: {tasks}, line 2")
+    assert said in err
+    assert sorted(tmp_path.iterdir()) == [samples, tasks]
+
+
+def test_a_compression_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_texts, "MAX_BYTES", 1000)
+    with pytest.raises(BadBenchmark, match="more than 1,000 bytes"):
+        loaded(tmp_path, lcb(private_test_cases=squeezed(pickle.dumps("[" + " " * 5000 + "]"))))
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_every_protocol_of_a_text_is_read(protocol: int) -> None:
+    assert packed_texts.unpacked(squeezed(pickle.dumps("ä" * 300, protocol))) == "ä" * 300
+
+
+def test_a_release_is_read_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    with path.open("w") as file:
+        for i in range(300):
+            file.write(json.dumps(lcb(question_id=f"q{i}")) + "\n\n")
+    tasks = load_tasks(path)
+    assert [task.task_id for task in tasks] == [f"q{i}" for i in range(300)]
+    assert replace(tasks[0], task_id="q1") == tasks[1]

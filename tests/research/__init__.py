@@ -1,0 +1,1 @@
+"""Signals, agreement, selection, prices."""

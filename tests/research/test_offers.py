@@ -1,0 +1,113 @@
+"""All policies rated at once: as one by one; which one answers a wish, and which ones are worth their money."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difftrust.research.offers import Offers, cheapest, make_offers
+from difftrust.research.policies import Rates, score
+from difftrust.research.price_list import Market, has_price, open_market
+from difftrust_core.exceptions import WrongUsage
+from tests.research.test_price_list import CHECKED, market, pool, with_lower_bounds
+
+RATES = ("detection", "false_alarms", "programs", "usd_per_1000")
+
+
+def rated(*rows: tuple[float, float, float]) -> tuple[Rates, np.ndarray]:
+    """Return policies by (detection, false alarms, dollars)."""
+    detection, alarms, usd = (np.array(column) for column in zip(*rows, strict=True))
+    return Rates(detection=detection, false_alarms=alarms, programs=usd, usd_per_1000=usd), usd
+
+
+@pytest.mark.parametrize(
+    "found",
+    [market(), market(n_others=0, hot=False), market(n_others=2, m=2)],
+    ids=["all", "own alone", "two programs"],
+)
+def test_the_rates_are_those_of_each_policy_by_itself(found: Market) -> None:
+    offers = make_offers(found)
+    scores = score(found.evidence, offers.policies)
+    for tasks, own in ((found.first_half, offers.fitted), (~found.first_half, offers.scored)):
+        one_by_one = [made.rates(tasks) for made in scores]
+        for name in RATES:
+            expected = [getattr(rates, name) for rates in one_by_one]
+            assert getattr(own, name) == pytest.approx(expected, nan_ok=True), name
+    assert offers.bought_is_lower_bound.tolist() == [made.bought_is_lower_bound for made in scores]
+
+
+def test_lower_bounds_are_those_of_what_is_bought() -> None:
+    found = open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1)
+    offers = make_offers(found)
+    bounds = offers.bought_is_lower_bound.tolist()
+    assert bounds == [one.bought_is_lower_bound for one in score(found.evidence, offers.policies)]
+    assert 0 < sum(bounds) < len(bounds)
+
+
+def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most() -> None:
+    made, costs = rated((0.3, 0.01, 1.0), (0.6, 0.05, 4.0), (0.61, 0.05, 8.0), (0.9, 0.3, 2.0), (0.95, 0.0, math.nan))
+    wishes = {
+        (0.2, 0.05): 0,
+        (0.6, 0.05): 1,
+        (0.605, 0.05): 2,
+        (0.8, 0.05): 1,  # 0.61 is hardly more, for twice as much
+        (None, 0.05): 1,
+        (0.8, None): 3,
+        (0.1, 0.001): None,
+    }
+    for (detection, alarms), place in wishes.items():
+        assert cheapest(made, costs, detection=detection, false_alarms=alarms) == place
+    with pytest.raises(WrongUsage, match=r"false alarms lies in \[0, 1\], got 5"):
+        cheapest(made, costs, detection=None, false_alarms=5)
+
+
+def test_a_lower_bound_is_chosen_only_where_no_exact_price_will_do() -> None:
+    made, costs = rated((0.6, 0.05, 1.0), (0.6, 0.05, 4.0), (0.3, 0.05, 0.5))
+    is_bound = np.array([True, False, False])
+    assert cheapest(made, costs, detection=0.5, false_alarms=0.1, is_lower_bound=is_bound) == 1
+    is_bound = np.array([True, True, False])
+    assert cheapest(made, costs, detection=0.5, false_alarms=0.1, is_lower_bound=is_bound) == 0
+
+
+def offers_of(*rows: tuple[float, float, float]) -> Offers:
+    made, _ = rated(*rows)
+    bounds = np.zeros(len(rows), dtype=bool)
+    return Offers(market=market(), policies=(), fitted=made, scored=made, bought_is_lower_bound=bounds)
+
+
+def test_the_frontier_rises_and_the_most_careful_has_fewest_false_alarms() -> None:
+    offers = offers_of((0.5, 0.1, 3.0), (0.4, 0.1, 1.0), (0.4, 0.0, 2.0), (0.9, 0.4, 1.5), (0.7, 0.11, 9.0))
+    assert offers.frontier(false_alarms=0.2) == [1, 0, 4]
+    assert offers.frontier(false_alarms=0.05) == [2]
+    assert offers.frontier(false_alarms=0.0) == [2]
+    assert offers_of((0.5, 0.1, 3.0)).frontier(false_alarms=0.0) == []
+    assert offers.most_careful(detection=0.45) == 0  # 0.11 is hardly more, but costs more
+    assert offers.most_careful(detection=0.8) == 3
+    assert offers.most_careful(detection=0.95) is None
+
+
+def test_without_prices_programs_are_counted() -> None:
+    given = pool()
+    unknown = {c: replace(o, cost_nanodollars=np.full_like(o.cost_nanodollars, -1)) for c, o in given.members.items()}
+    free = {c: replace(o, cost_nanodollars=np.zeros_like(o.cost_nanodollars)) for c, o in given.members.items()}
+    assert has_price(given, CHECKED)
+    for members in (unknown, free):
+        without = replace(given, members=members)
+        assert not has_price(without, CHECKED)
+        found = open_market(without, CHECKED, n=1, by_price=False)
+        assert sorted(found.cheap) == [(f"m{i}", 0.6) for i in range(4)]
+        offers = make_offers(found)
+        place = offers.cheapest(detection=0.3, false_alarms=0.5)
+        assert place is not None
+        fewer = offers.fitted.programs < offers.fitted.programs[place] - 1e-9
+        enough = (offers.fitted.detection >= 0.3) & (offers.fitted.false_alarms <= 0.5)
+        assert enough[place]
+        assert not (fewer & enough).any()
+        assert np.isnan(offers.fitted.usd_per_1000).all()
+
+
+def test_a_policy_at_just_the_false_alarms_asked_for_has_no_more() -> None:
+    made, costs = rated((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
+    assert cheapest(made, costs, detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
+    assert cheapest(made, costs, detection=0.4, false_alarms=0.2) == 1

@@ -1,0 +1,173 @@
+"""The price list: the split of the tasks, what is offered, what is chosen on one half, intervals, recommendations."""
+
+import hashlib
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difftrust.research import price_list as module
+from difftrust.research.offers import make_offers
+from difftrust.research.policies import Policy, Score, score
+from difftrust.research.price_list import (
+    CHOSEN,
+    OWN,
+    Market,
+    fit,
+    in_first_half,
+    intervals,
+    open_market,
+    price_list,
+)
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.metrics.intervals import clopper_pearson
+from tests.estimates.test_ablation import members, pool_of
+
+CHECKED = ("checked", 0.6)
+N_TASKS = 30
+
+
+def pool(*, n_others: int = 4, m: int = 5, hot: bool = True) -> Pool:
+    """Return tasks on which models with random behaviours, of 0 (right) to 3, cost the more the later they come."""
+    rng = np.random.default_rng(1)
+    labels = np.array([[0], [1], [2], [3]], dtype=np.uint16)
+    coders = [(f"m{i}", 0.6) for i in range(n_others)]
+    listed = {}
+    for place, coder in enumerate([CHECKED, *([("checked", 1.0)] if hot else []), *coders]):
+        rows = rng.choice(4, p=[0.6, 0.2, 0.1, 0.1], size=(N_TASKS, m)).tolist()
+        listed[coder] = members(rows, cost_nanodollars=[(place + 1) * 1_000_000] * (N_TASKS * m))
+    return pool_of([labels] * N_TASKS, [0] * N_TASKS, listed)
+
+
+def market(**given: int | bool) -> Market:
+    return open_market(pool(**given), CHECKED, n=1)
+
+
+def made_score(detection: float, false_alarms: float, usd: float) -> Score:
+    """Return a score on two tasks, one erroneous and one solved."""
+    parts = {
+        "erroneous": [1.0, 0.0],
+        "detected": [detection, 0.0],
+        "false_alarm": [0.0, false_alarms],
+        "programs": [2.0, 2.0],
+        "usd": [usd, usd],
+    }
+    arrays = {name: np.array(values) for name, values in parts.items()}
+    return Score(policy=Policy(own=1), **arrays)
+
+
+BOTH = np.array([True, True])
+
+
+def test_the_split_is_a_hash_of_seed_and_id() -> None:
+    ids = [f"task/{i}" for i in range(400)]
+    expected = [hashlib.blake2b(f"3/{task_id}".encode(), digest_size=1).digest()[0] % 2 == 0 for task_id in ids]
+    assert in_first_half(ids, seed=3).tolist() == expected
+    assert 160 < sum(expected) < 240
+    assert in_first_half(ids[:7], seed=3).tolist() == expected[:7]  # whatever other tasks there are
+    assert in_first_half(ids, seed=4).tolist() != expected
+
+
+def test_a_market_knows_the_cheap_models_the_higher_temperature_and_what_has_no_price() -> None:
+    found = market(n_others=8)
+    assert found.cheap == tuple((f"m{i}", 0.6) for i in range(6))
+    assert (found.m, found.hot, found.unpriced, found.left_out) == (5, 1.0, (), 0)
+    free = pool()
+    own = free.members["m0", 0.6]
+    unknown = replace(own, cost_nanodollars=np.full_like(own.cost_nanodollars, -1))
+    missing = open_market(replace(free, members={**free.members, ("m0", 0.6): unknown}), CHECKED, n=1)
+    assert missing.unpriced == ("m0",)
+    assert missing.cheap == tuple((f"m{i}", 0.6) for i in (1, 2, 3))
+    fewer = {coder: own.where(own.task > 3) for coder, own in free.members.items() if coder != CHECKED}
+    assert open_market(replace(free, members={CHECKED: free.of(CHECKED), **fewer}), CHECKED, n=1).left_out == 4
+
+
+def with_lower_bounds(given: Pool, *names: str) -> Pool:
+    """Return the pool with the costs of these models marked as lower bounds."""
+    marked = {
+        coder: replace(own, cost_is_lower_bound=np.full_like(own.cost_is_lower_bound, coder[0] in names))
+        for coder, own in given.members.items()
+    }
+    return replace(given, members=marked)
+
+
+def test_a_model_whose_price_is_a_lower_bound_is_not_taken_for_cheap() -> None:
+    found = open_market(with_lower_bounds(pool(), "m0"), CHECKED, n=1)
+    assert (found.at_least, found.unpriced) == (("m0",), ())
+    assert found.cheap == tuple((f"m{i}", 0.6) for i in (1, 2, 3))
+    assert not any(line.score.usd_is_lower_bound for line in price_list(found))
+
+
+def test_every_policy_for_a_model_whose_price_is_a_lower_bound_is_one() -> None:
+    found = open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1)
+    assert found.at_least == ("checked",)
+    lines = price_list(found)
+    assert all(line.score.usd_is_lower_bound for line in lines)
+    # Without the checked program, which all have, those that buy others only have an exact price.
+    assert {line.score.bought_is_lower_bound for line in lines if not line.score.policy.own} == {False}
+    assert {line.score.bought_is_lower_bound for line in lines if line.score.policy.own} == {True}
+
+
+def test_the_price_list_offers_what_is_recorded() -> None:
+    offered = [line.score.policy for line in price_list(market())]
+    assert [policy.own for policy in offered if not policy.others] == [1, 4, 4, 4, 1, 4]
+    assert [p.dissents for p in offered if p.others == tuple((f"m{i}", 0.6) for i in range(4))] == [2, 3]
+    alone = price_list(market(n_others=0, hot=False))
+    assert {line.family for line in alone} == {OWN, module.MAJORITY}
+    assert price_list(market(n_others=0, hot=False, m=1)) == []
+
+
+def test_the_others_are_chosen_on_the_first_half_alone() -> None:
+    found = market(n_others=5)
+    chosen = [line for line in price_list(found) if line.family == CHOSEN]
+    for dissents, line in enumerate(chosen, 1):
+        gains = {}
+        for three in itertools.combinations(found.cheap, 3):
+            (made,) = score(found.evidence, [Policy(others=three, dissents=dissents)])
+            rates = made.rates(found.first_half)
+            gains[three] = rates.detection - rates.false_alarms
+        assert gains[line.score.policy.others] == pytest.approx(max(gains.values()))
+    # What happens on the second half changes nothing of the choice.
+    worse = replace(found, evidence=replace(found.evidence, wrong=found.evidence.wrong & in_first(found)))
+    again = [line.score.policy for line in price_list(worse) if line.family == CHOSEN]
+    assert again == [line.score.policy for line in chosen]
+
+
+def in_first(found: Market) -> np.ndarray:
+    """Return whether each cell is of a task of the first half."""
+    return found.first_half[found.evidence.task]
+
+
+def test_fit_takes_the_largest_difference_and_the_first_of_equal_ones() -> None:
+    scores = [made_score(0.5, 0.1, 3.0), made_score(0.9, 0.4, 1.0), made_score(0.6, 0.1, 9.0)]
+    assert fit(scores, BOTH) is scores[1]  # 0.4 and 0.5 and 0.5
+    undefined = made_score(math.nan, 0.0, 0.0)
+    assert fit([undefined, scores[0]], BOTH) is scores[0]
+
+
+def test_the_wide_choice_holds_every_choice_of_models_and_thresholds_once() -> None:
+    policies = make_offers(market()).policies
+    assert len(policies) == len(set(policies))
+    assert all(policy.stop for policy in policies)
+    # Others: none, or k of 4 at each of k thresholds: 4 + 12 + 12 + 4 = 32. Own: none; 1, 2 and 4 more at two
+    # temperatures, of which 4 has two thresholds.
+    assert len(policies) == 32 + 8 * 33
+    assert len(score(market().evidence, policies)) == len(policies)
+
+
+def test_intervals_cover_tasks() -> None:
+    rng = np.random.default_rng(0)
+    erroneous = rng.random(60)
+    parts = {"detected": erroneous * 0.5, "false_alarm": np.zeros(60), "programs": erroneous, "usd": erroneous}
+    one = Score(policy=Policy(), erroneous=erroneous, **parts)
+    every = np.ones(60, dtype=bool)
+    found = intervals(one, every)
+    assert found["detection"] == pytest.approx((0.5, 0.5))  # the same on every task
+    assert found["false_alarms"] == clopper_pearson(0, int((1 - erroneous).sum()), alpha=0.025)
+    uneven = replace(one, detected=erroneous * (rng.random(60) < 0.5))
+    low, high = intervals(uneven, every)["detection"]
+    assert low < uneven.rates(every).detection < high
+    assert intervals(uneven, every)["detection"] == (low, high)
+    assert all(math.isnan(end) for end in intervals(replace(one, erroneous=np.zeros(60)), every)["detection"])

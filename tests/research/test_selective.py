@@ -1,0 +1,129 @@
+"""What agreement is worth, from pools: answers by brute force, and the shipped results."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from difftrust.research.selective import (
+    THRESHOLDS,
+    agreement_table,
+    answers,
+    curve_table,
+    guarantee_table,
+    is_answer_wrong,
+)
+from difftrust.shipped import find_results, in_published_set
+from difftrust_core.base.records import Kind
+from difftrust_core.estimates.measures import ablation
+from difftrust_core.estimates.pool import Pool, compress, load_pool
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.intervals import false_trust
+from difftrust_core.store.store import Store
+from tests.estimates.test_ablation import CODER, benchmarks, members, pool_of
+
+
+@settings(max_examples=100, deadline=None)
+@given(benchmarks())
+def test_answers_are_those_of_the_largest_cluster_the_first_of_equally_large(drawn: tuple) -> None:
+    tasks, references, rows = drawn
+    found = answers(pool_of(tasks, references, {CODER: members(rows)}), temperature=CODER[1], m=5, n=None)
+    for labels, reference, listed, row in zip(tasks, references, rows, found.iter_rows(named=True), strict=True):
+        behaviours = [tuple(labels[i].tolist()) for i in listed[:5]]
+        sizes = Counter(behaviours)
+        answer = next(b for b in behaviours if sizes[b] == max(sizes.values()))
+        truth = None if reference is None else tuple(labels[reference].tolist())
+        assert row["wrong"] == (None if truth is None else answer != truth)
+        if len(behaviours) < 2:
+            assert (row["incoherence"], row["largest_share"], row["n_clusters"]) == (None, None, None)
+            continue
+        assert (row["n_clusters"], row["largest_share"]) == (len(sizes), max(sizes.values()) / len(behaviours))
+        pairs = list(itertools.combinations(behaviours, 2))
+        differ = [x != y for a, b in pairs for x, y in zip(a, b, strict=True)]
+        assert row["incoherence"] == pytest.approx(np.mean(differ))
+
+
+def test_a_candidate_that_does_not_load_is_no_answer() -> None:
+    labels = np.array([[0, 0], [1, 1], [0, 1]], dtype=np.uint16)
+    kinds = np.zeros(labels.shape, dtype=np.uint8)
+    kinds[1] = Kind.LOAD_ERROR
+    task = compress("t", {"paper": labels, "strict": labels}, kinds, reach=np.full(3, 2), reference=0)
+    assert is_answer_wrong(task, "paper", np.array([1, 1, 0]), 2) is False
+    assert is_answer_wrong(task, "paper", np.array([1, 1, 2]), 2) is True
+    assert is_answer_wrong(task, "paper", np.array([1, 1]), 2) is True
+
+
+def made_rows(n_tasks: int = 400) -> pl.DataFrame:
+    """Return tasks on half of which all agree, 2 % of these wrong, 30 % on benchmark ``hard``; the rest is wrong."""
+    rows = []
+    for benchmark, share in (("easy", 0.02), ("hard", 0.3)):
+        for task in range(n_tasks):
+            agree = task % 2 == 0
+            wrong = (task // 2) % 100 < 100 * share if agree else True
+            signals = {"incoherence": 0.0, "largest_share": 1.0, "n_clusters": 1.0}
+            if not agree:
+                signals = {"incoherence": 0.15, "largest_share": 0.6, "n_clusters": 3.0}
+            rows.append({"benchmark": benchmark, "task_id": f"t{task}", **signals, "wrong": wrong})
+    made = pl.DataFrame(rows).with_columns(model=pl.lit("a"), temperature=0.6, m=10, n=1000)
+    return made.select("benchmark", "task_id", "model", "temperature", "m", "n", *THRESHOLDS, "wrong")
+
+
+@pytest.mark.parametrize(("signal", "threshold"), [("incoherence", 0.1), ("largest_share", 0.7), ("n_clusters", 2.0)])
+def test_a_bound_is_kept_where_it_was_calibrated_and_broken_elsewhere(signal: str, threshold: float) -> None:
+    rows = made_rows()
+    easy, hard = agreement_table(rows, signal=signal, alpha=0.1, delta=0.1).iter_rows(named=True)
+    assert (easy["n_tasks"], easy["agree_coverage"], easy["agree_risk"]) == (400, 0.5, 0.02)
+    assert easy["threshold"] == threshold  # the loosest before the tasks that disagree
+    assert easy["held_out_risk"] <= 0.1
+    assert (easy["transfer_coverage"], easy["transfer_risk"]) == (0.5, 0.3)
+    assert easy["transfer_risk_low"] > 0.1
+    assert (hard["threshold"], hard["held_out_coverage"], hard["held_out_risk"]) == (None, 0, None)
+    easy, hard = guarantee_table(rows, signal=signal, alpha=0.1, delta=0.1).iter_rows(named=True)
+    assert easy["broken"] == 0
+    assert easy["transfer_broken"] == easy["answering"] > 0.9
+    assert easy["risk"] == pytest.approx(0.02, abs=0.005)
+    assert (hard["answering"], hard["coverage"], hard["risk"]) == (0, 0, None)
+    alone = guarantee_table(rows.filter(benchmark="easy"), signal=signal)
+    assert alone["transfer_broken"].to_list() == [None]
+
+
+def test_curves_start_where_all_agree_and_end_with_every_task() -> None:
+    found = curve_table(made_rows(), signal="largest_share").filter(benchmark="easy")
+    assert found.select("threshold", "coverage", "risk").rows() == [(1.0, 0.5, 0.02), (0.6, 1.0, 0.51)]
+    with pytest.raises(WrongUsage, match="one of incoherence, largest_share, n_clusters, got 'length'"):
+        curve_table(made_rows(), signal="length")
+
+
+def test_tasks_without_a_reference_are_left_out_and_rows_may_come_in_any_order() -> None:
+    rows = made_rows()
+    unknown = rows.with_columns(task_id=pl.lit("u") + pl.col("task_id"), wrong=pl.lit(None, dtype=pl.Boolean))
+    both = pl.concat([unknown, rows]).sample(fraction=1, shuffle=True, seed=1)
+    assert agreement_table(both).equals(agreement_table(rows))
+    assert guarantee_table(both).equals(guarantee_table(rows))
+    assert agreement_table(unknown).is_empty()
+    assert curve_table(unknown).is_empty()
+
+
+def test_a_coder_of_one_task_is_left_out_and_those_behind_it_stay() -> None:
+    one = made_rows(1).filter(benchmark="easy").with_columns(benchmark=pl.lit("a task alone"))
+    kept = guarantee_table(pl.concat([one, made_rows()]))["benchmark"]
+    assert kept.to_list() == ["easy", "hard"]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Pool:
+    return load_pool(Store.open(find_results()), "HumanEval")
+
+
+def test_where_all_programs_agree_the_risk_is_that_of_the_estimates(pool: Pool) -> None:
+    rows = in_published_set(answers(pool, temperature=0.6, m=10, n=1000))
+    row = agreement_table(rows).row(by_predicate=pl.col("model") == "gpt_4o", named=True)
+    estimates = in_published_set(ablation(pool, [("gpt_4o", 0.6)], m=10, n=1000, subsets=False))
+    known = false_trust(estimates).row(0, named=True)
+    assert row["agree_coverage"] == known["n_coherent"] / known["n_tasks"]
+    assert (row["agree_risk"], row["agree_risk_low"], row["agree_risk_high"]) == (
+        known["p_erroneous"], known["p_erroneous_low"], known["p_erroneous_high"]
+    )  # fmt: skip

@@ -1,0 +1,197 @@
+"""Signals: AUROC by hand and by pairs, its intervals, what joins two; the shipped corpus says what is expected."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difftrust.research.signals import (
+    SIGNALS,
+    Contest,
+    added_table,
+    auroc,
+    auroc_interval,
+    auroc_table,
+    behaviour_signals,
+    cluster_entropy,
+    correlation_table,
+    joined_score,
+    largest_share,
+    pass_at_k,
+    roc,
+    roc_table,
+    signals,
+)
+from difftrust.shipped import find_results
+from difftrust_core.estimates.pool import load_pool
+from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.store.store import Store
+
+scored = st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
+"""(score, erroneous, task)."""
+
+
+def slow_auroc(score: list[float], erroneous: list[bool]) -> float:
+    wins = [
+        (a > b) + (a == b) / 2
+        for (a, wrong), (b, also) in itertools.product(zip(score, erroneous, strict=True), repeat=2)
+        if wrong and not also
+    ]
+    return sum(wins) / len(wins) if wins else math.nan
+
+
+def test_auroc_by_hand() -> None:
+    # Of four pairs (erroneous, right): 3 beats 1 and 2; 2 beats 1 and ties with 2.
+    assert auroc(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False])) == 3.5 / 4
+    assert auroc(np.array([1.0, 1.0]), np.array([True, False])) == 0.5
+    assert auroc(np.array([2.0, math.nan, 1.0]), np.array([True, False, False])) == 1.0
+    assert math.isnan(auroc(np.array([1.0, 2.0]), np.array([True, True])))
+
+
+@given(scored)
+@settings(deadline=None)
+def test_auroc_is_the_share_of_pairs_and_the_area_below_the_curve(rows: list[tuple[int, bool, int]]) -> None:
+    score, erroneous = [float(s) for s, _, _ in rows], [e for _, e, _ in rows]
+    found = auroc(np.array(score), np.array(erroneous))
+    want = slow_auroc(score, erroneous)
+    assert found == pytest.approx(want, nan_ok=True, abs=1e-14)
+    curve = roc(np.array(score), np.array(erroneous))
+    if not math.isnan(want):
+        area = np.trapezoid(curve["true_positive_rate"].to_numpy(), curve["false_positive_rate"].to_numpy())
+        assert area == pytest.approx(want, abs=1e-12)
+        assert curve.row(0) == (0.0, 0.0)
+        assert curve.row(-1) == (1.0, 1.0)
+
+
+@given(scored, st.lists(st.integers(0, 3), min_size=4, max_size=4))
+@settings(deadline=None)
+def test_weights_are_repetitions(rows: list[tuple[int, bool, int]], weights: list[int]) -> None:
+    score, erroneous, task = (np.array(column) for column in zip(*rows, strict=True))
+    contest = Contest(score.astype(float), erroneous, task, 4)
+    repeated = [row for row in rows for _ in range(weights[row[2]])]
+    want = slow_auroc([float(s) for s, _, _ in repeated], [e for _, e, _ in repeated])
+    assert contest.auroc(np.array([weights], dtype=float))[0] == pytest.approx(want, nan_ok=True)
+
+
+def test_clusters_and_pass_at_k() -> None:
+    assert cluster_entropy([10]) == 0
+    assert cluster_entropy([5, 5]) == 1
+    assert cluster_entropy([1] * 8) == 3
+    assert math.isnan(cluster_entropy([]))
+    assert largest_share([7, 2, 1]) == 0.7
+    assert pass_at_k(10, 3, 1) == pytest.approx(0.3)
+    assert pass_at_k(4, 2, 2) == pytest.approx(5 / 6)  # of six pairs one has no right one
+    assert pass_at_k(10, 10, 5) == 1
+    assert math.isnan(pass_at_k(3, 3, 5))
+    with pytest.raises(WrongUsage, match="pass@k needs"):
+        pass_at_k(3, 4, 1)
+
+
+def made_rows(n_tasks: int = 60) -> pl.DataFrame:
+    """Return rows of three models a task: incoherence finds half of the errors, length says a little, JSD nothing."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for task, model in itertools.product(range(n_tasks), "abc"):
+        wrong = rng.random() < 0.5
+        rows.append(
+            {
+                **{"benchmark": "b", "task_id": f"t{task}", "model": model, "temperature": 0.6, "m": 10, "n": 1000},
+                **{s.column: math.nan for s in SIGNALS},
+                **{"pass_at_1": math.nan, "pass_at_5": math.nan, "error": rng.random() if wrong else 0.0},
+                "incoherence": rng.random() if wrong and rng.random() < 0.5 else 0.0,
+                "jsd": rng.random(),
+                "mean_length": 100 * rng.random() + 40 * wrong,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def test_tables_of_signals() -> None:
+    rows = made_rows()
+    table = auroc_table(rows, resamples=300)
+    assert table["signal"].to_list() == ["incoherence", "jsd", "mean_length"]
+    of = dict(zip(table["signal"], table.select("auroc", "low", "high").rows(), strict=True))
+    erroneous = (rows["error"] > 0).to_numpy()
+    assert of["incoherence"][0] == pytest.approx(auroc(rows["incoherence"].to_numpy(), erroneous))
+    assert of["jsd"][0] == pytest.approx(1 - auroc(rows["jsd"].to_numpy(), erroneous))  # alike means no error
+    assert all(low < value < high for value, low, high in of.values())
+    assert of["jsd"][1] < 0.5 < of["jsd"][2]
+    assert set(roc_table(rows)["signal"]) == {"incoherence", "jsd", "mean_length"}
+    r = correlation_table(rows, ["jsd", "mean_length"])
+    assert r["r"].to_list()[0] == 1
+    assert r["r"][1] == r["r"][2] == pytest.approx(np.corrcoef(rows["jsd"], rows["mean_length"])[0, 1])
+
+
+def test_a_drawn_curve_keeps_the_first_and_the_last_point_of_each_hundredth() -> None:
+    rows = made_rows(700)
+    (signal,) = (s for s in SIGNALS if s.column == "jsd")
+    whole = roc(signal.score(rows), (rows["error"] > 0).to_numpy()).rows()
+    steps = [math.floor((across + up) * 100) for across, up in whole]
+    ends = {0, len(steps) - 1}
+    ends |= {i for i in range(1, len(steps) - 1) if not steps[i - 1] == steps[i] == steps[i + 1]}
+    drawn = roc_table(rows).filter(signal="jsd").select("false_positive_rate", "true_positive_rate").rows()
+    assert drawn == [whole[i] for i in sorted(ends)]
+    assert len(drawn) < len(whole)
+
+
+def test_what_a_signal_adds() -> None:
+    rows = made_rows()
+    added = added_table(rows, ["incoherence"], ["jsd", "mean_length"], resamples=300)
+    gain = dict(zip(added["added"], added.select("gain", "low", "high").rows(), strict=True))
+    assert gain["mean program length"][1] > 0
+    assert gain["JSD"][0] < 0.05
+    alone = joined_score(rows, ["incoherence"])
+    erroneous = (rows["error"] > 0).to_numpy()
+    assert auroc(alone, erroneous) == pytest.approx(auroc(rows["incoherence"].to_numpy(), erroneous))
+    with pytest.raises(WrongUsage, match="at least 10 tasks, got 3"):
+        joined_score(made_rows(3), ["incoherence"])
+
+
+def test_a_task_seen_by_many_models_counts_as_one() -> None:
+    rows = made_rows(20)
+    score = rows["mean_length"].to_numpy()
+    narrow = auroc_interval(rows, score, resamples=500)
+    twice = pl.concat([rows, rows.with_columns(model=pl.col("model") + "'")])
+    again = auroc_interval(twice, np.concatenate([score, score]), resamples=500)
+    assert (again.low, again.high) == (pytest.approx(narrow.low), pytest.approx(narrow.high))
+
+
+@pytest.fixture(scope="module")
+def shipped() -> pl.DataFrame:
+    return signals(Store.open(find_results()))
+
+
+def test_the_recorded_corpus_says_what_is_expected(shipped: pl.DataFrame) -> None:
+    assert (shipped["m"].max(), shipped["n"].unique().to_list()) == (10, [1000])
+    assert shipped.height == 9005
+    erroneous = (shipped["error"] > 0).to_numpy()
+    found = {s.column: auroc(s.sign * shipped[s.column].fill_null(math.nan).to_numpy(), erroneous) for s in SIGNALS}
+    assert found["incoherence"] == pytest.approx(0.85, abs=0.02)
+    assert found["jsd"] == pytest.approx(0.68, abs=0.02)
+    assert found["bleu"] == pytest.approx(0.68, abs=0.02)
+    assert found["tsed"] == pytest.approx(0.71, abs=0.02)
+    silent = shipped.filter(pl.col("incoherence") == 0)
+    at_zero = auroc(-silent["jsd"].to_numpy(), (silent["error"] > 0).to_numpy())
+    assert at_zero == pytest.approx(0.5, abs=0.02)
+    both = shipped.select(pl.col("jsd", "jsd_structural").fill_nan(None)).drop_nulls()
+    assert both.select(pl.corr("jsd", "jsd_structural")).item() == pytest.approx(0.91, abs=0.01)
+
+
+def test_clusters_are_those_of_the_estimates(shipped: pl.DataFrame) -> None:
+    pool = load_pool(Store.open(find_results()), "HumanEval")
+    rows = behaviour_signals(pool, temperature=0.6, m=10, n=1000).filter(pl.col("model") == "gpt_4o")
+    assert rows.filter((pl.col("n_clusters") > 1) != (pl.col("incoherence") > 0)).is_empty()
+    assert rows.filter((pl.col("n_clusters") == 1) != (pl.col("cluster_entropy") == 0)).is_empty()
+    assert shipped.filter(pl.col("pass_at_1") == 1, pl.col("error") > 0).is_empty()
+
+
+def test_a_store_without_comparisons_says_how_to_make_them(tmp_path: Path) -> None:
+    with pytest.raises(NoStore, match=r"run `difftrust structure --temperature 0\.2 -m 10 --store DIR`"):
+        signals(Store.open(find_results()), temperature=0.2)
+    with pytest.raises(NoStore, match=r"difftrust structure"):
+        signals(Store.create(tmp_path / "new"))

@@ -1,0 +1,213 @@
+"""`difftrust structure` and `compare`: a row each coder and task, resumed, renewed, queried; anyone's samples."""
+
+import io
+import json
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust.research.structure import StabilityRequest, compare_store
+from difftrust.structure.compare import Programs, stability
+from difftrust.structure.trees import Options
+from difftrust_core.datasets.recorded import Selection
+from difftrust_core.estimates.queries import query_sql
+from difftrust_core.exceptions import NoStore, StoreInUse
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.support.command import run
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened = Store.create(tmp_path / "store")
+    add_candidates(opened, candidates("a", RIGHT, RIGHT, WRONG, OTHER), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(opened, candidates("b", RIGHT, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    return opened
+
+
+def files(store: Store) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in store.files("stability")}
+
+
+def test_a_row_each_coder_and_task(store: Store) -> None:
+    done = compare_store(store, StabilityRequest())
+    assert (done.n_rows, done.n_at_hand) == (6, 0)
+    rows = query_sql(store, "select * from stability order by model, task_id")
+    assert rows.height == 6
+    texts = [RIGHT["tiny/double"], WRONG["tiny/double"], OTHER["tiny/double"]]
+    want = stability(Programs(texts), [0, 0, 1, 2])
+    first = rows.row(0, named=True)
+    assert (first["model"], first["task_id"], first["m"], first["n_programs"]) == ("a", "tiny/double", 4, 3)
+    for name, value in want.scores.items():
+        assert first[name] == (None if name == "tsed" else pytest.approx(value, abs=1e-9))
+    assert rows.filter(pl.col("model") == "b")["jsd"].to_list() == [1.0, 1.0, 1.0]
+    assert (first["options"], first["first"], first["language"], first["epsilon"]) == ("default", 0, "python", 1e-10)
+
+
+def test_the_same_bytes_again_and_nothing_twice(store: Store, tmp_path: Path) -> None:
+    compare_store(store, StabilityRequest())
+    before = files(store)
+    again = compare_store(store, StabilityRequest(n_jobs=2))
+    assert (again.n_rows, again.n_at_hand) == (0, 6)
+    assert files(store) == before
+    for path in before:
+        path.unlink()
+    compare_store(store, StabilityRequest(n_jobs=2))
+    assert files(store) == before
+
+
+def test_new_candidates_renew_their_rows_only(store: Store) -> None:
+    compare_store(store, StabilityRequest())
+    add_candidates(store, candidates("b", RIGHT, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    done = compare_store(store, StabilityRequest())
+    assert (done.n_rows, done.n_at_hand) == (3, 3)
+    rows = query_sql(store, "select model, m from stability order by 1, 2")
+    assert rows.rows() == [("a", 4)] * 3 + [("b", 3)] * 3
+
+
+def test_tsed_is_added_to_rows_that_lack_it(store: Store) -> None:
+    compare_store(store, StabilityRequest())
+    assert compare_store(store, StabilityRequest(with_tsed=True)).n_rows == 6
+    assert query_sql(store, "select count(tsed) from stability").item() == 6
+    assert compare_store(store, StabilityRequest(with_tsed=True)).n_rows == 0
+    assert compare_store(store, StabilityRequest()).n_rows == 0
+    assert query_sql(store, "select count(tsed) from stability").item() == 6
+
+
+def test_other_options_and_other_m_stand_beside(store: Store) -> None:
+    for options in (Options(), Options(base="e", subtree_depth=2)):
+        compare_store(store, StabilityRequest(options=options))
+    compare_store(store, StabilityRequest(selection=Selection(m=2, models=frozenset({"a"}))))
+    found = query_sql(store, "select options, first, count(*), max(m) from stability group by 1, 2 order by 1, 2")
+    assert found.rows() == [("base=e,subtree_depth=2", 0, 6, 4), ("default", 0, 6, 4), ("default", 2, 3, 2)]
+
+
+def test_what_was_compared_before_a_stop_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    import difftrust.research.structure as module
+
+    finished = module._compare_task
+    seen = []
+
+    def stopping(job: module._Job) -> list[dict[str, object]]:
+        seen.append(job.task_id)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return finished(job)
+
+    monkeypatch.setattr(module, "_compare_task", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        compare_store(store, StabilityRequest())
+    monkeypatch.setattr(module, "_compare_task", finished)
+    done = compare_store(store, StabilityRequest())
+    assert (done.n_rows, done.n_at_hand) == (4, 2)
+
+
+def test_a_store_in_use_or_empty_is_refused(store: Store, tmp_path: Path) -> None:
+    with Store.open(store.root).writing(), pytest.raises(StoreInUse):
+        compare_store(store, StabilityRequest())
+    with pytest.raises(NoStore, match="no candidates of this selection"):
+        compare_store(store, StabilityRequest(selection=Selection(models=frozenset({"c"}))))
+    with pytest.raises(NoStore, match="no candidates"):
+        compare_store(Store.create(tmp_path / "empty"), StabilityRequest())
+
+
+def test_compare_prints_every_score_of_two_files(tmp_path: Path, capsys: Capture) -> None:
+    one, other = tmp_path / "a.py", tmp_path / "b.py"
+    one.write_text("def f(total):\n    return total\n")
+    other.write_text("def f(x):\n    return x\n")
+    status, out, err = run(capsys, "compare", one, other, "--format", "csv")
+    frame = pl.read_csv(io.StringIO(out))
+    assert (status, err) == (0, "")
+    assert frame["score"].to_list()[:3] == ["exact_match", "bleu", "jsd_structural"]
+    of = {name: (there, back) for name, there, back in frame.iter_rows()}
+    assert of["jsd_structural"] == of["tsed"] == (1.0, 1.0)
+    assert of["exact_match"] == (0.0, 0.0)
+    assert of["jsd"][0] < 1
+    assert run(capsys, "compare", one, one, "--format", "csv")[1].count("1.0") == 2 * frame.height
+    other.write_text("def f(:\n")
+    assert f"{other} does not parse whole as python" in run(capsys, "compare", one, other)[2]
+
+
+def test_compare_of_what_cannot_be_read_gives_one_line(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "a.py").write_text("x\n")
+    (tmp_path / "big.py").write_text("#" * (1 << 20) + "\n")
+    for words, why in (
+        (["a.py", "none.py"], "is none"),
+        (["a.py", "big.py"], "at most 1,048,576 bytes"),
+        (["a.py", "a.py", "--language", "klingon"], "installed tree-sitter grammar"),
+        (["a.py", "a.py", "--epsilon", "2"], "epsilon lies between 0 and 1"),
+    ):
+        paths = [tmp_path / w if w.endswith(".py") else w for w in words]
+        status, _, err = run(capsys, "compare", *paths)
+        assert (status, len(err.splitlines())) == (2, 1)
+        assert why in err
+
+
+def test_the_command_says_what_it_did(store: Store, capsys: Capture) -> None:
+    status, out, _ = run(capsys, "structure", "--store", store.root, "-m", "2", "--jobs", "1", "--base", "e")
+    assert status == 0
+    assert "compared the programs of 6 (coder, task) pairs" in out
+    assert "(options: base=e)" in out
+    assert run(capsys, "structure", "--store", store.root, "-m", "2", "--base", "e")[1].startswith("nothing to do")
+
+
+def sample_file(path: Path, lines: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_anyones_samples_for_bigcodebench(
+    tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
+    samples = [
+        {"task_id": "BigCodeBench/0", "solution": "def task_func(numbers):\n    return 1\n"},
+        {"task_id": "BigCodeBench/0", "completion": "    return 2\n"},
+    ]
+    path = sample_file(tmp_path / "s.jsonl", samples)
+    words = ("structure", path, "--model", "m", "--temperature", "0.2", "--store", tmp_path / "store", "-j", "1")
+    status, _, err = run(capsys, *words)
+    assert status == 0, err
+    rows = query_sql(Store.open(tmp_path / "store"), "select * from stability")
+    assert rows.select("benchmark", "task_id", "m", "language").rows() == [
+        ("BigCodeBench", "BigCodeBench/0", 2, "python")
+    ]
+    assert 0 < rows["jsd"][0] < 1
+    assert run(capsys, "structure", path, "--store", tmp_path / "store")[0] == 2
+
+
+def test_anyones_queries_for_spider(
+    tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
+    queries = ["SELECT count(*) FROM singer", "SELECT count(id) FROM singer", "SELECT count(*) FROM singer"]
+    path = sample_file(tmp_path / "q.jsonl", [{"task_id": "Spider/0", "solution": q} for q in queries])
+    folder = tmp_path / "store"
+    assert run(capsys, "import", path, "--model", "m", "--temperature", "0.2", "--store", folder)[0] == 0
+    assert run(capsys, "structure", "--store", folder, "-j", "1")[0] == 0
+    row = query_sql(Store.open(folder), "select * from stability").row(0, named=True)
+    assert (row["benchmark"], row["language"], row["options"], row["n_parse_errors"]) == ("Spider", "sql", "default", 0)
+    assert (row["m"], row["n_programs"]) == (3, 2)
+    assert row["exact_match"] == pytest.approx(1 / 3, abs=1e-9)
+    assert not math.isnan(row["sce"])
+
+
+@pytest.mark.slow
+def test_queries_are_compared_as_queries_whatever_their_benchmark_is_called(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "store"
+    words = ("--benchmark", "starter-sql", "--model", "simulated/medium", "-m", "3", "--store", folder)
+    assert run(capsys, "generate", *words)[0] == 0
+    assert run(capsys, "structure", "--store", folder, "-j", "1")[0] == 0
+    rows = query_sql(Store.open(folder), "select * from stability")
+    assert set(rows["language"]) == {"sql"}
+    assert set(rows["options"]) == {"default"}
+    assert rows["n_parse_errors"].sum() == 0
+    path = next(folder.glob("stability/**/*.parquet"))
+    pl.read_parquet(path, hive_partitioning=False).with_columns(language=pl.lit("python")).write_parquet(path)
+    assert "0 needed nothing" in run(capsys, "structure", "--store", folder, "-j", "1")[1]  # made by another grammar
+    assert query_sql(Store.open(folder), "select * from stability").equals(rows)

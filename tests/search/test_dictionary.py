@@ -1,0 +1,53 @@
+"""Constants mined from programs: docstrings left out, hostile texts harmless."""
+
+import pytest
+
+from difftrust.search.dictionary import dictionary_of, mine_constants
+from difftrust_core.base.literals import write_literal
+
+PROGRAM = '''
+LIMIT = {"a": 1, "b": 2}
+
+def f(x):
+    """Docstrings such as 'left out' and 4242 are no constants."""
+    if x == 7919 or x > 31.5 or "needle" in x:
+        return [2, 7, 1]
+    return {(9, 9): b"raw"}[x], {8, 6}
+'''
+
+
+def test_constants_are_found_and_sorted_whatever_the_order_of_the_programs() -> None:
+    found = mine_constants([PROGRAM])
+    assert found.numbers == (1, 2, 31.5, 6, 7, 7919, 8, 9)
+    assert found.texts == ("a", "b", "needle", b"raw")
+    programs = [PROGRAM, "def f(x):\n    return x + 99\n"]
+    assert mine_constants(programs[::-1]) == mine_constants([*programs, PROGRAM])
+
+
+HOSTILE = {
+    "no python": "def f(x:\n",
+    "a null byte": "x = 1\0",
+    "a surrogate": "x = '\ud800'",
+    "deep nesting": "x = " + "[" * 5000 + "]" * 5000,
+    "many minuses": "x = " + "-" * 20_000 + "1",
+    "many sums": "x = " + "+".join(["1"] * 20_000),
+    "long attribute": "x" + ".y" * 20_000,
+    "a huge number": "x = 1" + "0" * 4000,
+    "a huge hexadecimal": "x = 0x" + "f" * 100_000,
+    "beyond floats": "x = 1e999 + 1e300j",
+    "a long text": f"x = {'a' * 500_000!r}",
+    "a long list": f"x = {list(range(100_000))}",
+    "too long": "x = 1\n" * 300_000,
+    "not of literals": "x = [open('/etc/passwd'), *y, {**z}, {[]: 1}]",
+    "runs nothing": "raise SystemExit",
+}
+
+
+@pytest.mark.parametrize("program", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_parsed_at_most(program: str) -> None:
+    found = mine_constants([program, PROGRAM])
+    assert 7919 in found.numbers
+    assert len(found.numbers) + len(found.texts) < 200
+    for constant in (*found.numbers, *found.texts):
+        assert len(write_literal(constant)) < 2000
+    assert "7919" in dictionary_of([program, PROGRAM])

@@ -1,0 +1,1 @@
+"""Functions read from files."""

@@ -1,0 +1,131 @@
+"""Which functions changed between two revisions: real repositories, small edits whose effect is known."""
+
+from pathlib import Path
+
+import pytest
+
+from difftrust.source.changed import changed_functions
+from difftrust_core.exceptions import WrongUsage
+from tests.support.repository import commit, git, repository, write
+
+MODULE = '''"""A module."""
+import math
+import os
+
+LIMIT = 5
+OTHER = 6
+
+
+def helper(x):
+    """Help."""
+    return x + LIMIT
+
+
+def user(x):
+    return helper(x)
+
+
+def alone(x):
+    return math.floor(x)
+
+
+class Box:
+    """A box."""
+
+    unit = 1
+
+    def __init__(self, size):
+        self.size = size
+
+    def add(self, x):
+        return self._sum(x)
+
+    def _sum(self, x):
+        return self.size + x
+
+    def show(self):
+        return str(self.size)
+
+
+def boxed(x):
+    return Box(x).show()
+'''
+EDITS = {
+    "nothing": ("", "", ""),
+    "a comment": ("    return x + LIMIT", "    # why\n    return (x + LIMIT)", ""),
+    "a docstring": ('"""Help."""', '"""Help others."""', ""),
+    "a docstring gone": ('    """Help."""\n', "", ""),
+    "a helper": ("x + LIMIT", "x - LIMIT", "helper user"),
+    "a constant": ("LIMIT = 5", "LIMIT = 7", "helper user"),
+    "an unused constant": ("OTHER = 6", "OTHER = 7", ""),
+    "an import": ("import math", "import cmath as math", "alone"),
+    "an unused import": ("import os", "import sys", ""),
+    "a body": ("math.floor", "math.ceil", "alone"),
+    "a method": ("self.size + x", "self.size - x", "Box._sum Box.add boxed"),
+    "init": ("self.size = size", "self.size = size + 1", "Box.__init__ Box._sum Box.add Box.show boxed"),
+    "a field": ("unit = 1", "unit = 2", "Box.__init__ Box._sum Box.add Box.show boxed"),
+    "a class docstring": ("A box", "The box", ""),
+    "a default": ("def user(x):", "def user(x=1):", "user"),
+}
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return repository(tmp_path_factory.mktemp("git") / "repo", {"mod.py": MODULE})
+
+
+@pytest.mark.parametrize("edit", sorted(EDITS))
+def test_an_edit_changes_what_uses_it(there: Path, edit: str) -> None:
+    old, new, expected = EDITS[edit]
+    assert old in MODULE
+    write(there, {"mod.py": MODULE.replace(old, new) if old else MODULE})
+    found = changed_functions("HEAD", None, folder=there).functions
+    assert " ".join(sorted(change.entry_point for change in found)) == expected
+    assert {change.kind for change in found} <= {"changed"}
+
+
+def test_added_removed_moved_and_left_out(tmp_path: Path) -> None:
+    there = repository(
+        tmp_path / "repo",
+        {
+            "a.py": "def f(x):\n    return x\n\n\ndef g(x):\n    return x\n",
+            "b.py": MODULE,
+            "tests/t.py": "def f(x): ...\n",
+        },
+        {"a.py": "def f(x):\n    return x\n\n\ndef h(x):\n    return x\n", "test_b.py": "def f(x): ...\n"},
+    )
+    git(there, "mv", "b.py", "c.py")
+    commit(there, {"c.py": MODULE.replace("math.floor", "math.ceil"), "tests/t.py": "def f(x):\n    return 1\n"})
+    found = changed_functions("HEAD~2", "HEAD", folder=there).functions
+    assert [(c.path, c.entry_point, c.kind, c.old_path) for c in found] == [
+        ("a.py", "h", "added", ""),
+        ("a.py", "g", "removed", "a.py"),
+        ("c.py", "alone", "changed", "b.py"),
+    ]
+    assert not changed_functions("HEAD", None, folder=there).functions
+
+
+def test_paths_narrow_it_from_the_current_folder(tmp_path: Path) -> None:
+    one, other = "def f(x):\n    return 1\n", "def f(x):\n    return 2\n"
+    there = repository(tmp_path / "repo", {"a/x.py": one, "a/y.py": one, "ab/x.py": one}, {})
+    write(there, {"a/x.py": other, "a/y.py": other, "ab/x.py": other, "a/new.py": one, "a/ignored.py": one})
+    write(there, {".gitignore": "ignored.py\n"})
+
+    def paths(*chosen: str, folder: Path = there) -> list[str]:
+        return [change.path for change in changed_functions("HEAD", None, chosen, folder=folder).functions]
+
+    assert paths() == ["a/new.py", "a/x.py", "a/y.py", "ab/x.py"]
+    assert paths("a") == paths("a/") == paths(".", folder=there / "a") == ["a/new.py", "a/x.py", "a/y.py"]
+    assert paths("x.py", "../ab", folder=there / "a") == ["a/x.py", "ab/x.py"]
+    for wrong, said in (("nowhere", "neither side has any"), ("/etc", "name one inside"), ("-x", "write ./-x")):
+        with pytest.raises(WrongUsage, match=said):
+            paths(wrong)
+    with pytest.raises(WrongUsage, match="names no commit"):
+        changed_functions("HEAD", "nowhere", folder=there)
+
+
+def test_a_file_that_does_not_parse_is_named(there: Path) -> None:
+    write(there, {"mod.py": MODULE + "def broken(:\n"})
+    found = changed_functions("HEAD", None, folder=there)
+    assert found.functions == ()
+    assert found.unreadable == ("mod.py",)

@@ -1,0 +1,205 @@
+"""Functions as they are: methods, coroutines, keyword-only parameters, decorators, what they rest on."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from difftrust.source.closure import preamble_of
+from difftrust.source.function import Stub, load_stub
+from difftrust.source.target import find_target, is_written
+from difftrust_core.exceptions import BadStub, WrongUsage
+
+GEOMETRY = '''
+from __future__ import annotations
+import functools
+import math
+import numpy as np
+import requests
+from dataclasses import dataclass
+from functools import cached_property
+from .shapes import Shape
+
+open("executed", "w")
+RATE = 1.5
+LOW, HIGH = 0, 10
+HIGH += 1
+try:
+    import ujson as json
+except ImportError:
+    import json
+
+
+class Base(Shape):
+    pass
+
+
+@dataclass
+class Point:
+    x: float
+    y: float = 0.0
+
+    @property
+    def norm(self) -> float:
+        """Return the distance from the origin."""
+        return helper(self.x, self.y)
+
+    @norm.setter
+    def norm(self, value): ...
+
+    @cached_property
+    def double(self):
+        """Return twice the point."""
+
+    @classmethod
+    def parse(cls, text: str) -> Point:
+        """Read a point."""
+        return cls(*map(float, text.split(",")))
+
+    @staticmethod
+    def scale(k: int, values: list[int]) -> list[int]:
+        """Scale."""
+        return [k * v for v in values]
+
+    def moved(self, dx: float = 0, *, dy: float = 0) -> Point:
+        """Move."""
+        return Point(self.x + dx, self.y + dy)
+
+    def __init_subclass__(cls): ...
+
+
+def helper(x, y):
+    return math.hypot(x, y) * RATE
+
+
+def logged(function):
+    return functools.wraps(function)(lambda *a, **k: function(*a, **k))
+
+
+@logged
+async def area(points: list[Point], *, scale: float = RATE, **more: int) -> float:
+    """Return the area."""
+    return scale * requests.get(HIGH)
+
+
+def rows(n: int):
+    """Yield rows."""
+    yield from range(n)
+
+
+def used(shape: Base) -> int:
+    """Return the number."""
+'''
+
+
+def loaded(folder: Path, name: str, text: str = GEOMETRY) -> Stub:
+    (folder / "geometry.py").write_text(text)
+    return load_stub(f"{folder / 'geometry.py'}::{name}", needs_docstring=False)
+
+
+TARGETS = [
+    ("Point.norm", "property", ["self"]),
+    ("Point.double", "property", ["self"]),
+    ("Point.parse", "classmethod", ["text"]),
+    ("Point.scale", "staticmethod", ["k", "values"]),
+    ("Point.moved", "method", ["self", "dx", "dy"]),
+    ("area", "function", ["points", "scale", "more"]),
+    ("rows", "function", ["n"]),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "parameters"), TARGETS, ids=[t[0] for t in TARGETS])
+def test_targets(name: str, kind: str, parameters: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    stub = loaded(tmp_path, name)
+    target = find_target(f"{tmp_path / 'geometry.py'}::{name}")
+    assert (target.kind, target.entry_point, stub.task.entry_point) == (kind, name, name)
+    assert [p.name for p in target.parameters()] == parameters
+    assert stub.types is not None
+    assert all(map(stub.types.accepts, stub.task.seed_inputs))
+    assert f"geometry/{name}/" in stub.task.task_id
+    assert len(stub.task.seed_inputs) > 1
+    assert not (tmp_path / "executed").exists()
+
+
+def test_the_object_of_a_method_is_its_first_argument(tmp_path: Path) -> None:
+    seeds = loaded(tmp_path, "Point.moved").task.seed_inputs
+    assert all(seed.startswith("(Point(") for seed in seeds)
+    assert any("Keywords(dy=" in seed for seed in seeds)
+
+
+def test_a_method_has_its_class_without_the_body(tmp_path: Path) -> None:
+    preamble = loaded(tmp_path, "Point.parse").task.preamble
+    made = next(s for s in ast.parse(preamble).body if isinstance(s, ast.ClassDef))
+    bodies = {s.name: [ast.unparse(b) for b in s.body] for s in made.body if isinstance(s, ast.FunctionDef)}
+    assert bodies["parse"] == ["..."]
+    assert bodies["moved"][-1] == "return Point(self.x + dx, self.y + dy)"
+    assert "def helper(x, y)" in preamble  # of norm
+    assert "RATE = 1.5" in preamble
+    assert "requests" not in preamble
+
+
+def test_the_preamble_is_what_the_function_rests_on_in_the_order_of_the_file(tmp_path: Path) -> None:
+    stub = loaded(tmp_path, "area")
+    kept = [ast.unparse(s).splitlines()[0] for s in ast.parse(stub.task.preamble).body]
+    assert kept == [
+        *("from __future__ import annotations", "import functools", "import math", "import numpy as np"),
+        *("from dataclasses import dataclass", "from functools import cached_property"),
+        *("RATE = 1.5", "LOW, HIGH = (0, 10)", "HIGH += 1", "@dataclass", "def helper(x, y):", "def logged(function):"),
+    ]
+    assert stub.notes[-1] == (
+        "left out for the candidates: import requests; --allow-import requests lets candidates use it"
+    )
+    assert stub.libraries == ("numpy",)
+
+
+def test_an_allowed_package_stays(tmp_path: Path) -> None:
+    (tmp_path / "geometry.py").write_text(GEOMETRY)
+    stub = load_stub(f"{tmp_path / 'geometry.py'}::area", allow_imports=["requests"])
+    assert "import requests" in stub.task.preamble
+    assert stub.libraries == ("numpy", "requests")
+    assert not any("left out" in note for note in stub.notes)
+
+
+def test_a_definition_that_needs_a_missing_import_is_left_out_and_named(tmp_path: Path) -> None:
+    (tmp_path / "geometry.py").write_text(GEOMETRY)
+    preamble = preamble_of(find_target(f"{tmp_path / 'geometry.py'}::used"))
+    assert "class Base" not in preamble.text
+    assert preamble.notes == (
+        "left out for the candidates: from .shapes import Shape",
+        "left out for the candidates: Base, which needs Shape",
+    )
+
+
+def test_names_that_examples_or_candidates_use_are_in_the_preamble(tmp_path: Path) -> None:
+    text = "LIMIT = 3\nRATES = [1]\nOTHER = 2\ndef f(a: int):\n    '''Do, up to LIMIT.'''\n"
+    (tmp_path / "stub.py").write_text(text)
+    where = f"{tmp_path / 'stub.py'}::f"
+    assert load_stub(where).task.preamble == "LIMIT = 3\n"
+    found = load_stub(where, candidates=["def f(a):\n    return RATES[0]\n"], examples=["f(OTHER)"]).task.preamble
+    assert found == "LIMIT = 3\nRATES = [1]\nOTHER = 2\n"
+
+
+def test_what_is_a_body(tmp_path: Path) -> None:
+    text = "def f(a):\n    '''Do.'''\n    raise NotImplementedError\ndef g(a):\n    return a\n"
+    (tmp_path / "stub.py").write_text(text)
+    assert not is_written(find_target(f"{tmp_path / 'stub.py'}::f"))
+    assert is_written(find_target(f"{tmp_path / 'stub.py'}::g"))
+
+
+REFUSED = [
+    ("Point", "is a class; name a method"),
+    ("Point.nothing", "found: norm, double"),
+    ("Nothing.f", "a class Nothing"),
+    ("Point.__init_subclass__", "called on an object"),
+    ("nothing", "found: helper, logged, area"),
+    ("a.b.c", "module.py::Class.method"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), REFUSED, ids=[r[0] for r in REFUSED])
+def test_what_is_no_function_is_refused(name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises((BadStub, WrongUsage), match=message) as refused:
+        _ = loaded(tmp_path, name)
+    assert refused.value.exit_status == 2
+    assert "\n" not in str(refused.value)

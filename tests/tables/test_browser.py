@@ -1,0 +1,148 @@
+"""The report in a real browser without a network: on paper, on a phone, dark and light, with a stranger's store."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust.page import make_page
+from difftrust.shipped import find_results, find_starter_results
+from difftrust.study import open_study
+from tests.support.hostile_store import make_hostile_store
+
+CHROMIUM = shutil.which("chromium") or ""
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")]
+LABELS = """
+() => {
+  const boxes = [...document.querySelectorAll('.chart .role-mark text')]
+    .filter(text => text.textContent && getComputedStyle(text).stroke === 'none')
+    .map(text => [text.textContent, text.getBoundingClientRect()]);
+  const found = [];
+  boxes.forEach(([name, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
+    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (name !== other && across > 2 && down > 3) found.push(`${name} / ${other}`);
+  }));
+  return found;
+}
+"""
+CONTRAST = """
+() => {
+  const light = colour => {
+    const shares = colour.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * shares[0] + 0.7152 * shares[1] + 0.0722 * shares[2] + 0.05;
+  };
+  const ground = element => {
+    for (let at = element; at; at = at.parentElement) {
+      const found = getComputedStyle(at).backgroundColor;
+      if (found !== 'rgba(0, 0, 0, 0)') return found;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const found = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const words = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+    const unseen = ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(element.tagName) || !element.getClientRects().length;
+    if (!words || unseen) continue;
+    const style = getComputedStyle(element);
+    const letters = element.namespaceURI.endsWith('svg') ? style.fill : style.color;
+    const [low, high] = [light(letters), light(ground(element))].sort((a, b) => a - b);
+    if (high / low < 4.5) found.push(`${element.textContent.slice(0, 30)}: ${(high / low).toFixed(2)}`);
+  }
+  return found;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    stores = {
+        "results": find_results(),
+        "starter": find_starter_results(),
+        "hostile": make_hostile_store(folder / "store").root,
+    }
+    found = {}
+    for name, root in stores.items():
+        found[name] = folder / f"{name}.html"
+        make_page(open_study(root)).save(found[name])
+    found["task"] = folder / "task.html"
+    make_page(open_study(find_starter_results()), task_id="starter/leave_days").save(found["task"])
+    return found
+
+
+class Opened:
+    """A page opened from a file, without a network; errors and requests are kept."""
+
+    def __init__(self, browser: Any, path: Path, width: int, scheme: str) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+        self.page, self.errors = self.context.new_page(), []
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", self._see)
+        self.page.goto(path.as_uri())
+        if self.page.locator(".chart").count():
+            self.page.locator(".chart.drawn svg").wait_for()
+
+    def _see(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.errors.append(f"asked {request.url}")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1024, "light"), (1440, "dark")])
+@pytest.mark.parametrize("name", ["results", "starter", "hostile", "task"])
+def test_it_opens_offline_and_fits(browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str) -> None:
+    opened = Opened(browser, pages[name], width, scheme)
+    page = opened.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(LABELS) == []
+    assert page.evaluate(CONTRAST) == []
+    assert page.evaluate("window.owned") is None
+    assert page.locator("[data-hostile]").count() == 0
+    assert opened.errors == []
+    opened.context.close()
+
+
+def test_a_point_says_its_numbers(browser: Any, pages: dict[str, Path]) -> None:
+    opened = Opened(browser, pages["results"], 1280, "light")
+    point = opened.page.locator(".chart path[aria-label*='GPT-4o']").last
+    point.hover(force=True)
+    tooltip = opened.page.locator("#vg-tooltip-element.visible")
+    tooltip.wait_for()
+    assert "GPT-4o" in tooltip.inner_text()
+    assert opened.errors == []
+    opened.context.close()
+
+
+def test_on_paper_the_chart_is_a_picture_in_light_colours(browser: Any, pages: dict[str, Path]) -> None:
+    opened = Opened(browser, pages["results"], 1024, "dark")
+    page = opened.page
+    page.emulate_media(media="print")
+    assert not page.locator(".chart").is_visible()
+    assert page.locator(".printed").is_visible()
+    assert page.evaluate("document.querySelector('.printed').naturalWidth") > 500
+    assert page.evaluate(CONTRAST) == []
+    assert page.pdf().startswith(b"%PDF")
+    opened.context.close()
+
+
+def test_scripts_of_others_are_refused(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
+    changed = tmp_path / "changed.html"
+    inserted = b"<script>window.owned = 1</script><img src='https://example.org/x.png'></main>"
+    changed.write_bytes(pages["task"].read_bytes().replace(b"</main>", inserted))
+    opened = Opened(browser, changed, 1024, "light")
+    assert opened.page.evaluate("window.owned") is None
+    assert any("Content Security Policy" in error for error in opened.errors)
+    opened.context.close()

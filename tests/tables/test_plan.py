@@ -1,0 +1,91 @@
+"""The answer to a wish, the curves of what more money finds, and their chart."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from difftrust.figures.spending import draw_spending
+from difftrust.research.offers import Offers
+from difftrust.tables.plan import (
+    CURVE_SCHEMA,
+    answer,
+    careful_answer,
+    frontier_curve,
+    listed_curve,
+    offers_for,
+)
+from difftrust.tables.policies import POLICY_SCHEMA, listed_rows, recommendation
+from difftrust.tables.request import TableRequest
+from tests.figures.test_figures import rows_of
+from tests.research.test_price_list import CHECKED, pool
+
+
+def offers(**given: int | bool) -> Offers:
+    return offers_for(pool(**given), CHECKED, m=5, n=1)
+
+
+def unpriced() -> Offers:
+    given = pool()
+    free = {c: replace(o, cost_nanodollars=np.zeros_like(o.cost_nanodollars)) for c, o in given.members.items()}
+    return offers_for(replace(given, members=free), CHECKED, m=5, n=1)
+
+
+def test_the_answer_is_the_recommendation() -> None:
+    found = answer(offers(), detection=0.3, false_alarms=0.5)
+    assert found is not None
+    assert found.is_enough
+    request = TableRequest(store=Path(), model="checked", m=5, n=1)
+    expected = recommendation(request, {"b": pool()}, {}, detection=0.3, false_alarms=0.5)
+    assert expected.frame.row(0, named=True) == found.row
+    assert (found.m, found.models) == (1 + found.policy.own + len(found.policy.others), ())
+    assert found.in_words.startswith("For each program to check, buy 1 more of checked, one after the other until ")
+    assert "alarm if that one differs from it" in expected.notes[0]
+
+
+def test_what_cannot_be_reached_is_said_with_the_nearest_on_either_side() -> None:
+    made = offers()
+    nearest = answer(made, detection=0.9, false_alarms=0.1)
+    assert nearest is not None
+    assert not nearest.is_enough
+    assert nearest.row["fitted_false_alarms"] <= 0.1
+    careful = careful_answer(made, detection=0.9)
+    assert careful is not None
+    assert careful.is_enough
+    assert 0.1 < careful.row["fitted_false_alarms"] < 0.2
+    assert answer(made, detection=0.5, false_alarms=0.01) is None
+    assert careful_answer(offers_for(pool(n_others=0, hot=False), CHECKED, m=2, n=1), detection=1.0) is None
+
+
+def test_without_prices_the_cost_is_programs() -> None:
+    made = unpriced()
+    assert not made.market.by_price
+    curve = frontier_curve(made, "best", false_alarms=0.5)
+    assert dict(curve.schema) == {name: kind() for name, kind in CURVE_SCHEMA.items()}
+    fitted = made.fitted.detection[made.frontier(false_alarms=0.5)]
+    assert (np.diff(fitted) > 0).all()
+    assert 1 <= curve["cost"].min() <= curve["cost"].max() <= 5 + 4
+    listed = pl.DataFrame(listed_rows(made.market, resamples=200, seed=0), schema=POLICY_SCHEMA)
+    assert listed_curve(listed, by_price=False)["cost"].to_list() == sorted(listed["programs"])
+    spec = draw_spending(curve, by_price=False).to_dict()
+    assert "programs per task" in str(spec)
+    assert "dollars" not in str(spec)
+
+
+def test_the_chart_holds_every_point_its_names_apart_and_the_wish() -> None:
+    made = offers()
+    listed = pl.DataFrame(listed_rows(made.market, resamples=200, seed=0), schema=POLICY_SCHEMA)
+    curve = listed_curve(listed, by_price=True)
+    chart = draw_spending(curve, by_price=True, marked=(2.0, 0.5), wish=0.8)
+    rows = rows_of(chart)
+    assert {row["policy"] for row in rows if "policy" in row} == set(curve["policy"])
+    labels = sorted(row["label"] for row in rows if "label" in row)
+    assert len(labels) == curve["series"].n_unique()
+    assert min(np.diff(labels)) >= 15 / 400 - 1e-9
+    assert {"cost": 2.0, "detection": 0.5} in rows
+    assert {"detection": 0.8} in rows
+    low, high = chart.layer[-1].to_dict()["encoding"]["x"]["scale"]["domain"]
+    assert low <= min(*curve["cost"], 2.0)
+    assert max(*curve["cost"], 2.0) <= high
+    assert {"detection": 0.8} not in rows_of(draw_spending(curve, by_price=True))

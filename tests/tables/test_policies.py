@@ -1,0 +1,89 @@
+"""The price list as a table, and the recommendation in words."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from difftrust.figures.curves import draw_policies
+from difftrust.research.policies import Policy
+from difftrust.tables.policies import POLICY_SCHEMA, label_of, policy_table, recommendation
+from difftrust.tables.request import TableRequest
+from difftrust_core.exceptions import NoStore, WrongUsage
+from tests.estimates.test_ablation import members, pool_of
+from tests.figures.test_figures import rows_of
+from tests.research.test_price_list import CHECKED, N_TASKS, pool
+
+RIGHT = {CHECKED: members([[0, 0]] * 4)}
+B, C, D = ("b", 0.6), ("c", 0.6), ("d", 0.6)
+ASKED = TableRequest(store=Path(), model="checked", resamples=200)
+POOLS = {"b": pool()}
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Policy(own=1), "2 own: that one differs"),
+        (Policy(own=9, stop=True), "10 own: any differ, stopping"),
+        (Policy(own=9, own_dissents=5), "10 own: at least 5 of 9 differ"),
+        (Policy(own=9, temperature=1.0), "1 own, 9 at t = 1: any differ"),
+        (Policy(others=(B, C, D), dissents=2), "1 own + 3 others: at least 2 of 3 differ"),
+        (Policy(others=(B, C, D), dissents=3), "1 own + 3 others: all differ"),
+        (Policy(own=2, others=(B, C), dissents=2), "3 own + 2 others: any own or all others differ"),
+    ],
+)
+def test_labels(policy: Policy, said: str) -> None:
+    assert label_of(policy) == said
+
+
+def test_the_table_holds_the_second_half() -> None:
+    made = policy_table(ASKED, POOLS, {})
+    assert dict(made.frame.schema) == {name: kind() for name, kind in POLICY_SCHEMA.items()}
+    row = made.frame.row(0, named=True)
+    assert row["policy"] == "2 own: that one differs"
+    assert row["usd_per_1000"] == pytest.approx(2.0)  # two programs, a thousandth of a dollar each
+    assert 0 < row["n_tasks"] < N_TASKS
+    assert row["detection_low"] < row["detection"] < row["detection_high"]
+    assert "b: 30 tasks, m = 5, t = 0.6; cheap models, by price: m0, m1, m2, m3" in made.notes
+    assert "3 own + 3 others" in " ".join(made.frame["policy"])
+    assert made.frame.equals(policy_table(ASKED, POOLS, {}).frame)
+    assert not made.frame.equals(policy_table(replace(ASKED, seed=1), POOLS, {}).frame)
+
+
+def test_what_is_undefined_is_null_and_drawn_nowhere() -> None:
+    made = policy_table(replace(ASKED, model="m0", temperature=0.6), POOLS, {}).frame
+    assert made["usd_per_1000"].null_count() == 0
+    some = made.with_columns(detection=pl.when(pl.col("policy").str.contains("others")).then("detection"))
+    drawn = {row["policy"] for row in rows_of(draw_policies(some)) if "policy" in row}
+    assert drawn == {policy for policy in made["policy"] if "others" in policy}
+    only_right = {"b": pool_of([np.zeros((1, 1))] * 4, [0] * 4, RIGHT)}
+    rates = policy_table(ASKED, only_right, {}).frame.select("detection", "false_alarms_high").unique().rows()
+    assert rates == [(None, pytest.approx(1 - 0.025 ** (1 / policy_table(ASKED, only_right, {}).frame["n_tasks"][0])))]
+
+
+def test_the_recommendation_is_a_row_and_a_sentence() -> None:
+    made = recommendation(ASKED, POOLS, {}, detection=0.3, false_alarms=0.5)
+    (row,) = made.frame.iter_rows(named=True)
+    assert row["fitted_detection"] >= 0.3
+    assert row["fitted_false_alarms"] <= 0.5
+    said = made.notes[0]
+    assert said.startswith("for checked on b at 50 % false alarms: beside the program to check buy 1 more of checked, ")
+    assert f"${row['usd_per_1000']:.2f} per 1,000 tasks" in said
+    assert f"on the other {row['n_tasks']}: detection {row['detection']:.3f} [{row['detection_low']:.3f}, " in said
+    more = recommendation(ASKED, POOLS, {}, detection=1.0, false_alarms=0.3).notes[0]
+    assert "at 30 % false alarms: none detects 100 %; the most: beside the program to check buy one program" in more
+    none = recommendation(ASKED, POOLS, {}, detection=None, false_alarms=0.0)
+    assert (none.frame.height, none.notes[0]) == (0, "for checked on b at 0 % false alarms: no policy has so few")
+
+
+def test_misuse_is_refused() -> None:
+    with pytest.raises(NoStore, match="holds no behaviours of z there; name another --model or --benchmark"):
+        policy_table(replace(ASKED, model="z"), POOLS, {})
+    unpriced = pool()
+    own = unpriced.members[CHECKED]
+    own.cost_nanodollars[:] = -1
+    with pytest.raises(WrongUsage, match="needs the price of a program, which is not known of checked"):
+        recommendation(ASKED, {"b": unpriced}, {}, detection=None, false_alarms=0.1)
+    assert policy_table(ASKED, {"b": unpriced}, {}).frame["usd_per_1000"].null_count() > 0

@@ -1,0 +1,106 @@
+"""Three readings of one store: what is an error as published and none inside the domain, and who is suspected."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+import difftrust as dt
+from difftrust.research.suspects import suspects
+from difftrust.tables.readings import KINDS
+from difftrust.tables.registry import make_table
+from difftrust.tables.request import TableRequest
+from difftrust_core.base.records import Reading
+from difftrust_core.base.task import Domain
+from difftrust_core.datasets import audits
+from difftrust_core.datasets.audits import Audit, Finding
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.pool import load_pool
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+
+DOMAINS = {
+    "tiny/double": Domain(types="x: int", requires="x >= 0"),  # WRONG is right there
+    "tiny/first": Domain(types="items: list[int | str]", requires="len(items) > 0"),  # and there
+    "tiny/total": Domain(types="items: list[int]"),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    made = Store.create(tmp_path_factory.mktemp("readings") / "store")
+    tasks = [replace(task, domain=DOMAINS[task.task_id]) for task in TASKS]
+    for model, programs in {"a": (WRONG, WRONG), "b": (WRONG, WRONG), "c": (WRONG, OTHER), "d": (RIGHT, RIGHT)}.items():
+        add_candidates(made, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
+    for validity in ("domain", "tests", "reference"):
+        execute(made, n=60, validity=validity, say=silent)
+        refresh_estimates(made)
+    return made
+
+
+@pytest.fixture
+def audited(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Finding.REFERENCE_WRONG
+    found = Audit(benchmark="tiny", task_id="tiny/total", finding=wrong, arguments="([1],)", why="-", drawn=False)
+    monkeypatch.setattr(audits, "load_audits", lambda: (found,))
+
+
+def test_what_the_domain_excludes_is_no_error(store: Store) -> None:
+    frame = make_table("readings", TableRequest(store=store.root)).frame
+    of_a = frame.filter(model="a")
+    assert of_a["reading"].to_list() == ["as published", "in the domain", "in the domain, audited"]
+    assert of_a["erroneous"].to_list() == [3, 1, 1]
+    assert of_a["pass_at_1"].to_list() == pytest.approx([0, 2 / 3, 2 / 3])
+    assert of_a["wrong_although_agreeing"].to_list() == pytest.approx([1, 1 / 3, 1 / 3])
+    assert frame.filter(model="d")["erroneous"].to_list() == [0, 0, 0]
+
+
+@pytest.mark.usefixtures("audited")
+def test_tasks_with_a_faulty_reference_are_left_out(store: Store) -> None:
+    frame = make_table("readings", TableRequest(store=store.root)).frame
+    assert frame.filter(model="a")["tasks"].to_list() == [3, 3, 2]
+    read = Reading(inputs="domain", references="audited")
+    kept = [task.task_id for task in load_pool(Store.open(store.root, read), "tiny").tasks]
+    assert kept == ["tiny/double", "tiny/first"]
+    study = dt.open(store.root, inputs="domain", references="audited")
+    assert study.estimates(model="a").frame["task_id"].unique().sort().to_list() == ["tiny/double", "tiny/first"]
+    assert set(study.sql("SELECT task_id FROM estimates").frame["task_id"]) == {"tiny/double", "tiny/first"}
+    assert study.sql("SELECT finding FROM audits").frame.item() == "reference wrong"
+
+
+@pytest.mark.usefixtures("audited")
+def test_undetected_errors_are_told_apart(store: Store) -> None:
+    frame = make_table("undetected", TableRequest(store=store.root)).frame
+    row = frame.filter(model="a").row(0, named=True)
+    assert [row["undetected"], *(row[kind] for kind in KINDS)] == [3, 2, 0, 1, 0]
+    everyone = frame.filter(model="all").row(0, named=True)
+    assert everyone["undetected"] == sum(frame.filter(pl.col("model") != "all")["undetected"])
+
+
+def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Store) -> None:
+    pool = load_pool(Store.open(store.root, Reading(inputs="domain")), "tiny")
+    found = suspects(pool, temperature=0.6, m=2, n=60)
+    assert found["task_id"].to_list() == ["tiny/total"]
+    assert found["n_models"].item() == 4
+    assert found["n_sharing"].item() == 3
+    assert found["finding"].item() is None
+    published = load_pool(Store.open(store.root, Reading(inputs="reference")), "tiny")
+    assert set(suspects(published, temperature=0.6, m=2, n=60)["task_id"]) == {task.task_id for task in TASKS}
+
+
+def test_what_agreement_is_worth_is_judged_by_the_tests_too(store: Store) -> None:
+    """All of a's tasks fail a test of the benchmark, and its programs agree on each; none of d's does."""
+    frame = make_table("agreement", TableRequest(store=store.root, reading=Reading(inputs="domain"))).frame
+    risks = dict(frame.select("model", "agree_risk_by_tests").iter_rows())
+    assert risks["a"] == 1.0
+    assert risks["d"] == 0.0
+
+
+def test_an_unknown_reading_is_refused(store: Store) -> None:
+    with pytest.raises(dt.DifftrustError, match="expected one of reference"):
+        dt.open(store.root, inputs="mine")
+    for m in (None, 2):
+        with pytest.raises(dt.DifftrustError, match="quorum"):
+            make_table("4", TableRequest(store=store.root, reading=Reading(inputs="quorum"), m=m))

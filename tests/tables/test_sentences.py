@@ -1,0 +1,78 @@
+"""Models beside one another: numbers and sentences that a hand can check."""
+
+import math
+
+import polars as pl
+import pytest
+
+from difftrust.tables.sentences import compare, in_words, long_intervals
+from difftrust_core.estimates.measures import TASK_SCHEMA
+
+
+def tasks(**models: list[tuple[float, float]]) -> pl.DataFrame:
+    """Return a row a task: (error, incoherence) of each; detected for certain where incoherence is above 0."""
+    rows = []
+    for model, values in models.items():
+        for i, (error, incoherence) in enumerate(values):
+            row = dict.fromkeys(TASK_SCHEMA, 0) | {"benchmark": "x", "model": model, "temperature": 0.6}
+            row |= {"task_id": f"t{i}", "m": 2, "n": 10, "error": error, "incoherence": incoherence}
+            row |= {"p_detected": float(incoherence > 0), "p_erroneous": float(error > 0), "functional_error": error}
+            row |= {
+                "completion_tokens": 5,
+                "cost_usd": None if model == "b" else 0.5,
+                "detected": incoherence > 0,
+                "n_load_failures": 0,
+            }
+            rows.append(row)
+    return pl.DataFrame(rows, schema=TASK_SCHEMA)
+
+
+BOTH = tasks(a=[(0.0, 0.0), (0.5, 0.4), (0.1, 0.0)], b=[(0.5, 0.5), (0.5, 0.5), (0.5, 0.0)])
+
+
+def test_a_row_a_model_sorted_by_error() -> None:
+    table = compare(BOTH, resamples=200)
+    assert table["model"].to_list() == ["a", "b"]
+    first = table.row(0, named=True)
+    assert first["mean_error"] == pytest.approx(0.2)
+    assert first["mean_incoherence"] == pytest.approx(0.4 / 3)
+    assert first["detection_rate"] == pytest.approx(0.5)
+    assert first["undetected_mean_error"] == pytest.approx(0.05)
+    assert first["pass_at_1"] == pytest.approx(0.8)
+    assert first["cost_usd"] == pytest.approx(1.5)
+    assert first["completion_tokens"] == 15
+    assert first["mean_error_low"] < 0.2 < first["mean_error_high"]
+    assert table.row(1, named=True)["cost_usd"] is None
+
+
+def test_intervals_below_each_other() -> None:
+    rows = long_intervals(compare(BOTH, resamples=200))
+    assert rows.height == 8
+    assert rows.filter(model="b", measure="mean_error").row(0)[2:] == (0.5, 0.5, 0.5)
+
+
+def test_the_sentences_say_the_numbers() -> None:
+    assert in_words(BOTH) == [
+        "A program of a is wrong on 20% of the inputs, the fewest of these 2 models; one of b on 50%, the most.",
+        "Disagreement alone detects 58% of the tasks on which a model errs, on average, from 50% (a) to 67% (b); the "
+        "others are wrong despite agreement.",
+    ]
+    assert in_words(BOTH, table=compare(BOTH, resamples=200)) == in_words(BOTH)
+    assert in_words(BOTH, with_reference=False) == [
+        "Two programs of a disagree on 13% of the inputs, two of b on 33%. Where two disagree, at least one of them is "
+        "wrong if the task allows the input."
+    ]
+
+
+def test_models_are_called_by_their_names() -> None:
+    assert in_words(tasks(gpt_4o=[(0.5, 0.25)]))[0] == "A program of GPT-4o is wrong on 50% of the inputs."
+
+
+def test_the_ranking_is_told_from_three_models_on() -> None:
+    three = tasks(a=[(0.1, 0.1)], b=[(0.2, 0.2)], c=[(0.3, 0.3)])
+    assert "nearly the same order as ranking them by error (rank correlation 1.00)" in in_words(three)[1]
+
+
+def test_without_a_reference_nothing_is_said_of_errors() -> None:
+    unknown = tasks(a=[(math.nan, 0.25), (math.nan, 0.0)])
+    assert in_words(unknown) == ["Two programs of a disagree on 12% of the inputs."]

@@ -1,0 +1,91 @@
+"""Behaviour clusters and splits of a task by hand: two coders, five programs, six inputs."""
+
+import numpy as np
+import pytest
+
+from difftrust.tasks.clusters import cells, cluster_candidates, splits
+from difftrust_core.estimates.pool import CompactTask, Pool, compress
+from difftrust_core.exceptions import TooFewCandidates, WrongUsage
+from tests.estimates.test_ablation import members
+
+A, B = ("a", 0.6), ("b", 0.6)
+# Rows: the reference's behaviour, one that differs on input 1, one on 1 and 4, one that differs on 5 only.
+LABELS = np.array([[0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]], dtype=np.uint16)
+
+
+@pytest.fixture
+def pool() -> Pool:
+    task: CompactTask = compress(
+        "t",
+        {"paper": LABELS, "strict": LABELS},
+        np.zeros(LABELS.shape, dtype=np.uint8),
+        reach=np.array([6, 6, 6, 5]),
+        reference=0,
+    )
+    return Pool(benchmark="x", equality="paper", tasks=(task,), members={A: members([[1, 1, 2]]), B: members([[0, 1]])})
+
+
+def test_clusters_are_ordered_by_size_and_know_their_members(pool: Pool) -> None:
+    found = cluster_candidates(pool, "t", [A, B], m=None, n=6)
+    assert [(c.number, c.n_candidates, c.is_reference, c.n_wrong) for c in found.clusters] == [
+        (1, 3, False, 1),
+        (2, 1, False, 2),
+        (3, 1, True, 0),
+    ]
+    assert found.clusters[0].members == {A: (0, 1), B: (1,)}
+    assert found.clusters[2].members == {B: (0,)}
+    assert found.on_inputs.tolist() == [[0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0]]
+
+
+def test_no_order_tells_which_cluster_the_reference_is_in(pool: Pool) -> None:
+    swapped = LABELS[[2, 1, 0, 3]]  # the reference behaves like A's last candidate, and both rows have one candidate
+    labels, kinds = {"paper": swapped, "strict": swapped}, np.zeros(LABELS.shape, dtype=np.uint8)
+    task: CompactTask = compress("t", labels, kinds, reach=np.array([6, 6, 6, 5]), reference=0)
+    other = Pool(
+        benchmark="x", equality="paper", tasks=(task,), members={A: members([[1, 1, 0]]), B: members([[2, 1]])}
+    )
+    here, there = (cluster_candidates(each, "t", [A, B], m=None, n=6) for each in (pool, other))
+    assert [c.members for c in here.clusters] == [c.members for c in there.clusters]
+    assert [c.is_reference for c in here.clusters] != [c.is_reference for c in there.clusters]
+    assert {s.inputs: s.groups for s in splits(here)} == {s.inputs: s.groups for s in splits(there)}
+
+
+def test_fewer_inputs_merge_behaviours(pool: Pool) -> None:
+    found = cluster_candidates(pool, "t", [A, B], m=None, n=4)
+    assert [(c.n_candidates, c.is_reference) for c in found.clusters] == [(4, False), (1, True)]
+    (only,) = splits(found)
+    assert (only.inputs, only.groups, only.reference_group) == ((1,), ((1,), (2,)), 1)
+
+
+def test_fewer_programs_are_the_first_of_each_coder(pool: Pool) -> None:
+    found = cluster_candidates(pool, "t", [A, B], m=1, n=6)
+    assert [dict(c.members) for c in found.clusters] == [{A: (0,)}, {B: (0,)}]
+
+
+def test_splits_say_who_agrees_and_who_is_right(pool: Pool) -> None:
+    first, second = splits(cluster_candidates(pool, "t", [A, B], m=None, n=6))
+    assert (first.inputs, first.groups, first.reference_group) == ((1,), ((1, 2), (3,)), 1)
+    assert (second.inputs, second.groups, second.reference_group) == ((4,), ((1, 3), (2,)), 0)
+
+
+def test_cells_of_the_heat_map(pool: Pool) -> None:
+    found = cluster_candidates(pool, "t", [A, B], m=None, n=6)
+    table = cells(found, splits(found))
+    assert table.select("cluster", "first", "last", "place", "input_index", "rank").rows() == [
+        (1, 0, 3, 0, 1, 0),
+        (2, 3, 4, 0, 1, 0),
+        (3, 4, 5, 0, 1, 1),
+        (1, 0, 3, 1, 4, 0),
+        (2, 3, 4, 1, 4, 1),
+        (3, 4, 5, 1, 4, 0),
+    ]
+
+
+def test_what_was_not_executed_so_far_is_refused_with_what_was(pool: Pool) -> None:
+    pool.members[A].row[2] = 3  # known on 5 inputs only
+    with pytest.raises(WrongUsage, match="executed on 5 inputs by all these programs, not 6"):
+        cluster_candidates(pool, "t", [A], m=None, n=6)
+    with pytest.raises(WrongUsage, match="no task u"):
+        cluster_candidates(pool, "u", [A], m=None, n=6)
+    with pytest.raises(TooFewCandidates):
+        cluster_candidates(pool, "t", [], m=None, n=6)

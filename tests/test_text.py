@@ -1,0 +1,72 @@
+"""Where two texts part: the pieces are the text, and those marked are not in the other."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difftrust.text import (
+    MOST_PIECES,
+    LinePair,
+    aligned_lines,
+    as_cell,
+    marked_difference,
+    printable,
+    without_docstrings,
+)
+
+
+def test_only_what_differs_is_marked() -> None:
+    assert marked_difference("[1, 22, 3]", "[1, 24, 3]") == [("[1, ", False), ("22", True), (", 3]", False)]
+    assert marked_difference("same", "same") == [("same", False)]
+    assert marked_difference("[]", "") == [("[]", True)]
+    assert marked_difference("", "[]") == [("", True)]
+    assert marked_difference("[1, 3]", "[1, 2, 3]") == [("[1, ", False), ("", True), ("3]", False)]
+
+
+def test_long_texts_are_marked_between_their_equal_ends() -> None:
+    text, other = "a " * MOST_PIECES + "x" + " b" * 5, "a " * MOST_PIECES + "y" + " b" * 5
+    assert marked_difference(text, other) == [("a " * MOST_PIECES, False), ("x", True), (" b" * 5, False)]
+    shorter = "a " * MOST_PIECES + " b" * 5
+    assert marked_difference(shorter, text) == [("a " * MOST_PIECES, False), ("", True), (" b" * 5, False)]
+    assert marked_difference(text, text) == [(text, False)]
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_the_pieces_are_the_text(text: str, other: str) -> None:
+    pieces = marked_difference(text, other)
+    assert "".join(piece for piece, _ in pieces) == text
+    assert [piece for piece, _ in marked_difference(text, text)] == [text] * bool(text)
+    assert not any(marked for _, marked in marked_difference(text, text))
+    assert any(marked for _, marked in pieces) == (text != other)
+    assert all(piece or marked for piece, marked in pieces)
+
+
+def test_lines_stand_beside_each_other_and_only_what_differs_in_like_lines_is_marked() -> None:
+    left, right = "def f(x):\n    return x + 1\n", "import os\ndef f(x):\n    return x + 2\n"
+    same = [("    return x + ", False)]
+    assert aligned_lines(left, right) == [
+        LinePair(left=None, right=[("import os", False)], is_equal=False),
+        LinePair(left=[("def f(x):", False)], right=[("def f(x):", False)], is_equal=True),
+        LinePair(left=[*same, ("1", True)], right=[*same, ("2", True)], is_equal=False),
+    ]
+    (unlike,) = aligned_lines("a = [1, 2]", "print(sorted(b))")
+    assert unlike == LinePair(left=[("a = [1, 2]", False)], right=[("print(sorted(b))", False)], is_equal=False)
+    assert aligned_lines("", "") == []
+
+
+@pytest.mark.parametrize("code", ["def f(x):\n    return 1", "x = 3", "def f(:", "\0", 'def f():\n    """Only."""'])
+def test_a_program_without_docstrings_is_left_as_it_is(code: str) -> None:
+    assert without_docstrings(code) == code
+
+
+def test_docstrings_are_left_out_and_other_texts_stay() -> None:
+    code = 'def f(x):\n    """What\n    it does."""\n    y = """not\n    this"""\n    return y\n'
+    assert without_docstrings(code) == 'def f(x):\n    y = """not\n    this"""\n    return y'
+    assert without_docstrings('def f(x): "a"; return 1') == 'def f(x): "a"; return 1'
+
+
+def test_what_could_steer_a_terminal_is_escaped_and_nothing_lost():
+    assert printable("a\x1b[2J\n\u202e\t漢") == "a\\x1b[2J\\n\\u202e\\t漢"
+    assert as_cell("=1") == "'=1"
+    assert [as_cell(text) for text in ("-1", "+2.5", "-.5e-3", "a=1", "")] == ["-1", "+2.5", "-.5e-3", "a=1", ""]
+    assert [as_cell(text) for text in ("-1a", "@x", "\tx", "-", "-e")] == ["'-1a", "'@x", "'\tx", "'-", "'-e"]

@@ -1,0 +1,380 @@
+"""Every kind of damage is found and named, and what `--repair` moves aside comes back with the same bytes."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust.cli import main
+from difftrust.export import export_results
+from difftrust.shipped import find_results
+from difftrust.verify.verification import verify
+from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.exceptions import BadStore
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.checksums import LIST_FILE
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.replies import Record, ReplyFile
+from difftrust_core.store.store import Store, partition_of
+from tests.recovery.world import snapshot
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+
+BENCHMARK = {"tiny": TASKS}
+CHUNK = "benchmark=tiny/validity=reference/start=000000"
+LATER = "benchmark=tiny/validity=reference/start=000020"
+ESTIMATES = "estimates/benchmark=tiny/validity=reference/equality=paper/estimates.parquet"
+
+
+def fill(store: Store) -> None:
+    """Import, execute on 20 and then on 40 inputs, estimate: what is there already is left as it is."""
+    add_candidates(store, candidates("one", RIGHT, WRONG), BENCHMARK, n_jobs=1)
+    add_candidates(store, candidates("two", WRONG, OTHER, RIGHT), BENCHMARK, n_jobs=1)
+    for n in (20, 40):
+        execute(store, n=n, say=silent)
+    refresh_estimates(store)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store.create(tmp_path_factory.mktemp("whole") / "store")
+    fill(store)
+    return store
+
+
+@pytest.fixture
+def store(whole: Store, tmp_path: Path) -> Store:
+    shutil.copytree(whole.root, tmp_path / "store")
+    return Store.open(tmp_path / "store")
+
+
+def flip(name: str, at: float = 0.5) -> Callable[[Store], None]:
+    def damage(store: Store) -> None:
+        content = bytearray((store.root / name).read_bytes())
+        content[int(len(content) * at)] ^= 1
+        (store.root / name).write_bytes(content)
+
+    return damage
+
+
+def cut(name: str) -> Callable[[Store], None]:
+    return lambda store: (store.root / name).write_bytes((store.root / name).read_bytes()[:-100]) and None
+
+
+def lose(name: str) -> Callable[[Store], None]:
+    return lambda store: (store.root / name).unlink()
+
+
+def change(name: str, **columns: pl.Expr) -> Callable[[Store], None]:
+    """Write a file anew, whole and sealed, with other values."""
+    return rewrite(name, lambda frame: frame.with_columns(**columns))
+
+
+def rewrite(name: str, to: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Store], None]:
+    def damage(store: Store) -> None:
+        path = store.root / name
+        table = name.split("/")[0]
+        where = partition_of(Path(name), table)
+        where = {key: f"{value:06d}" if key == "start" else value for key, value in where.items()}
+        frame = store.read_file(table, path)
+        assert frame is not None
+        assert store.write(table, to(frame), where, path.stem) == path
+
+    return damage
+
+
+def first(value: object, column: str) -> pl.Expr:
+    """Return ``column`` with another value in its first row."""
+    return pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(value)).otherwise(pl.col(column))
+
+
+ONE = "candidates/benchmark=tiny/model=one/temperature=0.6/candidates.parquet"
+RESULTS = "benchmark=tiny/validity=reference"
+PROGRAMS = "programs"
+DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
+    "a flipped bit": (flip(f"outcomes/{CHUNK}/tiny_first.parquet"), "outcomes/", "bytes that were written here"),
+    "a flipped bit at the end": (flip(f"inputs/{LATER}/tiny_total.parquet", 0.97), "inputs/", "expected"),
+    "a cut file": (cut(f"behaviours/{CHUNK}/tiny_double.parquet"), "behaviours/", "a whole Parquet file"),
+    "an empty file": (lambda s: (s.root / ONE).write_bytes(b"") and None, "candidates/", "a whole Parquet file"),
+    "a lost file": (lose(f"executions/{CHUNK}/tiny_total.parquet"), "executions/", "this file, found none"),
+    "lost inputs of the first chunk": (lose(f"inputs/{CHUNK}/tiny_total.parquet"), "inputs/", "found none"),
+    "lost candidates": (lose(ONE), "candidates/", "found none"),
+    "lost estimates": (lose(ESTIMATES), "estimates/", "found none"),
+    "a file of another task": (
+        lambda s: shutil.copy(
+            s.root / f"outcomes/{CHUNK}/tiny_first.parquet", s.root / f"outcomes/{CHUNK}/tiny_total.parquet"
+        )
+        and None,
+        f"outcomes/{CHUNK}/tiny_total.parquet",
+        "bytes that were written here",
+    ),
+    "a foreign file": (
+        lambda s: (s.root / f"inputs/{CHUNK}/notes.txt").write_text("mine") and None,
+        f"inputs/{CHUNK}/notes.txt",
+        "files of the store only",
+    ),
+    "a column too many": (
+        lambda s: pl.read_parquet(s.root / ONE, hive_partitioning=False)
+        .with_columns(more=1)
+        .write_parquet(s.root / ONE),
+        "candidates/",
+        "the columns of candidates, found otherwise: more",
+    ),
+    "an outcome that is none": (
+        change(f"behaviours/{CHUNK}/tiny_total.parquet", outcome_ids=pl.col("outcome_ids") + 9),
+        "behaviours/",
+        "outcome_ids of outcomes",
+    ),
+    "too few outcomes": (
+        change(f"behaviours/{CHUNK}/tiny_total.parquet", outcome_ids=pl.col("outcome_ids").list.head(19)),
+        "behaviours/",
+        "outcome_ids of 20 inputs",
+    ),
+    "a behaviour that is none": (
+        change(f"executions/{CHUNK}/tiny_total.parquet", behaviour_id=first(77, "behaviour_id")),
+        "executions/",
+        "behaviour_ids of behaviours",
+    ),
+    "a program that is none": (
+        change(f"executions/{CHUNK}/tiny_total.parquet", tree_id=first("t0", "tree_id")),
+        "executions",
+        "a program in `programs` for every execution",
+    ),
+    "a program twice": (
+        rewrite(f"executions/{CHUNK}/tiny_total.parquet", lambda f: pl.concat([f, f.head(1)])),
+        "executions/",
+        "every (tree_id) once",
+    ),
+    "a gap in the inputs": (
+        rewrite(f"inputs/{LATER}/tiny_first.parquet", lambda f: f.filter(pl.col("input_index") != 25)),
+        "inputs/",
+        "the inputs from 20 on without a gap",
+    ),
+    "a class that is none": (
+        change(f"outcomes/{CHUNK}/tiny_double.parquet", paper_class=pl.col("outcome_id").max().over("input_index") + 1),
+        "outcomes/",
+        "classes below the number of outcomes",
+    ),
+    "an unknown kind": (
+        change(f"outcomes/{CHUNK}/tiny_double.parquet", kind=pl.lit("wonder")),
+        "outcomes/",
+        "the kinds crash",
+    ),
+    "an input without outcomes": (
+        rewrite(f"outcomes/{CHUNK}/tiny_double.parquet", lambda f: f.filter(pl.col("input_index") != 3)),
+        "outcomes/",
+        "outcomes on each of its inputs",
+    ),
+    "a candidate without a text": (
+        change(ONE, program_id=first("0123", "program_id")),
+        "candidates",
+        "a text in `programs` for every candidate",
+    ),
+    "a candidate of no task": (
+        change(ONE, task_id=first("tiny/none", "task_id")),
+        "candidates",
+        "a task in `tasks` for every candidate",
+    ),
+    "a candidate twice": (rewrite(ONE, lambda f: pl.concat([f, f.head(1)])), "candidates", "each row once"),
+    "a candidate less": (rewrite(ONE, lambda f: f.tail(-1)), "candidates", "every candidate that `members` has"),
+    "a sample before the first": (change(ONE, sample_index=first(-1, "sample_index")), "candidates", "of 0 or more"),
+    "I > 2E": (
+        change(ESTIMATES, incoherence=first(0.9, "incoherence"), error=first(0.1, "error")),
+        "estimates",
+        "I <= 2E",
+    ),
+    "E = 0 < I": (
+        change(ESTIMATES, incoherence=first(1e-10, "incoherence"), error=first(0.0, "error")),
+        "estimates",
+        "I = 0 where E = 0",
+    ),
+    "a share above 1": (change(ESTIMATES, p_detected=first(1.5, "p_detected")), "estimates", "between 0 and 1"),
+    "incoherence of one candidate": (change(ESTIMATES, m=first(1, "m")), "estimates", "where m >= 2, and only there"),
+    "more candidates than members": (change(ESTIMATES, m=first(8, "m")), "estimates", "m to be the number of members"),
+    "a lost cell": (change(ESTIMATES, n_values=first(1, "n_values")), "estimates", "counts of kinds"),
+    "a member without a row": (
+        change(f"members/{RESULTS}/members.parquet", row=first(60, "row")),
+        "members",
+        "a row in `classes`",
+    ),
+    "a class less": (
+        change(f"classes/{RESULTS}/classes.parquet", paper=pl.col("paper").list.head(1)),
+        "classes",
+        "a class on each of the task's patterns",
+    ),
+    "patterns with a gap": (
+        change(f"patterns/{RESULTS}/patterns.parquet", pattern_of_input=pl.col("pattern_of_input") * 2 + 1),
+        "patterns",
+        "patterns 0, 1, ...",
+    ),
+    "an input beyond the last": (
+        change(f"disagreements/{RESULTS}/equality=paper/disagreements.parquet", input_index=first(99, "input_index")),
+        "disagreements",
+        "inputs of the task",
+    ),
+    "a changed name in the list": (flip(LIST_FILE), LIST_FILE, "the list that was written"),
+    "a changed text": (
+        lambda s: change(
+            next(p.relative_to(s.root).as_posix() for p in s.files("programs")), code=pl.col("code") + " "
+        )(s),
+        "programs",
+        "the id of its text",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_found_and_what_is_moved_aside_comes_back(name: str, store: Store, whole: Store) -> None:
+    damage, path, what = DAMAGES[name]
+    assert verify(store).findings == ()
+    damage(store)
+    found = verify(store)
+    assert any(f.path.startswith(path) and what in f.what for f in found.findings), found.findings
+    assert all(f.remedy for f in found.findings)
+    repaired = verify(store, repair=True)
+    assert {f.path for f in repaired.findings} == {f.path for f in found.findings}
+    for moved in repaired.moved:
+        assert (store.root / "damaged" / moved).is_file()
+        assert not (store.root / moved).exists() or moved == LIST_FILE  # made anew at once
+    shutil.rmtree(store.root / "damaged", ignore_errors=True)
+    fill(store)
+    assert verify(store).findings == ()
+    assert snapshot(store.root) == snapshot(whole.root)
+
+
+def test_every_flipped_byte_of_a_file_is_found(store: Store) -> None:
+    path = store.root / f"executions/{CHUNK}/tiny_first.parquet"
+    content = path.read_bytes()
+    from difftrust_core.store.checksums import is_whole
+
+    def is_found(damaged: bytes) -> bool:
+        try:
+            return is_whole(damaged, path.relative_to(store.root).as_posix()) is False
+        except ValueError:
+            return True
+
+    assert not is_found(content)
+    for at in range(len(content)):
+        for bit in (1, 128):
+            damaged = bytearray(content)
+            damaged[at] ^= bit
+            assert is_found(bytes(damaged)), at
+    assert all(is_found(content[:length]) for length in range(0, len(content), 7))
+
+
+def test_a_text_that_looks_like_a_checksum_is_none(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    text = "difftrust-sha256\x18@" + "0" * 64
+    frame = pl.DataFrame({"task_id": [text], "program_id": [text], "tree_id": [text], "code": [text]})
+    path = store.write("programs", frame, {"benchmark": text}, "programs-0")
+    from difftrust_core.store.checksums import is_whole
+
+    assert is_whole(path.read_bytes(), path.relative_to(store.root).as_posix()) is True
+
+
+def test_an_interrupted_task_is_not_damaged(store: Store) -> None:
+    for table in ("executions", "behaviours"):
+        (store.root / f"{table}/{LATER}/tiny_first.parquet").unlink()
+    (store.root / LIST_FILE).unlink()
+    assert verify(store).findings == ()
+
+
+def test_files_from_before_checksums_are_read_and_their_rows_checked(store: Store) -> None:
+    for path in store.root.rglob("*.parquet"):
+        pl.read_parquet(path, hive_partitioning=False).write_parquet(path)
+    found = verify(store)
+    assert found.findings == ()
+    assert found.n_unsealed == len(list(store.root.rglob("*.parquet")))
+
+
+def test_the_shipped_results_are_whole() -> None:
+    assert verify(Store(find_results())).findings == ()
+
+
+def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path: Path) -> None:
+    made = export_results(store, tmp_path / "results")
+    assert verify(made).findings == ()
+    flip("members/benchmark=tiny/validity=reference/members.parquet")(made)
+    found = verify(made, repair=True)
+    assert found.findings[0].remedy.startswith("difftrust export --store FULL --to ")
+    again = export_results(store, tmp_path / "results")
+    assert verify(again).findings == ()
+    other = export_results(store, tmp_path / "other")
+    shutil.rmtree(again.root / "damaged")
+    assert snapshot(again.root) == snapshot(other.root)
+
+
+def test_who_met_a_later_chunk_is_named_in_the_remedy(tmp_path: Path) -> None:
+    from difftrust_core.datasets.recorded import selection_of
+
+    store = Store.create(tmp_path / "store")
+    add_candidates(store, candidates("one", RIGHT), BENCHMARK, n_jobs=1)
+    add_candidates(store, candidates("two", OTHER), BENCHMARK, n_jobs=1)
+    execute(store, n=10, say=silent)
+    execute(store, n=30, selection=selection_of(models=["one"]), say=silent)
+    flip("executions/benchmark=tiny/validity=reference/start=000010/tiny_first.parquet")(store)
+    (finding,) = verify(store).findings
+    assert finding.remedy == f"difftrust execute --store {store.root} -n 30 --model one --temperature 0.6"
+
+
+def test_the_first_chunk_is_everybodys(store: Store) -> None:
+    flip(f"executions/{CHUNK}/tiny_first.parquet")(store)
+    (finding,) = verify(store).findings
+    assert finding.remedy == f"difftrust execute --store {store.root} -n 20"
+
+
+RECORD = Record(
+    task_id="tiny/first", sample_index=0, text="return 1", finish_reason=None, reply_id=None, served_model=None,
+    prompt_tokens=1, completion_tokens=1, cost_usd=None, price_usd_per_million=None, price_date=None, prompt_hash="a",
+    request_hash="b", max_tokens=9, attempts=1,
+)  # fmt: skip
+
+
+def test_a_changed_reply_is_found_and_stays(store: Store) -> None:
+    where: dict[str, object] = {"benchmark": "tiny", "model": "one", "temperature": 0.6}
+    kept = ReplyFile(store, where)
+    with kept.appending():
+        kept.append(RECORD)
+    assert ReplyFile(store, where).records == {("tiny/first", 0): RECORD}
+    assert verify(store).findings == ()
+    kept.path.write_bytes(kept.path.read_bytes().replace(b"return 1", b"return 2"))
+    with pytest.raises(BadStore, match="line 1 is damaged"):
+        ReplyFile(store, where)
+    (finding,) = verify(store, repair=True).findings
+    assert finding.table == "replies"
+    assert kept.path.is_file()
+
+
+def test_changed_settings_are_refused(store: Store) -> None:
+    path = store.root / "difftrust-store.json"
+    path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
+    with pytest.raises(BadStore, match="its checksum does not fit"):
+        Store.open(store.root)
+
+
+def test_the_command(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*words: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["verify", "--store", str(store.root), "--jobs", "1", *words])
+        return int(ended.value.code or 0), capsys.readouterr().out
+
+    (store.root / "notes.txt").write_text("mine")
+    status, out = run()
+    assert status == 0
+    assert out.splitlines()[0] == "note: notes.txt is no file of a store; it is not looked at"
+    assert out.endswith("MB: nothing is wrong\n")
+    flip(f"outcomes/{LATER}/tiny_first.parquet")(store)
+    status, out = run()
+    assert status == 1
+    assert f"outcomes/{LATER}/tiny_first.parquet: expected the bytes that were written here, found others" in out
+    assert "1 things are wrong" not in out
+    assert f"difftrust execute --store {store.root} -n 40" in out
+    status, out = run("--json")
+    assert status == 1
+    assert [f["table"] for f in json.loads(out)["findings"]] == ["outcomes"]
+    assert run("--repair")[0] == 1
+    execute(store, n=40, say=silent)
+    refresh_estimates(store)
+    assert run()[0] == 0
