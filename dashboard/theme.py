@@ -48,29 +48,29 @@ mark { background: #F0E442; color: #000; padding: 0 1px; text-decoration: underl
 """
 
 
-_ON_PRIMARY = """
+_READABLE = """
 <style>
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] *, [data-testid="stMultiSelect"] span[title],
-[data-baseweb="tag"], [data-baseweb="tag"] * { color: #0E1117 !important; fill: #0E1117; }
+[data-baseweb="tag"], [data-baseweb="tag"] * {
+  color: light-dark(#FFFFFF, #0E1117) !important; fill: light-dark(#FFFFFF, #0E1117);
+}
+code .token { color: inherit !important; }
+code .token:is(.keyword, .function, .class-name, .builtin, .boolean, .variable, .parameter) {
+  color: light-dark(#0B5394, #7CC5F0) !important;
+}
+code .token:is(.string, .triple-quoted-string) { color: light-dark(#1B6B3A, #7FD69B) !important; }
+code .token:is(.number, .decorator) { color: light-dark(#7A3E9D, #D3A6EE) !important; }
+code .token:is(.operator, .punctuation) { color: light-dark(#5B4A00, #F0B070) !important; }
+code .token.comment { color: light-dark(#5A6270, #A9B1BF) !important; }
 </style>
 """
-"""On a dark page the primary colour is pale: letters on it are dark."""
-
-_ON_LIGHT = """
-<style>
-code .token:is(.keyword, .function, .class-name, .builtin, .boolean) { color: #0B5394 !important; }
-code .token:is(.string, .triple-quoted-string) { color: #1B6B3A !important; }
-code .token:is(.number, .decorator) { color: #7A3E9D !important; }
-code .token:is(.operator, .punctuation) { color: #5B4A00 !important; }
-code .token.comment { color: #5A6270 !important; }
-</style>
-"""
-"""Code on a light page: Streamlit's own colours are too pale to read."""
+"""On a dark page the primary colour is pale, so letters on it are dark; Streamlit's colours of code are too pale on
+white. The browser chooses: the server may not know yet which it is."""
 
 
 def set_style() -> None:
     """Make room: narrow margins, low titles, links in one row, code in letters of one width."""
-    st.html(_STYLE + (_ON_PRIMARY if is_dark() else _ON_LIGHT))
+    st.html(_STYLE + _READABLE)
 
 
 def is_dark() -> bool:

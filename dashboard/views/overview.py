@@ -185,7 +185,7 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
     heading("Models by error and incoherence")
     drawn, data = _chart(chosen)
     downloads.show_chart(drawn, data, name="ranking", selection=PICKED, on_select=_pick)
-    st.caption(
+    text.show_small(
         "A point is a model, its cross the 95 % interval over tasks, its colour the maker's family. Further down: "
         "fewer errors. Further left: its programs agree more, which nobody needs a reference to see. The grey region "
         "is impossible: error is never below half the incoherence. Click a point to see the model's tasks; where a "
