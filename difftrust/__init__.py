@@ -10,13 +10,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from difftrust.figures.signals import Signals
     from difftrust.pipeline import check, diff, execute, generate, import_candidates, load_benchmark
     from difftrust.questions.ask_in_words import Settled
     from difftrust.results import Benchmark, Figure, Table
     from difftrust.shipped import load_published as published
     from difftrust.study import Study
     from difftrust.study import open_study as open
-    from difftrust.tables.signals import Signals
     from difftrust.tasks.task_view import TaskView
     from difftrust.verdicts import Check, Diff
     from difftrust_core.exceptions import DifftrustError
@@ -52,7 +52,7 @@ _MODULES = {
     "difftrust_core.metrics.estimates": {"error": "error", "incoherence": "incoherence"},
     "difftrust.questions.ask_in_words": {"Settled": "Settled"},
     "difftrust.results": {name: name for name in ("Benchmark", "Figure", "Table")},
-    "difftrust.tables.signals": {"Signals": "Signals"},
+    "difftrust.figures.signals": {"Signals": "Signals"},
     "difftrust.pipeline": {
         name: name for name in ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark")
     },

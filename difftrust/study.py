@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from difftrust.figures.registry import FigureRequest, make_figure
 from difftrust.results import Figure, Table
 from difftrust.shipped import PAPER_SETTING, find_results
 from difftrust.tables.grid import ablation_table
 from difftrust.tables.intervals import ranking_intervals
-from difftrust.tables.mixtures import false_trust_figure, mixture_table, same_price_table
+from difftrust.tables.mixtures import mixture_table, same_price_table
 from difftrust.tables.policies import recommended
 from difftrust.tables.registry import make_table
-from difftrust.tables.request import as_sequence, estimates_for, require_known
+from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known
+from difftrust_core.base.plugins import require
 from difftrust_core.base.records import Coder, Detection, Load, Reading, References
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoStore
@@ -28,8 +28,8 @@ from difftrust_core.store.store import Store
 
 if TYPE_CHECKING:
     from difftrust.explorer import Explorer
+    from difftrust.figures.signals import Signals
     from difftrust.page import Page
-    from difftrust.tables.signals import Signals
     from difftrust.tasks.task_view import TaskView
 
 
@@ -198,15 +198,13 @@ class Study:
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
         150
         """
-        request = replace(
-            self._request,
-            temperature=temperature,
-            m=m,
-            n=n,
-            detection=detection,
-            equality=equality,
+        from difftrust.figures.registry import FigureRequest, make_figure
+
+        request = FigureRequest(
+            **vars(self._request)
+            | {"temperature": temperature, "m": m, "n": n, "detection": detection, "equality": equality}
+            | {"benchmark": benchmark},
             models=(model,) if isinstance(model, str) else tuple(model),
-            benchmark=benchmark,
             vary=vary,
             panels=panels,
         )
@@ -277,6 +275,7 @@ class Study:
 
     def explore(self, *, benchmark: str | None = None) -> "Explorer":
         """Return sliders for m, n, temperature and model, with charts that follow (for a notebook)."""
+        require("ipywidgets", extra="lab", purpose="explore()")
         from difftrust.explorer import Explorer
 
         name = require_known("benchmark", benchmark, self.benchmarks) if benchmark else self.benchmarks[0]
@@ -289,8 +288,8 @@ class Study:
 
         Needs the structural comparison of the candidates (`difftrust structure`); the shipped results hold it.
         """
+        from difftrust.figures.signals import Signals
         from difftrust.research.signals import signals
-        from difftrust.tables.signals import Signals
 
         return Signals(signals(self.store, temperature=temperature, m=m, n=n))
 
@@ -312,6 +311,8 @@ class Study:
 
         ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
         """
+        from difftrust.figures.intervals import false_trust_figure
+
         parts = []
         for size in as_sequence(m):
             truth = None
@@ -383,7 +384,7 @@ class Study:
         return make_page(self, **setting, task_id=task_id, models=models)  # type: ignore[arg-type]
 
     @property
-    def _request(self) -> FigureRequest:
-        return FigureRequest(
+    def _request(self) -> TableRequest:
+        return TableRequest(
             store=self.store.root, reading=self.store.reading, paper_setting=self.is_published, n_jobs=self.n_jobs
         )

@@ -25,17 +25,17 @@ from tests.layers import (
 DOORS = {
     "fsspec": {"difftrust_core.store"},
     "joblib": {"difftrust_core.base", "difftrust_core.execution"},
-    "duckdb": {"difftrust_core.estimates"},
+    "duckdb": {"difftrust_core.estimates", "difftrust_core.datasets"},
     "litellm": {"difftrust_core.generation"},
     "markdown_it": {"difftrust_core.generation"},
     "tiktoken": {"difftrust_core.generation"},
-    "distributed": {"difftrust_core.execution"},
+    "distributed": {"difftrust_core.execution", "difftrust.cli"},
     "tenacity": {"difftrust_core.generation"},
     "typer": {"difftrust.cli"},
     "sqlglot": {"difftrust.sql"},
     "tree_sitter": {"difftrust.structure"},
     "sacrebleu": {"difftrust.structure"},
-    "ipywidgets": {"difftrust.explorer"},
+    "ipywidgets": {"difftrust.explorer", "difftrust.study"},
 }
 PURE = {"difftrust_core.metrics", "difftrust_core.languages"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}

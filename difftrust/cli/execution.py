@@ -37,6 +37,7 @@ from difftrust.cli.options import (
     with_structural,
 )
 from difftrust.cli.printing import echo, echo_line, report_comparison, report_doubts, report_execution, report_tests
+from difftrust_core.base.plugins import require
 from difftrust_core.base.records import References, Validity
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -92,6 +93,8 @@ def execute(
 
     if (backend is Backend.DASK) != bool(scheduler):
         raise WrongUsage("--backend dask and --scheduler tcp://host:port go together; give both, or neither")
+    if scheduler:
+        require("distributed", extra="dask", purpose="--backend dask")
     own = load_tasks(tasks) if tasks else []
     opened = Store.open(store)
     named = [*(benchmark or []), *dict.fromkeys(task.benchmark for task in own)]

@@ -222,8 +222,15 @@ def dashboard(
     base_path: Annotated[str, typer.Option(help="Path below which a proxy serves it, such as /difftrust.")] = "",
 ) -> None:
     """Open a store in the browser: which models err, on which tasks, and on which inputs they disagree."""
+    from importlib.util import find_spec
+
     from difftrust_core.base.files import find_shipped
+    from difftrust_core.base.plugins import missing_package
     from difftrust_core.exceptions import NoBenchmark
+
+    for package in ("streamlit", "altair"):
+        if find_spec(package) is None:
+            raise missing_package("the dashboard", package, install="'difftrust[dashboard]'")
 
     app = find_shipped("dashboard/served.py", in_wheel="share/dashboard/served.py", package="difftrust")
     if not app.is_file():

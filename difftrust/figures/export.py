@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from difftrust_core.base.plugins import require
 from difftrust_core.exceptions import WrongUsage
 
 SUFFIXES: Final = (".svg", ".png", ".html")
@@ -24,7 +25,8 @@ def save_chart(chart: Any, path: Path) -> None:
 
 
 def check_suffix(path: Path) -> str:
-    """Return the suffix of a figure's file. Raises WrongUsage unless it is one of SUFFIXES."""
+    """Return the suffix of a figure's file. Raises WrongUsage unless it is one of SUFFIXES, MissingPackage."""
+    require("vl_convert", extra="plots", purpose="writing a chart")
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise WrongUsage(f"a figure is written as {', '.join(SUFFIXES)}, got {path.name!r}; name it figure.svg")

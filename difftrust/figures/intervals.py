@@ -1,6 +1,7 @@
 """A row a model or signal, a dot for its value and a bar for its interval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import altair as alt
@@ -20,8 +21,13 @@ from difftrust.figures.style import (
     styled,
     tips,
     title_of,
+    titled_figure,
 )
-from difftrust.tables.names import with_display_names
+from difftrust.results import Figure
+from difftrust.tables.names import display_name, with_display_names
+from difftrust.tables.readings import READINGS
+from difftrust.tables.request import TableRequest, estimates_for
+from difftrust_core.metrics.intervals import false_trust
 
 ROW: Final = 24
 """Pixels of a signal's row, in the chart of AUROC and in that of correlations."""
@@ -110,3 +116,37 @@ def draw_false_trust(table: pl.DataFrame, *, rows: str = "model", colour: str = 
         )
 
     return panels(table, "benchmark", panel, width=360, height=alt.Step(step, **{"for": "offset"}))
+
+
+def false_trust_figure(frame: pl.DataFrame, models: str | Sequence[str], *, temperature: float) -> Figure:
+    """Return how often tasks are wrong although all programs agree, by what varies in ``frame``: n, m or the model."""
+    varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
+    drawn: dict[str, Any] = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
+    named = ", ".join(map(display_name, (models,) if isinstance(models, str) else models)) or "all models"
+    at = [f"{name} = {frame[name].sort()[-1]:,}" for name in ("m", "n") if name != varied]
+    notes = ("share of the tasks on which all programs agree that are wrong; 95 % Clopper-Pearson, over tasks",)
+    return titled_figure(
+        draw_false_trust(frame, **drawn),
+        frame,
+        f"Wrong although all programs agree, {named}: {', '.join(at)}, temperature {temperature:g}",
+        "A point further left: agreement is worth more. Bars: 95 % intervals over tasks.",
+        notes=notes,
+    )
+
+
+def draw_readings(request: TableRequest) -> Figure:
+    """Return how often a task is wrong although all programs agree, by model, in the three readings."""
+    parts = [
+        false_trust(estimates_for(replace(request, reading=reading))[0]).with_columns(reading=pl.lit(name))
+        for name, reading in READINGS.items()
+    ]
+    frame = pl.concat(parts)
+    said = "erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks"
+    return titled_figure(
+        draw_false_trust(frame, colour="reading", step=9),
+        frame,
+        "Wrong although all programs agree, by model and reading: m = 10, n = 1,000, temperature 0.6",
+        "A point is a model, its bar the 95 % interval over tasks. Inputs outside the domain and faulty references "
+        "account for most of what the first reading calls wrong.",
+        notes=(said,),
+    )

@@ -8,6 +8,7 @@ import polars as pl
 
 from difftrust.figures.curves import draw_mixtures, draw_policies, draw_questions, draw_risk_coverage
 from difftrust.figures.error_incoherence import draw_error_incoherence
+from difftrust.figures.intervals import draw_readings
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.settings import draw_ablation
 from difftrust.figures.style import WIDTH, sizes_of, stacked, titled_figure
@@ -24,7 +25,6 @@ from difftrust.tables.names import display_name
 from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.policies import make_policies
 from difftrust.tables.questions import PUBLISHED, curves_of_answers, gains_said, user_answers
-from difftrust.tables.readings import draw_readings
 from difftrust.tables.render import in_brackets
 from difftrust.tables.request import TableRequest, estimates_for, paper_sizes
 from difftrust_core.base.records import References, Validity

@@ -1,15 +1,11 @@
 """Programs of several models: with the same number of programs, for the same money, and where all of them agree."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
-from difftrust.figures.intervals import draw_false_trust
-from difftrust.figures.style import titled_figure
 from difftrust.research.mixtures import mixture_summary, mixtures, same_price
-from difftrust.results import Figure, Table
-from difftrust.tables.names import display_name
+from difftrust.results import Table
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import WrongUsage
@@ -44,19 +40,3 @@ def same_price_table(
             raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {model} out")
         prices[model, checked[1]] = price
     return Table(pl.concat(same_price(pool, checked, prices, m=m, tasks=tasks) for pool in pools))
-
-
-def false_trust_figure(frame: pl.DataFrame, models: str | Sequence[str], *, temperature: float) -> Figure:
-    """Return how often tasks are wrong although all programs agree, by what varies in ``frame``: n, m or the model."""
-    varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
-    drawn: dict[str, Any] = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
-    named = ", ".join(map(display_name, (models,) if isinstance(models, str) else models)) or "all models"
-    at = [f"{name} = {frame[name].sort()[-1]:,}" for name in ("m", "n") if name != varied]
-    notes = ("share of the tasks on which all programs agree that are wrong; 95 % Clopper-Pearson, over tasks",)
-    return titled_figure(
-        draw_false_trust(frame, **drawn),
-        frame,
-        f"Wrong although all programs agree, {named}: {', '.join(at)}, temperature {temperature:g}",
-        "A point further left: agreement is worth more. Bars: 95 % intervals over tasks.",
-        notes=notes,
-    )

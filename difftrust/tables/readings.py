@@ -5,11 +5,9 @@ from typing import Final
 
 import polars as pl
 
-from difftrust.figures.intervals import draw_false_trust
-from difftrust.figures.style import titled_figure
 from difftrust.research import suspects as suspicion
 from difftrust.research.coders import MEAN
-from difftrust.results import Figure, Table
+from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import requested_table_4
 from difftrust.tables.request import TableRequest, estimates_for, paper_sizes
@@ -55,24 +53,6 @@ def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     found = found.join(means, on="benchmark", how="left")
     of_mean = pl.when(pl.col("model") == MEAN).then("mean").otherwise("wrong_although_agreeing")
     return found.with_columns(wrong_although_agreeing=of_mean).drop("mean")
-
-
-def draw_readings(request: TableRequest) -> Figure:
-    """Return how often a task is wrong although all programs agree, by model, in the three readings."""
-    parts = [
-        false_trust(estimates_for(replace(request, reading=reading))[0]).with_columns(reading=pl.lit(name))
-        for name, reading in READINGS.items()
-    ]
-    frame = pl.concat(parts)
-    said = "erroneous tasks among those where all programs agree; bars: 95 % Clopper-Pearson intervals over tasks"
-    return titled_figure(
-        draw_false_trust(frame, colour="reading", step=9),
-        frame,
-        "Wrong although all programs agree, by model and reading: m = 10, n = 1,000, temperature 0.6",
-        "A point is a model, its bar the 95 % interval over tasks. Inputs outside the domain and faulty references "
-        "account for most of what the first reading calls wrong.",
-        notes=(said,),
-    )
 
 
 KINDS: Final = (

@@ -4,11 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from difftrust_core.base.plugins import require
 from difftrust_core.base.records import BadRow
 from difftrust_core.base.task import MOST_NAME, Task
 from difftrust_core.datasets.artifact import read_artifact
@@ -244,17 +246,18 @@ def _check_schema(path: Path) -> None:
 
 def _check_size(path: Path) -> None:
     """Refuse a file whose pages or rows unpack to too much, before any is unpacked."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import duckdb
 
+    pages = "SELECT sum(total_uncompressed_size) FROM parquet_metadata($1) WHERE path_in_schema IN (SELECT unnest($2))"
+    name = escape(str(path))
     try:
-        found = pq.read_metadata(path)
-    except pa.ArrowException as e:
+        with duckdb.connect() as connection:
+            (unpacked,) = connection.execute(pages, [name, list(SCHEMA)]).fetchall()[0]
+            (n_rows,) = connection.execute("SELECT num_rows FROM parquet_file_metadata($1)", [name]).fetchall()[0]
+    except duckdb.Error as e:
         raise OSError(e) from None
-    groups = [found.row_group(at) for at in range(found.num_row_groups)]
-    columns = [group.column(at) for group in groups for at in range(group.num_columns)]
-    pages = sum(column.total_uncompressed_size for column in columns if column.path_in_schema in SCHEMA)
-    _check_unpacked(path, pages + ROW * found.num_rows)
+    _check_unpacked(path, int(unpacked or 0) + ROW * int(n_rows))
+    _check_unpacked(path, int(unpacked or 0) + ROW * int(n_rows or 0))
 
 
 def _check_unpacked(path: Path, n_bytes: int) -> None:
@@ -281,12 +284,11 @@ def _scan(path: Path, selection: Selection) -> pl.DataFrame:
 
 def _decoded(path: Path) -> pl.DataFrame:
     """Read a file with broken text: polars refuses it as a whole; here the rows concerned are marked."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    purpose = f"{path}: expected text in UTF-8, found other bytes; naming the rows concerned"
+    pq: Any = require("pyarrow.parquet", extra="arrow", purpose=purpose)
     try:
         table = pq.read_table(path, columns=list(SCHEMA), read_dictionary=_TEXTS)
-    except pa.ArrowException as e:
+    except pq.lib.ArrowException as e:
         raise OSError(e) from None
     texts = {name: _texts(table[name]) for name in _TEXTS}
     _check_unpacked(path, sum(len(text or "") for column in texts.values() for text in column))

@@ -21,7 +21,13 @@ from difftrust_core.base.files import FileState, file_state
 from difftrust_core.base.records import AS_STORED, Coder, Kind, Load, Reading
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.exceptions import NoStore, WrongUsage
-from difftrust_core.generation.prices import Price, count_tokens, recorded_prices, recorded_prompt_tokens
+from difftrust_core.generation.prices import (
+    Price,
+    can_count_tokens,
+    count_tokens,
+    recorded_prices,
+    recorded_prompt_tokens,
+)
 from difftrust_core.metrics.equality import EQUALITIES, Equality, numbered
 from difftrust_core.store.store import SCHEMAS, Store
 
@@ -333,12 +339,14 @@ def _known_tokens(store: Store, benchmark: str) -> pl.DataFrame:
 def _counted(store: Store, benchmark: str, known: pl.DataFrame) -> pl.DataFrame:
     programs = store.read("programs", {"benchmark": benchmark}).select("program_id", "code").unique("program_id")
     missing = programs.join(known, on="program_id", how="anti").sort("program_id")
+    missing = missing if can_count_tokens() else missing.clear()
     counted = pl.Series(count_tokens(missing["code"].to_list()), dtype=pl.UInt32)
     return missing.select("program_id", n_tokens=counted)
 
 
 def _prompt_tokens(store: Store, benchmark: str) -> pl.DataFrame:
-    counted = [(task.task_id, recorded_prompt_tokens(task)) for task in store.read_tasks(benchmark)]
+    tasks = store.read_tasks(benchmark) if can_count_tokens() else ()
+    counted = [(task.task_id, recorded_prompt_tokens(task)) for task in tasks]
     return pl.DataFrame(counted, schema={"task_id": pl.String, "counted_prompt": pl.Int64}, orient="row")
 
 

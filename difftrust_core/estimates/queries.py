@@ -34,6 +34,13 @@ _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
 _IN_MACRO = "while executing the UDF: "
 
 
+class _Stream:
+    """A frame that DuckDB reads without pyarrow, which it would ask of polars' own."""
+
+    def __init__(self, frame: pl.DataFrame):
+        self.__arrow_c_stream__ = frame.__arrow_c_stream__
+
+
 def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyConnection:
     """Return an in-memory database with the store's tables as views.
 
@@ -45,7 +52,7 @@ def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyC
     connection = duckdb.connect(":memory:")
     with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
         connection.execute("SET enable_progress_bar = false")
-    connection.register("audits", audit_frame().to_arrow())
+    connection.register("audits", _Stream(audit_frame()))
     chosen = {"validity": store.settings().validity, "equality": equality}
     for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
         if store.holds(table):
@@ -142,7 +149,7 @@ def _create_view(
     files = [str(path) for path in store.files(table) if table != "estimates" or _is_of_this_version(path)]
     source = empty = f"no_{name or table}"
     if not files or table in MAY_BE_MISSING:
-        connection.register(empty, pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}).to_arrow())
+        connection.register(empty, _Stream(pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]})))
     if files:
         types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
         spelled = ", ".join(_quoted(path) for path in files)
@@ -216,8 +223,7 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
     if kinds != [duckdb.StatementType.SELECT]:
         found = ", ".join(kind.name for kind in kinds) or "none"
         raise WrongUsage(f"expected one SELECT, found {found[:100]}; ask for rows, `WITH ... SELECT` included")
-    answer: pl.DataFrame = connection.sql(statements[0].query, params=list(parameters)).pl()
-    return answer
+    return pl.DataFrame(connection.sql(statements[0].query, params=list(parameters)))
 
 
 def _refused(store: Store, error: duckdb.Error) -> DifftrustError:

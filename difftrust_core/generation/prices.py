@@ -8,14 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from difftrust_core.base.plugins import CODERS, plugin_names
+from difftrust_core.base.plugins import CODERS, plugin_names, require
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import DifftrustError
-
-if TYPE_CHECKING:
-    from tiktoken import Encoding
 
 _PER = 1_000_000
 
@@ -121,10 +118,15 @@ own text: 92 tokens on HumanEval, 90 on MBPP, at each of the three temperatures.
 _FOLDER = "TIKTOKEN_CACHE_DIR"
 
 
+def can_count_tokens() -> bool:
+    """Tell whether the tokenizer is installed; where it is not, numbers of tokens are unknown."""
+    return all(importlib.util.find_spec(name) for name in ("tiktoken", "litellm"))
+
+
 def count_tokens(texts: Sequence[str]) -> list[int]:
     """Return the number of tokens of each text. Raises DifftrustError if the tokenizer's file is not installed."""
-    encoding = _encoding()
-    return [len(tokens) for tokens in encoding.encode_ordinary_batch(list(texts), num_threads=1)]
+    encoding = _encoding() if texts else None
+    return [len(tokens) for tokens in encoding.encode_ordinary_batch(list(texts), num_threads=1)] if encoding else []
 
 
 def recorded_prompt_tokens(task: Task) -> int:
@@ -133,9 +135,8 @@ def recorded_prompt_tokens(task: Task) -> int:
     return count_tokens([own])[0] + PUBLISHED_WORDING_TOKENS
 
 
-def _encoding() -> "Encoding":
-    import tiktoken
-
+def _encoding() -> Any:
+    tiktoken: Any = require("tiktoken", extra="llm", purpose="counting tokens")
     # litellm brings the files along; tiktoken alone would fetch them. It remembers an encoding once it has it.
     found = importlib.util.find_spec("litellm")
     places = found.submodule_search_locations if found else None

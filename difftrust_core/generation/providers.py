@@ -11,11 +11,10 @@ import urllib.request
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from types import ModuleType
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
-from difftrust_core.base.plugins import CODERS, load_plugin, plugin_names
+from difftrust_core.base.plugins import CODERS, load_plugin, require
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
@@ -186,7 +185,6 @@ def refused(status: int, message: str, model: str, provider: str, api_base: str 
     return None
 
 
-_OFFLINE = "offline"
 _QUIET = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
 _SILENCE = 100
 """A logging level above all that is said: what libraries log of a request may hold its headers."""
@@ -303,6 +301,8 @@ def most_completion(model: str) -> int | None:
 
 async def sample_reply(ask: Ask) -> Reply:
     """Return the model's reply to one request, made once. Raises NoReply, with nothing secret in it."""
+    if is_offline(ask.model):
+        return _offline_reply(ask)
     litellm = _litellm()
     try:
         async with asyncio.timeout(ask.timeout):  # the whole reply, also one that trickles
@@ -328,8 +328,6 @@ def _arguments(ask: Ask) -> dict[str, Any]:
         found["api_base"] = ask.api_base
         if ask.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
             found["api_key"] = _NO_KEY
-    if is_offline(ask.model):
-        found["metadata"] = {_OFFLINE: ask}
     return found
 
 
@@ -415,50 +413,42 @@ def _counted(usage: Any, has_text: bool) -> tuple[int | None, int | None]:
 
 async def close_connections() -> None:
     """Close what is open to providers. To be called before the event loop ends: connections belong to it."""
-    litellm = _litellm()
-    await litellm.close_litellm_async_clients()
-    litellm.in_memory_llm_clients_cache.flush_cache()
+    for litellm in _imported:
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()
 
 
-_imported: list[ModuleType] = []
+_imported: list[Any] = []
 
 
-def _litellm() -> ModuleType:
+def _litellm() -> Any:
     """Return litellm, imported now if it was not: it takes seconds. It is kept from calling home and from talking."""
     if not _imported:
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads keys from any .env file it finds
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import litellm
+            litellm: Any = require("litellm", extra="llm", purpose="asking models")
         warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")  # it goes on importing later
         litellm.telemetry = False
         litellm.suppress_debug_info = True
         litellm.disable_hf_tokenizer_download = True
         for name in _QUIET:
             logging.getLogger(name).setLevel(_SILENCE)
-        _add_offline(litellm)
         _imported.append(litellm)
     return _imported[0]
 
 
-def _add_offline(litellm: Any) -> None:
-    """Make the coders of plugins providers of litellm: the same path for all."""
-
-    class Offline(litellm.CustomLLM):  # type: ignore[misc]
-        async def acompletion(self, *_: Any, model_response: Any, litellm_params: Any = None, **__: Any) -> Any:
-            ask: Ask = litellm_params["metadata"][_OFFLINE]
-            code = _sampled_offline(ask)[ask.sample_index].code
-            model_response.choices[0].message.content = f"```{language_of(ask.task).name}\n{code.rstrip()}\n```\n"
-            model_response.choices[0].finish_reason = "stop"
-            return model_response
-
-    names = plugin_names(CODERS)
-    litellm.custom_provider_map = [
-        *(entry for entry in litellm.custom_provider_map if entry["provider"] not in names),
-        *({"provider": name, "custom_handler": Offline()} for name in names),
-    ]
-    litellm.utils.custom_llm_setup()
+def _offline_reply(ask: Ask) -> Reply:
+    code = _sampled_offline(ask)[ask.sample_index].code.rstrip()
+    return Reply(
+        text=f"```{language_of(ask.task).name}\n{code}\n```\n",
+        prompt_tokens=None,
+        completion_tokens=None,
+        finish_reason="stop",
+        reply_id=None,
+        served_model=ask.model,
+    )
 
 
 _sampled_before: dict[tuple[str, str, str, float, int, int], list[Candidate]] = {}
