@@ -293,7 +293,7 @@ class Choice:
                 yield there
 
     def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return one row per (model, task), of all models unless named: the columns of ``ablation.TASK_SCHEMA``.
+        """Return one row per (model, task), of all models unless named: the columns of ``measures.TASK_SCHEMA``.
 
         Models are left out if a program of theirs was not executed on n inputs, because a mean over some of the tasks
         would mislead; ``left_out`` names them.
@@ -340,7 +340,7 @@ def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
 
 
 def passed_tests(chosen: Choice) -> pl.DataFrame:
-    """Return which share of each model's first m candidates passes the tests of a task: ``analysis.passed_tests``.
+    """Return which share of each model's first m candidates passes the tests of a task: ``research.passed_tests``.
 
     No row where these are the inputs already, or the store holds no results on tests.
     """

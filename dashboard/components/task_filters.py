@@ -83,7 +83,7 @@ def everywhere(chosen: Choice) -> list[Choice]:
 
 @kept()
 def cells(chosen: Choice, everything: bool) -> pl.DataFrame:
-    """Return the cells of the benchmark, or of all of the store: ``analysis.matrix.cells_of``."""
+    """Return the cells of the benchmark, or of all of the store: ``tasks.model_matrix.cells_of``."""
     choices = everywhere(chosen) if everything else [chosen]
     return cells_of(pl.concat([each.estimates() for each in choices]))
 

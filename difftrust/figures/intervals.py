@@ -43,7 +43,7 @@ TITLES: Mapping[str, str] = {
 
 
 def draw_models(table: pl.DataFrame) -> Any:
-    """Draw the intervals of ``comparison.long_intervals``: models as rows in the table's order, measures as panels."""
+    """Draw the intervals of ``sentences.long_intervals``: models as rows in the table's order, measures as panels."""
     order = with_display_names(table)["model"].unique(maintain_order=True).to_list()
     measures = [title for name, title in TITLES.items() if name in set(table["measure"])]
     shown = with_display_names(table.with_columns(pl.col("measure").replace_strict(TITLES)))
@@ -85,8 +85,9 @@ def draw_auroc(table: pl.DataFrame) -> Any:
 def draw_false_trust(table: pl.DataFrame, *, rows: str = "model", colour: str = "m", step: int = 11) -> Any:
     """Draw the share of erroneous tasks among those without a disagreement: a row a ``rows``, a panel a benchmark.
 
-    ``table``: one row a (benchmark, rows, colour) of ``benchmark.false_trust``: p_erroneous with p_erroneous_low and
-    p_erroneous_high, n_coherent and n_erroneous, which stand at the right. Rows are in order of their first colour.
+    ``table``: one row a (benchmark, rows, colour) of ``metrics.intervals.false_trust``: p_erroneous with
+    p_erroneous_low and p_erroneous_high, n_coherent and n_erroneous, which stand at the right. Rows are in
+    order of their first colour.
     """
     table = with_display_names(table) if rows == "model" else table
     kinds = table[colour].unique().sort().cast(pl.String).to_list()

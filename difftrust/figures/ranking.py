@@ -59,7 +59,7 @@ def draw_ranking(
 
     A colour a family. Names stand where they cover nothing; a name without room is left out, and said on hovering.
     Columns <measure>_low and <measure>_high, where there are any, become crosses. The line is the bound E = I / 2
-    (I <= 2E), the region below it shaded; for found and erroneous (``benchmark.coder_measures``), and for their ranks,
+    (I <= 2E), the region below it shaded; for found and erroneous (``coders.coder_measures``), and for their ranks,
     equality. ``is_fluid``: names are placed for every width of the page, in a chart of one benchmark, and points can be
     clicked: PICKED says the ``id`` of the model, where the table has such a column, else the model.
     """

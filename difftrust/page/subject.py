@@ -58,7 +58,7 @@ class Subject:
     equality: str
     pool: Pool
     tasks: pl.DataFrame
-    """A row a (model, task): ``ablation.TASK_SCHEMA``."""
+    """A row a (model, task): ``measures.TASK_SCHEMA``."""
     left_out: tuple[str, ...]
     """Models of which a program was not executed on n inputs."""
 

@@ -69,7 +69,7 @@ def with_intervals(
 ) -> pl.DataFrame:
     """Return ``table`` with columns <measure>_low and <measure>_high right of each of its MEASURES.
 
-    ``table``: ``aggregate.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; null where
+    ``table``: ``coders.table_4`` of ``estimates``, its rows of means included. BCa bootstrap over tasks; null where
     undefined.
     """
     measures = [name for name in table.columns if name in MEASURES]
@@ -142,7 +142,7 @@ def ranking_intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return ``aggregate.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its rhos.
+    """Return ``coders.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its rhos.
 
     The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
     rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t.

@@ -45,7 +45,7 @@ POOLED: Final = "all, pooled"
 def make_rankings(request: TableRequest) -> Table:
     """Return Spearman's rho over the coders: a row a benchmark, temperature and rule of detection.
 
-    Columns: benchmark, temperature, detection, coders, and each rho of ``aggregate.rankings`` with its ends; published,
+    Columns: benchmark, temperature, detection, coders, and each rho of ``coders.rankings`` with its ends; published,
     what the paper's Figure 1 has. Raises NoStore if nothing is executed.
     """
     store = request.open()

@@ -1,7 +1,7 @@
 """Read one task from a store: its description, inputs, outcomes and programs.
 
 A results store holds the most telling inputs only (``disagreements``), no description and no program: these are looked
-for among the benchmarks and recorded candidates of this machine (``datasets.texts``).
+for among the benchmarks and recorded candidates of this machine (``tasks.texts``).
 """
 
 import json

@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 def cells_of(estimates: pl.DataFrame) -> pl.DataFrame:
     """Return a row each (benchmark, task, model), also where a model has no row on a task that another has one on.
 
-    ``estimates``: the columns of ``tally.estimates_of`` and benchmark, model, task_id, one row each; models of one
+    ``estimates``: the columns of ``estimates.estimates_of`` and benchmark, model, task_id, one row each; models of one
     temperature. Columns: benchmark, task_id, model, happened (of HAPPENED), agreement (of AGREEMENT), error,
     incoherence, n_classes (null where unknown). A model that has no row in a benchmark has no cell there.
     """

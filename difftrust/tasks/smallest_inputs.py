@@ -2,7 +2,7 @@
 
 For each task: of each behaviour of the chosen candidates one on which it differs from the reference, and for each coder
 one on which its largest cluster differs from each of its others. Texts that the store lacks are taken from what is on
-this machine (``datasets.texts``), inputs that it lacks are drawn again by its seed.
+this machine (``tasks.texts``), inputs that it lacks are drawn again by its seed.
 """
 
 from collections import Counter

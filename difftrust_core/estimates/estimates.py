@@ -23,7 +23,7 @@ _ROWS = 100_000
 def open_pools(store: Store, *, equality: str = Equality.PAPER, n_jobs: int = 1) -> dict[str, Pool]:
     """Return the behaviours of each benchmark of a store, made for the occasion where they are not up to date.
 
-    Nothing is written. ``results.load_pool`` is the same for a store that is up to date. Raises BadStore if a file is
+    Nothing is written. ``pool.load_pool`` is the same for a store that is up to date. Raises BadStore if a file is
     missing or damaged.
     """
     if not estimates_are_stale(store):

@@ -316,8 +316,8 @@ def ablation(
     Several coders make a mixture, itself a coder: the m programs are drawn from them evenly (``shares``). Columns:
     TASK_SCHEMA, and with ``subsets`` SUBSET_SCHEMA, which speaks of every choice of m recorded candidates, not of the
     first m. None: all there are. Tasks on which a candidate was not executed that far are left out; undefined is null.
-    ``estimates`` of ``estimators.estimate`` on the whole matrix are the same numbers, to the last bit. Raises
-    WrongUsage for a coder that is not there, or m or n < 1.
+    They equal the estimates of the whole matrix to the last bit. Raises WrongUsage for a coder that is not there,
+    or m or n < 1.
     """
     if not coders or (m is not None and m < len(coders)) or (n is not None and n < 1):
         raise WrongUsage(f"ablations need a coder, m >= the number of coders and n >= 1, got {coders}, {m}, {n}")

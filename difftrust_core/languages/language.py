@@ -78,7 +78,7 @@ class Language(Protocol):
     name: str
     """As in ``Task.language``."""
     grammar: str
-    """The name of its grammar in ``metrics.structure``."""
+    """The name of its tree-sitter grammar."""
     limits: "Limits"
     """What one program may use, unless the user says otherwise."""
     test_limits: "Limits | None" = None

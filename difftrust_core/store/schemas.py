@@ -17,7 +17,7 @@ from difftrust_core.exceptions import BadStore
 CHUNK_TABLES = ("inputs", "outcomes", "behaviours", "executions")
 """One file a task and range of inputs each; every one speaks of those before it."""
 MEASURED = ("cpu_seconds", "peak_kb")
-"""Columns of ``executions`` that differ from run to run; null in a packed store (``analysis.packing``)."""
+"""Columns of ``executions`` that differ from run to run; null in an exported store."""
 SHARES = (
     "error", "incoherence", "incoherence_v", "p_detected", "p_erroneous", "functional_incoherence", "functional_error",
 )  # fmt: skip

@@ -293,7 +293,7 @@ def _connect_locally(baits: dict[str, Any]) -> None:
 def self_test(baits: dict[str, Any]) -> list[str]:
     """Return what a confined child is still able to do, as a list of words; empty where all is shut.
 
-    ``baits``: what really is there on the host's side, see ``baits.py``.
+    ``baits``: what really is there on the host's side, see ``host.laid_out``.
     """
     trials = {
         "files": lambda: _read(baits.get("file", "/etc/passwd")),
