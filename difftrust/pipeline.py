@@ -241,10 +241,11 @@ def check(
     what is asked for. ``check("module.py::f", models=[...])`` samples m programs for a signature and docstring,
     ``candidates=`` takes the *.py files of a folder. Everything runs in the sandbox. ``examples`` ("f(1) == 2",
     "f([]) raises ValueError") and those of the docstring run first and say what is right; inputs obey ``assume``
-    ("start <= end"). Beside the n random inputs run up to ``witnesses`` seed inputs as they are. Outcomes are compared
-    by value, floats within ``tolerance``; ``equality="paper"`` allows 0.1 %, "strict" nothing. ``allow_imports`` names
-    packages that programs may import. The verdict is coherent, incoherent, disagreement found (on a witness only) or
-    undecided. Raises WrongUsage without anything to compare, BadStub if the function cannot be checked.
+    ("start <= end"). In addition to the n random inputs, up to ``witnesses`` seed inputs run unchanged. Outcomes are
+    compared by value, floats within ``tolerance``; ``equality="paper"`` allows 0.1 %, "strict" nothing.
+    ``allow_imports`` names packages that programs may import. The verdict is coherent, incoherent, disagreement found
+    (on a seed input only) or undecided. Raises WrongUsage without anything to compare, BadStub if the
+    function cannot be checked.
 
     >>> def middle(values: list[int]) -> int:
     ...     \"\"\"Return the middle one of the sorted values.\"\"\"

@@ -47,7 +47,8 @@ def open_study(
 
     ``inputs``: "reference" (those that the reference accepts, as published), "domain" (those that the task allows) or
     what else the store was executed on; None: the store's own. ``references``: "published" (all tasks) or "audited"
-    (without those whose reference or description is at fault). ``load="strict"``: what loads only trimmed does not.
+    (without those whose reference or description is at fault). ``load="strict"``: a program whose
+    trailing lines fail counts as not loading.
 
     >>> study = dt.open()
     >>> study.benchmarks

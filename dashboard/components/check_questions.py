@@ -35,7 +35,7 @@ def show_questions(written: Mapping[str, Any] | None) -> None:
     question = asking.question()
     if question is None and not said:
         return
-    heading("Which are right?")
+    heading("Choose the right outcomes")
     if question is not None:
         _show_question(asking, question, said)
     if said:

@@ -28,7 +28,7 @@ from difftrust.outputs.report_text import (
 
 _TITLES = {
     "incoherent": ":material/error: The programs disagree",
-    "disagreement found": ":material/error: The programs disagree on an input that seeks a disagreement",
+    "disagreement found": ":material/error: The programs disagree on a seed input",
     "coherent": ":material/check: The programs agree",
     "undecided": ":material/help: Undecided",
 }
@@ -124,7 +124,7 @@ def _where(found: Mapping[str, Any], report: Report) -> str:
     kind = "the smallest" if found["minimal"] else "the smallest one found"
     on = f"{found['n_inputs']:,} of {report['n']:,} inputs"
     if not found["n_inputs"]:
-        on += f" and {found['n_witnesses']:,} of {report['n_witnesses']:,} witness inputs"
+        on += f" and {found['n_witnesses']:,} of {report['n_witnesses']:,} seed inputs"
     return f"**Clusters {found['first']} and {found['second']} differ** on {on}; {kind}:"
 
 

@@ -84,10 +84,10 @@ def _say_nothing(task: TaskView, kind: str) -> None:
     n_inputs = count_inputs(task, kind)
     if not n_inputs and kind == DISAGREEING:
         n_loading = sum(cluster.n_candidates for cluster in task.clustering.clusters if cluster.loads)
-        one = "No program loads." if not n_loading else "There is one program: it takes two to disagree."
-        st.markdown("There are none: all programs agree on every input." if n_loading > 1 else one)
+        one = "No program loads." if not n_loading else "There is one program; at least two are needed."
+        st.markdown("None: all programs agree on every input." if n_loading > 1 else one)
     elif not n_inputs:
-        st.markdown("There are none: no program differs from what is right on any input.")
+        st.markdown("None: no program differs from what is right on any input.")
     else:
         st.markdown("No such input is listed here.")
         text.show_small(f"The inputs of this task are missing; {REMEDIES['inputs'].replace('`', '')}.")
@@ -131,7 +131,8 @@ def _say_marks(one: ReadInput, *, has_checker: bool) -> None:
     if one.n_inputs is not None and one.n_inputs > 1:
         marks.append(f"stands for {count_of(one.n_inputs, 'input')}")
     said = " · ".join(marks)
-    text.show_small(f"{said[:1].upper()}{said[1:]}. {verdict(one.kind, one.place, has_checker=has_checker)}")
+    shows = verdict(one.kind, one.place, has_checker=has_checker)
+    text.show_small(f"{said[:1].upper()}{said[1:]}. {shows}".rstrip())
 
 
 def _show_answers(task: TaskView, one: ReadInput, *, blind: bool) -> None:

@@ -102,7 +102,7 @@ def _named(task: TaskView, number: int) -> str:
 
 
 def _shown(task: TaskView, number: int) -> str:
-    code = task.code_of(number) or "# the text of this program is not here"
+    code = task.code_of(number) or "# the text of this program is missing"
     return without_docstrings(code) if task.language == "python" else code
 
 

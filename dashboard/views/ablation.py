@@ -308,7 +308,7 @@ def _show_costs(chosen: Choice, series: Sequence[tuple[str, ...]], rate: str, ta
     bounded = table.filter("cost_usd_is_lower_bound")["model"].unique(maintain_order=True)
     if not bounded.is_empty():
         names = ", ".join(map(text.model_name, bounded))
-        text.show_line(f"Drawn at a lower bound of their cost, for reasoning was not recorded: {names}")
+        text.show_line(f"Drawn at a lower bound of their cost, because reasoning was not recorded: {names}")
     st.markdown(
         "The numbers at the points are m, the programs per task; lines and shades are those of the charts above."
     )

@@ -36,9 +36,9 @@ _ABOUT = (
 SHARES = tuple(step / 100 for step in range(5, 101, 5))
 _ALARMS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 _WISH = (0.8, 0.05)
-_BEST = "cheapest for the wish"
+_BEST = "cheapest for this goal"
 _RESAMPLES = 1000
-_WIDTH = "The wider the line, the more false alarms. A circle marks the answer above, the dashed line your wish."
+_WIDTH = "The wider the line, the more false alarms. A circle marks the answer above, the dashed line your goal."
 
 
 def draw() -> None:
@@ -158,7 +158,7 @@ def _show_answer(wish: Wish) -> None:
     if found.is_enough:
         heading("Buy this")
     else:
-        heading("Nothing recorded reaches this; the nearest")
+        heading("Nearest recorded policy")
         fitted = found.row["fitted_detection"]
         text.show_sentence(
             f"No policy finds {goal}. On the tasks used for choosing, the one below finds {as_share(fitted)}, "
@@ -236,7 +236,7 @@ def _show_models(wish: Wish) -> None:
     table = _models_curve(chosen, by_price, wish.alarms)
     if table["series"].n_unique() < 2:
         return
-    heading("Which model's errors are found for how much")
+    heading("Errors found by cost and model")
     others = [name for name in chosen.models if _is_priced(chosen, name) != by_price]
     unknown = f" Not drawn, their price is unknown: {', '.join(map(text.model_name, others))}." if others else ""
     text.show_sentence(

@@ -118,7 +118,7 @@ def _show_correlations(chosen: Choice, correlations: pl.DataFrame) -> None:
         st.markdown("No signal is measured for these models.")
         return
     st.markdown(
-        "Pearson's correlation over all pairs of model and task. Signals near 1 or -1 say the same"
+        "Pearson's correlation over all pairs of model and task. Signals near 1 or -1 carry the same information"
         + ("." if chosen.blind else "; the first row is the error itself.")
     )
     downloads.show_chart(draw_correlations(correlations), correlations, name="correlations")

@@ -28,7 +28,7 @@ def draw() -> None:
     try:
         task = read_task(chosen, task_id, models)
     except (WrongUsage, TooFewCandidates) as e:
-        st.info("There is nothing to show for these choices.")
+        st.info("Nothing to show for these choices.")
         text.show_sentence(str(e))
         return
     heading(headline(task.clustering, blind=chosen.blind, has_checker=task.has_checker))
@@ -77,7 +77,7 @@ def _show_statements(chosen: Choice, task: TaskView, models: tuple[str, ...]) ->
         text.show_sentence(sentence)
     if chosen.validity == "domain" and task.domain is None:
         kept = "its reference returns a value or, without one, half of the programs do"
-        text.show_small(f"Nobody has said what this task allows: its inputs are those on which {kept}.")
+        text.show_small(f"This task has no domain: its inputs are those on which {kept}.")
     if not chosen.blind:
         _say_error(task.clustering.clusters, task.clustering.n, by="checker" if task.has_checker else "reference")
         _say_tests(passed_tests(chosen).filter(pl.col("model").is_in(models), task_id=task.task_id))

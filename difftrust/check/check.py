@@ -121,7 +121,8 @@ class _Check:
         verdict = verdict_of(found, doubts)
         disagreements = self._disagreements() if found.is_comparable else ()
         if found.interval is not None:
-            self.notes.append(of_the_coder(found.labels, found.weights, found.subject))
+            source = "from the same source" if self.prepared.subject else f"by {found.subject}"
+            self.notes.append(of_the_coder(found.labels, found.weights, source))
         clusters = tuple(self._cluster(number, rows) for number, rows in enumerate(self.rows, 1))
         return CheckReport(
             task=self.task,

@@ -67,7 +67,7 @@ class CheckOptions(RunOptions):
     typed: bool = True
     """Inputs keep to the annotated types."""
     witnesses: int = 100
-    """So many seed inputs as they are run beside the n, at most; 0: none."""
+    """At most so many seed inputs run unchanged, in addition to the n; 0: none."""
     validity: str = "quorum"
 
     @property

@@ -21,7 +21,7 @@ from difftrust_core.metrics.estimates import Counts, Floats, Labels
 LEVEL = 0.95
 COVERS = "the choice of inputs, given these programs"
 Verdict = Literal["coherent", "incoherent", "disagreement found", "undecided"]
-"""``disagreement found``: all agree on the measured inputs, not on a witness."""
+"""``disagreement found``: all agree on the measured inputs, not on a seed input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Candidates that did the same on every input, and on every witness."""
+    """Candidates that did the same on every input, seed inputs included."""
 
     number: int
     """From 1, by size; those that do not work come last."""
@@ -64,7 +64,7 @@ class Disagreement:
     n_inputs: int
     """On how many of the n inputs the two differ."""
     n_witnesses: int
-    """On how many of the witnesses they differ."""
+    """On how many of the seed inputs they differ."""
     arguments: str | None
     """An argument tuple; None where none was confirmed: a program does not load, hangs, or differs by chance."""
     outcomes: tuple[Outcome, Outcome] | None
@@ -168,9 +168,9 @@ class CheckReport:
     undecided: tuple[Undecided, ...]
     """What keeps the check from saying coherent."""
     n_witnesses: int
-    """Witnesses: inputs that seek a disagreement, beside the n; incoherence and its interval speak of the n alone."""
+    """Seed inputs that run unchanged, in addition to the n; incoherence and its interval count the n only."""
     n_witnessed: int
-    """Witnesses on which some two candidates differ."""
+    """Seed inputs on which some two candidates differ."""
     seed: int
     equality: str
     tolerance: float
@@ -247,36 +247,40 @@ def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
     n, hits = len(disagreement), int(np.count_nonzero(disagreement))
     if not hits and interval.high == 0:
         return (
-            f"No disagreement on all {n} inputs that the types and the domain allow. "
-            "It proves no program right: all may share one error."
+            f"No disagreement on any of the {n} inputs that the types and the domain allow. "
+            "This does not show that the programs are right: all may make the same mistake."
         )
     if hits:
         return (
-            f"A disagreement proves an error: on {hits} of {n} inputs at least one program is wrong. "
-            f"The error of {subject} is E >= I/2 >= {interval.low / 2:.4f} "
-            f"(at {interval.level:.0%}, over {interval.covers})."
+            f"The programs disagree on {hits} of {n} inputs: on each of these at least one program is wrong. "
+            f"{at_least(interval)} of the results of {subject} are wrong "
+            f"({interval.level:.0%} confidence, over {interval.covers}; E >= I/2)."
         )
     return (
         f"No disagreement in {n} inputs: the incoherence of {subject} is at most {interval.high:.4f} "
-        f"(at {interval.level:.0%}, over {interval.covers}; Theorem 4.3). "
-        "It proves no program right: all may share one error."
+        f"({interval.level:.0%} confidence, over {interval.covers}). "
+        "This does not show that the programs are right: all may make the same mistake."
     )
 
 
-def witness_statement(n_witnessed: int, n_witnesses: int) -> str:
-    """Return what a disagreement that only witnesses show is worth."""
+def at_least(interval: Interval) -> str:
+    """Return the least share of wrong results, half the incoherence, as ``At least 14.8 %``."""
+    return f"At least {50 * interval.low:.3g} %"
+
+
+def seed_statement(n_differing: int, n_seeds: int) -> str:
+    """Return what a disagreement that only seed inputs show is worth."""
     return (
-        f"The candidates differ on {n_witnessed} of {n_witnesses} witness inputs, which seek a disagreement: where the "
-        "function allows such an input, at least one program is wrong. They are not drawn at random, so the "
-        "incoherence does not count them."
+        f"The programs disagree on {n_differing} of {n_seeds} seed inputs: if the function allows these inputs, at "
+        "least one program is wrong. Seed inputs are not drawn at random, so the incoherence does not count them."
     )
 
 
-def of_the_coder(labels: Labels, counts: Counts, subject: str) -> str:
-    """Return what these programs say of others by the same coder: another question, and a wider interval."""
+def of_the_coder(labels: Labels, counts: Counts, source: str) -> str:
+    """Return what these programs say of new ones from the same ``source``: another question, and a wider interval."""
     least = error_lower_bound_over_programs(labels, counts, confidence=LEVEL)
     between = incoherence_interval_over_programs(labels, counts, confidence=LEVEL)
     return (
-        f"of further programs by whoever wrote {subject}: incoherence {between}, error at least {least.low:.4f} "
-        f"(at {LEVEL:.0%}, over the choice of programs)"
+        f"new programs {source}: incoherence {between}, error at least {least.low:.4f} "
+        f"({LEVEL:.0%} confidence, over the choice of programs)"
     )

@@ -19,8 +19,8 @@ from difftrust.check.report import (
     Verdict,
     exact_interval,
     input_interval,
+    seed_statement,
     statement,
-    witness_statement,
 )
 from difftrust.check.spelling import spell_kind, spelled_call, spelled_method
 from difftrust_core.base.records import Kind, Outcome
@@ -45,7 +45,7 @@ class Evidence:
     drawn: Drawn
     measured: Measured
     seeds: OutcomeClasses
-    """The programs that work on the seed inputs as they are: witnesses, which nothing that is measured looks at."""
+    """The programs that work on the unchanged seed inputs, which nothing that is measured counts."""
     validation: tuple[Validation, ...]
     excluded: Excluded | None
 
@@ -206,7 +206,7 @@ def statement_of(verdict: Verdict, doubts: Sequence[Undecided], found: Evidence)
     if disagreement is None or found.interval is None:
         return " ".join(said)
     if found.seeds.splitting and not disagreement.any():
-        said.append(witness_statement(len(found.seeds.splitting), len(found.seeds.inputs)))
+        said.append(seed_statement(len(found.seeds.splitting), len(found.seeds.inputs)))
     if not (verdict == "undecided" and disagreement.any()):
         said.append(statement(disagreement, found.interval, found.subject))
     return " ".join(said)
@@ -223,6 +223,6 @@ def next_step(verdict: Verdict, doubts: Sequence[Undecided], found: Evidence, n:
     if half < whole:
         return f"more inputs (-n {2 * n}): the second half of them still split behaviours that looked equal"
     return (
-        f"more programs (-m {2 * m}), best from another model: twice the inputs would split little, "
-        "for the second half of these split nothing"
+        f"more programs (-m {2 * m}), best from another model: the second half of the inputs split nothing, "
+        "so more inputs would add little"
     )

@@ -34,7 +34,7 @@ def fetch(
     ],
     source: Annotated[Path | None, typer.Option("--from", help="A local copy to take instead.", metavar="PATH")] = None,
 ) -> None:
-    """Bring benchmarks or the recorded candidates to this machine, checked against a pinned sha256.
+    """Download benchmarks or the recorded candidates, checked against a pinned sha256.
 
     humaneval, mbpp and difftrust are the texts that the shipped results lack: the page Task shows them then.
     """
@@ -54,10 +54,10 @@ def generate(
     tasks: TasksOption = None,
     temperature: Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature.")] = 0.6,
     m: Annotated[
-        int, typer.Option("-m", min=1, help="Programs a task and model; only missing ones are asked for.")
+        int, typer.Option("-m", min=1, help="Programs per task and model; only missing ones are requested.")
     ] = 10,
     task: Annotated[list[str] | None, typer.Option(help="Only this task id; may be repeated.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and ask nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print requests and cost; send no request.")] = False,
     max_usd: Annotated[
         float | None, typer.Option(help="Stop before the request that might bring these samples' cost above it.")
     ] = None,

@@ -79,7 +79,7 @@ def diff_changes(between: Between, options: DiffOptions, *, style: str, again: b
         found = several.judge(_Comparing(between, changes, options, stack).cases)
         found += [refuse(path, "cannot be read as Python") for path in changes.unreadable]
         if several.n_kept:
-            say(f"{several.n_kept} of {len(found)} were compared before; --again compares them anew")
+            say(f"{several.n_kept} of {len(found)} were compared before; --again compares all")
         if not found:
             say(f"no function changed between {between.old} and {between.new or 'the working tree'}")
         echo(render(found, style))

@@ -68,18 +68,22 @@ def check(
         ),
     ] = None,
     with_body: Annotated[
-        bool, typer.Option("--with-body", help="The function's own body is one more candidate; say where it stands.")
+        bool,
+        typer.Option("--with-body", help="The function's own body is one more candidate; the report starts with it."),
     ] = False,
     changed_since: Annotated[
         str | None, typer.Option(help="Only functions that changed since this git revision.", metavar="REV")
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Several functions: judge those anew that were judged before.")
+        bool, typer.Option("--again", help="Several functions: check again those that were checked before.")
     ] = False,
     n: Annotated[int, typer.Option("-n", min=1, help="Fuzzed inputs.")] = 1000,
     seed: SeedOption = 0,
     witnesses: Annotated[
-        int, typer.Option(min=0, help="So many seed inputs also run unchanged; the incoherence does not count them.")
+        int,
+        typer.Option(
+            min=0, help="At most so many seed inputs also run unchanged; the incoherence does not count them."
+        ),
     ] = 100,
     examples: Annotated[
         list[str] | None,
@@ -114,18 +118,19 @@ def check(
         ),
     ] = None,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Then ask about up to five inputs, to settle which programs are right.")
+        bool,
+        typer.Option("--ask", help="Then ask about up to five inputs which result is right; wrong programs drop out."),
     ] = False,
     write_tests: TestsOption = None,
     style: FindingsOption = "text",
     as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     allow_weak: WeakOption = False,
 ) -> None:
-    """See where several implementations of a function disagree, without knowing what is right.
+    """Show the inputs on which several implementations of a function disagree; no reference is needed.
 
     The docstring's examples run first, then random inputs. Types, domain and examples come from the parsed file.
-    Of several functions, tests and private ones are left out; what was judged is kept in the user's cache folder until
-    something changes that it rests on, so a command that was stopped goes on.
+    Of several functions, tests and private ones are left out; verdicts are kept in the user's cache folder until
+    the code or an option changes, so a command that was stopped goes on.
 
     Exit status: 0 coherent, 1 incoherent or a disagreement found, 2 wrong usage, 3 could not decide. Of several: 1 if
     any is incoherent, else 3 if any is undecided or cannot be checked, else 0.
@@ -157,7 +162,7 @@ def mcp(
 ) -> None:
     """Answer agents over standard input and output: check, diff, ask_next and pin (docs/agents.md).
 
-    Files are read and written below the folder that it is started in, and nowhere else.
+    It reads and writes only files below the folder that it is started in.
     """
     require("mcp.server", extra="mcp", purpose="a server for agents")
     from difftrust.agents.server import make_server

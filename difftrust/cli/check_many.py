@@ -78,7 +78,7 @@ def check_many(what: Sequence[str], request: CheckRequest, *, since: str = "", a
         found = [*several.judge(checking.cases), *faults]
         say_skipped([*targets.skipped, *checking.skipped])
         if several.n_kept:
-            say(f"{several.n_kept} of {len(found)} were judged before and are unchanged; --again judges them anew")
+            say(f"{several.n_kept} of {len(found)} were checked before and are unchanged; --again checks all")
         if since and not found:
             say(f"no function changed since {since}")
         echo(render(found, request.style))

@@ -51,7 +51,9 @@ def diff(
         list[str] | None,
         typer.Option(help='What the new version shall do, "f(1) == 2" or "f([]) raises ValueError"; may be repeated.'),
     ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Inputs drawn, beside those that seek a difference.")] = 600,
+    n: Annotated[
+        int, typer.Option("-n", min=1, help="Random inputs, in addition to those made for the changed lines.")
+    ] = 600,
     seed: SeedOption = 0,
     examples: Annotated[
         list[str] | None, typer.Option("--example", help='A call to start from, "f(1)"; may be repeated.')
@@ -71,14 +73,14 @@ def diff(
     write_tests: TestsOption = None,
     style: FindingsOption = "text",
     again: Annotated[
-        bool, typer.Option("--again", help="Between revisions: compare anew what was compared before.")
+        bool, typer.Option("--again", help="Between revisions: compare again what was compared before.")
     ] = False,
     allow_weak: WeakOption = False,
 ) -> None:
-    """See on which inputs two versions of a function behave differently: value, exception, changed argument, print.
+    """Find inputs on which two versions of a function differ: value, exception, changed argument, printed text.
 
     Neither docstring nor annotation is needed. Inputs come from calls in both packages and their tests, examples,
-    types, use, and from what the lines that differ name.
+    types, use, and constants in the lines that differ.
 
     Exit status: 0 unchanged or changed as expected, 1 changed, 2 wrong usage, 3 undecided. Of several: 1 if any
     changed, else 3 if any is undecided or cannot be compared, else 0.

@@ -162,7 +162,7 @@ def compare(
     *,
     structural: dict[str, Any],
 ) -> None:
-    """Print every score of two programs, in both directions; 1 is alike. Neither is run."""
+    """Print every similarity score of two programs, in both directions; 1: equal. Neither program runs."""
     require_structure()
     from difftrust.structure.compare import compare_two
     from difftrust.structure.trees import Options

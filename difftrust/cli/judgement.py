@@ -34,7 +34,7 @@ class CheckRequest(CheckOptions):
     ask: bool = False
     """Questions follow the report."""
     style: str = "text"
-    """The format of what is printed: one of ``outputs.render.FORMATS``."""
+    """The format of what is printed: one of ``outputs.formats.FORMATS``."""
 
 
 _UNDECIDED = 3
@@ -105,9 +105,9 @@ def write_what_is_right(file: Path | None, where: str, texts: Sequence[str]) -> 
     from difftrust.check.pin import write_tests
 
     done = write_tests(file, where, texts)
-    said = [f"no test can say {text}: {why}" for text, why in done.left_out]
+    said = [f"{text} cannot be written as a test: {why}" for text, why in done.left_out]
     if not texts:
-        return [f"nothing says what is right, so {file} is not written; pin or answer something"]
+        return [f"no result is confirmed, so {file} is not written; pin a result or answer a question"]
     there = f", {len(done.there_already)} were there already" if done.there_already else ""
     return [*said, f"{len(done.new)} test{'s'[len(done.new) == 1 :]} written to {file}{there}"]
 

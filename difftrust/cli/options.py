@@ -137,9 +137,7 @@ InputsOption = Annotated[
 ReferencesOption = Annotated[
     References, typer.Option(help="The tasks counted: all, as published, or without those whose reference is at fault.")
 ]
-LoadOption = Annotated[
-    Load, typer.Option(help="strict: what loads only without the lines after its entry point does not load.")
-]
+LoadOption = Annotated[Load, typer.Option(help="strict: a program whose trailing lines fail counts as not loading.")]
 MostOption = Annotated[int | None, typer.Option("-m", min=2, help="Only the first m candidates.")]
 FirstInputsOption = Annotated[int | None, typer.Option("-n", min=1, help="Only the first n inputs.")]
 OneTemperatureOption = Annotated[float | None, typer.Option(help="Only this temperature.")]
@@ -167,7 +165,7 @@ AssumeOption = Annotated[
 MessageOption = Annotated[bool, typer.Option("--message", help="Compare the messages of exceptions, too.")]
 TestsOption = Annotated[
     Path | None,
-    typer.Option("--write-tests", help="Add what is said to be right to FILE, as pytest tests.", metavar="FILE"),
+    typer.Option("--write-tests", help="Add the confirmed examples to FILE as pytest tests.", metavar="FILE"),
 ]
 LanguageOption = Annotated[
     str | None, typer.Option(help="python, sql, or an installed grammar such as tree_sitter_java.", metavar="NAME")
@@ -177,7 +175,7 @@ LanguageOption = Annotated[
 def _structural(
     epsilon: Annotated[float, typer.Option(help="SCE: what a symbol that a program lacks counts as.")] = 1e-10,
     base: Annotated[LogBase, typer.Option(help="JSD: e compares with the published table.")] = LogBase.TWO,
-    subtree_depth: Annotated[int, typer.Option(min=1, help="Levels below a node that its symbol shows.")] = 1,
+    subtree_depth: Annotated[int, typer.Option(min=1, help="Depth of the subtree in a symbol.")] = 1,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Only nodes at most this far from the root.")] = None,
     drop_comments: Annotated[bool, typer.Option("--drop-comments", help="Leave out comments.")] = False,
     named_only: Annotated[bool, typer.Option("--named-only", help="Leave out keywords and punctuation.")] = False,

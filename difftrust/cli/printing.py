@@ -126,7 +126,7 @@ def report_generation(done: "Generation", store: Path) -> None:
     for line in incomplete_lines(done.incomplete):
         echo_line(line)
     if done.lowest_concurrency is not None:
-        echo_line(f"the provider pushed back: down to {done.lowest_concurrency} requests at a time")
+        echo_line(f"rate-limited by the provider: down to {done.lowest_concurrency} requests at a time")
     if done.is_spent:
         echo("stopped before the request that might have passed --max-usd; raise it for the rest")
 
@@ -135,10 +135,10 @@ def report_execution(done: "Execution", refreshed: bool, n: int) -> None:
     """Say what was executed and what failed."""
     _report_failures(done.failures)
     if done.without_domain:
-        what = "inputs kept where the reference returns, or half of the candidates do, for they have no domain"
+        what = "no domain, so inputs are kept where the reference or half of the candidates return"
         echo_line(f"{what}: {', '.join(done.without_domain)}", err=True)
     if done.without_seeds:
-        echo_line(f"left out, for they have no seed input: {', '.join(done.without_seeds)}", err=True)
+        echo_line(f"left out, no seed input: {', '.join(done.without_seeds)}", err=True)
     if not done.n_tasks:
         estimates = "estimates written" if refreshed else "nothing to do"
         echo_line(f"{estimates}: all {done.n_tasks_at_hand} tasks are executed on {n} inputs or more")
@@ -191,7 +191,7 @@ def report_doubts(store: Path, *, show_timeouts: bool) -> None:
     estimates = query_estimates(opened)
     slow = estimates.filter(pl.col("n_timeouts") > 0)["task_id"].unique().sort().to_list()
     if slow and show_timeouts:
-        echo_line(f"{len(slow)} tasks hold a timeout, which another machine may not: {', '.join(slow)}")
+        echo_line(f"{len(slow)} tasks have a timeout; on another machine they may not: {', '.join(slow)}")
     _report_nondeterministic(opened)
     single = estimates.filter(pl.col("m") < 2)
     if not single.is_empty():
@@ -214,7 +214,7 @@ def _report_nondeterministic(store: "Store") -> None:
     more = f", and {len(named) - shown} more (see the view task_counts)" if len(named) > shown else ""
     echo_line(
         f"{found['n_nondeterministic'].sum()} programs of {found.height} tasks differed from themselves when 2 % "
-        f"of the inputs ran twice, so their numbers may vary: {', '.join(named[:shown])}{more}"
+        f"of the inputs ran twice, so their results may vary: {', '.join(named[:shown])}{more}"
     )
 
 

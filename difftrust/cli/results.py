@@ -117,7 +117,7 @@ def sql(
     inputs: InputsOption = None,
     references: ReferencesOption = References.PUBLISHED,
 ) -> None:
-    """Ask a store anything.
+    """Query a store with SQL.
 
     Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates, audits.
     """
@@ -216,9 +216,9 @@ def report(
 @commands.command(epilog="Example: difftrust dashboard --store DIR --read-only --base-path /difftrust")
 def dashboard(
     store: StoreOrResultsOption = None,
-    host: Annotated[str, typer.Option(help="Where to listen; beyond this machine it only reads.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; read-only unless it is this machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Which port.")] = 8501,
-    read_only: Annotated[bool, typer.Option(help="Execute nothing, ask no model, name no folder.")] = False,
+    read_only: Annotated[bool, typer.Option(help="Execute nothing, send no requests, hide folder names.")] = False,
     base_path: Annotated[str, typer.Option(help="Path below which a proxy serves it, such as /difftrust.")] = "",
 ) -> None:
     """Open a store in the browser: which models err, on which tasks, and on which inputs they disagree."""
@@ -281,7 +281,7 @@ def plan(
     jobs: JobsOption = 2,
     seed: Annotated[int, typer.Option(help="Which programs to buy: seed of the split of the tasks.")] = 0,
 ) -> None:
-    """Say how many inputs an accuracy takes, or which programs to buy."""
+    """Print how many inputs an accuracy needs, or which programs to buy."""
     reading = reading_of(inputs, references)
     if detection is None and false_alarms is None:
         _say_inputs(epsilon, delta)
@@ -314,7 +314,7 @@ def _say_inputs(epsilon: float, delta: float) -> None:
     sure = f"with probability {1 - delta:g}"
     echo(f"{estimating} inputs: E and I, each within {epsilon:g} of its true value {sure} (Theorem 4.2)")
     echo(f"{agreeing} inputs without a disagreement: I is at most {epsilon:g} {sure} (Theorem 4.3)")
-    echo("both speak of the programs at hand, not of the LLM: more inputs do not replace more programs")
+    echo("both are about the given programs, not about the LLM: more inputs do not replace more programs")
 
 
 @commands.command(epilog="Example: difftrust export --store DIR --to results")

@@ -26,7 +26,7 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     jobs: JobsOption = 2,
 ) -> None:
-    """Check every file and every row of a store, and say what brings back what is wrong. Exit 1 if anything is."""
+    """Check every file and row of a store, and print the commands that repair it. Exit status 1 if any is damaged."""
     from difftrust.verify.verification import verify as run
     from difftrust_core.store.mirror import with_urls
     from difftrust_core.store.store import Store
@@ -74,7 +74,7 @@ def compact(store: StoreOption) -> None:
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Say what keeps candidates in on this machine, what is missing, and what that leaves open. Exit 1 if too much."""
+    """Show which sandbox layers are active here, and what candidates could still reach. Exit status 1 if too much."""
     from difftrust.doctor import diagnose
 
     found = diagnose()
@@ -100,7 +100,7 @@ def _doctor_as_text(found: "Diagnosis") -> str:
     lines = [
         f"{found.machine}, Python {found.python}, {found.n_cpus} CPUs, as {who}",
         "",
-        tabulate(rows, headers=["layer", "state", "what it covers, or why it is missing"], disable_numparse=True),
+        tabulate(rows, headers=["layer", "state", "protects against, or why it is missing"], disable_numparse=True),
         "",
     ]
     for layer in found.layers:

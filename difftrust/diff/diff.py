@@ -125,14 +125,14 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
     """Yield each reason to decide nothing, and what would mend it."""
     if found.load_errors:
         for error in found.load_errors:
-            yield (error, "mend the file, or allow what it imports with --allow-import")
+            yield (error, "correct the file, or allow what it imports with --allow-import")
         return
     give_calls = f'give calls with --example "{pair.targets[1].entry_point}(...)"'
     if not found.ran:
-        yield "no input is known that the function takes", give_calls
+        yield "no known input is accepted by the function", give_calls
         return
     if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
-        yield f"only {found.ran} inputs are known that the function takes", give_calls
+        yield f"only {found.ran} known inputs are accepted by the function", give_calls
     if not found.returned:
         yield (
             f"both versions raise the same on all {found.ran} inputs",
@@ -154,7 +154,7 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
     if found.unstable and not found.changes:
         yield (
             "a version differs from itself when run again on the same input",
-            "make time and chance arguments of the function",
+            "pass time and random numbers as arguments",
         )
 
 
@@ -162,23 +162,23 @@ def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same:
     if same:
         return "Both versions are the same program, up to formatting, comments and docstrings."
     if found.failed:
-        return "The new version does not do what is expected of it."
+        return "The new version does not do what --expect says."
     if verdict == "changed":
         return f"Behaviour changed: the versions differ on {found.n_differing} of {len(found.rows)} inputs."
     if verdict == "undecided":
         return f"Undecided: {'; '.join(doubt.why for doubt in doubts)}."
     if found.changes:
         return "Behaviour changed only where it was expected."
-    return f"No difference found on {found.ran} inputs, {found.returned} of which a version returns on."
+    return f"No difference found on {found.ran} inputs; on {found.returned} of them a version returns."
 
 
 def _next_step(verdict: str, found: Found, doubts: Sequence[Undecided]) -> str:
     if doubts and verdict == "undecided":
         return doubts[0].remedy
     if found.failed:
-        return "mend the new version, or the expectation"
+        return "correct the new version, or the expectation"
     if verdict == "changed":
-        return "if a change is intended, pin it with --expect; otherwise mend the new version"
+        return "if a change is intended, pin it with --expect; otherwise correct the new version"
     return "nothing to do"
 
 

@@ -217,7 +217,7 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
             guesses[parameter.name] = list(dict.fromkeys(["int", "str", *guesses[parameter.name]]))
     chosen = _tried(loading, known, guesses, functions, answers, seed=seed, sound=known_ones) if guesses else {}
     for name, kinds in chosen.items():
-        how = "by its use or name" if name in known_ones else "tried, for nothing says what it is"
+        how = "by its use or name" if name in known_ones else "unknown, so several kinds were tried"
         notes.append(f"{name}: {' | '.join(kinds)}, {how}")
     annotated = {**known, **{name: _union(kinds) for name, kinds in chosen.items()}}
     return Kinds(

@@ -15,7 +15,7 @@ class DiffOptions(RunOptions):
     """How two versions of a function are compared."""
 
     n: int = 600
-    """Inputs drawn, beside those that seek a difference."""
+    """Random inputs, in addition to those made for the changed lines."""
     expect: tuple[str, ...] = ()
     """What the new version is meant to do: ``f(1) == 2``, ``f([]) raises ValueError``."""
 

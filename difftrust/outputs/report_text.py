@@ -81,7 +81,7 @@ def _lines_of_check(report: Report, where: str | None) -> Iterator[str]:
     yield ""
     if report["consensus"] is not None:
         first = report["clusters"][0]["candidates"]
-        yield f"Consensus: {first[0]}, for {len(first)} of {report['m']} candidates do the same"
+        yield f"Consensus: {first[0]}; {len(first)} of {report['m']} candidates do the same"
     elif report["contradictions"]:
         yield "No consensus: every candidate that works contradicts an example"
     yield from map(shorten, closing(report))
@@ -144,7 +144,7 @@ def facts(report: Report) -> list[str]:
         )
     if report["n_witnesses"]:
         lines.append(
-            f"{report['n_witnesses']} witness inputs beside them (seeds as they are): "
+            f"{report['n_witnesses']} seed inputs, run unchanged in addition: "
             f"{report['n_witnessed']} show a disagreement"
         )
     return lines
@@ -207,7 +207,7 @@ def _validation_lines(report: Report) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "Validation differs on inputs that were left out, for the docstring does not say that they are allowed:"
+    yield "Validation differs on inputs that were left out: the docstring does not say whether they are allowed:"
     for call, doing in shown:
         yield shorten(f"  {call}")
         yield from (shorten(f"    {line}") for line in doing)
@@ -251,7 +251,7 @@ def difference_of(found: Mapping[str, Any], report: Report) -> str:
     kind = "the smallest input" if found["minimal"] else "the smallest input found"
     where = f"{found['n_inputs']} of {report['n']} inputs"
     if not found["n_inputs"]:
-        where += f" and {found['n_witnesses']} of {report['n_witnesses']} witness inputs"
+        where += f" and {found['n_witnesses']} of {report['n_witnesses']} seed inputs"
     return f"{found['first']} and {found['second']} differ on {where}; {kind}:"
 
 

@@ -26,7 +26,7 @@ class Options:
     base: str = "2"
     """Of the logarithm in JSD: ``2``, or ``e`` as in the published code, where the similarity ends at 0.307, not 0."""
     subtree_depth: int = 1
-    """Levels below a node that its symbol shows."""
+    """Depth of the subtree in a symbol."""
     max_depth: int | None = None
     """Only nodes at most this far from the root; None: all."""
     drop_comments: bool = False

@@ -137,7 +137,7 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
 
 def _sizes(estimates: pl.DataFrame, request: TableRequest) -> str:
     sizes = f"m = {range_of(estimates['m'])}, n = {range_of(estimates['n'])}"
-    load = "" if request.reading.load == Load.TRIMMED else ", a program that loads only trimmed does not load"
+    load = "" if request.reading.load == Load.TRIMMED else ", a program whose trailing lines fail counts as not loading"
     return f"{sizes}, equality {request.equality}, detection {request.detection}{load}"
 
 

@@ -191,7 +191,7 @@ def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headl
         ),
         Headline(
             value=_value(best, "detection_rate"),
-            words="of the errors of the best model show as disagreement among its programs",
+            words="of the best model's wrong tasks show disagreement",
             detail=f"{_name(best)}{_beside(best, worst, 'detection_rate', 'highest error: ')}",
         ),
         Headline(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from difftrust.check.report import input_interval, of_the_coder, statement
+from difftrust.check.report import at_least, input_interval, of_the_coder, statement
 from difftrust.tasks.clusters import Clustering
 from difftrust.tasks.relation_text import relation_in_words
 from difftrust_core.base.literals import BadText, read_literal, write_literal
@@ -16,7 +16,7 @@ PLACES: Final = {
     "outside": "outside the domain",
 }
 """Where an input lies -> words."""
-UNKNOWN_PLACE: Final = "not known whether the task allows it"
+UNKNOWN_PLACE: Final = "may be outside the task: not checked against its domain"
 
 
 def count_of(number: int, noun: str = "program") -> str:
@@ -82,7 +82,12 @@ def percent(share: float) -> str:
 
 
 def verdict(kind: str, place: str | None, *, has_checker: bool = False) -> str:
-    """Return what a difference on one input shows; ``kind`` is ``wrong`` or ``disagreeing``."""
+    """Return what a difference on one input shows; ``kind`` is ``wrong`` or ``disagreeing``.
+
+    Empty where it is not known whether the task allows the input: ``UNKNOWN_PLACE`` says so.
+    """
+    if place is None:
+        return ""
     if kind == "disagreeing":
         if place == "domain":
             return "The task allows this input, so at least one of these programs is wrong."
@@ -101,25 +106,25 @@ def domain_in_words(domain: Domain | None) -> str:
 def statements_of(
     clustering: Clustering, relation: Relation | None = None, *, is_inside: bool = False
 ) -> tuple[str, ...]:
-    """Return what the inputs show about these programs, and what that says of others by the same models.
+    """Return what the inputs show about these programs, and about new ones by the same models.
 
     ``relation``: the task's own, by which its outcomes were compared; the last sentence says it. ``is_inside``: all
-    inputs lie inside the task's domain, so that a disagreement proves an error.
+    inputs lie inside the task's domain, so that a disagreement shows an error.
     """
     m = int(clustering.counts.sum())
     if m < 2:
-        return ("It takes two programs to disagree; choose more of them, or more models.",)
+        return ("At least two programs are needed to disagree; choose more programs or models.",)
     disagreement = disagreement_per_input(clustering.on_inputs, clustering.counts)
     subject = f"these {m} programs"
-    of_models = of_the_coder(clustering.on_inputs, clustering.counts, subject)
+    of_models = of_the_coder(clustering.on_inputs, clustering.counts, "by the same models")
     interval = input_interval(disagreement, m)
     hits = int((disagreement > 0).sum())
     own = statement(disagreement, interval, subject)
     if hits and not is_inside:
         own = (
-            f"The programs differ on {hits:,} of {clustering.n:,} inputs; the task may not allow all of these. Of "
-            f"inputs drawn in this way, {subject} are wrong on a share E >= I/2 >= {interval.low / 2:.4f} "
-            f"(at {interval.level:.0%}, over {interval.covers}), as far as the task allows them."
+            f"The programs differ on {hits:,} of {clustering.n:,} inputs. {at_least(interval)} of the results of "
+            f"{subject} are wrong ({interval.level:.0%} confidence, over {interval.covers}; E >= I/2), if the task "
+            "allows these inputs."
         )
     failed = _n_failed(clustering)
     do = "does" if failed == 1 else "do"

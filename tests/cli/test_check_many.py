@@ -81,13 +81,13 @@ def test_each_function_has_its_folder_and_its_own_body_stands_beside(
     assert "in the minority: 1 of 3" in out
     again = check(capsys, "shapes.py", *CHECK, "--json")
     assert again[:2] == (status, out)
-    assert "3 of 3 were judged before" in again[2]
+    assert "3 of 3 were checked before" in again[2]
     # What one of them rests on changes: that one is judged again.
     write(there, {"c/half/a.py": "def half(x):\n    return x / 2 + 0\n", "c/half/b.py": "half = lambda x: x / 2\n"})
     status, out, err = check(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--json")
     assert (status, verdicts(out)) == (0, {"half": "coherent", "Box.add": "coherent"})
-    assert "1 of 2 were judged before" in err
-    assert "judged before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--json")[2]
+    assert "1 of 2 were checked before" in err
+    assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--json")[2]
 
 
 def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +156,7 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
     write(there, CANDIDATES)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "1 of 3 were judged before" in done.stderr
+    assert "1 of 3 were checked before" in done.stderr
 
 
 def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,9 +165,9 @@ def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.Cap
         path.write_text("{")
     second = check(capsys, "shapes.py::Box", *CHECK)
     assert first[0] == second[0] == 0
-    assert "judged before" not in second[2]
-    assert "1 of 1 were judged before" in check(capsys, "shapes.py::Box", *CHECK)[2]
-    assert "judged before" not in check(capsys, "shapes.py::Box", *CHECK, "--again")[2]
+    assert "checked before" not in second[2]
+    assert "1 of 1 were checked before" in check(capsys, "shapes.py::Box", *CHECK)[2]
+    assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "--again")[2]
 
 
 def test_a_function_of_a_revision_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -223,7 +223,7 @@ def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str]
         store,
     )
     _, out, _ = run(capsys, "execute", "--store", store, "-n", "10", "--jobs", "1")
-    assert f"1 tasks hold a timeout, which another machine may not: {one.task_id}" in out
+    assert f"1 tasks have a timeout; on another machine they may not: {one.task_id}" in out
     _, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv")
     assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.25, 0.25]
     _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--drop-timeouts")

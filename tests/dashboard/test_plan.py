@@ -36,7 +36,7 @@ def test_the_answer_stands_first() -> None:
 
 def test_what_nothing_reaches_is_said_and_the_nearest_shown() -> None:
     words = shown(opened("plan", find="0.95", alarms="0.05", model="gpt_4o"))
-    assert "Nothing recorded reaches this; the nearest" in words
+    assert "Nearest recorded policy" in words
     assert "No policy finds 95 % of the errors of GPT-4o with at most 5 % false alarms." in words
     assert "To find 95 %, accept more false alarms" in words
     assert "No recorded policy finds 95 %" not in words

@@ -45,7 +45,7 @@ def test_the_page_shows_texts_as_they_are(store: Path, monkeypatch: pytest.Monke
     plain = [code.value for code in at.code if code.language is None or code.language == "plaintext"]
     assert any(len(code.split("\n")) >= 2 and code.split("\n")[0].isdigit() for code in plain), plain
     assert "def main" not in words
-    assert "Nobody has said what this task allows: its inputs are those on which its reference" in words
+    assert "This task has no domain: its inputs are those on which its reference" in words
     assert "(&#x27;" not in words
     assert "('" not in "".join(plain)
 

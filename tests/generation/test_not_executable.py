@@ -62,7 +62,7 @@ def test_generate_says_before_the_first_request_that_bigcodebench_can_be_compare
     assert status == 0
     assert "compared the programs of 2 (coder, task) pairs" in out
     err = run(capsys, "execute", "--store", store, "-n", 5, "--jobs", 1)[2]
-    assert "left out, for they have no seed input: BigCodeBench/0, BigCodeBench/1" in err
+    assert "left out, no seed input: BigCodeBench/0, BigCodeBench/1" in err
 
 
 @pytest.mark.usefixtures("bigcodebench")
