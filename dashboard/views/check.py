@@ -109,7 +109,7 @@ def _words(form: Form, folder: Path, function: str) -> tuple[str, ...]:
         f"-n{options['n']}",
         f"--seed={options['seed']}",
         f"--equality={options['equality']}",
-        f"--validity={options['validity']}",
+        f"--inputs={options['validity']}",
     )
 
 

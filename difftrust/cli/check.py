@@ -104,7 +104,9 @@ def check(
     no_types: Annotated[bool, typer.Option("--no-types", help="Let inputs leave the annotated types.")] = False,
     validity: Annotated[
         Literal["quorum", "all"],
-        typer.Option(help="Inputs kept: those on which at least half of the candidates that load return, or all."),
+        typer.Option(
+            "--inputs", help="The inputs counted: those on which at least half of the candidates return, or all."
+        ),
     ] = "quorum",
     equality: EqualOption = Equality.VALUE,
     tolerance: ToleranceOption = 1e-9,

@@ -1,16 +1,18 @@
-"""Read the values of options without pydantic, which takes longer to load than most commands take to refuse.
+"""Read the words of a command line: former names of options, and plain values without pydantic.
 
-Typer reads every value by it, the defaults too. What is plain is read here to the same effect; all else, and whatever
-is to be refused, is left to Typer.
+Pydantic takes longer to load than most commands take to refuse. Typer reads every value by it, the defaults too. What
+is plain is read here to the same effect; all else, and whatever is to be refused, is left to Typer.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
 
 from typer.core import TyperCommand, TyperGroup
 
-from difftrust.cli.options import store_folder
+from difftrust.cli.options import FORMER, store_folder
+from difftrust.cli.printing import echo_line
 
 _LEFT = object()
 _PARSERS = (store_folder,)
@@ -26,11 +28,44 @@ class QuickCommand(TyperCommand):
 
 
 class QuickGroup(TyperGroup):
-    """The same for what stands before the command."""
+    """The same for what stands before the command; behind it, former names are read as the new ones."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, ``--help`` among them."""
         return _made_quick(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command, its name and its words, every former name among them renewed and reported."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is None or ctx.resilient_parsing or name not in FORMER:
+            return name, command, words
+        renewed, notes = _renew(words, FORMER[name], command.params)
+        for note in dict.fromkeys(notes):
+            echo_line(f"difftrust: {note}", err=True)
+        return name, command, renewed
+
+
+def _renew(words: Iterable[str], former: dict[str, str], parameters: list[Any]) -> tuple[list[str], list[str]]:
+    """Return the words with every former name replaced, and what to say of each. Values of options stay as they are."""
+    n_values = {
+        name: 0 if parameter.is_flag else parameter.nargs
+        for parameter in parameters
+        if parameter.param_type_name == "option"
+        for name in parameter.opts
+    }
+    renewed, notes, left = list[str](), list[str](), list(words)
+    while left and left[0] != "--":
+        word = left.pop(0)
+        name, is_joined, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        n = n_values.get(former.get(name, name), 0)
+        values, left = ([value], left) if is_joined else (left[:n], left[n:])
+        spelled = next((key for key in (" ".join([name, *values]), name) if key in former), None)
+        if spelled is None:
+            renewed += [word] if is_joined else [word, *values]
+            continue
+        renewed += [*former[spelled].split(), *(values if spelled == name else [])]
+        notes.append(f"{spelled} is now {former[spelled]}")
+    return [*renewed, *left], notes
 
 
 def _made_quick(parameters: list[Any]) -> list[Any]:

@@ -68,8 +68,10 @@ def execute(
     validity: Annotated[
         Validity | None,
         typer.Option(
-            help="Inputs kept: where the reference returns, half of the candidates that load do, the domain allows, or "
-            "all. Default: reference; of your own tasks domain, where one has a domain."
+            "--inputs",
+            help="The inputs counted: where the reference returns (`reference`), half of the candidates do (`quorum`), "
+            "the domain allows (`domain`), those of the tests, or all. Default: reference; of your own tasks domain, "
+            "where one has a domain.",
         ),
     ] = None,
     backend: Annotated[Backend, typer.Option(help="Processes of this machine, or the workers of a cluster.")] = (

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 _Record = TypeVar("_Record", bound="DataclassInstance")
 
 
+FORMER: dict[str, dict[str, str]] = {
+    "check": {"--validity": "--inputs"},
+    "execute": {"--validity": "--inputs"},
+}
+"""By command, what options were called, alone or with a value, and what they are called now."""
+
+
 class Format(StrEnum):
     """How a table is printed."""
 

@@ -2,7 +2,7 @@
 
 Public examples are the tests that everyone may know. On HumanEval these are the test inputs that stand in the
 description as calls, on MBPP, whose descriptions hold none, the first test. A candidate passes if it agrees with the
-reference on all of them. The results on the tests (``--validity tests``) say so; the table ``draws`` says which of the
+reference on all of them. The results on the tests (``--inputs tests``) say so; the table ``draws`` says which of the
 tests are public, and which group each is of.
 """
 

@@ -61,7 +61,7 @@ def make_agreement(request: TableRequest) -> Table:
     frame = _with_tests(frame, rows, request)
     said = (
         "agree_risk_by_tests: of the tasks where all programs agree, the share with a program that differs from the "
-        "reference on a test input of the benchmark; undefined without `execute --validity tests`",
+        "reference on a test input of the benchmark; undefined without `execute --inputs tests`",
         "agree: where all programs agree; in brackets: exact 95 % intervals over tasks",
         f"threshold of {request.signal}: risk at most {request.alpha:g} with probability {1 - request.delta:g} (Learn "
         f"then Test, fixed sequence), from a random half of the tasks, another one a row (seed {request.seed}); empty: "

@@ -76,7 +76,7 @@ def _passed(request: TableRequest) -> pl.DataFrame:
     if Validity.TESTS not in policies_executed(store):
         raise NoStore(
             f"the store {request.store} holds no results on tests; run `difftrust execute --store {request.store}` "
-            "with tasks that have tests, or with --validity tests for their seed inputs"
+            "with tasks that have tests, or with --inputs tests for their seed inputs"
         )
     on_tests = store.read_as(replace(request.reading, inputs=Validity.TESTS))
     pools = open_pools(on_tests, equality=request.equality, n_jobs=request.n_jobs)

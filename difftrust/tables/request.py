@@ -94,7 +94,7 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     wanted = request.wanted_temperature
     found, notes = _sized(store, request)
     if found.is_empty():
-        asked = f" --validity {request.reading.inputs}" if request.reading.inputs else ""
+        asked = f" --inputs {request.reading.inputs}" if request.reading.inputs else ""
         remedy = f"run `difftrust execute --store {request.store}{asked}`"
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     found = shown(found, request)

@@ -248,7 +248,7 @@ def _jobs(template: ChunkJob, programs: tuple[Program, ...], done: _Done, n: int
     settings, task = template.settings, template.task
     if settings.validity == Validity.REFERENCE and task.reference is None:
         raise WrongUsage(
-            f"validity `reference` needs a reference program, {task.task_id} has none; use --validity quorum or all"
+            f"validity `reference` needs a reference program, {task.task_id} has none; use --inputs quorum or all"
         )
     jobs = []
     for start, stop in chunk_starts(sorted(done), n):

@@ -89,6 +89,6 @@ TOTALS = [
 def test_inputs_leave_the_types_only_with_no_types(tmp_path: Path, capsys: Capture) -> None:
     status, found = check(capsys, tmp_path, TOTAL, TOTALS)
     assert (status, found["typed"]) == (0, True)
-    status, found = check(capsys, tmp_path, TOTAL, TOTALS, "--no-types", "--validity", "all")
+    status, found = check(capsys, tmp_path, TOTAL, TOTALS, "--no-types", "--inputs", "all")
     assert (status, found["typed"], found["validity"]) == (1, False, "all")
     assert found["n_distinct"] > 1

@@ -70,7 +70,7 @@ REFUSALS = {
     "witnesses": ([*CHECK, "--witnesses", "-1"], "greater than or equal to 0"),
     "tolerance": ([*CHECK, "--tolerance", "-1"], "greater than or equal to 0"),
     "equality": ([*CHECK, "--equality", "loose"], "'paper', 'strict', 'value'"),
-    "validity": ([*CHECK, "--validity", "most"], "'quorum', 'all'"),
+    "validity": ([*CHECK, "--inputs", "most"], "'quorum', 'all'"),
     "unknown option": ([*CHECK, "--bogus"], "No such option: --bogus"),
     "output nowhere": ([*CHECK, "--output", "nowhere/x.py"], "is no folder; change --output"),
     "output is a folder": ([*CHECK, "--output", "empty"], "it is a folder; change --output"),

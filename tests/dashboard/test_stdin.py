@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "own.jsonl").write_text(json.dumps({**TASK, "reference": RIGHT}) + "\n")
     codes = {TASK["task_id"]: (RIGHT, OTHER, WRONG, RAISES)}
     store = executed_samples(folder, codes, n=50, tasks=("--tasks", folder / "own.jsonl"))
-    succeed("execute", "--store", store, "-n", 50, "--jobs", 1, "--validity", "domain")
+    succeed("execute", "--store", store, "-n", 50, "--jobs", 1, "--inputs", "domain")
     return store
 
 

@@ -73,7 +73,7 @@ def test_what_is_undefined_is_null_whatever_the_file_holds(tmp_path: Path) -> No
 def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: Path) -> None:
     tasks = [Task(**{**vars(task), "reference": None}) for task in TASKS]
     store = filled(tmp_path / "store", RIGHT, WRONG, tasks=tasks)
-    with pytest.raises(WrongUsage, match="tiny/double has none; use --validity quorum or all"):
+    with pytest.raises(WrongUsage, match="tiny/double has none; use --inputs quorum or all"):
         execute(store, n=20, validity="reference", say=silent)
     execute(store, n=40, validity="all", say=silent)
     refresh_estimates(store)

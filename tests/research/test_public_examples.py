@@ -77,7 +77,7 @@ def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store)
     market = open_market(pool, ("late", 0.6), n=30, examples=examples)
     assert market.evidence.fails is None
     assert EXAMPLE not in {line.family for line in price_list(market)}
-    with pytest.raises(WrongUsage, match="--validity tests"):
+    with pytest.raises(WrongUsage, match="--inputs tests"):
         score(market.evidence, [Policy(examples=True)])
 
 

@@ -287,7 +287,7 @@ PARTS = (
         for inputs, head, end in (("reference", "as published", "\n| in the domain"), ("domain", "in the domain", ""))
     ),
     Part(document="docs/questions.md", begin="| inputs | references |", end="", make=answers_all),
-    Part(document="docs/domains.md", begin="| benchmark | inputs |", end="\n`--validity tests`", make=draws),
+    Part(document="docs/domains.md", begin="| benchmark | inputs |", end="\n`--inputs tests`", make=draws),
     Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
 )
 
