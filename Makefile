@@ -100,10 +100,10 @@ notebooks: $(READY)  ## Execute the notebooks in place; the same bytes unless da
 # Everything recorded (565,676 candidates, see data/README.md) on n = 1,000 inputs, GPT-4o at t = 0.6 on n = 10,000.
 # Needs the recorded candidates: `difftrust fetch`, or DIFFTRUST_DATA. Stop it whenever you like; it resumes.
 reproduce: $(READY)  ## Execute everything recorded, write data/results
-	$(BIN)/difftrust reproduce --store stores/paper --to data/results
+	$(BIN)/difftrust reproduce --store stores/paper --out data/results
 
 starter-results: $(READY)  ## Execute the simulated coders on the starter tasks, write data/starter-results; 3 minutes
-	$(BIN)/difftrust reproduce --benchmark starter --store stores/starter --to data/starter-results
+	$(BIN)/difftrust reproduce --benchmark starter --store stores/starter --out data/starter-results
 
 clean:  ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis

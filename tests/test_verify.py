@@ -298,7 +298,7 @@ def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path:
     assert verify(made).findings == ()
     flip("members/benchmark=tiny/validity=reference/members.parquet")(made)
     found = verify(made, repair=True)
-    assert found.findings[0].remedy.startswith("difftrust export --store FULL --to ")
+    assert found.findings[0].remedy.startswith("difftrust export --store FULL --out ")
     again = export_results(store, tmp_path / "results")
     assert verify(again).findings == ()
     other = export_results(store, tmp_path / "other")

@@ -111,7 +111,9 @@ def check(
     equality: EqualOption = Equality.VALUE,
     tolerance: ToleranceOption = 1e-9,
     messages: MessageOption = False,
-    output: Annotated[Path | None, typer.Option(help="Write the consensus program here.", metavar="FILE")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", help="Write the consensus program here.", metavar="FILE")
+    ] = None,
     pins: Annotated[
         list[str] | None,
         typer.Option(

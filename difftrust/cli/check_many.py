@@ -87,7 +87,7 @@ def check_many(what: Sequence[str], request: CheckRequest, *, since: str = "", a
 
 def _refuse_options_of_one(request: CheckRequest) -> None:
     given = {
-        "--output": request.output,
+        "--out": request.output,
         "--pin": request.pins,
         "--example": request.examples,
         "--assume": request.assume,

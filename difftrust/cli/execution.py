@@ -23,10 +23,10 @@ from difftrust.cli.options import (
     LanguageOption,
     ModelOption,
     NOption,
+    ResultsOption,
     StoreOption,
     TasksOption,
     TemperatureOption,
-    ToOption,
     WeakOption,
     WhoseModelOption,
     WhoseTemperatureOption,
@@ -318,10 +318,10 @@ def command_name(started_as: str) -> str:
     return started_as
 
 
-@commands.command(epilog="Example: difftrust reproduce --store stores/paper --to data/results")
+@commands.command(epilog="Example: difftrust reproduce --store stores/paper --out data/results")
 def reproduce(
     store: StoreOption,
-    to: ToOption,
+    to: ResultsOption,
     benchmark: BenchmarkOption = None,
     model: ModelOption = None,
     temperature: TemperatureOption = None,

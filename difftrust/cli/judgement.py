@@ -119,7 +119,7 @@ def _refuse_unwritable(file: Path) -> None:
     if not why and not os.access(file if file.exists() else folder, os.W_OK):
         why = "no permission"
     if why:
-        raise WrongUsage(f"expected a file to write the consensus to, {file} cannot be written: {why}; change --output")
+        raise WrongUsage(f"expected a file to write the consensus to, {file} cannot be written: {why}; change --out")
 
 
 @contextmanager

@@ -23,8 +23,10 @@ _Record = TypeVar("_Record", bound="DataclassInstance")
 
 
 FORMER: dict[str, dict[str, str]] = {
-    "check": {"--validity": "--inputs"},
+    "check": {"--validity": "--inputs", "--output": "--out"},
     "execute": {"--validity": "--inputs"},
+    "export": {"--to": "--out"},
+    "reproduce": {"--to": "--out"},
 }
 """By command, what options were called, alone or with a value, and what they are called now."""
 
@@ -100,8 +102,8 @@ StoreOrResultsOption = Annotated[
         parser=store_folder,
     ),
 ]
-ToOption = Annotated[
-    Path, typer.Option("--to", help="The folder or URL of the results store.", metavar="DIR", parser=store_folder)
+ResultsOption = Annotated[
+    Path, typer.Option("--out", help="The folder or URL of the results store.", metavar="DIR", parser=store_folder)
 ]
 BesideOption = Annotated[
     Path | None,

@@ -21,9 +21,9 @@ from difftrust.cli.options import (
     MostOption,
     OneTemperatureOption,
     ReferencesOption,
+    ResultsOption,
     StoreOption,
     StoreOrResultsOption,
-    ToOption,
     reading_of,
     record_of,
 )
@@ -137,7 +137,9 @@ def figure(
             help="1, 2, 3 of the paper; ranking, ablation, mixtures, readings, risk-coverage, questions, policies."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Where to write: .svg, .png, or .html (opens offline).")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Where to write: .svg, .png, or .html (opens offline).", metavar="FILE")
+    ],
     store: StoreOrResultsOption = None,
     models: Annotated[
         list[str] | None, typer.Option("--model", help="Only this model; figure 3 takes several.")
@@ -182,7 +184,7 @@ def figure(
 
 @commands.command(epilog="Example: difftrust report --store DIR --out report.html")
 def report(
-    out: Annotated[Path, typer.Option("--out", help="Where to write: a file that ends in .html.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write: a file that ends in .html.", metavar="FILE")],
     store: StoreOrResultsOption = None,
     task: Annotated[str | None, typer.Option(help="Only this task: a section for each model.", metavar="ID")] = None,
     model: Annotated[list[str] | None, typer.Option(help="With --task: only this model; may be repeated.")] = None,
@@ -317,8 +319,8 @@ def _say_inputs(epsilon: float, delta: float) -> None:
     echo("both are about the given programs, not about the LLM: more inputs do not replace more programs")
 
 
-@commands.command(epilog="Example: difftrust export --store DIR --to results")
-def export(store: StoreOption, to: ToOption, beside: BesideOption = None, jobs: JobsOption = 2) -> None:
+@commands.command(epilog="Example: difftrust export --store DIR --out results")
+def export(store: StoreOption, to: ResultsOption, beside: BesideOption = None, jobs: JobsOption = 2) -> None:
     """Write a store's results as a small store: every table and ablation, no program text, no benchmark text."""
     from difftrust.export import export_results
     from difftrust_core.store.store import Store

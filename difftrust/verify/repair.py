@@ -38,7 +38,7 @@ def _remedy(store: Store, finding: Finding) -> str:
     if finding.table == "replies":
         return "take the line out and repeat the `difftrust generate` that asked for it, or restore the file"
     if store.settings().tables is not None:
-        return f"difftrust export --store FULL --to {store.root}, FULL the store it was made from"
+        return f"difftrust export --store FULL --out {store.root}, FULL the store it was made from"
     if finding.table in CHUNK_TABLES and "start=" in finding.path:
         return " ; ".join(_executions(store, finding.path))
     if finding.table in (*RESULT_TABLES, *CHUNK_TABLES, "tokens"):

@@ -74,7 +74,7 @@ def test_coherent_programs_are_let_pass(case: Case, tmp_path: Path, capsys: pyte
 def test_the_report_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Incoherence by hand: on an odd number one of three differs or all do; on even ones all agree."""
     where, folder = AMBIGUOUS[0].write(tmp_path)
-    status, out, err = run(capsys, "check", where, "--candidates", folder, "--output", tmp_path / "best.py")
+    status, out, err = run(capsys, "check", where, "--candidates", folder, "--out", tmp_path / "best.py")
     assert status == 1
     assert f"{where}: incoherent" in out
     assert "3 candidates, 3 distinct programs; 1000 inputs" in out

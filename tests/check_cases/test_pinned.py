@@ -49,7 +49,7 @@ def test_what_is_pinned_holds_for_the_program_that_was_said_to_be_right(
     module, _, entry_point = where.partition("::")
     words = ["check", where, "--candidates", str(folder), "-n", "200", "--json", *case.options]
     with pytest.raises(SystemExit) as ended:
-        main([*words, "--pin", "1", "--output", str(tmp_path / "best.py")])
+        main([*words, "--pin", "1", "--out", str(tmp_path / "best.py")])
     out, err = capsys.readouterr()
     assert ended.value.code == 1
     written = [line for line in err.splitlines() if line.startswith("written: ")]

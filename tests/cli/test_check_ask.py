@@ -33,7 +33,7 @@ def run(folder: Path, *options: str, answers: str) -> subprocess.CompletedProces
 
 
 def test_one_answer_settles_and_is_written(folder: Path) -> None:
-    done = run(folder, "--ask", "--output", "kept.py", "--pin", "answers", "--write-tests", "t.py", answers="[\n-1\n")
+    done = run(folder, "--ask", "--out", "kept.py", "--pin", "answers", "--write-tests", "t.py", answers="[\n-1\n")
     assert done.returncode == 1, done.stderr
     assert "Question 1 of at most 5; 3 candidates left\n  middle([-1, 0])\n    a: 0   2 candidates\n" in done.stderr
     assert 'expected a letter, a value such as [1, 2], "raises ValueError"' in done.stderr

@@ -179,7 +179,7 @@ SITUATIONS: dict[str, tuple[object, ...]] = {
     "generate: no such benchmark": ("generate", "--benchmark", "nothing", "--model", "a", "--store", "new"),
     "import: no such file": ("import", "nothing.jsonl", "--store", "new"),
     "compare: no such file": ("compare", "nothing.py", "old.py"),
-    "export: onto itself": ("export", "--store", "store", "--to", "store"),
+    "export: onto itself": ("export", "--store", "store", "--out", "store"),
     "fetch: no such name": ("fetch", "nothing"),
     "compact": ("compact", "--store", "store"),
 }

@@ -116,7 +116,7 @@ def test_results_are_exported_to_a_bucket_and_shown_from_there(
     here = str(shutil.copytree(local.root, tmp_path / "here"))
     for to in (str(tmp_path / "near"), url, url):  # the second time it is replaced
         with pytest.raises(SystemExit) as ended:
-            main(["export", "--store", here, "--to", to])
+            main(["export", "--store", here, "--out", to])
         assert ended.value.code == 0
     assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(tmp_path / "near")
     at_machine(monkeypatch, tmp_path, "second")
