@@ -53,7 +53,7 @@ class Table:
 
     def __repr__(self) -> str:
         """Return the table as text, its notes below it."""
-        return "\n".join((render(self._shown, "table"), *self._left_out, *self.notes))
+        return "\n".join((render(self._shown, "text"), *self._left_out, *self.notes))
 
     def _repr_html_(self) -> str:
         made = page_table(self._named(self.frame.head(MAX_ROWS)))

@@ -371,7 +371,7 @@ def test_the_command(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"outcomes/{LATER}/tiny_first.parquet: expected the bytes that were written here, found others" in out
     assert "1 things are wrong" not in out
     assert f"difftrust execute --store {store.root} -n 40" in out
-    status, out = run("--json")
+    status, out = run("--format=json")
     assert status == 1
     assert [f["table"] for f in json.loads(out)["findings"]] == ["outcomes"]
     assert run("--repair")[0] == 1

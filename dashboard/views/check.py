@@ -104,7 +104,7 @@ def _words(form: Form, folder: Path, function: str) -> tuple[str, ...]:
         *(form.words or [f"--candidates={folder / 'candidates'}"]),
         *(f"--example={example}" for example in form.examples),
         *(f"--assume={assumption}" for assumption in form.assumptions),
-        "--json",
+        "--format=json",
         "--ask",
         f"-n{options['n']}",
         f"--seed={options['seed']}",

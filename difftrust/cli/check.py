@@ -127,7 +127,6 @@ def check(
     ] = False,
     write_tests: TestsOption = None,
     style: FindingsOption = "text",
-    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     allow_weak: WeakOption = False,
 ) -> None:
     """Show the inputs on which several implementations of a function disagree; no reference is needed.
@@ -144,7 +143,7 @@ def check(
 
     if candidates is not None and models:
         raise WrongUsage("expected either --candidates or --model, got both; leave one out")
-    request = CheckRequest.of(given, typed=not no_types, style="json" if as_json else style)
+    request = CheckRequest.of(given, typed=not no_types, style=style)
     what = where or []
     if len(what) == 1 and changed_since is None and not is_several(what[0]):
         raise typer.Exit(check_one(what[0], request))

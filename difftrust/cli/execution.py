@@ -160,7 +160,7 @@ def compare(
     first: Annotated[Path, typer.Argument(help="A program.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
     language: LanguageOption = None,
-    format_: FormatOption = Format.TABLE,
+    format_: FormatOption = Format.TEXT,
     *,
     structural: dict[str, Any],
 ) -> None:
@@ -273,7 +273,7 @@ def demo(
         echo(note)
     n_programs, opened = done.frame["n_programs"].item(), Store.open(store)
     echo(f"{n_programs} distinct programs x {n} inputs in {time.monotonic() - began:.0f} s\n")
-    echo(render(table_4(query_estimates(opened)).filter(pl.col("model") != "mean"), "table"))
+    echo(render(table_4(query_estimates(opened)).filter(pl.col("model") != "mean"), "text"))
     echo("\nIncoherence needs no reference: two programs that disagree cannot both be right (I <= 2E).")
     _show_disagreement(opened)
     _show_next_commands(store)

@@ -23,10 +23,16 @@ _Record = TypeVar("_Record", bound="DataclassInstance")
 
 
 FORMER: dict[str, dict[str, str]] = {
-    "check": {"--validity": "--inputs", "--output": "--out"},
+    "check": {"--validity": "--inputs", "--output": "--out", "--json": "--format json"},
     "execute": {"--validity": "--inputs"},
     "export": {"--to": "--out"},
     "reproduce": {"--to": "--out"},
+    "doctor": {"--json": "--format json"},
+    "verify": {"--json": "--format json"},
+    "table": {"--format table": "--format text"},
+    "sql": {"--format table": "--format text"},
+    "compare": {"--format table": "--format text"},
+    "plan": {"--format table": "--format text"},
 }
 """By command, what options were called, alone or with a value, and what they are called now."""
 
@@ -34,7 +40,7 @@ FORMER: dict[str, dict[str, str]] = {
 class Format(StrEnum):
     """How a table is printed."""
 
-    TABLE = "table"
+    TEXT = "text"
     CSV = "csv"
     MARKDOWN = "markdown"
     LATEX = "latex"
@@ -127,7 +133,8 @@ WhoseTemperatureOption = Annotated[
     list[float] | None, typer.Option(help="Only this temperature. For JSONL: that of the samples.")
 ]
 FirstOption = Annotated[int | None, typer.Option("-m", min=1, help="Only the first m candidates of each task.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output: for people, programs, pages.")]
+PlainFormatOption = Annotated[Literal["text", "json"], typer.Option("--format", help="Output: for people, programs.")]
 DetectionOption = Annotated[
     Detection, typer.Option(help="When a task counts as detected: one random pair an input disagrees, or any pair.")
 ]

@@ -219,9 +219,9 @@ def _report_nondeterministic(store: "Store") -> None:
 
 
 def report_table(made: "Table", style: str) -> None:
-    """Print a table, exact as csv and json, with its notes below; beside other formats than "table" on stderr."""
+    """Print a table, exact as csv and json, with its notes below; beside other formats than "text" on stderr."""
     from difftrust.tables.render import for_reading, render
 
     echo(render(made.frame if style in ("csv", "json") else for_reading(made.frame), style))
     for note in made.notes:
-        echo(note, err=style != "table")
+        echo(note, err=style != "text")

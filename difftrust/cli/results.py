@@ -41,7 +41,7 @@ _OWN = "selection, questions, rankings, readings, undetected, suspects, draws, a
 def table(
     name: Annotated[str, typer.Argument(help=f"{_PAPER}; or {_OWN}.")],
     store: StoreOrResultsOption = None,
-    format_: FormatOption = Format.TABLE,
+    format_: FormatOption = Format.TEXT,
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
     detection: DetectionOption = Detection.AS_PUBLISHED,
     equality: EqualityOption = Equality.PAPER,
@@ -112,7 +112,7 @@ def _models(name: str, models: list[str]) -> dict[str, Any]:
 def sql(
     query: Annotated[str, typer.Argument(help="A SELECT on the views of the store.")],
     store: StoreOption,
-    format_: FormatOption = Format.TABLE,
+    format_: FormatOption = Format.TEXT,
     equality: EqualityOption = Equality.PAPER,
     inputs: InputsOption = None,
     references: ReferencesOption = References.PUBLISHED,
@@ -279,7 +279,7 @@ def plan(
     equality: EqualityOption = Equality.PAPER,
     inputs: InputsOption = None,
     references: ReferencesOption = References.PUBLISHED,
-    format_: FormatOption = Format.TABLE,
+    format_: FormatOption = Format.TEXT,
     jobs: JobsOption = 2,
     seed: Annotated[int, typer.Option(help="Which programs to buy: seed of the split of the tasks.")] = 0,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from difftrust.cli.options import JobsOption, StoreOption
+from difftrust.cli.options import JobsOption, PlainFormatOption, StoreOption
 from difftrust.cli.printing import echo
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 _SHOWN = 20
-"""Findings printed; `--json` has all."""
+"""Findings printed; `--format json` has all."""
 
 
 @commands.command(epilog="Example: difftrust verify --store DIR")
 def verify(
     store: StoreOption,
     repair: Annotated[bool, typer.Option("--repair", help="Move damaged files to DIR/damaged, to be remade.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    style: PlainFormatOption = "text",
     jobs: JobsOption = 2,
 ) -> None:
     """Check every file and row of a store, and print the commands that repair it. Exit status 1 if any is damaged."""
@@ -32,7 +32,7 @@ def verify(
     from difftrust_core.store.store import Store
 
     found = run(Store.open(store), n_jobs=jobs, repair=repair)
-    echo(with_urls(json.dumps(asdict(found), indent=1) if as_json else _as_text(found, repair=repair)))
+    echo(with_urls(json.dumps(asdict(found), indent=1) if style == "json" else _as_text(found, repair=repair)))
     if found.findings:
         raise typer.Exit(1)
 
@@ -43,7 +43,7 @@ def _as_text(found: "Verification", *, repair: bool) -> str:
     lines = [f"note: {printable(note)}" for note in found.notes]
     lines += [f"{printable(f.path)}: {printable(f.what)}" for f in found.findings[:_SHOWN]]
     if len(found.findings) > _SHOWN:
-        lines.append(f"and {len(found.findings) - _SHOWN} more; --json lists all")
+        lines.append(f"and {len(found.findings) - _SHOWN} more; --format json lists all")
     size = f"{found.n_files:,} files, {found.n_bytes / 1e6:,.1f} MB"
     if found.n_unsealed:
         lines.append(f"note: {found.n_unsealed:,} files were written before checksums; their rows alone were checked")
@@ -72,13 +72,13 @@ def compact(store: StoreOption) -> None:
 
 @commands.command(epilog="Example: difftrust doctor")
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    style: PlainFormatOption = "text",
 ) -> None:
     """Show which sandbox layers are active here, and what candidates could still reach. Exit status 1 if too much."""
     from difftrust.doctor import diagnose
 
     found = diagnose()
-    echo(_as_json(found) if as_json else _doctor_as_text(found))
+    echo(_as_json(found) if style == "json" else _doctor_as_text(found))
     if not found.is_sound:
         raise typer.Exit(1)
 

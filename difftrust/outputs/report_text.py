@@ -272,7 +272,7 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
         if where is not None and _is_file(where) and pin is not None and len(pin) <= MAX_SHOWN:
             yield f"  if {number} is right: difftrust check {quote_word(where)} --pin {quote_word(pin)}"
-    yield from _difference_lines(found["difference"], "--json")
+    yield from _difference_lines(found["difference"])
 
 
 def _is_file(where: str) -> bool:
@@ -337,12 +337,12 @@ def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> st
     return f"{named.call} == {named.value}" if named.value else f"{named.call} raises {text}"
 
 
-def _difference_lines(difference: str, option: str) -> Iterator[str]:
-    """Yield a diff of programs, its first lines; ``option`` brings all of them."""
+def _difference_lines(difference: str) -> Iterator[str]:
+    """Yield a diff of programs, its first lines."""
     lines = difference.splitlines()
     yield from (f"    {shorten(line)}" for line in lines[:MAX_DIFF_LINES])
     if len(lines) > MAX_DIFF_LINES:
-        yield f"    ... {len(lines) - MAX_DIFF_LINES} more lines (all of them with {option})"
+        yield f"    ... {len(lines) - MAX_DIFF_LINES} more lines (all of them with --format json)"
 
 
 def _lines_of_diff(report: Report) -> Iterator[str]:
@@ -361,7 +361,7 @@ def _lines_of_diff(report: Report) -> Iterator[str]:
         yield from _change_lines(change)
     if report["difference"] and (report["changes"] or report["verdict"] == "undecided"):
         yield ""
-        yield from _difference_lines(report["difference"], "--format json")
+        yield from _difference_lines(report["difference"])
     yield ""
     yield from map(shorten, closing(report))
 

@@ -128,8 +128,8 @@ def _rank_notes(estimates: pl.DataFrame, detection: Detection) -> list[str]:
     published = {"MBPP": 0.92, "HumanEval": 0.94}
     return [
         f"Figure 1, {row['benchmark']}: rho of tasks found erroneous by incoherence and by the reference "
-        f"{cell(row['rho_found'], 'table')} (published {published[row['benchmark']]}); of mean incoherence and mean "
-        f"error {cell(row['rho_error'], 'table')}"
+        f"{cell(row['rho_found'], 'text')} (published {published[row['benchmark']]}); of mean incoherence and mean "
+        f"error {cell(row['rho_error'], 'text')}"
         for row in rankings(estimates, detection=detection).iter_rows(named=True)
         if row["benchmark"] in published and row["rho_found"] is not None
     ]

@@ -11,7 +11,7 @@ from difftrust.tables.names import rewrite
 from difftrust.text import as_cell
 from difftrust_core.base.records import Kind
 
-_STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+_STYLES = {"text": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 _MAX_CELL = 200
 _BOUND = "_is_lower_bound"
 
@@ -55,7 +55,7 @@ def for_reading(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _at_least(x: float | None, is_lower_bound: bool | None) -> str:
-    return f"≥ {cell(x, 'table')}" if is_lower_bound else cell(x, "table")
+    return f"≥ {cell(x, 'text')}" if is_lower_bound else cell(x, "text")
 
 
 def in_dollars(usd: float | None, is_lower_bound: bool | None = None) -> str:

@@ -34,7 +34,7 @@ class Checked:
 
 def run_check(where: str, programs: Path, options: Sequence[str], cwd: Path) -> Checked:
     """Check these candidates."""
-    command = [*_COMMAND, where, "--candidates", str(programs), "--json", *options]
+    command = [*_COMMAND, where, "--candidates", str(programs), "--format=json", *options]
     return checked(run(command, cwd=cwd, limit=LIMIT))
 
 

@@ -32,7 +32,7 @@ _CONTEXT.set_forkserver_preload([__name__, *_IMPORTED])
 
 def run_warm_check(where: str, programs: Path, options: Sequence[str], cwd: Path) -> Checked:
     """Check these candidates, as ``run_check`` does; processor time is that of the check's own processes."""
-    words = ["check", where, "--candidates", str(programs), "--json", *options]
+    words = ["check", where, "--candidates", str(programs), "--format=json", *options]
     with tempfile.TemporaryDirectory() as folder:
         for name in ("1", "2", "end"):
             (Path(folder) / name).touch()

@@ -95,7 +95,7 @@ def test_the_report_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_incoherence_and_clusters_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = AMBIGUOUS[1]
     where, folder = case.write(tmp_path)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--json")
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--format=json")
     found = json.loads(out)
     assert status == 1
     assert (found["verdict"], found["m"], found["n"]) == ("incoherent", 3, 200)
@@ -133,14 +133,14 @@ def test_candidates_that_agree_on_what_an_example_denies_are_incoherent_and_no_c
     assert status == 1
     assert "Contradicts an example: median([0, 1])\n    expected: 0.5\n    0.py, 1.py: 1\n" in out
     assert "No consensus" in out
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--json")
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--format=json")
     found = json.loads(out)
     assert found["consensus"] is None
     assert found["contradictions"] == [
         {"call": "median([0, 1])", "want": "0.5\n", "origin": "docstring", "candidates": ["0.py", "1.py"], "got": "1"}
     ]
     (folder / "2.py").write_text(SOUND)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--json")
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--format=json")
     found = json.loads(out)
     assert (status, found["verdict"], found["consensus"]) == (1, "incoherent", SOUND)
     assert [cluster["contradicts"] for cluster in found["clusters"]] == [False, True]
@@ -158,7 +158,7 @@ def test_a_documented_exception_is_an_answer(tmp_path: Path, capsys: pytest.Capt
     silent = "import math\ndef root(x):\n    return math.isqrt(max(x, 0))\n"
     where = f"{tmp_path / 'stub.py'}::root"
     folder = programs(tmp_path / "p", one, same)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--json")
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--format=json")
     assert (status, json.loads(out)["left_out"]) == (0, [])
     (folder / "2.py").write_text(silent)
     status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
@@ -326,7 +326,7 @@ def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.C
     loud = "def first(items):\n    # \x1b[2J\x07 \u202e\n    return '\\x1b[31m'\n"
     folder = programs(tmp_path / "p", RIGHT, loud)
     words = ("check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
-    for more in ((), ("--json",)):
+    for more in ((), ("--format=json",)):
         status, out, err = run(capsys, *words, *more)
         assert status == 1
         assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
@@ -408,7 +408,7 @@ def test_models_are_asked_once_and_their_programs_checked(
     stub.write_text('def clamp(x: int) -> int:\n    """Return x, at most 5.\n\n    >>> clamp(2)\n    2\n    """\n')
     bodies = ("min(x, 5)", "x if x < 5 else 5", "min(x, 6)")
     with Server(text=lambda k: f"```python\ndef clamp(x):\n    return {bodies[k % 3]}\n```\n") as server:
-        asked = ["--model", "openai/one", "--model", "openai/two", "-m", "6", "--api-base", server.url, "--json"]
+        asked = ["--model", "openai/one", "--model", "openai/two", "-m", "6", "--api-base", server.url, "--format=json"]
         words = ["check", f"{stub}::clamp", *asked, "--store", tmp_path / "store", "-n", "200"]
         (status, first, said), (_, again, _) = run(capsys, *words), run(capsys, *words)
         assert len(server.asked) == 7  # six programs, and one question for calls and preconditions
@@ -442,10 +442,10 @@ def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_mo
     folder = programs(tmp_path / "p", right, faulty, f"{right}# again\n")
     where = f"{tmp_path / 'stub.py'}::{stub[4 : stub.index('(')]}"
     words = ("check", where, "--candidates", folder, "--no-types")  # typed draws would find them
-    status, out, _ = run(capsys, *words, "--json", "--witnesses", "0")
+    status, out, _ = run(capsys, *words, "--format=json", "--witnesses", "0")
     without = json.loads(out)
     assert (status, without["verdict"], without["n_witnesses"]) == (0, "coherent", 0)
-    status, out, _ = run(capsys, *words, "--json")
+    status, out, _ = run(capsys, *words, "--format=json")
     found = json.loads(out)
     assert (status, found["verdict"]) == (1, "disagreement found")
     same = ("incoherence", "interval", "error_at_least", "n", "n_distinct", "m", "next_step", "notes", "n_loading")

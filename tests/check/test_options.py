@@ -19,7 +19,7 @@ def check(capsys: Capture, folder: Path, stub: str, codes: list[str], *words: ob
         (programs / f"{number}.py").write_text(code)
     (folder / "module.py").write_text(stub)
     name = stub.partition("def ")[2].partition("(")[0]
-    asked = ("check", folder / f"module.py::{name}", "--candidates", programs, "-n", 100, "--json", *words)
+    asked = ("check", folder / f"module.py::{name}", "--candidates", programs, "-n", 100, "--format=json", *words)
     status, out, _ = run(capsys, *asked)
     return status, json.loads(out)
 

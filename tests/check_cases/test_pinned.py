@@ -47,7 +47,7 @@ def test_what_is_pinned_holds_for_the_program_that_was_said_to_be_right(
     case = load_case(FOLDER / f"{name}.toml")
     where, folder = case.write(tmp_path)
     module, _, entry_point = where.partition("::")
-    words = ["check", where, "--candidates", str(folder), "-n", "200", "--json", *case.options]
+    words = ["check", where, "--candidates", str(folder), "-n", "200", "--format=json", *case.options]
     with pytest.raises(SystemExit) as ended:
         main([*words, "--pin", "1", "--out", str(tmp_path / "best.py")])
     out, err = capsys.readouterr()

@@ -73,26 +73,28 @@ def verdicts(out: str) -> dict[str, str]:
 def test_each_function_has_its_folder_and_its_own_body_stands_beside(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = check(capsys, "shapes.py", *CHECK, "--json")
+    status, out, err = check(capsys, "shapes.py", *CHECK, "--format=json")
     assert verdicts(out) == {"area": "coherent", "half": "incoherent", "Box.add": "coherent"}
     assert status == 1
     assert "left out, no candidates in c: shapes.py::unnamed" in err
     assert "shapes.py::half: incoherent" in err
     assert "in the minority: 1 of 3" in out
-    again = check(capsys, "shapes.py", *CHECK, "--json")
+    again = check(capsys, "shapes.py", *CHECK, "--format=json")
     assert again[:2] == (status, out)
     assert "3 of 3 were checked before" in again[2]
     # What one of them rests on changes: that one is judged again.
     write(there, {"c/half/a.py": "def half(x):\n    return x / 2 + 0\n", "c/half/b.py": "half = lambda x: x / 2\n"})
-    status, out, err = check(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--json")
+    status, out, err = check(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--format=json")
     assert (status, verdicts(out)) == (0, {"half": "coherent", "Box.add": "coherent"})
     assert "1 of 2 were checked before" in err
-    assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--json")[2]
+    assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--format=json")[2]
 
 
 def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(there, {"c/odd/a.py": "def odd():\n    return 1\n", "pkg/broken.py": "def f(:\n"})
-    status, out, _ = check(capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--json")
+    status, out, _ = check(
+        capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--format=json"
+    )
     assert status == 3
     assert verdicts(out) == {
         "odd": "refused",
@@ -116,18 +118,18 @@ def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: py
 
 def test_only_what_changed_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository(there, {".gitignore": "c/\n.cache/\n"})
-    status, out, err = check(capsys, "--changed-since", "HEAD", *CHECK, "--json")
+    status, out, err = check(capsys, "--changed-since", "HEAD", *CHECK, "--format=json")
     assert (status, verdicts(out), "no function changed since HEAD" in err) == (0, {}, True)
     write(there, {"shapes.py": MODULE.replace("width * height", "height * width  # turned").replace("x / 2", "x // 2")})
     (there / "tests").mkdir()
-    status, out, err = check(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *CHECK, "--json")
+    status, out, err = check(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *CHECK, "--format=json")
     assert (status, verdicts(out)) == (0, {"area": "coherent", "half": "coherent"})
     (there / "sub").mkdir()
     os.chdir(there / "sub")
-    status, out, err = check(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *CHECK, "--json")
+    status, out, err = check(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *CHECK, "--format=json")
     assert (status, "no function changed since HEAD" in err) == (0, True)
     status, out, err = check(
-        capsys, "--changed-since", "HEAD", "--candidates", "../c", "--with-body", "-n", "60", "--json"
+        capsys, "--changed-since", "HEAD", "--candidates", "../c", "--with-body", "-n", "60", "--format=json"
     )
     assert verdicts(out) == {"area": "coherent", "half": "coherent"}
 

@@ -83,7 +83,7 @@ def test_table_with_intervals(capsys: pytest.CaptureFixture[str], store: Path) -
     # Both tasks have the same error: no resample differs.
     assert (row["mean_error_low"], row["mean_error_high"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert "95 % intervals over tasks (BCa, 2000 resamples, seed 3)" in err
-    for style in ("table", "markdown", "latex"):
+    for style in ("text", "markdown", "latex"):
         _, out, _ = run(capsys, "table", "4", "--store", store, "--format", style, "--intervals")
         assert "0.333 [0.333, 0.333]" in out
         assert "mean_error_low" not in out.replace("\\", "")
@@ -309,7 +309,7 @@ def test_formulas_in_csv_are_texts(capsys: pytest.CaptureFixture[str], store: Pa
     assert out.splitlines()[0] == "'=cmd()"
 
 
-@pytest.mark.parametrize("style", ["table", "markdown", "latex", "csv", "json"])
+@pytest.mark.parametrize("style", ["text", "markdown", "latex", "csv", "json"])
 def test_names_of_columns_and_texts_of_candidates_cannot_steer_the_terminal(
     capsys: pytest.CaptureFixture[str], store: Path, style: str
 ) -> None:

@@ -1,6 +1,8 @@
 """Former names of options: they work, and stderr says what they are called now."""
 
+from enum import EnumMeta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer.main
@@ -16,10 +18,11 @@ COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 @pytest.mark.parametrize(("command", "was", "now"), PAIRS)
 def test_a_former_name_is_gone_and_the_new_one_is_there(command: str, was: str, now: str) -> None:
     options = {name: option for option in COMMANDS[command].params for name in option.opts}
-    name, _, value = now.partition(" ")
-    assert was not in options
-    assert name in options
-    assert not value or value in str(options[name].type_descriptor.annotation.__args__)
+    (was, _, was_value), (name, _, value) = was.partition(" "), now.partition(" ")
+    kind = options[name].type_descriptor.annotation
+    values = {"", *get_args(kind), *(kind if isinstance(kind, EnumMeta) else ())}
+    assert was not in options or was_value not in values
+    assert value in values
 
 
 @pytest.mark.parametrize("words", [["--validity", "all"], ["--validity=all"], ["--validity", "all", "--validity=all"]])
@@ -35,6 +38,18 @@ def test_a_former_name_works_and_the_new_one_is_named_once(
     status, out, err = run(capsys, *checked, *words)
     assert (status, '"validity": "all"' in out) == (0, True)
     assert err.count("difftrust: --validity is now --inputs\n") == 1
+
+
+def test_a_former_flag_and_a_former_value_work(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text("def f(x):\n    return x\n")
+    compared = ("compare", tmp_path / "a", tmp_path / "b", "--language", "python", "--format")
+    assert run(capsys, *compared, "table") == (
+        *run(capsys, *compared, "text")[:2],
+        "difftrust: --format table is now --format text\n",
+    )
+    _, out, err = run(capsys, "doctor", "--json")
+    assert (out[0], err) == ("{", "difftrust: --json is now --format json\n")
 
 
 def test_a_former_name_is_not_sought_in_values_nor_behind_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:

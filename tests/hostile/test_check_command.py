@@ -89,7 +89,7 @@ def laid_out(folder: Path, module: str, candidates: Mapping[str, str]) -> None:
         (folder / "programs" / name).write_text(text)
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize("more", [(), ("--format=json",)])
 def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tuple[str, ...]) -> None:
     bait = tmp_path / "bait"
     tries = TOUCH.format(bait)
@@ -108,7 +108,7 @@ def test_candidates_that_lie_forge_or_flood_are_no_coherence(tmp_path: Path) -> 
     module = 'def f(p: int, y: int = 0) -> int:\n    """Return p.\n\n    >>> f(1)\n    1\n    """\n'
     programs = {name: text.replace("p.x", "p").replace("TRIES", "pass") for name, text in CANDIDATES.items()}
     laid_out(tmp_path, module, programs)
-    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "60", "--json")
+    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "60", "--format=json")
     found = json.loads(ended.stdout)
     assert (ended.returncode, found["verdict"]) == (1, "incoherent")
     wrong = {name for each in found["contradictions"] for name in each["candidates"]}

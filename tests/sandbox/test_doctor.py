@@ -200,7 +200,7 @@ def test_as_text() -> None:
 
 
 def test_no_bubblewrap_on_the_path(tmp_path: Path) -> None:
-    _, text = doctor("--json", path=str(tmp_path))
+    _, text = doctor("--format=json", path=str(tmp_path))
     found = json.loads(text)
     assert layer(found, "bubblewrap")["detail"] == "no bwrap in PATH"
     assert "apt-get install bubblewrap" in layer(found, "bubblewrap")["remedy"]
@@ -209,7 +209,7 @@ def test_no_bubblewrap_on_the_path(tmp_path: Path) -> None:
 
 def test_a_bubblewrap_that_is_refused_is_replaced_by_the_next_weaker_stack(tmp_path: Path) -> None:
     refused = "bwrap: No permissions to create new namespace"
-    status, text = doctor("--json", path=script(tmp_path, f"echo '{refused}' >&2; echo 'and more' >&2; exit 1"))
+    status, text = doctor("--format=json", path=script(tmp_path, f"echo '{refused}' >&2; echo 'and more' >&2; exit 1"))
     found = json.loads(text)
     assert layer(found, "bubblewrap")["detail"] == refused
     assert "kernel.unprivileged_userns_clone=1" in layer(found, "bubblewrap")["remedy"]
@@ -218,14 +218,14 @@ def test_a_bubblewrap_that_is_refused_is_replaced_by_the_next_weaker_stack(tmp_p
 
 
 def test_a_bubblewrap_that_says_nothing(tmp_path: Path) -> None:
-    _, text = doctor("--json", path=script(tmp_path, "exit 3"))
+    _, text = doctor("--format=json", path=script(tmp_path, "exit 3"))
     assert layer(json.loads(text), "bubblewrap")["detail"] == "bwrap ended with status 3 and no word"
 
 
 @needs_bubblewrap
 def test_an_old_bubblewrap_is_used_without_the_option_it_does_not_know(tmp_path: Path) -> None:
     old = f'case "$*" in *--disable-userns*) echo "bwrap: Unknown option" >&2; exit 1;; esac\nexec {BWRAP} "$@"'
-    status, text = doctor("--json", path=script(tmp_path, old))
+    status, text = doctor("--format=json", path=script(tmp_path, old))
     found = layer(json.loads(text), "bubblewrap")
     assert (status, found["active"]) == (0, True)
     assert "further ones possible inside" in found["detail"]
@@ -240,7 +240,7 @@ LANDLOCK_ERRORS = {
 
 @pytest.mark.parametrize(("error", "why"), LANDLOCK_ERRORS.values(), ids=LANDLOCK_ERRORS)
 def test_a_kernel_without_landlock(tmp_path: Path, error: int, why: str) -> None:
-    status, text = doctor("--json", path=str(tmp_path), without=(LANDLOCK_CREATE, error))
+    status, text = doctor("--format=json", path=str(tmp_path), without=(LANDLOCK_CREATE, error))
     found = json.loads(text)
     assert why in layer(found, "landlock")["detail"]
     assert found["still_open"] == ["files"]
@@ -250,7 +250,7 @@ def test_a_kernel_without_landlock(tmp_path: Path, error: int, why: str) -> None
 
 @needs_bubblewrap
 def test_a_kernel_without_landlock_is_sound_behind_bubblewrap() -> None:
-    status, text = doctor("--json", without=(LANDLOCK_CREATE, ENOSYS))
+    status, text = doctor("--format=json", without=(LANDLOCK_CREATE, ENOSYS))
     assert (status, json.loads(text)["still_open"]) == (0, [])
 
 
@@ -266,7 +266,7 @@ def test_execution_says_in_one_line_why_it_does_not_start(tmp_path: Path) -> Non
 
 
 def test_a_layer_that_fails_in_the_child_stops_everything(tmp_path: Path) -> None:
-    status, text = doctor("--json", path=str(tmp_path), without=(LANDLOCK_RESTRICT, EPERM))
+    status, text = doctor("--format=json", path=str(tmp_path), without=(LANDLOCK_RESTRICT, EPERM))
     found = json.loads(text)
     assert (status, found["is_sound"], found["still_open"]) == (1, False, [])
     assert found["verdict"].startswith("execution cannot start: a confined child could not be started")
@@ -364,7 +364,7 @@ def test_another_system_executes_where_that_is_accepted(monkeypatch: pytest.Monk
 
 
 def test_a_kernel_that_gives_no_descriptor_of_a_process(tmp_path: Path) -> None:
-    status, text = doctor("--json", without=(PIDFD_OPEN, ENOSYS))
+    status, text = doctor("--format=json", without=(PIDFD_OPEN, ENOSYS))
     found = json.loads(text)
     assert not layer(found, "cpu clock")["active"]
     assert "the time on the wall" in layer(found, "cpu clock")["leaves_open"]
