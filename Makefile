@@ -27,10 +27,10 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 	$(BIN)/difftrust demo
 
 # Three processes, as on two processors a third of the tests' time is waiting: for a page, a server, an attack's end;
-# whichever is done takes tests from the others.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
+# whichever is done takes tests from the others. Byte code is kept: hundreds of processes load the same modules.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
 
-test: $(READY)  ## Every package, command and page once, a real browser included; 10 minutes
+test: $(READY)  ## Every package, command and page once, a real browser included; 4 minutes
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY)  ## All tests: those of `make test` and the slow rest; 30 minutes

@@ -42,6 +42,7 @@ def run_examples(text: str, name: str, known: dict[str, Any]) -> None:
     assert not runner.failures, "".join(said)
 
 
+@pytest.mark.slow
 def test_every_example_of_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
@@ -79,6 +80,7 @@ def test_these_names_only() -> None:
         dt.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_names_stay_what_they_are_after_all_of_the_package_is_loaded() -> None:
     code = (
         "import importlib, pathlib, difftrust as dt\n"

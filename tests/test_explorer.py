@@ -28,6 +28,7 @@ def test_the_numbers_are_those_of_the_ablation(explorer: Explorer) -> None:
     assert "not recorded at this setting: DeepSeek R1" in explorer.notes[0]
 
 
+@pytest.mark.slow
 def test_title_and_picture_follow_each_slider(explorer: Explorer) -> None:
     for slider in (explorer.model, explorer.temperature, explorer.m, explorer.n):
         before = bytes(explorer._chart.value)
@@ -39,6 +40,7 @@ def test_title_and_picture_follow_each_slider(explorer: Explorer) -> None:
     assert "HumanEval" in told
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_recorded_is_said_and_nothing_else_lost(explorer: Explorer) -> None:
     explorer.temperature.value, explorer.m.value, explorer.n.value = 0.6, 50, 10_000
     explorer.model.value = "gpt_4"

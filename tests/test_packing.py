@@ -55,6 +55,7 @@ def test_a_store_of_others_is_not_replaced(full: Store, tmp_path: Path) -> None:
     assert verify(packed).findings == ()
 
 
+@pytest.mark.slow
 def test_the_shipped_store_of_simulated_coders_is_whole_and_small() -> None:
     store = Store.open(find_starter_results())
     assert verify(store).findings == ()

@@ -109,6 +109,7 @@ def test_it_is_one_file_and_asks_no_network(page: Page) -> None:
     assert sum(len(script) > 500_000 for script in runs) == 1  # the library stands in it once
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_table_4(paper: Subject) -> None:
     table = open_study(find_results()).table(4, intervals=True).filter(benchmark="HumanEval").frame
     best = table.filter(pl.col("model") == "claude_sonnet_4").row(0, named=True)
@@ -142,6 +143,7 @@ def test_what_is_wrong_though_all_agree_comes_first_and_in_the_domain_before_oth
     assert worth_reading(paper, most=3) == chosen[:3]
 
 
+@pytest.mark.slow
 def test_codes_and_inputs_stand_where_the_store_holds_them(starter: Page) -> None:
     read = Read(starter.html)
     words = read.words
@@ -197,6 +199,7 @@ def test_a_page_is_saved_under_a_name_that_says_what_it_is(page: Page, tmp_path:
         page.save(tmp_path / "file" / "report.html")
 
 
+@pytest.mark.slow
 def test_no_text_of_others_becomes_part_of_the_page(tmp_path: Path) -> None:
     study = open_study(make_hostile_store(tmp_path / "store").root)
     html = make_page(study, **PAPER).html

@@ -172,6 +172,7 @@ def test_deep_and_huge_programs_are_compared(text: str) -> None:
     assert 0 <= found.scores["gibbs_structural"] < 1
 
 
+@pytest.mark.slow
 def test_what_is_too_long_is_left_out_and_counted() -> None:
     found = stability(Programs(["#" * (MAX_BYTES + 1), "x = 1\n"]), [0, 1, 1])
     assert (found.m, found.n_left_out, found.n_programs) == (2, 1, 1)
@@ -323,6 +324,7 @@ def recorded_tasks(shared_data: Path, n: int) -> list[list[str]]:
     return [groups["code"][i].to_list() for i in random.Random(5).sample(range(groups.height), n)]
 
 
+@pytest.mark.slow
 def test_agreement_with_a_plain_computation_on_200_recorded_pairs(shared_data: Path) -> None:
     rng, n_pairs = random.Random(7), 0
     for texts in recorded_tasks(shared_data, 40):

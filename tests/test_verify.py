@@ -225,6 +225,7 @@ DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_is_found_and_what_is_moved_aside_comes_back(name: str, store: Store, whole: Store) -> None:
     damage, path, what = DAMAGES[name]
@@ -289,6 +290,7 @@ def test_files_from_before_checksums_are_read_and_their_rows_checked(store: Stor
     assert found.n_unsealed == len(list(store.root.rglob("*.parquet")))
 
 
+@pytest.mark.slow
 def test_the_shipped_results_are_whole() -> None:
     assert verify(Store(find_results())).findings == ()
 
@@ -306,6 +308,7 @@ def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path:
     assert snapshot(again.root) == snapshot(other.root)
 
 
+@pytest.mark.slow
 def test_who_met_a_later_chunk_is_named_in_the_remedy(tmp_path: Path) -> None:
     from difftrust_core.datasets.recorded import selection_of
 
@@ -354,6 +357,7 @@ def test_changed_settings_are_refused(store: Store) -> None:
         Store.open(store.root)
 
 
+@pytest.mark.slow
 def test_the_command(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*words: str) -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:

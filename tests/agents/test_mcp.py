@@ -127,6 +127,7 @@ def test_an_agent_checks_asks_answers_and_pins(folder: Path) -> None:
     talk(folder, told)
 
 
+@pytest.mark.slow
 def test_two_versions_and_a_pin_into_a_source(folder: Path) -> None:
     async def told(session: ClientSession, process: psutil.Process) -> None:
         old, new = "def f(x):\n    return x + 1\n", "def f(x):\n    return x + 1 if x != 100 else 0\n"
@@ -147,6 +148,7 @@ def test_two_versions_and_a_pin_into_a_source(folder: Path) -> None:
     talk(folder, told)
 
 
+@pytest.mark.slow
 def test_a_bad_question_gets_one_line(folder: Path) -> None:
     (folder / "outside").symlink_to("/etc")
     bad = {
@@ -189,6 +191,7 @@ def test_a_bad_question_gets_one_line(folder: Path) -> None:
         os.chdir(before)
 
 
+@pytest.mark.slow
 def test_a_cancelled_call_leaves_nothing_running_and_two_go_on_at_once(folder: Path) -> None:
     async def told(session: ClientSession, process: psutil.Process) -> None:
         slow = asked(candidates=[SLOW, SLOW.replace("i\n", "1\n")], n=4000)
@@ -230,6 +233,7 @@ def test_a_server_that_is_killed_leaves_nothing_running(folder: Path) -> None:
     wait_for_the_end(talk(folder, told))
 
 
+@pytest.mark.slow
 def test_the_worked_exchange_of_the_documentation_holds(folder: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
     blocks = [json.loads(each) for each in re.findall(r"(?<!not run -->\n)```json\n(.*?)```", text, re.DOTALL)]
@@ -256,6 +260,7 @@ def part(found: Any, wanted: Any) -> Any:
     return found
 
 
+@pytest.mark.slow
 def test_long_texts_get_short_answers(folder: Path) -> None:
     programs = [f"def middle(values):\n    # {'x' * 3000}\n    return {i}\n" for i in range(12)]
 

@@ -118,6 +118,7 @@ def test_a_name_of_a_builtin_with_other_content_is_a_class_that_has_this_name(te
     assert write_literal(value) == text
 
 
+@pytest.mark.slow
 def test_a_million_hostile_texts_are_read_or_refused():
     """A share of them here; all with DIFFTRUST_TEXTS=1000000. Nothing but BadText, and little memory."""
     n = int(os.environ.get("DIFFTRUST_TEXTS", "5000"))

@@ -45,6 +45,7 @@ def test_the_benchmark_runs() -> None:
     assert "`difftrust --help`" in said
 
 
+@pytest.mark.slow
 @needs_bubblewrap  # the yardstick runs in it
 def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(published, "DROPPED_AFTER", 3.0)

@@ -43,6 +43,7 @@ def outcome(code: str, name: str, arguments: str) -> tuple[Kind, str]:
         return Kind.EXCEPTION, type(e).__name__
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("case", AMBIGUOUS, ids=lambda case: case.name)
 def test_disagreements_are_found_and_the_inputs_shown_are_minimal(case: Case, tmp_path: Path) -> None:
     where, folder = case.write(tmp_path)
@@ -230,6 +231,7 @@ STUB = 'def first(items: list[int]) -> int:\n    """Return the first item.\n\n  
 RIGHT = "def first(items):\n    return items[0]\n"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("codes", "why"),
     [
@@ -348,6 +350,7 @@ def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
     assert {name for cluster in report.clusters for name in cluster.candidates} == {"one #0", "one #1", "other"}
 
 
+@pytest.mark.slow
 def test_the_right_behaviour_can_be_pinned_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = AMBIGUOUS[1]
     where, folder = case.write(tmp_path)
@@ -400,6 +403,7 @@ def test_models_share_the_programs() -> None:
     assert shares("a", "b", "c", m=2) == {"a": 1, "b": 1}
 
 
+@pytest.mark.slow
 def test_models_are_asked_once_and_their_programs_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -434,6 +438,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.slow
 def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_moves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -479,6 +484,7 @@ def test_a_measured_disagreement_is_shown_as_without_witnesses(tmp_path: Path) -
     assert found.n_witnessed > 0
 
 
+@pytest.mark.slow
 def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Path) -> None:
     stub_text, right, faulty, _ = PLANTED["as_given"]
     (tmp_path / "stub.py").write_text(stub_text)

@@ -80,6 +80,7 @@ def run(project: Path, file: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_plain_pytest_runs_them_and_they_fail_where_the_function_is_wrong(project: Path) -> None:
     file, module = project / "tests" / "test_said.py", project / "src" / "pkg" / "shapes.py"
     n = 0

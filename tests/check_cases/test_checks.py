@@ -30,7 +30,14 @@ def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str
     )
 
 
-@pytest.mark.parametrize("kind", sorted(FIRST))
+SLOW = ("methods", "money and numbers", "own types")
+"""Their first cases take five seconds and more."""
+KINDS = [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in sorted(FIRST)]
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] if k in SLOW else []) for k in sorted(FIRST)]
+)
 def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
     given = ask(FIRST[kind], check=run_warm_check)
     assert given.judgement == "right", given.checked.said
@@ -46,6 +53,7 @@ def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green(
     assert counts["right"] >= 0.95 * len(answers), said
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("planted", QUICK_PLANTED, ids=lambda planted: planted.kind)
 def test_a_planted_fault_is_found(planted: Planted) -> None:
     assert finds(planted, check=run_warm_check)

@@ -44,6 +44,7 @@ def test_one_answer_settles_and_is_written(folder: Path) -> None:
     assert ">>> middle([-1, 0])\n    -1" in (folder / "m.py").read_text()
 
 
+@pytest.mark.slow
 def test_the_end_of_the_file_keeps_what_was_answered(folder: Path) -> None:
     done = run(folder, "--ask", answers="")
     assert done.returncode == 1, done.stderr

@@ -70,6 +70,7 @@ def verdicts(out: str) -> dict[str, str]:
     return {each["name"].rpartition("::")[2]: each["verdict"] for each in listed}
 
 
+@pytest.mark.slow
 def test_each_function_has_its_folder_and_its_own_body_stands_beside(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

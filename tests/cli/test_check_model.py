@@ -30,6 +30,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["check", "m.py::clamp", "--model", "openai/one", "-m", "2", "--store", "st", "-n", "200", "--api-base"]
 
 
+@pytest.mark.slow
 def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,6 +60,7 @@ def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(
     assert (status, "suggestions" in out) == (0, False)
 
 
+@pytest.mark.slow
 def test_conditions_that_leave_all_out_decide_nothing(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with replies("assert x.nope(3)") as server:
         status, out, _ = run(capsys, *words, server.url)
@@ -91,7 +93,7 @@ def test_several_functions_are_asked_for_once_within_one_budget(
         assert "m.py::clamp: incoherent" in err
         again = run(capsys, *words, server.url)
         assert (again[0], again[1], len(server.asked)) == (status, out, 6)
-        assert "2 of 3 were judged before" in again[2]
+        assert "2 of 3 were checked before" in again[2]
         Path("m.py").write_text(f"{twice}{STUB.replace('at most', 'not above')}")
         status, out, err = run(capsys, *words, server.url, "--max-usd", "0.0")
         assert (status, len(server.asked)) == (1, 6)

@@ -144,6 +144,7 @@ def test_policies(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert (status, "holds no behaviours of m1 there" in err) == (1, True)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -206,6 +207,7 @@ def test_figures_that_cannot_be_drawn_are_refused(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_pairs_with_a_timeout_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     one, other = load_benchmark("starter")[:2]
     loop = f"def {one.entry_point}(*args):\n    while True:\n        pass\n"

@@ -26,6 +26,7 @@ def run(folder: Path, command: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "command",
     [
@@ -48,6 +49,7 @@ def test_everyday_commands_need_none_of_them(tmp_path: Path, command: str) -> No
     assert out or "check" in command
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("command", "extra"),
     [

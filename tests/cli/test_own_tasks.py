@@ -185,6 +185,7 @@ def test_a_store_knows_its_own_tasks(capsys: pytest.CaptureFixture[str], tmp_pat
     assert (status, "2 replies" in out) == (0, True)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("first", "policy"),
     [
@@ -204,6 +205,7 @@ def test_the_policy_is_one_that_the_tasks_allow(
     assert Store.open(store).settings().validity == policy
 
 
+@pytest.mark.slow
 def test_a_task_that_was_executed_may_not_change(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path
 ) -> None:

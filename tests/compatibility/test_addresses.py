@@ -50,6 +50,7 @@ def links(at: AppTest) -> list[str]:
     return sorted(found)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("page", PAGES)
 def test_an_address_opens_what_it_names(page: str) -> None:
     at = opened(page, **{**CHOICES, **PAGES[page]})

@@ -110,6 +110,7 @@ def _committed(folder: Path) -> str:
     return "HEAD"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("command", ["check", "diff"])
 def test_formats_of_findings(command: str, pins: Path, capsys: Capture) -> None:
     asked: dict[str, tuple[object, ...]] = {

@@ -68,12 +68,14 @@ def verify(capsys: Capture, store: Path) -> None:
     assert json.loads(said.out)["findings"] == []
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("copied", WHOLE, indirect=True)
 def test_a_store_is_whole_and_shows_what_it_showed(copied: Path, capsys: Capture) -> None:
     verify(capsys, copied)
     assert_golden(f"store_{copied.name}", shown(capsys, copied, TABLES if copied.name == "contest" else ("4",)))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("copied", ["half", "sql", "domain", "tests"], indirect=True)
 def test_a_store_is_resumed(copied: Path, capsys: Capture) -> None:
     said = run_here(capsys, "execute", "--store", copied, "-n", 30, "-j", 1)

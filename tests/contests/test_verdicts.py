@@ -14,6 +14,8 @@ from tests.contests.case import ContestCase, Program, load_cases
 from tests.contests.layouts import NAMES, task_id, write_layout, write_samples
 from tests.support.command import succeed
 
+pytestmark = pytest.mark.slow
+
 N_INPUTS = 60
 ALL = load_cases()
 FEW = [case for case in ALL if case.name in ("parcel_shelves", "ring_of_towns", "spring")]
@@ -47,6 +49,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return Judged(request.param, Store.open(store))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("equality", ["paper", "strict"])
 def test_by_tests(judged: Judged, equality: str) -> None:
     for case in judged.cases:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.layers import ROOT
 from tests.support.llm_server import Server
@@ -14,6 +16,8 @@ from tests.support.llm_server import Server
 SCRIPT = """
 import sys
 from pathlib import Path
+import pytest
+
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates
@@ -36,6 +40,7 @@ sys.meta_path.insert(0, Deleted())
 """
 
 
+@pytest.mark.slow
 def test_the_core_generates_executes_and_estimates_a_benchmark_alone(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "difftrust_core", tmp_path / "difftrust_core", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("starter", "domains"):

@@ -51,6 +51,7 @@ def test_a_setting_is_one_row_and_none_where_it_is_not_recorded() -> None:
     assert whole_rows(pool, mixture, m=10, n=10_000) is None
 
 
+@pytest.mark.slow
 def test_a_mixture_whose_cost_is_a_lower_bound_is_named_beside_the_dollars() -> None:
     at = opened("ablation", model=["gpt_4o", "gpt_o4_mini"])
     (said,) = [e.proto.body for e in at.get("html") if "lower bound" in e.proto.body]
@@ -62,6 +63,7 @@ def test_a_mixture_whose_cost_is_a_lower_bound_is_named_beside_the_dollars() -> 
     assert "lower bound" not in shown(at)
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_model_that_nobody_lists_is_unknown(store: Path) -> None:
     at = opened("ablation", benchmark="starter", m="2", n="10")
     assert metrics(at)["Cost"] == "unknown"
@@ -79,6 +81,7 @@ def test_the_sliders_move_the_point() -> None:
     assert "With 2 programs per task on 1,000 inputs" in shown(at)
 
 
+@pytest.mark.slow
 def test_what_is_not_recorded_is_said_and_no_number_is_shown() -> None:
     at = opened("ablation", model="claude_opus_4", n="10000")
     assert "Not recorded: 10,000 inputs for every program of Claude Opus 4" in shown(at)
@@ -92,6 +95,7 @@ def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
     assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
 
 
+@pytest.mark.slow
 def test_the_shipped_starter_store_is_never_written_though_it_holds_programs() -> None:
     at = opened("ablation", store="starter")
     assert "it comes with difftrust" in shown(at)
@@ -109,6 +113,7 @@ def charts(at: AppTest) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_where_the_reference_is_hidden_nothing_that_needs_it_is_on_the_page() -> None:
     at = opened("ablation", blind="yes", model=["gpt_4o", "claude_opus_4"])
     assert list(metrics(at)) == ["Mean incoherence", "Cost"]
@@ -124,6 +129,7 @@ def test_where_the_reference_is_hidden_nothing_that_needs_it_is_on_the_page() ->
     assert "Detection rate by cost" not in words
 
 
+@pytest.mark.slow
 def test_where_it_only_reads_there_is_no_run(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
     monkeypatch.setenv("DIFFTRUST_READONLY", "1")
     at = opened("ablation", benchmark="starter")
@@ -131,6 +137,7 @@ def test_where_it_only_reads_there_is_no_run(monkeypatch: pytest.MonkeyPatch, st
     assert [button.label for button in at.button] == []
 
 
+@pytest.mark.slow
 def test_a_link_names_no_model_that_is_not_in_the_list(store: Path) -> None:
     at = opened("ablation", benchmark="starter", ask="openai/http://evil.example")
     assert at.selectbox(key="url:ask").value == "simulated/strong"

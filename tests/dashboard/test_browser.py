@@ -60,6 +60,7 @@ def words_of(page: Any) -> list[str]:
     return [line for line in page.get_by_test_id("stMain").inner_text().splitlines() if line.strip()]
 
 
+@pytest.mark.slow
 def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> None:
     page = watched.page
     page.goto(f"{server}/?m=5")

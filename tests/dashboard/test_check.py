@@ -43,6 +43,7 @@ def checked(stub: str, *codes: str) -> tuple[AppTest, Job]:
     return at, job
 
 
+@pytest.mark.slow
 def test_two_readings_of_a_docstring_are_told_apart_and_hostile_text_is_text() -> None:
     at, job = checked(STUB, SORTED, HOSTILE)
     name = at.query_params["check"]
@@ -66,6 +67,7 @@ GAP = 'def gap(a: int, b: int) -> int:\n    """Return how far a is from b."""\n'
 BODIES = ("abs(b - a)", "b - a")
 
 
+@pytest.mark.slow
 def test_what_a_model_s_conditions_leave_out_is_shown_as_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,6 +181,7 @@ def test_the_example_runs_at_one_click_and_what_is_right_is_settled_by_another()
     assert said.splitlines()[2].startswith("program 1: ")
 
 
+@pytest.mark.slow
 def test_the_condition_that_a_check_advises_is_added_at_one_click() -> None:
     stub = 'def part(values: list[int], size: int) -> list[int]:\n    """Return the first size values."""\n'
     cut = "    return values[:size]\n"
@@ -198,6 +201,7 @@ def test_the_condition_that_a_check_advises_is_added_at_one_click() -> None:
     assert "**An example says what is right**, and programs contradict it" in shown(ended(at))
 
 
+@pytest.mark.slow
 def test_examples_and_assumptions_are_handed_to_the_check_and_kept_with_it() -> None:
     at = opened("check", check_n="10")
     at.text_area(key="check:stub").set_value(STUB)
@@ -256,6 +260,7 @@ LOW = (
 )
 
 
+@pytest.mark.slow
 def test_questions_settle_and_answers_survive_a_page_loaded_anew() -> None:
     at = ended(checked(LOW, *THREE)[0])
     name = at.query_params["check"]
@@ -287,6 +292,7 @@ def test_questions_settle_and_answers_survive_a_page_loaded_anew() -> None:
     ended(at)
 
 
+@pytest.mark.slow
 def test_outcomes_of_candidates_are_text_in_questions() -> None:
     stub = STUB.replace(">>> middle([3, 1, 2])\n    2\n", "")
     at = ended(checked(stub, SORTED, HOSTILE, HOSTILE.replace("script", "iframe"))[0])

@@ -19,6 +19,7 @@ from difftrust_core.store.store import Settings, Store
 from tests.support.pages import opened, shown
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("page", [page for page in REGISTERED if page not in ("check", "measures")])
 @pytest.mark.parametrize("more", [{}, {"benchmark": "MBPP", "equality": "strict", "t": "1"}, {"blind": "yes"}])
 def test_each_page_opens_and_says_where_its_numbers_come_from(page: str, more: dict[str, str]) -> None:
@@ -30,6 +31,7 @@ def test_each_page_opens_and_says_where_its_numbers_come_from(page: str, more: d
     assert "input filter: reference accepts · executed 20" in words
 
 
+@pytest.mark.slow
 def test_a_url_is_believed_only_where_a_widget_could_have_written_it() -> None:
     at = opened(m="100000", n="-5", t="<b>", benchmark="../../etc", equality="drop table", nonsense="1")
     assert (
@@ -38,6 +40,7 @@ def test_a_url_is_believed_only_where_a_widget_could_have_written_it() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
     for page in ("overview", "tasks", "task"):
         words = shown(opened(page, blind="yes")).lower()
@@ -75,6 +78,7 @@ def test_the_overview_has_table_4_with_costs_lower_bounds_and_pass_at_1() -> Non
     assert "≥: a lower bound" in shown(at)
 
 
+@pytest.mark.slow
 def test_the_published_numbers_stand_beside_and_the_tests_only_where_others_are_counted() -> None:
     at = opened(published="yes")
     table = at.dataframe[0].value
@@ -142,6 +146,7 @@ STORES = {
 }
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("make", "message"), STORES.values(), ids=STORES)
 @pytest.mark.parametrize("page", ["overview", "task"])
 def test_a_store_that_cannot_be_shown_gives_a_page_that_says_what_to_do(

@@ -34,6 +34,7 @@ def test_the_answer_stands_first() -> None:
     assert len(table) > 15
 
 
+@pytest.mark.slow
 def test_what_nothing_reaches_is_said_and_the_nearest_shown() -> None:
     words = shown(opened("plan", find="0.95", alarms="0.05", model="gpt_4o"))
     assert "Nearest recorded policy" in words
@@ -54,6 +55,7 @@ def test_without_prices_programs_are_counted() -> None:
     assert "dollars" not in at.dataframe[-1].value.columns
 
 
+@pytest.mark.slow
 def test_without_a_reference_the_page_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [replace(task, reference=None) for task in TASKS]
     store = executed(tmp_path / "store", n=20, tasks=tasks, validity="quorum", one=(RIGHT, WRONG, OTHER))

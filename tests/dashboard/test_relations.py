@@ -12,6 +12,7 @@ from tests.support.right_answers import CHECKED, without_reference
 from tests.support.tiny import silent
 
 
+@pytest.mark.slow
 def test_the_page_of_a_task_with_a_checker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = without_reference(CHECKED[0])
     store = store_of(tmp_path / "store", case.task, ("all", (*case.right, *case.wrong)))

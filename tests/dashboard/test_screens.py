@@ -1,5 +1,6 @@
 """Every page in a real browser, on a phone, a tablet and a desk: all fits, no labels collide, all can be read."""
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
@@ -8,8 +9,17 @@ from dashboard.navigation import REGISTERED
 from tests.support.screens import PATHS, faults, open_screen, settle
 
 WIDTHS = {390: 844, 1024: 768, 1440: 900}
-QUICK = ("overview", "task", "tasks")
-"""Of these every part is read by the quick tests, of the others in the slow rest."""
+FIRST = {path.partition("?")[0] or REGISTERED[0]: name for name, path in reversed(PATHS.items())}.values()
+"""The first screen of each page: these are opened by the quick tests."""
+QUICK = ("overview",)
+"""Of these every part is read by the quick tests."""
+
+
+def slow_but(quick: Collection[str]) -> list[Any]:
+    """Return every screen; all are slow but ``quick``."""
+    return [pytest.param(name, marks=[] if name in quick else [pytest.mark.slow]) for name in PATHS]
+
+
 _CONTROLS = """
 () => [...document.querySelectorAll('[data-testid=stMain] *')]
   .filter(e => e.matches('button, a[href], input, textarea, [role=slider], [tabindex]'))
@@ -33,20 +43,28 @@ def opened(browser: Any, width: int, theme: str = "light") -> Any:
     return context.new_page()
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_a_page_fits_every_screen(browser: Any, server: str, name: str) -> None:
-    """Opened once; the screen changes around the open page."""
+@pytest.fixture(scope="module")
+def phone(browser: Any) -> Iterator[Any]:
+    """Return a browser's profile that keeps the scripts it has loaded."""
     page = opened(browser, 390)
+    yield page.context
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", slow_but(FIRST))
+def test_a_page_fits_every_screen(phone: Any, server: str, name: str) -> None:
+    """Opened once; the screen changes around the open page."""
+    page = phone.new_page()
     assert open_screen(page, f"{server}/{PATHS[name]}") == []
     assert page.get_by_text("This page cannot be shown").count() == 0
     for width, height in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": height})
         settle(page)
         assert faults(page) == [], width
-    page.context.close()
+    page.close()
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in PATHS])
+@pytest.mark.parametrize("name", slow_but(QUICK))
 def test_a_page_can_be_read_light_and_dark_and_its_controls_be_reached(browser: Any, server: str, name: str) -> None:
     for theme in ("dark", "light"):
         page = opened(browser, 1440, theme)

@@ -29,6 +29,7 @@ def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_below_a_path_and_read_only(page: Any, below: str) -> None:
     assert open_screen(page, f"{below}/check") == []
     assert page.get_by_text("This dashboard is read-only").count() == 1
@@ -45,6 +46,7 @@ def test_no_other_site_may_show_it_in_a_frame(below: str) -> None:
             assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
 
 
+@pytest.mark.slow
 def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
     open_screen(page, f"{below}/overview?inputs=domain&m=5")
     seen = []
@@ -64,6 +66,7 @@ def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
         page.get_by_test_id("stMain").get_by_text("m = 5 programs").first.wait_for()
 
 
+@pytest.mark.slow
 def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:
     open_screen(page, f"{below}/task?store=starter&model=simulated%2Fweak&t=1")
     page.get_by_role("button", name="Copy link").click()

@@ -19,11 +19,13 @@ def test_incoherence_finds_errors_and_the_curve_shows_it() -> None:
     assert table.loc["incoherence", "low"] < 0.860 < table.loc["incoherence", "high"]
 
 
+@pytest.mark.slow
 def test_one_model_in_the_url_is_the_only_one() -> None:
     at = opened("signals", model="gpt_4o")
     assert "**75 of 150** pairs" in shown(at)
 
 
+@pytest.mark.slow
 def test_what_each_adds_is_there_on_request() -> None:
     at = opened("signals", added="yes")
     assert {"added", "gain", "low", "high"} <= set(at.dataframe[1].value.columns)
@@ -50,6 +52,7 @@ def test_every_signal_is_explained_where_it_is_used() -> None:
     assert "Valentin et al." in said.partition("</p>")[0]
 
 
+@pytest.mark.slow
 def test_where_the_reference_is_hidden_only_the_signals_are_compared_with_one_another() -> None:
     at = opened("signals", blind="yes")
     assert "The reference is hidden" in shown(at)

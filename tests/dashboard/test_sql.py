@@ -31,6 +31,7 @@ def test_a_database_has_a_line_a_row() -> None:
         assert spelled_database(other) == other
 
 
+@pytest.mark.slow
 def test_a_sql_task_shows_its_tables_its_databases_and_its_queries(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

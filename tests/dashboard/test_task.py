@@ -76,6 +76,7 @@ def test_two_other_programs_are_chosen_in_the_url() -> None:
     assert [title.partition(" (")[0] for title in titles] == ["Cluster 1", "Cluster 2"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("which", [AGREEING, SIMULATED, {"task": "HumanEval/1"}])
 def test_a_hidden_reference_leaves_no_trace(which: dict[str, str]) -> None:
     at = opened("task", **which, blind="yes", list="wrong", right="0")

@@ -19,12 +19,14 @@ def cells(at: Any) -> str:
     return found[0]
 
 
+@pytest.mark.slow
 def test_all_cells_of_a_store_are_on_one_page() -> None:
     at = opened("tasks", tasks="all", inputs="reference")
     assert cells(at).startswith("562 tasks x 16 models: of 8,992 cells ")
     assert set(at.dataframe[1].value["benchmark"]) == {"HumanEval", "MBPP"}
 
 
+@pytest.mark.slow
 def test_tasks_are_filtered_by_the_types_of_their_arguments() -> None:
     strings = opened("tasks", args="strings")
     assert all("strings" in kinds for kinds in strings.dataframe[1].value["arguments"])

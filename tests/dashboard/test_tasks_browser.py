@@ -16,6 +16,7 @@ def page(browser: Any, server: str) -> Iterator[tuple[Any, str]]:
     context.close()
 
 
+@pytest.mark.slow
 def test_a_cell_says_what_it_is_and_opens_its_task(page: tuple[Any, str]) -> None:
     drawn, url = page
     assert open_screen(drawn, f"{url}/tasks?tasks=all") == []
@@ -35,6 +36,7 @@ def test_a_cell_says_what_it_is_and_opens_its_task(page: tuple[Any, str]) -> Non
     assert "model=" in drawn.url
 
 
+@pytest.mark.slow
 def test_which_model_for_string_tasks_takes_one_click_of_a_filter(page: tuple[Any, str]) -> None:
     drawn, url = page
     open_screen(drawn, f"{url}/tasks")

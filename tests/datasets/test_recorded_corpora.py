@@ -47,6 +47,7 @@ def published(shared_data: Path) -> pl.DataFrame:
     return logged.group_by("model", "task_id").mean()  # a log may hold a task twice: the published sampling, repeated
 
 
+@pytest.mark.slow
 def test_the_bound_holds_on_every_row(store: Store) -> None:
     broken = "SELECT count(*) FROM all_estimates WHERE incoherence > 2 * error OR (error = 0 AND incoherence > 0)"
     assert query_sql(store, broken).item() == 0

@@ -31,6 +31,7 @@ def compare(tmp_path: Path, old: str, new: str, name: str = "f", **chosen: objec
     return diff(places[0], places[1], DiffOptions(**{"n": 50, **chosen}))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_each_version_brings_its_package(tmp_path: Path) -> None:
     texts = {
         "prices": "from .rates import RATES, Rate\nfrom . import text as words\n\n\ndef price(cents: int, kind):\n"

@@ -32,6 +32,7 @@ def test_there_are_thirty_pairs() -> None:
     assert len({name_of(pair) for pair in PAIRS}) == len(PAIRS)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p.name in QUICK], ids=name_of)
 def test_pair(pair: VersionPair, tmp_path: Path) -> None:
     is_right(pair, tmp_path)

@@ -20,6 +20,7 @@ BLOCKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_prints_what_it_shows(block: list[Command], tmp_path: Path) -> None:
     """Each stands for itself, in a folder of its own."""

@@ -9,6 +9,7 @@ from tests.support import agreement
 from tests.support.documents import PARTS, Part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.document} {part.begin[:20]}")
 def test_a_part_is_what_make_docs_would_write(part: Part) -> None:
     assert part.found() == part.make(), f"{part.document} is stale; run make docs"
@@ -18,6 +19,7 @@ def test_docs_performance_is_of_the_figures_that_were_measured() -> None:
     assert document(*read_figures(FIGURES)) == DOCUMENT.read_text(), "docs/performance.md is stale; run make docs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", ["reference", "domain", "tests"])
 def test_docs_agreement_is_of_the_shipped_results(inputs: str) -> None:
     """One table of each section whole, of the one that takes minutes two rows."""

@@ -14,6 +14,8 @@ from difftrust_core.store.store import Store
 from tests.support.llm_server import Asked, Server
 from tests.support.pages import opened, shown
 
+pytestmark = pytest.mark.slow
+
 MODULE = '''
 """Functions of ours."""
 import math
@@ -165,6 +167,7 @@ def _estimates(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["task_id"]: row for row in rows.iter_rows(named=True)}
 
 
+@pytest.mark.slow
 def test_right_programs_that_answer_otherwise_are_not_taken_for_wrong(made: Path) -> None:
     found = _estimates(made)
     assert set(found) == set(RIGHT)
@@ -174,6 +177,7 @@ def test_right_programs_that_answer_otherwise_are_not_taken_for_wrong(made: Path
         assert found[name]["incoherence"] > 0, name
 
 
+@pytest.mark.slow
 def test_error_is_known_where_a_reference_or_a_checker_is(made: Path) -> None:
     found = _estimates(made)
     assert {name for name, row in found.items() if row["error"] is None} == {"initials", "last"}
@@ -186,6 +190,7 @@ def test_the_examples_are_tests(made: Path) -> None:
     assert "folder" in (made / "table_tests.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "tasks", "task", "ablation", "signals"])
 def test_every_page_shows_them(made: Path, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))

@@ -96,12 +96,14 @@ def test_few_packages_are_required() -> None:
     assert len(list(required("difftrust"))) <= MOST_PACKAGES
 
 
+@pytest.mark.slow
 def test_commands_work_without_extras(python: Path, folder: Path) -> None:
     found = {command: run(python, folder, command) for command in WORKING}
     said = {command: done.stdout[-400:] + done.stderr[-400:] for command, done in found.items()}
     assert {command: done.returncode for command, done in found.items()} == WORKING, said
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("command", REFUSED)
 def test_a_command_says_which_extra_it_lacks_before_it_does_anything(
     python: Path, tmp_path: Path, command: str

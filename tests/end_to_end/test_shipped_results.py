@@ -61,6 +61,7 @@ def test_they_repeat_the_published_tables(name: str, limits: dict[str, float]) -
     assert any("with I > 2E: 0; with E = 0 < I: 0" in note for note in made.notes)
 
 
+@pytest.mark.slow
 def test_they_know_what_every_recorded_coder_cost_at_least(store: Store) -> None:
     prices = {"gpt_o4_mini": (1.10, 4.40), "claude_opus_4": (15.0, 75.0), "gpt_4o": (5.0, 15.0)}
     coders = query_sql(store, "select distinct benchmark, model, temperature from members").rows()

@@ -33,6 +33,7 @@ def test_every_column_of_the_estimates_is_documented() -> None:
     assert [kind.name.lower() for kind in Kind if f"| `{kind.name.lower()}` |" not in text] == []
 
 
+@pytest.mark.slow
 def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT, WRONG)
     execute(store, n=20, say=silent)
@@ -55,6 +56,7 @@ def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
     assert all(e > 0 for e in estimates["error"])
 
 
+@pytest.mark.slow
 def test_what_is_undefined_is_null_whatever_the_file_holds(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", WRONG)
     execute(store, n=10, say=silent)

@@ -84,6 +84,7 @@ def test_a_cluster_that_does_not_load_comes_last() -> None:
     assert [(c.n_candidates, c.loads) for c in found.clusters] == [(1, True), (2, False)]
 
 
+@pytest.mark.slow
 def test_a_store_with_programs_that_do_not_load(tmp_path: Path) -> None:
     broken = dict.fromkeys(RIGHT, "def (:")
     store = filled(tmp_path / "store", broken, broken, broken, RIGHT)

@@ -48,6 +48,7 @@ def test_executing_again_does_nothing(tmp_path: Path) -> None:
     assert contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates") == before
 
 
+@pytest.mark.slow
 def test_the_same_run_from_scratch_gives_the_same_bytes(tmp_path: Path) -> None:
     stores = []
     for name, n_jobs in (("a", 1), ("b", 2)):
@@ -82,6 +83,7 @@ def test_new_candidates_execute_only_what_is_new(tmp_path: Path) -> None:
     assert query_estimates(store).equals(query_estimates(whole))
 
 
+@pytest.mark.slow
 def test_raising_n_executes_only_the_rest_and_keeps_the_prefix(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT, WRONG, OTHER)
     execute(store, n=25, say=silent)
@@ -152,6 +154,7 @@ def test_every_kind_of_outcome_is_counted_apart(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_programs_that_differ_from_themselves_are_counted_per_task(tmp_path: Path) -> None:
     moody = {**RIGHT, "tiny/double": "import time\ndef double(x):\n    return time.perf_counter()\n"}
     seen = {**RIGHT, "tiny/double": "seen = []\ndef double(x):\n    seen.append(x)\n    return len(seen)\n"}
@@ -200,6 +203,7 @@ def test_two_writers_do_not_mix(tmp_path: Path) -> None:
     assert execute(store, n=5, say=silent).n_tasks == 3
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("table", ["inputs", "outcomes", "behaviours", "executions", "candidates", "programs"])
 def test_a_damaged_file_is_named(tmp_path: Path, table: str) -> None:
     store = filled(tmp_path / "store", RIGHT, WRONG)
@@ -217,6 +221,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         Store.open(tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_more_workers_give_the_same_bytes_where_outcomes_were_known_before(tmp_path: Path, n_jobs: int) -> None:
     def rows(store: Store) -> pl.DataFrame:

@@ -61,6 +61,7 @@ def run(store: Store, n: int = N, validity: str = "domain") -> Execution:
     return execute(store, n=n, validity=validity, say=silent)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) -> None:
     coders = [("right", case.right)]
@@ -79,6 +80,7 @@ def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) 
             assert (row["incoherence"] == 0) == (row["model"] == "right"), row
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("case", CHECKED, ids=lambda case: case.name)
 def test_a_checker_needs_no_reference(tmp_path: Path, case: Case) -> None:
     bare = without_reference(case)
@@ -90,6 +92,7 @@ def test_a_checker_needs_no_reference(tmp_path: Path, case: Case) -> None:
     assert 0 < found["all"]["incoherence"] <= 2 * found["all"]["error"]
 
 
+@pytest.mark.slow
 def test_a_later_program_finds_the_classes_that_a_run_from_scratch_finds(tmp_path: Path) -> None:
     case = CHECKED[0]
     both = [("right", case.right), ("wrong", case.wrong)]
@@ -131,6 +134,7 @@ def failure_of(tmp_path: Path, programs: tuple[str, ...] = PAIR.right, **changes
     return failed.why.removeprefix("task several/pair of several: ")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -162,6 +166,7 @@ def test_a_normal_form_that_hangs_fails_its_task_by_name(tmp_path: Path) -> None
     assert why.startswith("its `normal` does not end within 2 s on")
 
 
+@pytest.mark.slow
 def test_a_value_on_which_the_checker_hangs_is_not_accepted_and_fails_no_task(tmp_path: Path) -> None:
     accept = PAIR.task.relation.accept.replace("def accept", "def judge")
     hanging = (
@@ -176,6 +181,7 @@ def test_a_value_on_which_the_checker_hangs_is_not_accepted_and_fails_no_task(tm
     assert errors == {"right": 0.0, "odd": 1.0}
 
 
+@pytest.mark.slow
 def test_what_a_checker_does_to_its_arguments_matters_to_nobody(tmp_path: Path) -> None:
     spoiling = "\n".join(
         [
@@ -209,6 +215,7 @@ def pair(numbers, total):
 """
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("forger", [FORGER, "def pair(numbers, total):\n    return '<accepted>'\n"])
 def test_no_program_can_say_that_it_is_accepted(tmp_path: Path, forger: str) -> None:
     store = store_of(tmp_path / "store", PAIR.task, ("forger", (forger, forger + "\n\nx = 1\n")))

@@ -179,6 +179,7 @@ def test_a_checker_accepts_on_tests(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_tasks_without_tests_stand_beside_those_with_some(tmp_path: Path) -> None:
     programs = {task.task_id: task.reference or "" for task in TASKS}
     store = stored(tmp_path / "store", [SQUARE, *TASKS], {"square": SQUARES[0], **programs}, {"square": SQUARES[1]})

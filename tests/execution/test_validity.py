@@ -94,6 +94,7 @@ EVEN = Domain(types="x: int", requires="x % 2 == 0 and x >= 0")
 SQUARES = Domain(types="x: int", requires="math.isqrt(x) ** 2 == x", generate=GENERATES_SQUARES)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("domain", [EVEN, SQUARES, Domain(types="x: int")])
 def test_inputs_lie_inside_the_domain_and_are_prefix_stable(sandbox: Sandbox, domain: Domain) -> None:
     drawn = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)
@@ -213,6 +214,7 @@ def test_the_draws_say_which_domains_are_exhausted(tmp_path: Path) -> None:
     assert frame["share_repeated"].item() == pytest.approx(26 / 90)
 
 
+@pytest.mark.slow
 def test_in_chunks_or_at_once_the_inputs_are_the_same(tmp_path: Path) -> None:
     tasks = [replace(task, domain=Domain()) for task in TASKS]
     found = []

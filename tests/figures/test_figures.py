@@ -160,6 +160,7 @@ def test_trust_and_mixtures_say_their_numbers() -> None:
     assert rows_of(draw_mixtures(mixed)) == mixed.to_dicts()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["figure.svg", "figure.png", "figure.html"])
 def test_a_figure_is_the_same_file_each_time_and_needs_no_network(tmp_path: Path, name: str) -> None:
     for folder in ("one", "two"):

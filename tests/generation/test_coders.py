@@ -250,6 +250,7 @@ def test_candidates_carry_their_coder_task_and_index() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_same_programs_in_every_process() -> None:
     script = (
         "import hashlib, tests.generation.test_coders as t\n"
@@ -296,6 +297,7 @@ def n_distinct(task: Task, model: str, temperature: float) -> int:
     return len({ast.dump(ast.parse(c.code)) for c in sampled if parses(c)})
 
 
+@pytest.mark.slow
 def test_the_same_few_programs_recur_and_heat_makes_more_of_them() -> None:
     cold, warm, hot = (sum(n_distinct(task, MEDIUM, t) for task in MANY_TASKS[:12]) / 12 for t in (0.1, 0.6, 2.0))
     assert cold < 4
@@ -303,6 +305,7 @@ def test_the_same_few_programs_recur_and_heat_makes_more_of_them() -> None:
     assert warm < hot
 
 
+@pytest.mark.slow
 def test_mistakes_come_from_a_repertoire_of_at_most_four() -> None:
     held = [beliefs_once(task, model) for task in MANY_TASKS for model in SIMULATED]
     assert {len(of_one) for of_one in held} == {1, 2, 3, 4, 5}
@@ -345,6 +348,7 @@ def mistaken_share(model: str, *, seed: int) -> float:
     return sum(shares) / len(shares)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_stronger_coders_err_less_and_about_as_often_as_meant(seed: int) -> None:
     strong, medium, weak = (mistaken_share(model, seed=seed) for model in SIMULATED)

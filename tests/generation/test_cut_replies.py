@@ -112,6 +112,7 @@ def test_thoughts_that_never_end_hold_no_program_and_tags_in_a_program_stay() ->
     assert program_of(f"```\n{code}```", "f", python).code == code
 
 
+@pytest.mark.slow
 def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial == 1 else "good") as server:
         done = ask(store, server, m=3, max_tokens=500)

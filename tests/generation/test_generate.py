@@ -68,6 +68,7 @@ def a_bit_of_everything(serial: int, prompt: str) -> str:
     return mix[serial * 53 % 90] if serial * 53 % 90 < len(mix) else "good"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [150, pytest.param(1000, marks=(pytest.mark.slow, pytest.mark.long))])
 def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int) -> None:
     said: list[str] = []
@@ -145,6 +146,7 @@ def check_costs(store: Store, server: Server, done) -> None:  # type: ignore[no-
     assert found["completion_tokens"].unique().drop_nulls().to_list() == [40]
 
 
+@pytest.mark.slow
 def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "500" if serial < 7 else "good") as server:
         given = options(server, first_wait=0.1, longest_wait=0.4, concurrency=1, attempts=8)
@@ -197,6 +199,7 @@ def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(
     )
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: Store) -> None:
     with Server() as server:
         thread = threading.Thread(target=lambda: (until(lambda: len(server.asked) >= 40), server.stop()))

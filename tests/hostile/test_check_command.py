@@ -89,6 +89,7 @@ def laid_out(folder: Path, module: str, candidates: Mapping[str, str]) -> None:
         (folder / "programs" / name).write_text(text)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("more", [(), ("--format=json",)])
 def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tuple[str, ...]) -> None:
     bait = tmp_path / "bait"
@@ -104,6 +105,7 @@ def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tup
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_candidates_that_lie_forge_or_flood_are_no_coherence(tmp_path: Path) -> None:
     module = 'def f(p: int, y: int = 0) -> int:\n    """Return p.\n\n    >>> f(1)\n    1\n    """\n'
     programs = {name: text.replace("p.x", "p").replace("TRIES", "pass") for name, text in CANDIDATES.items()}
@@ -138,6 +140,7 @@ def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     assert end(family, within=20)
 
 
+@pytest.mark.slow
 def test_a_check_whose_candidates_all_hang_says_so_and_ends(tmp_path: Path) -> None:
     bodies = {"computes": "while True: pass", "waits": "__import__('time').sleep(1000)"}
     programs = {f"{name}.py": f"def f(x):\n    {body}\n" for name, body in bodies.items()}

@@ -119,6 +119,7 @@ HANGS = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", HANGS)
 def test_what_never_ends_is_a_timeout(sandbox, name):
     began = time.monotonic()

@@ -33,6 +33,7 @@ def said(notebook: Any) -> list[tuple[int, str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

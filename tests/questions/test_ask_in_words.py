@@ -43,6 +43,7 @@ def right(question: Question) -> str:
     return call.replace("middle(", "").removesuffix(")") and str(smaller(eval(question.arguments)[0]))
 
 
+@pytest.mark.slow
 def test_a_function_answers_and_the_right_program_is_left(check: dt.Check) -> None:
     settled = check.ask(right)
     assert settled.survivors == ("smaller",)

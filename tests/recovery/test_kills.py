@@ -28,6 +28,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     print(f"\n{sum(counted.values())} disturbances, each hit a run: {dict(counted)}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "kind"),
     [

@@ -40,6 +40,7 @@ def executed_on_tests(store: Store) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_the_public_tests_are_known_by_their_first_position(store: Store, tmp_path: Path) -> None:
     made = export_results(executed_on_tests(store), tmp_path / "results")
     draws = made.read("draws").sort("task_id").select("task_id", "validity", "public")
@@ -68,6 +69,7 @@ def test_without_results_on_the_tests_nothing_is_known(store: Store) -> None:
     assert passes["consensus"].to_list() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store) -> None:
     examples = open_examples(executed_on_tests(store), equality=Equality.PAPER)["tiny"]
     _ = add_candidates(store, candidates("late", RIGHT), {"tiny": TASKS}, n_jobs=1)
@@ -81,6 +83,7 @@ def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store)
         score(market.evidence, [Policy(examples=True)])
 
 
+@pytest.mark.slow
 def test_the_consensus_of_those_that_pass_is_right_where_the_majority_is_not(store: Store) -> None:
     examples = open_examples(executed_on_tests(store), equality=Equality.PAPER)
     passes = compute_passes(open_pools(store), examples, temperature=None, m=None, n=None)
@@ -94,6 +97,7 @@ def test_the_consensus_of_those_that_pass_is_right_where_the_majority_is_not(sto
     assert first["filtered"].to_list() == [0.0, 0.0, 0.0]  # the only one fails: it is taken all the same
 
 
+@pytest.mark.slow
 def test_a_program_that_fails_its_example_is_an_alarm_for_which_nothing_is_bought(store: Store) -> None:
     pool = open_pools(executed_on_tests(store))["tiny"]
     market = open_market(pool, CODER, n=30, examples=open_examples(store, equality=Equality.PAPER)["tiny"])
@@ -110,6 +114,7 @@ def test_a_program_that_fails_its_example_is_an_alarm_for_which_nothing_is_bough
     assert {line.family for line in price_list(market)} >= {EXAMPLE}
 
 
+@pytest.mark.slow
 def test_programs_of_one_behaviour_may_differ_on_the_example(store: Store) -> None:
     """On the first input both are right; the example, -7, tells them apart."""
     pool = open_pools(executed_on_tests(store))["tiny"]
@@ -128,6 +133,7 @@ def _all_alike(task):  # type: ignore[no-untyped-def]
     return replace(task, labels=labels, kinds=np.zeros_like(task.kinds))
 
 
+@pytest.mark.slow
 def test_old_results_say_nothing_of_examples(store: Store, tmp_path: Path) -> None:
     made = export_results(executed_on_tests(store), tmp_path / "results")
     for path in made.files("draws"):

@@ -166,6 +166,7 @@ def shipped() -> pl.DataFrame:
     return signals(Store.open(find_results()))
 
 
+@pytest.mark.slow
 def test_the_recorded_corpus_says_what_is_expected(shipped: pl.DataFrame) -> None:
     assert (shipped["m"].max(), shipped["n"].unique().to_list()) == (10, [1000])
     assert shipped.height == 9005

@@ -326,6 +326,7 @@ def test_only_the_libraries_asked_for_can_be_imported():
         assert one(sandbox, "import pydantic\ndef f(x): return x", "(1,)")[1] == "ModuleNotFoundError: pydantic, line 1"
 
 
+@pytest.mark.slow
 def test_pandas():
     pytest.importorskip("pandas")
     text = "(pd.DataFrame({'a': [2, 1], 'b': ['x', 'y']}),)"

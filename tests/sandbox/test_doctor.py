@@ -254,6 +254,7 @@ def test_a_kernel_without_landlock_is_sound_behind_bubblewrap() -> None:
     assert (status, json.loads(text)["still_open"]) == (0, [])
 
 
+@pytest.mark.slow
 def test_execution_says_in_one_line_why_it_does_not_start(tmp_path: Path) -> None:
     command = [*CLI, "demo", "--store", str(tmp_path / "store"), "-n", "3"]
     taken_away = [sys.executable, "-c", WITHOUT_CALL, str(LANDLOCK_CREATE), str(ENOSYS), *command]
@@ -265,6 +266,7 @@ def test_execution_says_in_one_line_why_it_does_not_start(tmp_path: Path) -> Non
     assert line.endswith("`difftrust doctor` says what helps, or accept it with --allow-weak-sandbox")
 
 
+@pytest.mark.slow
 def test_a_layer_that_fails_in_the_child_stops_everything(tmp_path: Path) -> None:
     status, text = doctor("--format=json", path=str(tmp_path), without=(LANDLOCK_RESTRICT, EPERM))
     found = json.loads(text)
@@ -363,6 +365,7 @@ def test_another_system_executes_where_that_is_accepted(monkeypatch: pytest.Monk
             assert outcomes_of(sandbox, source, inputs) == expected, source
 
 
+@pytest.mark.slow
 def test_a_kernel_that_gives_no_descriptor_of_a_process(tmp_path: Path) -> None:
     status, text = doctor("--format=json", without=(PIDFD_OPEN, ENOSYS))
     found = json.loads(text)

@@ -186,6 +186,7 @@ def test_a_program_that_always_crashes_is_given_up(sandbox):
     assert outcomes == [(Kind.CRASH, "exit")] * 4 + [(Kind.SKIPPED, "")] * (N - 4)
 
 
+@pytest.mark.slow
 def test_a_program_out_of_its_budget_is_cut_short(sandbox):
     source = (
         "import time\ndef f(x):\n end = time.process_time() + 0.15\n while time.process_time() < end: pass\n return x"
@@ -425,6 +426,7 @@ def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes():
         assert [row[k] for row, k in zip(table.rows, run.outcome_ids, strict=True)] == SQUARES
 
 
+@pytest.mark.slow
 def test_a_program_whose_zygote_is_killed_each_time_is_called_forged():
     def kill_whatever_runs():
         """Kill the first below the sandbox once a program runs, twice: nothing else takes a second of CPU time."""

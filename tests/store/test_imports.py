@@ -19,6 +19,7 @@ from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, s
 BENCHMARK = {"tiny": TASKS}
 
 
+@pytest.mark.slow
 def test_tasks_written_before_there_was_another_language_are_in_python(tmp_path: Path) -> None:
     stores = [filled(tmp_path / name, RIGHT, WRONG) for name in ("new", "earlier")]
     for path in stores[1].files("tasks"):

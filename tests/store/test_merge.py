@@ -95,6 +95,7 @@ def test_a_folder_may_be_named_like_a_pattern(merged: Store, tmp_path: Path) -> 
     assert verify(other).findings == ()
 
 
+@pytest.mark.slow
 def test_it_goes_on_with_more_candidates_and_more_inputs(plain: Store, merged: Store) -> None:
     for store in (plain, merged):
         add_candidates(store, candidates("two", OTHER, WRONG), BENCHMARK, n_jobs=1)
@@ -111,6 +112,7 @@ def test_it_goes_on_with_more_candidates_and_more_inputs(plain: Store, merged: S
     assert compute_estimates(plain, n=20)["paper"].equals(compute_estimates(merged, n=20)["paper"])
 
 
+@pytest.mark.slow
 def test_merging_depends_on_the_rows_alone(plain: Store, tmp_path: Path) -> None:
     """Merged twice with a run between, or once after it: the same rows in the same order."""
     twice = Store(Path(shutil.copytree(plain.root, tmp_path / "twice")))
@@ -124,6 +126,7 @@ def test_merging_depends_on_the_rows_alone(plain: Store, tmp_path: Path) -> None
         assert one.equals(other)
 
 
+@pytest.mark.slow
 def test_damage_in_a_merged_file_costs_its_partition_and_comes_back(plain: Store, merged: Store) -> None:
     (path,) = merged.files("behaviours")
     content = bytearray(path.read_bytes())
@@ -181,6 +184,7 @@ while True:
         writer.wait()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("table", ["outcomes", "executions"])
 def test_a_folder_that_is_merged_while_it_is_listed_is_listed_again(
     plain: Store, monkeypatch: pytest.MonkeyPatch, table: str

@@ -78,6 +78,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return executed(tmp_path_factory.mktemp("local") / "folder")
 
 
+@pytest.mark.slow
 def test_the_same_commands_leave_the_same_bytes_at_a_bucket(
     s3: S3, place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_folder_that_was_copied_to_a_url_is_a_store_there(
     assert snapshot(tmp_path / "far") == snapshot(here.root)
 
 
+@pytest.mark.slow
 def test_results_are_exported_to_a_bucket_and_shown_from_there(
     s3: S3, place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +139,7 @@ def test_a_file_is_never_seen_half(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "far").iterdir()) == ["name"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [1, pytest.param(8, marks=pytest.mark.slow)])
 def test_a_server_that_goes_in_the_middle_costs_nothing(
     s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +157,7 @@ def test_a_server_that_goes_in_the_middle_costs_nothing(
     assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(local.root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [2, *(pytest.param(left, marks=pytest.mark.slow) for left in (8, 13))])
 def test_a_merge_that_breaks_off_is_never_seen_half_and_is_ended(
     s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
@@ -287,6 +291,7 @@ def test_without_fsspec_a_url_is_refused_with_the_command_that_installs_it(
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["stores", pytest.param("scaling", marks=pytest.mark.slow)])
 def test_the_commands_in_the_docs_are_as_written(
     page: str, s3: S3, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -46,6 +46,7 @@ def test_it_is_read_as_it_was_written_and_verify_says_that_its_ids_are_old(kept:
     assert estimates["n_load_failures"].to_list() == [0, 0, 3]
 
 
+@pytest.mark.quick(1)
 def test_continued_it_is_a_store_made_today(kept: Store, tmp_path: Path) -> None:
     today = filled(tmp_path / "today", RIGHT, WRONG, OTHER, DOCUMENTED, YIELDING)
     execute(today, n=12, say=silent)
@@ -69,6 +70,7 @@ def test_a_candidate_that_is_added_joins_the_program_that_is_there(kept: Store) 
     assert kept.read("programs")["tree_id"].n_unique() == 11
 
 
+@pytest.mark.quick(1)
 def test_stopped_at_any_file_it_goes_on(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     n_files = len(contents(kept, "executions", "programs"))
     real, left = Store.write, [0]

@@ -14,7 +14,10 @@ from tests.support.hostile_store import make_hostile_store
 
 CHROMIUM = shutil.which("chromium") or ""
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)")]
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)"),
+    pytest.mark.slow,
+]
 LABELS = """
 () => {
   const boxes = [...document.querySelectorAll('.chart .role-mark text')]

@@ -97,6 +97,7 @@ def test_a_task_without_tests_is_left_out_and_counted(tmp_path: Path) -> None:
     assert "tests of HumanEval+: base 3 in 2 tasks, plus 3 in 1 tasks" in table.notes
 
 
+@pytest.mark.slow
 def test_no_tests_leaves_them_out(tmp_path: Path) -> None:
     tasks, folder = write_release(tmp_path / "plus.jsonl"), write_folder(tmp_path / "good", RIGHT)
     succeed(

@@ -4,12 +4,14 @@ import subprocess
 import sys
 
 import polars as pl
+import pytest
 
 from difftrust.tables.names import rewrite
 
 MEANWHILE = """
 import threading, time
 import polars as pl
+import pytest
 from difftrust.tables.names import rewrite
 
 frame = pl.concat([pl.DataFrame({name: [str(i) for i in range(200)] for name in "abcdefg"})] * 5, rechunk=False)
@@ -40,6 +42,7 @@ def test_values_are_spelled_and_none_stays() -> None:
     assert rewrite(frame.clear(), ["name"], str).schema == frame.schema
 
 
+@pytest.mark.slow
 def test_frames_of_pandas_may_be_made_meanwhile() -> None:
     ended = subprocess.run([sys.executable, "-c", MEANWHILE], capture_output=True, text=True, timeout=120)
     assert ended.stdout == "ended\n", ended.stderr

@@ -73,6 +73,7 @@ def test_the_first_source_that_tells_is_taken(tmp_path: Path) -> None:
     assert kinds_of(store, "another") == {}
 
 
+@pytest.mark.slow
 def test_all_shipped_tasks_have_kinds() -> None:
     store = Store.open(find_results())
     for benchmark in ("HumanEval", "MBPP"):

@@ -92,6 +92,7 @@ def test_telling_inputs_part_most_and_are_the_shortest_of_their_kind(full: Store
     assert 0 < len(few.telling) <= len(few.arguments)
 
 
+@pytest.mark.quick(3)
 def test_a_damaged_file_is_named(full: Store, tmp_path: Path) -> None:
     import shutil
 

@@ -80,6 +80,7 @@ def test_where_no_value_is_accepted_the_class_stands_for_itself(tmp_path: Path) 
     assert view.clusters.frame["n_wrong"].to_list() == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_note_of_a_table_counts_the_tasks_with_a_relation(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     for case in (CHECKED[0], CHECKED[1], *COMPARED):

@@ -68,6 +68,7 @@ def test_what_is_there_is_not_made_again_and_the_store_verifies(store: Store) ->
     assert verify(store).findings == ()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
     assert contents(stopped, "smallest") == contents(store, "smallest")
 
 
+@pytest.mark.slow
 def test_more_candidates_add_their_pairs_or_start_anew(store: Store, tmp_path: Path) -> None:
     other = made(tmp_path / "store")
     first = find_smallest(other, Request(selection=selection_of(m=3)))

@@ -298,6 +298,7 @@ SCOPES = st.deferred(lambda: st.one_of(
 """Expressions over three names, in scopes within scopes; some do not compile."""
 
 
+@pytest.mark.slow
 @given(
     SCOPES, st.permutations("abc"), st.permutations("abcdef").map(lambda names: dict(zip("abc", names, strict=False)))
 )
@@ -332,6 +333,7 @@ def test_a_tree_with_more_nodes_than_any_candidate_s_is_not_looked_at():
     assert tree_id(most) == f"x{program_id(most)}"
 
 
+@pytest.mark.slow
 def test_time_grows_as_the_text_does():
     worst = {
         "f-string in one line": "def f():\n    return f'" + "{x}" * 80_000 + "'\n",

@@ -20,6 +20,7 @@ def coders() -> list[Coder]:
     return [make(rng) for make in CODERS.values() for _ in range(5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [pytest.param(5, marks=pytest.mark.slow), 10, pytest.param(50, marks=pytest.mark.slow)])
 def test_intervals_over_programs_cover_the_llm_and_naive_ones_do_not(coders: list[Coder], m: int) -> None:
     names = ("I", "I naive")
@@ -56,6 +57,7 @@ def test_the_guaranteed_ones_over_inputs_are_wider_and_never_fall_short(coders: 
     assert found["I calibrated"].width < found["I chernoff"].width < found["I hoeffding"].width
 
 
+@pytest.mark.slow
 def test_intervals_over_tasks_cover_all_tasks() -> None:
     measures = (("mean_error", Detection.AS_PUBLISHED), ("detection_rate", Detection.ALL_PAIRS))
     found = over_tasks(measures, n_tasks=60, experiments=EXPERIMENTS, seed=1, resamples=200)
