@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 COMMANDS = [
     line.strip()
-    for block in re.findall(r"```\n(.*?)```", README, re.DOTALL)
+    for language, block in re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
     for line in block.splitlines()
-    if line.strip().startswith("difftrust ")
+    if not language and line.strip().startswith("difftrust ")
 ] + re.findall(r"`(difftrust [^`]+)`", README.partition("## And then")[2].partition("\n## ")[0])
 
 

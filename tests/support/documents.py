@@ -88,7 +88,7 @@ def readme_table() -> str:
 
 
 def readme_readings() -> str:
-    """Return what the README says of the errors that are none."""
+    """Return what the README says of the errors that are not the model's."""
     readings = _study("reference").table("readings", published=True).frame
     sonnet = readings.filter(benchmark="HumanEval", model="claude_sonnet_4").filter(
         pl.col("reading") == "in the domain"
@@ -98,9 +98,9 @@ def readme_readings() -> str:
     out, _, fault, real = (_percent(share, digits=0) for share in shares.values())
     return (
         "([docs/domains.md](docs/domains.md)) Claude Sonnet 4's mean error on HumanEval is "
-        f"{_percent(sonnet['mean_error'].item())}, and of the published errors that\n"
-        f"incoherence misses {out} lie outside the domain, {fault} are faults of references or descriptions, "
-        f"{real} are real\n"
+        f"{_percent(sonnet['mean_error'].item())}. Of\n"
+        f"  the errors that disagreement misses, most are not the model's: {out} use inputs that the task does not\n"
+        f"  allow, {fault} come from faulty references or descriptions, {real} are real\n  "
     )
 
 
