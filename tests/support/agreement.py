@@ -24,18 +24,18 @@ ALPHA = 0.3
 """The bound of the first table of a section."""
 DELTA = 0.1
 REPETITIONS = 1000
-HEAD = """# What agreement is worth
+HEAD = """# How often programs that agree are wrong
 
-Ten programs of one model agree on a task: is their answer right? This page counts it, and says which bound on the share
-of wrong answers can be promised. Written by `make agreement`; `tests/research/test_selective_risk.py` repeats the
-simulation in small.
+Ten programs of one model agree on a task: is their answer right? This page counts how often it is, and which bound on
+the share of wrong answers can be guaranteed. Written by `make agreement`; `tests/research/test_selective_risk.py` repeats
+a small part of the simulation.
 
-- **Answer**: the behaviour of most of the programs (the largest cluster; of equally large ones that of the program
-  sampled first). A task is *answered* where a signal is at a threshold or stricter: incoherence, the share of the
+- **Answer**: the behaviour of most of the programs (the largest cluster; of equally large ones the one sampled
+  first). A task is *answered* where a signal is at a threshold or stricter: incoherence, the share of the
   largest cluster, or the number of clusters.
 - **Wrong**: the answer differs from the reference on any of the n inputs. Each section says which inputs: those that
   the reference accepts (`reference`), those inside the task's domain (`domain`), or the benchmark's own tests
-  (`tests`). The truth is only as good as they and the reference are.
+  (`tests`). They and the reference may be faulty.
 - **Coverage**: answered tasks of all. **Risk**: wrong answers of the answered. Intervals are exact (Clopper-Pearson).
 
 `difftrust table agreement` and `difftrust table guarantee` print this for any store (`--model`, `--signal`, `--alpha`,
@@ -43,11 +43,11 @@ simulation in small.
 
 ## The guarantee
 
-With probability at least 1 - delta, the risk at the chosen threshold is at most alpha. Thresholds are fixed before any
-task is looked at and are tested on calibration tasks from strict to loose, each at level delta, by the exact binomial
+With probability at least 1 - delta, the risk at the chosen threshold is at most alpha. Thresholds are fixed in
+advance and are tested on calibration tasks from strict to loose, each at level delta, by the exact binomial
 test of "the risk is above alpha"; the last one before a test fails is chosen, and if the first one fails nothing is
-answered (Learn then Test with fixed-sequence testing, Angelopoulos, Bates, Candes, Jordan & Lei 2021). It speaks of
-tasks drawn like the calibration tasks: the same benchmark, model, temperature and m.
+answered (Learn then Test with fixed-sequence testing, Angelopoulos, Bates, Candes, Jordan & Lei 2021). It holds
+for tasks drawn like the calibration tasks: the same benchmark, model, temperature and m.
 
 ## Simulated tasks, whose true risk is known
 
@@ -72,21 +72,20 @@ half. *Transfer*: all tasks of the other benchmark, at the same threshold.
 SPLITS = """
 ### Over 1,000 random halves
 
-Each half gives a threshold, and the other half shows what it is worth; a row is over the models of a benchmark. **Of no
+Each half gives a threshold, which is tested on the other half; a row is over the models of a benchmark. **Of no
 model did more than {largest:.1%} of the halves break the bound, where {delta:.0%} are allowed.**
 
 - *Answering*: share of halves with a threshold. *Coverage*, *risk*: on the other halves.
 - *Broken*: share of halves whose threshold has a risk above alpha on the whole benchmark, which is here the population.
-  The guarantee is for every model, so the largest is shown beside the mean. It counts all halves, also those that find
-  no threshold and answer nothing: where few halves find one, these are the lucky ones, and a larger part of them
-  breaks the bound.
-- *Held out above*: share of halves whose other half has more than alpha wrong. That is no breach by itself. The share
-  wrong of a few dozen answered tasks scatters around their risk: where that is just below alpha, nearly half of such
-  samples lie above it. And a half that happens to hold few wrong answers leaves many to the other half.
+  The guarantee is for every model, so the largest is shown beside the mean. All halves count, also those without a
+  threshold, which answer nothing: where few halves have one, a larger part of these breaks the bound.
+- *Held out above*: share of halves whose other half has more than alpha wrong. This alone does not break the bound: the
+  share wrong of a few dozen answered tasks scatters around their risk, so where the risk is just below alpha, nearly
+  half of such samples lie above it; and a half with few wrong answers leaves many to the other half.
 - *Rejected*: share of halves whose other half is so bad that an exact test at 5 % rejects a risk of at most alpha: with
   this tolerance at most {rejected:.0%} are expected, on average over benchmarks drawn like this one.
 - *Broken elsewhere*: of the halves with a threshold, those at whose threshold the other benchmark has a risk above
-  alpha. Nothing was promised there, and nothing is kept from the easier to the harder benchmark.
+  alpha. The guarantee does not cover another benchmark, and it does not hold from the easier to the harder one.
 
 """
 Population = tuple[np.ndarray, np.ndarray, tuple[float, ...]]

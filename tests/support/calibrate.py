@@ -24,10 +24,10 @@ SHOWN = ("I", "I naive", "I chernoff", "E at least")
 
 HEAD = """# Calibration
 
-Simulated coders whose true error E and incoherence I are known, 95 % intervals; {experiments:,} experiments where
-nothing else is said (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by
-`make calibrate`, which `tests/metrics/intervals/test_calibration.py` repeats in small. What the intervals are is in
-[uncertainty.md](uncertainty.md).
+Simulated coders whose true error E and incoherence I are known, 95 % intervals; {experiments:,} experiments unless
+stated otherwise (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by
+`make calibrate`; `tests/metrics/intervals/test_calibration.py` repeats a small part. [uncertainty.md](uncertainty.md) explains the
+intervals.
 
 """
 
@@ -102,7 +102,7 @@ def _recorded(matrices: list[Recorded], n_models: int, rng: np.random.Generator)
 
 
 def _programs(kinds: dict[str, list[Coder]], experiments: int, draws: int) -> str:
-    text = "## Over programs: what is said about the LLM itself, n = 1,000 inputs\n\n"
+    text = "## Over programs: intervals for the LLM itself, n = 1,000 inputs\n\n"
     text += (
         "Coverage; `naive` is the interval over inputs, misused for the LLM; `chernoff` and `E at least` (one-sided)\n"
     )
@@ -139,7 +139,7 @@ def _inputs(coders: list[Coder], experiments: int) -> str:
     for n in (50, 100, 1000):
         found = over_inputs(coders, m=10, n=n, experiments=experiments, seed=n)
         rows.append([str(n), *[f"{percent(found[name].coverage)} ({found[name].width:.3f})" for name in names]])
-    text = "## Over inputs: what is said about ten given programs that disagree somewhere\n\nCoverage (mean width).\n\n"
+    text = "## Over inputs: intervals for ten given programs that disagree somewhere\n\nCoverage (mean width).\n\n"
     return text + table(["n", *names], rows) + "\n"
 
 
