@@ -27,8 +27,8 @@ REPETITIONS = 1000
 HEAD = """# How often programs that agree are wrong
 
 Ten programs of one model agree on a task: is their answer right? This page counts how often it is, and which bound on
-the share of wrong answers can be guaranteed. Written by `make agreement`; `tests/research/test_selective_risk.py` repeats
-a small part of the simulation.
+the share of wrong answers can be guaranteed. Written by `make agreement`; `tests/research/test_selective_risk.py`
+repeats a small part of the simulation.
 
 - **Answer**: the behaviour of most of the programs (the largest cluster; of equally large ones the one sampled
   first). A task is *answered* where a signal is at a threshold or stricter: incoherence, the share of the

@@ -26,8 +26,8 @@ HEAD = """# Calibration
 
 Simulated coders whose true error E and incoherence I are known, 95 % intervals; {experiments:,} experiments unless
 stated otherwise (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} draws an interval. Written by
-`make calibrate`; `tests/metrics/intervals/test_calibration.py` repeats a small part. [uncertainty.md](uncertainty.md) explains the
-intervals.
+`make calibrate`; `tests/metrics/intervals/test_calibration.py` repeats a small part.
+[uncertainty.md](uncertainty.md) explains the intervals.
 
 """
 
