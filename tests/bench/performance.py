@@ -148,15 +148,15 @@ def document(figures: Sequence[Figure], measured_on: Mapping[str, str]) -> str:
 
 _HEAD = """# Performance
 
-Made by `make bench`: one machine, one run. Compare the ratios; seconds are this machine's.
+Made by `make bench`: one machine, one run. Ratios are comparable, seconds depend on the machine.
 Measured on: {on}.
 
-The published sampling is tests/bench/yardstick.py, written from its description: two executions an input for
-incoherence, two for error, in two threads with a time limit, everything again for each m and n, no isolation; a pair
-that takes over 60 s is dropped at 60 s. Programs are loaded once a pair, in its favour; the few pairs that hang decide
-the mean, hence the wide interval. Threads of one process share one core in Python, so "as described" leaves the others
-idle; beside it stands what one process a core would take. Slopes of growth are those of a log-log line: 1 means that
-twice the work takes twice the time; tasks grow by copies of the same ten.
+tests/bench/yardstick.py implements the published sampling from its description: two executions per input for
+incoherence, two for error, in two threads with a time limit, repeated for each m and n, no isolation; a pair that takes
+over 60 s is dropped at 60 s. Programs are loaded once per pair, in its favour; the few pairs that hang dominate the mean,
+hence the wide interval. Threads of one process share one core in Python, so "as described" leaves the others idle; the
+table also has one process per core. Slopes are those of a log-log line: 1 means that twice the work takes twice the time;
+tasks grow by copies of the same ten.
 """
 
 
