@@ -32,7 +32,7 @@ FORMER: dict[str, dict[str, str]] = {
     "table": {"--format table": "--format text"},
     "sql": {"--format table": "--format text"},
     "compare": {"--format table": "--format text"},
-    "plan": {"--format table": "--format text"},
+    "plan": {"--format table": "--format text", "--detection": "--find"},
 }
 """By command, what options were called, alone or with a value, and what they are called now."""
 
@@ -104,6 +104,15 @@ StoreOrResultsOption = Annotated[
     typer.Option(
         "--store",
         help="The folder or URL of the store. Default: the shipped results.",
+        metavar="DIR",
+        parser=store_folder,
+    ),
+]
+ExecutedOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="The folder or URL of an executed store; needed, for the shipped results are an export.",
         metavar="DIR",
         parser=store_folder,
     ),

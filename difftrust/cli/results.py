@@ -12,6 +12,7 @@ from difftrust.cli.options import (
     BesideOption,
     DetectionOption,
     EqualityOption,
+    ExecutedOption,
     FirstInputsOption,
     Format,
     FormatOption,
@@ -22,7 +23,6 @@ from difftrust.cli.options import (
     OneTemperatureOption,
     ReferencesOption,
     ResultsOption,
-    StoreOption,
     StoreOrResultsOption,
     reading_of,
     record_of,
@@ -72,7 +72,7 @@ def table(
         str, typer.Option(help="agreement: answer by incoherence, largest_share or n_clusters.")
     ] = "incoherence",
     alpha: Annotated[float, typer.Option(help="agreement: the share of wrong answers is to be at most this ...")] = 0.1,
-    delta: Annotated[float, typer.Option(help="... with probability 1 - this.")] = 0.1,
+    delta: Annotated[float, typer.Option(help="... with probability 1 - this.")] = 0.05,
     jobs: JobsOption = 2,
 ) -> None:
     """Print a table: of the paper, or one of this project, computed from a store.
@@ -108,10 +108,10 @@ def _models(name: str, models: list[str]) -> dict[str, Any]:
     return {"model": models[0]} if models else {}
 
 
-@commands.command(epilog="""Example: difftrust sql "select model, avg(error) from estimates group by 1" --store DIR""")
+@commands.command(epilog='Example: difftrust sql "select model, avg(error) from estimates group by 1"')
 def sql(
     query: Annotated[str, typer.Argument(help="A SELECT on the views of the store.")],
-    store: StoreOption,
+    store: StoreOrResultsOption = None,
     format_: FormatOption = Format.TEXT,
     equality: EqualityOption = Equality.PAPER,
     inputs: InputsOption = None,
@@ -121,11 +121,12 @@ def sql(
 
     Views: tasks, candidates, programs, inputs, outcomes, behaviours, executions, estimates, audits.
     """
+    from difftrust.shipped import find_results
     from difftrust.tables.render import render
     from difftrust_core.estimates.queries import query_sql
     from difftrust_core.store.store import Store
 
-    answer = query_sql(Store.open(store, reading_of(inputs, references)), query, equality=equality)
+    answer = query_sql(Store.open(store or find_results(), reading_of(inputs, references)), query, equality=equality)
     echo(render(answer, format_.value))
 
 
@@ -265,7 +266,7 @@ def plan(
     epsilon: Annotated[float, typer.Option(help="How far an estimate may be off.")] = 0.05,
     delta: Annotated[float, typer.Option(help="How often it may be off by more.")] = 0.05,
     detection: Annotated[
-        float | None, typer.Option(help="Which programs to buy: share of a model's wrong programs to find.")
+        float | None, typer.Option("--find", help="Which programs to buy: share of a model's wrong programs to find.")
     ] = None,
     false_alarms: Annotated[
         float | None, typer.Option(help="Which programs to buy: most alarms, as a share of its right programs.")
@@ -320,11 +321,14 @@ def _say_inputs(epsilon: float, delta: float) -> None:
 
 
 @commands.command(epilog="Example: difftrust export --store DIR --out results")
-def export(store: StoreOption, to: ResultsOption, beside: BesideOption = None, jobs: JobsOption = 2) -> None:
+def export(to: ResultsOption, store: ExecutedOption = None, beside: BesideOption = None, jobs: JobsOption = 2) -> None:
     """Write a store's results as a small store: every table and ablation, no program text, no benchmark text."""
     from difftrust.export import export_results
+    from difftrust_core.exceptions import WrongUsage
     from difftrust_core.store.store import Store
 
+    if store is None:
+        raise WrongUsage("export takes an executed store, and the shipped results are an export; name it with --store")
     export_results(Store.open(store), to, n_jobs=jobs, beside=Store.open(beside) if beside else None)
     size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file())
     echo_line(f"results of {store} in {to}: {size / 1e6:.1f} MB")

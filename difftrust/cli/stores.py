@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from difftrust.cli.options import JobsOption, PlainFormatOption, StoreOption
+from difftrust.cli.options import JobsOption, PlainFormatOption, StoreOption, StoreOrResultsOption
 from difftrust.cli.printing import echo
 
 if TYPE_CHECKING:
@@ -19,19 +19,23 @@ _SHOWN = 20
 """Findings printed; `--format json` has all."""
 
 
-@commands.command(epilog="Example: difftrust verify --store DIR")
+@commands.command(epilog="Example: difftrust verify --store DIR --format json")
 def verify(
-    store: StoreOption,
+    store: StoreOrResultsOption = None,
     repair: Annotated[bool, typer.Option("--repair", help="Move damaged files to DIR/damaged, to be remade.")] = False,
     style: PlainFormatOption = "text",
     jobs: JobsOption = 2,
 ) -> None:
     """Check every file and row of a store, and print the commands that repair it. Exit status 1 if any is damaged."""
+    from difftrust.shipped import find_results
     from difftrust.verify.verification import verify as run
+    from difftrust_core.exceptions import WrongUsage
     from difftrust_core.store.mirror import with_urls
     from difftrust_core.store.store import Store
 
-    found = run(Store.open(store), n_jobs=jobs, repair=repair)
+    if repair and store is None:
+        raise WrongUsage("--repair moves files of a store; name the store with --store DIR")
+    found = run(Store.open(store or find_results()), n_jobs=jobs, repair=repair)
     echo(with_urls(json.dumps(asdict(found), indent=1) if style == "json" else _as_text(found, repair=repair)))
     if found.findings:
         raise typer.Exit(1)

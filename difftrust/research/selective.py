@@ -222,7 +222,7 @@ def curve_table(rows: pl.DataFrame, *, signal: str = "incoherence", confidence: 
 
 
 def agreement_table(
-    rows: pl.DataFrame, *, signal: str = "incoherence", alpha: float = 0.1, delta: float = 0.1, seed: int = 0
+    rows: pl.DataFrame, *, signal: str = "incoherence", alpha: float = 0.1, delta: float = 0.05, seed: int = 0
 ) -> pl.DataFrame:
     """Return what the agreement of each coder's programs is worth, a row a coder; of ``rows`` of ``answers``.
 
@@ -258,7 +258,7 @@ def guarantee_table(
     *,
     signal: str = "incoherence",
     alpha: float = 0.1,
-    delta: float = 0.1,
+    delta: float = 0.05,
     splits: int = SPLITS,
     seed: int = 0,
 ) -> pl.DataFrame:

@@ -49,12 +49,15 @@ class TableRequest:
     """For agreement: what is answered by."""
     alpha: float = 0.1
     """For agreement: what the risk is to be at most."""
-    delta: float = 0.1
+    delta: float = 0.05
     """For agreement: with which probability it may be more."""
 
     def open(self) -> Store:
-        """Open the store, read as asked."""
-        return Store.open(self.store, self.reading)
+        """Open the store, read as asked. Raises WrongUsage for a temperature at which it has no candidates."""
+        store = Store.open(self.store, self.reading)
+        if self.temperature is not None:
+            _require_sampled(store, self.temperature)
+        return store
 
     def pools(self) -> dict[str, Pool]:
         """Return the behaviours of each benchmark of the store, as asked."""
@@ -86,6 +89,16 @@ class TableRequest:
     def wanted_temperature(self) -> float | None:
         """Return the temperature asked for; without one the paper's, where its sizes are meant; None for all."""
         return PAPER_SETTING.temperature if self.temperature is None and self.as_in_paper else self.temperature
+
+
+def _require_sampled(store: Store, temperature: float) -> None:
+    table, columns = ("candidates", []) if store.holds("candidates") else ("members", ["temperature"])
+    there = store.read(table, columns=columns)["temperature"].unique().sort()
+    if not there.is_empty() and temperature not in there:
+        raise WrongUsage(
+            f"the store has no candidates at temperature {temperature:g}; it has {', '.join(f'{t:g}' for t in there)}. "
+            "Choose one of these, or bring candidates first: `difftrust generate` or `difftrust import`"
+        )
 
 
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:

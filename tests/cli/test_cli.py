@@ -121,6 +121,14 @@ def test_what_agreement_is_worth(capsys: pytest.CaptureFixture[str], store: Path
         assert (status, said in err) == (2, True), err
 
 
+def test_shipped_results_are_read_without_a_store(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "sql", "select count(distinct model) as n from estimates", "--format", "csv")
+    assert (status, out.split()) == (0, ["n", "16"])
+    for words in (("verify", "--repair"), ("export", "--out", "results")):
+        status, _, err = run(capsys, *words)
+        assert (status, err.count("--store")) == (2, 1)
+
+
 def test_plan(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
     assert status == 0
@@ -140,7 +148,7 @@ def test_policies(capsys: pytest.CaptureFixture[str], store: Path) -> None:
     assert "without a known price: m1" in err
     status, _, err = run(capsys, "plan", "--false-alarms", "0.05", *asked)
     assert (status, "which is not known of m1; choose another --model" in err) == (2, True)
-    status, _, err = run(capsys, "plan", "--detection", "0.5", *asked, "--benchmark", "none")
+    status, _, err = run(capsys, "plan", "--find", "0.5", *asked, "--benchmark", "none")
     assert (status, "holds no behaviours of m1 there" in err) == (1, True)
 
 
@@ -328,7 +336,7 @@ def test_executing_again_says_that_there_is_nothing_to_do(capsys: pytest.Capture
 BAD_WORDS = [
     (["table", "5", "--store", "{store}"], 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection, "),
     (["table", "4", "--store", "{store}", "-m", "1"], 2, "m"),
-    (["table", "4", "--store", "{store}", "--temperature", "9"], 1, "no estimate at temperature 9.0"),
+    (["table", "4", "--store", "{store}", "--temperature", "9"], 2, "no candidates at temperature 9; it has "),
     (["execute", "--store", "{store}", "-n", "0"], 2, "n"),
     (["import", "{samples}", "--store", "{store}"], 2, "give one --model and one --temperature"),
     (["plan", "--epsilon", "0"], 2, "epsilon lies between 0 and 1, got 0.0"),

@@ -22,7 +22,7 @@ TARGET = Path(__file__).parents[2] / "docs" / "agreement.md"
 ALPHAS = (0.05, 0.1, 0.2, 0.3, 0.4)
 ALPHA = 0.3
 """The bound of the first table of a section."""
-DELTA = 0.1
+DELTA = 0.05
 REPETITIONS = 1000
 HEAD = """# How often programs that agree are wrong
 
