@@ -9,14 +9,11 @@ import typer
 from difftrust import __version__
 from difftrust.cli import candidates, check, diff, execution, results, stores
 from difftrust.cli.coercion import QuickGroup
-from difftrust.cli.printing import echo
-from difftrust.text import printable
+from difftrust.cli.printing import echo, echo_line
 from difftrust_core.exceptions import DifftrustError
 
 app = typer.Typer(
     cls=QuickGroup,
-    no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="See where LLM-written programs are wrong, without an oracle. Start with: difftrust demo",
@@ -24,10 +21,14 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _root(
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
     if version:
         echo(f"difftrust {__version__}")
         raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        echo(ctx.get_help())
 
 
 for _module in (check, diff, candidates, execution, results, stores):
@@ -59,12 +60,12 @@ def _status(run: Callable[[], Any]) -> int:
     except typer.Exit as e:
         return e.exit_code
     except DifftrustError as e:
-        echo(f"difftrust: {printable(_shown(e))}", err=True)
+        echo_line(f"difftrust: {_shown(e)}", err=True)
         return e.exit_status
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except BrokenPipeError:
         return 0
     except typer.TyperException as e:
-        echo(f"difftrust: {printable(e.format_message())} (see --help)", err=True)
+        echo_line(f"difftrust: {e.format_message()} (see --help)", err=True)
         return e.exit_code

@@ -17,8 +17,7 @@ from difftrust.cli.options import (
     record_of,
     select,
 )
-from difftrust.cli.printing import echo, echo_line, report_estimates, report_generation, report_import
-from difftrust.text import printable
+from difftrust.cli.printing import echo_line, report_estimates, report_generation, report_import
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def generate(
 
 
 def _say(line: str) -> None:
-    echo(printable(line), err=True)
+    echo_line(line, err=True)
 
 
 def _tasks(store: Path, benchmark: str | None, own: Path | None, wanted: list[str]) -> "list[Task]":

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 from difftrust.cli.coercion import QuickCommand
-from difftrust.cli.judgement import CheckRequest, check_one
 from difftrust.cli.options import (
     AssumeOption,
     EqualOption,
@@ -18,9 +17,8 @@ from difftrust.cli.options import (
     WeakOption,
     store_folder,
 )
-from difftrust_core.base.plugins import require
+from difftrust_core.base.records import Equality
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.equality import Equality
 
 commands = typer.Typer()
 
@@ -139,6 +137,7 @@ def check(
     any is incoherent, else 3 if any is undecided or cannot be checked, else 0.
     """
     given = locals()
+    from difftrust.cli.judgement import CheckRequest, check_one
     from difftrust.source.target import is_several
 
     if candidates is not None and models:
@@ -167,6 +166,8 @@ def mcp(
 
     It reads and writes only files below the folder that it is started in.
     """
+    from difftrust_core.base.plugins import require
+
     require("mcp.server", extra="mcp", purpose="a server for agents")
     from difftrust.agents.server import make_server
 

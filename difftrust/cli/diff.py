@@ -19,8 +19,8 @@ from difftrust.cli.options import (
     WeakOption,
 )
 from difftrust.cli.printing import patience
+from difftrust_core.base.records import Equality
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
     from difftrust.diff.records import DiffOptions, DiffReport

@@ -37,10 +37,8 @@ from difftrust.cli.options import (
     with_structural,
 )
 from difftrust.cli.printing import echo, echo_line, report_comparison, report_doubts, report_execution, report_tests
-from difftrust_core.base.plugins import require
-from difftrust_core.base.records import References, Validity
+from difftrust_core.base.records import Equality, References, Validity
 from difftrust_core.exceptions import DifftrustError, WrongUsage
-from difftrust_core.metrics.equality import Equality
 
 if TYPE_CHECKING:
     from difftrust_core.store.store import Store
@@ -96,6 +94,8 @@ def execute(
     if (backend is Backend.DASK) != bool(scheduler):
         raise WrongUsage("--backend dask and --scheduler tcp://host:port go together; give both, or neither")
     if scheduler:
+        from difftrust_core.base.plugins import require
+
         require("distributed", extra="dask", purpose="--backend dask")
     own = load_tasks(tasks) if tasks else []
     opened = Store.open(store)

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from difftrust_core.base.plugins import require
-from difftrust_core.base.records import Detection, Load, Reading, References, Validity
-from difftrust_core.metrics.equality import EQUALITIES, Equality
+from difftrust_core.base.records import EQUALITIES, Detection, Equality, Load, Reading, References, Validity
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -92,6 +90,8 @@ def record_of(kind: type[_Record], given: Mapping[str, Any], **more: Any) -> _Re
 
 def require_structure() -> None:
     """Refuse where the packages that read and compare syntax trees are missing. Raises MissingPackage."""
+    from difftrust_core.base.plugins import require
+
     for module in ("tree_sitter", "tree_sitter_python", "sacrebleu"):
         require(module, extra="structure", purpose="comparing programs as texts and as trees")
 

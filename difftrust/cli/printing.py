@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from difftrust.text import printable
 from difftrust_core.exceptions import DifftrustError
 
 if TYPE_CHECKING:
@@ -29,12 +28,20 @@ _NO_LAYOUT: Final = re.compile(r"[^\n\t]")
 def echo(text: str, *, err: bool = False) -> None:
     """Print ``text``, lines and tabs as they are, every other character that is not printable escaped."""
     is_plain = text.replace("\n", "").replace("\t", "").isprintable()
-    typer.echo(text if is_plain else _NO_LAYOUT.sub(lambda found: printable(found[0]), text), err=err)
+    typer.echo(text if is_plain else _NO_LAYOUT.sub(lambda found: _escaped(found[0]), text), err=err)
 
 
 def echo_line(text: str, *, err: bool = False) -> None:
     """Print ``text`` as one line, every character that is not printable escaped."""
-    typer.echo(printable(text), err=err)
+    typer.echo(_escaped(text), err=err)
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():  # most are, and what escapes takes its time to load
+        return text
+    from difftrust.text import printable
+
+    return printable(text)
 
 
 FIRST, EACH = 2.0, 5.0
@@ -210,7 +217,7 @@ def _report_nondeterministic(store: "Store") -> None:
         return
     shown = 20
     pairs = found.select("task_id", "n_nondeterministic").iter_rows()
-    named = [printable(f"{task_id} ({count})") for task_id, count in pairs]
+    named = [_escaped(f"{task_id} ({count})") for task_id, count in pairs]
     more = f", and {len(named) - shown} more (see the view task_counts)" if len(named) > shown else ""
     echo_line(
         f"{found['n_nondeterministic'].sum()} programs of {found.height} tasks differed from themselves when 2 % "

@@ -28,8 +28,7 @@ from difftrust.cli.options import (
     record_of,
 )
 from difftrust.cli.printing import echo, echo_line
-from difftrust_core.base.records import Detection, Load, References
-from difftrust_core.metrics.equality import Equality
+from difftrust_core.base.records import Detection, Equality, Load, References
 
 commands = typer.Typer()
 
@@ -238,6 +237,10 @@ def dashboard(
     app = find_shipped("dashboard/served.py", in_wheel="share/dashboard/served.py", package="difftrust")
     if not app.is_file():
         raise NoBenchmark("the dashboard's files are not there; install difftrust again")
+    if named := store or os.environ.get("DIFFTRUST_STORE"):
+        from difftrust.study import open_study
+
+        open_study(named).benchmarks  # noqa: B018 (a store without results is refused)
     if store is not None:
         os.environ["DIFFTRUST_STORE"] = str(store.absolute())
     if read_only:

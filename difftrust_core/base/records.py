@@ -53,6 +53,18 @@ class Validity(StrEnum):
     ALL = "all"
 
 
+class Equality(StrEnum):
+    """When two outcomes are equal."""
+
+    PAPER = "paper"
+    STRICT = "strict"
+    VALUE = "value"
+
+
+EQUALITIES: Final = (Equality.PAPER, Equality.STRICT)
+"""Those of stores, for which every result is kept."""
+
+
 class References(StrEnum):
     """Which tasks count, by what is known of their references."""
 

@@ -9,27 +9,15 @@ Values are taken apart by `forms`, which avoids most of the pair work.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
+from difftrust_core.base.records import EQUALITIES as EQUALITIES
+from difftrust_core.base.records import Equality as Equality
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.metrics import by_value
 from difftrust_core.metrics.forms import Forms
-
-
-class Equality(StrEnum):
-    """When two outcomes are equal."""
-
-    PAPER = "paper"
-    STRICT = "strict"
-    VALUE = "value"
-
-
-EQUALITIES: Final = (Equality.PAPER, Equality.STRICT)
-"""Those of stores, for which every result is kept."""
-
 
 TOLERANCE: Final = Fraction(1, 1000)
 """Under PAPER, numbers are equal if they differ by at most this share of the larger one."""

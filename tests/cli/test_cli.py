@@ -4,8 +4,10 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import pickle
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import polars as pl
 import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from tests.support.command import executed_samples, run, write_samples
+from tests.support.command import executed_samples, run, succeed, write_samples
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
@@ -119,6 +121,36 @@ def test_what_agreement_is_worth(capsys: pytest.CaptureFixture[str], store: Path
     ):
         status, _, err = run(capsys, "table", "agreement", "--store", store, *option)
         assert (status, said in err) == (2, True), err
+
+
+@pytest.mark.parametrize("is_named_by_option", [True, False])
+def test_a_dashboard_is_not_started_on_a_store_without_results(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    samples: Path,
+    tmp_path: Path,
+    is_named_by_option: bool,
+) -> None:
+    monkeypatch.setattr("os.execv", lambda *_: pytest.fail("a server is started"))
+    succeed("import", samples, "--store", tmp_path / "there", "--model", "m1", "--temperature", "0.6")
+    for name, said in (("nowhere", "no difftrust store in"), ("there", "holds no results yet; run `difftrust execute")):
+        monkeypatch.setenv("DIFFTRUST_STORE", "" if is_named_by_option else str(tmp_path / name))
+        named = ("--store", tmp_path / name) if is_named_by_option else ()
+        status, _, err = run(capsys, "dashboard", *named)
+        assert (status, err.count("\n"), said in err) == (1, 1, True), err
+
+
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys) == run(capsys, "--help")
+
+
+def test_completion_knows_commands_and_options_but_no_former_names() -> None:
+    for line, position, completed in (("difftrust ta", 1, "table"), ("difftrust check --in", 2, "--inputs")):
+        told = {"COMP_WORDS": line, "COMP_CWORD": str(position), "_DIFFTRUST_COMPLETE": "complete_bash"}
+        done = subprocess.run(
+            [Path(sys.executable).with_name("difftrust")], env=os.environ | told, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout.split()) == (0, [completed])
 
 
 def test_shipped_results_are_read_without_a_store(capsys: pytest.CaptureFixture[str]) -> None:
