@@ -154,9 +154,9 @@ Measured on: {on}.
 tests/bench/yardstick.py implements the published sampling from its description: two executions per input for
 incoherence, two for error, in two threads with a time limit, repeated for each m and n, no isolation; a pair that takes
 over 60 s is dropped at 60 s. Programs are loaded once per pair, in its favour; the few pairs that hang dominate the
-mean, hence the wide interval. Threads of one process share one core in Python, so "as described" leaves the others idle; the
-table also has one process per core. Slopes are those of a log-log line: 1 means that twice the work takes twice the
-time; tasks grow by copies of the same ten.
+mean, hence the wide interval. Threads of one process share one core in Python, so "as described" leaves the others
+idle; the table also has one process per core. Slopes are those of a log-log line: 1 means that twice the work takes
+twice the time; tasks grow by copies of the same ten.
 """
 
 
