@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from difftrust.cli.options import (
+    ApiBaseOption,
     BenchmarkOption,
     CoderSeedOption,
     FirstOption,
     JobsOption,
+    MaxUsdOption,
+    SamplingOption,
     StoreOption,
+    TaskOption,
     TasksOption,
     WhoseModelOption,
     WhoseTemperatureOption,
@@ -45,28 +49,26 @@ def fetch(
 
 @commands.command(epilog="Example: difftrust generate --benchmark humaneval --model gpt-4o -m 10 --store DIR --dry-run")
 def generate(
-    model: Annotated[list[str], typer.Option(help="As litellm names it, or simulated/strong; may be repeated.")],
+    model: Annotated[
+        list[str], typer.Option(help="As litellm names it, or simulated/strong; may be repeated.", metavar="NAME")
+    ],
     store: StoreOption,
     benchmark: Annotated[
-        str | None, typer.Option(help="starter, starter-sql, humaneval, mbpp, bigcodebench or spider.")
+        str | None, typer.Option(help="starter, starter-sql, humaneval, mbpp, bigcodebench or spider.", metavar="NAME")
     ] = None,
     tasks: TasksOption = None,
-    temperature: Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature.")] = 0.6,
+    temperature: SamplingOption = 0.6,
     m: Annotated[
         int, typer.Option("-m", min=1, help="Programs per task and model; only missing ones are requested.")
     ] = 10,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task id; may be repeated.")] = None,
+    task: TaskOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print requests and cost; send no request.")] = False,
-    max_usd: Annotated[
-        float | None, typer.Option(help="Stop before the request that might bring these samples' cost above it.")
-    ] = None,
+    max_usd: MaxUsdOption = None,
     price: Annotated[
         tuple[float, float] | None,
         typer.Option(help="Dollars per million tokens of prompt and completion.", metavar="PROMPT COMPLETION"),
     ] = None,
-    api_base: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible server, for models named openai/...")
-    ] = None,
+    api_base: ApiBaseOption = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of one reply.")] = 2048,
     concurrency: Annotated[int, typer.Option(min=1, help="Requests at once, for each model.")] = 8,
     requests_per_minute: Annotated[float | None, typer.Option(help="At most, for each model.")] = None,

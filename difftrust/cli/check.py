@@ -7,10 +7,14 @@ import typer
 
 from difftrust.cli.coercion import QuickCommand
 from difftrust.cli.options import (
+    AllowImportOption,
+    ApiBaseOption,
     AssumeOption,
     EqualOption,
     FindingsOption,
+    MaxUsdOption,
     MessageOption,
+    SamplingOption,
     SeedOption,
     TestsOption,
     ToleranceOption,
@@ -45,18 +49,19 @@ def check(
         ),
     ] = None,
     models: Annotated[
-        list[str] | None, typer.Option("--model", help="Sample from this LLM; several make a mixture.")
+        list[str] | None,
+        typer.Option("--model", help="Sample from this LLM; may be repeated for a mixture.", metavar="NAME"),
     ] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
-    temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature.")] = 0.6,
+    temperature: SamplingOption = 0.6,
     store: Annotated[
         Path,
         typer.Option(
             "--store", help="Where replies are kept; none is paid for twice.", metavar="DIR", parser=store_folder
         ),
     ] = Path("difftrust-check"),
-    api_base: Annotated[str | None, typer.Option(help="Address of a server, for models named openai/...")] = None,
-    max_usd: Annotated[float | None, typer.Option(help="Stop before a request that might pass this.")] = None,
+    api_base: ApiBaseOption = None,
+    max_usd: MaxUsdOption = None,
     candidates: Annotated[
         Path | None,
         typer.Option(
@@ -91,14 +96,7 @@ def check(
         ),
     ] = None,
     assume: AssumeOption = None,
-    allow_imports: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-import",
-            help="A package of this environment that candidates may import; may be repeated.",
-            metavar="NAME",
-        ),
-    ] = None,
+    allow_imports: AllowImportOption = None,
     no_types: Annotated[bool, typer.Option("--no-types", help="Let inputs leave the annotated types.")] = False,
     validity: Annotated[
         Literal["quorum", "all"],

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from difftrust.cli.options import FORMER, store_folder
 from difftrust.cli.printing import echo_line
+from difftrust_core.exceptions import WrongUsage
 
 _LEFT = object()
 _PARSERS = (store_folder,)
@@ -35,29 +36,48 @@ class QuickGroup(TyperGroup):
         return _made_quick(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return the command, its name and its words, every former name among them renewed and reported."""
+        """Return the command, its name and its words, every former name among them renewed and reported.
+
+        Raises WrongUsage where an option is repeated that may be with other commands and takes one value with this.
+        """
         name, command, words = super().resolve_command(ctx, args)
-        if command is None or ctx.resilient_parsing or name not in FORMER:
+        if command is None or ctx.resilient_parsing:
             return name, command, words
-        renewed, notes = _renew(words, FORMER[name], command.params)
+        renewed, notes, used = _renew(words, FORMER.get(str(name), {}), command.params)
+        twice = {option for option in used if used.count(option) > 1}
+        for each in command.params:
+            if not each.multiple and twice.intersection(each.opts) and self._is_repeatable(each.opts[0]):
+                raise WrongUsage(f"{each.opts[0]} takes one value with {name}, got several; leave all but one out")
         for note in dict.fromkeys(notes):
             echo_line(f"difftrust: {note}", err=True)
         return name, command, renewed
 
+    def _is_repeatable(self, option: str) -> bool:
+        """Tell whether any command takes several values of an option."""
+        return any(
+            each.multiple for command in self.commands.values() for each in command.params if option in each.opts
+        )
 
-def _renew(words: Iterable[str], former: dict[str, str], parameters: list[Any]) -> tuple[list[str], list[str]]:
-    """Return the words with every former name replaced, and what to say of each. Values of options stay as they are."""
+
+def _renew(
+    words: Iterable[str], former: dict[str, str], parameters: list[Any]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the words with every former name replaced, what to say of each, and the names of all options.
+
+    Values of options stay as they are.
+    """
     n_values = {
         name: 0 if parameter.is_flag else parameter.nargs
         for parameter in parameters
         if parameter.param_type_name == "option"
         for name in parameter.opts
     }
-    renewed, notes, left = list[str](), list[str](), list(words)
+    renewed, notes, used, left = list[str](), list[str](), list[str](), list(words)
     while left and left[0] != "--":
         word = left.pop(0)
         name, is_joined, value = word.partition("=") if word.startswith("--") else (word, "", "")
-        n = n_values.get(former.get(name, name), 0)
+        used.append(former.get(name, name))
+        n = n_values.get(used[-1], 0)
         values, left = ([value], left) if is_joined else (left[:n], left[n:])
         spelled = next((key for key in (" ".join([name, *values]), name) if key in former), None)
         if spelled is None:
@@ -65,7 +85,7 @@ def _renew(words: Iterable[str], former: dict[str, str], parameters: list[Any]) 
             continue
         renewed += [*former[spelled].split(), *(values if spelled == name else [])]
         notes.append(f"{spelled} is now {former[spelled]}")
-    return [*renewed, *left], notes
+    return [*renewed, *left], notes, used
 
 
 def _made_quick(parameters: list[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ import typer
 
 from difftrust.cli.coercion import QuickCommand
 from difftrust.cli.options import (
+    AllowImportOption,
     AssumeOption,
     EqualOption,
     FindingsOption,
@@ -59,14 +60,7 @@ def diff(
         list[str] | None, typer.Option("--example", help='A call to start from, "f(1)"; may be repeated.')
     ] = None,
     assume: AssumeOption = None,
-    allow_imports: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-import",
-            help="A package of this environment that versions may import; may be repeated.",
-            metavar="NAME",
-        ),
-    ] = None,
+    allow_imports: AllowImportOption = None,
     equality: EqualOption = Equality.VALUE,
     tolerance: ToleranceOption = 1e-9,
     messages: MessageOption = False,

@@ -25,6 +25,7 @@ from difftrust.cli.options import (
     NOption,
     ResultsOption,
     StoreOption,
+    TaskOption,
     TasksOption,
     TemperatureOption,
     WeakOption,
@@ -200,7 +201,7 @@ _NAMED = 5
 def smallest(
     store: StoreOption,
     benchmark: BenchmarkOption = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
+    task: TaskOption = None,
     model: ModelOption = None,
     temperature: TemperatureOption = None,
     m: FirstOption = None,

@@ -27,9 +27,10 @@ FORMER: dict[str, dict[str, str]] = {
     "reproduce": {"--to": "--out"},
     "doctor": {"--json": "--format json"},
     "verify": {"--json": "--format json"},
+    "structure": {"--epsilon": "--smoothing"},
     "table": {"--format table": "--format text"},
     "sql": {"--format table": "--format text"},
-    "compare": {"--format table": "--format text"},
+    "compare": {"--format table": "--format text", "--epsilon": "--smoothing"},
     "plan": {"--format table": "--format text", "--detection": "--find"},
 }
 """By command, what options were called, alone or with a value, and what they are called now."""
@@ -124,7 +125,9 @@ BesideOption = Annotated[
     Path | None,
     typer.Option(help="A store whose results on other inputs come along.", metavar="DIR", parser=store_folder),
 ]
-BenchmarkOption = Annotated[list[str] | None, typer.Option(help="Only this benchmark; may be repeated.")]
+BenchmarkOption = Annotated[
+    list[str] | None, typer.Option(help="Only this benchmark; may be repeated.", metavar="NAME")
+]
 TasksOption = Annotated[
     Path | None,
     typer.Option(
@@ -133,13 +136,15 @@ TasksOption = Annotated[
         metavar="FILE|DIR",
     ),
 ]
-ModelOption = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")]
+ModelOption = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.", metavar="NAME")]
+TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.", metavar="ID")]
 TemperatureOption = Annotated[list[float] | None, typer.Option(help="Only this temperature; may be repeated.")]
 WhoseModelOption = Annotated[
-    list[str] | None, typer.Option(help="Only this model. For JSONL: the model that wrote the samples.")
+    list[str] | None,
+    typer.Option(help="Only this model; may be repeated. For JSONL: the model that wrote the samples.", metavar="NAME"),
 ]
 WhoseTemperatureOption = Annotated[
-    list[float] | None, typer.Option(help="Only this temperature. For JSONL: that of the samples.")
+    list[float] | None, typer.Option(help="Only this temperature; may be repeated. For JSONL: that of the samples.")
 ]
 FirstOption = Annotated[int | None, typer.Option("-m", min=1, help="Only the first m candidates of each task.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output: for people, programs, pages.")]
@@ -152,7 +157,7 @@ EqualityOption = Annotated[
     typer.Option(
         help="Outcome comparison: tolerant (paper: numbers within 0.1 % agree) or strict.",
         parser=stored_equality,
-        metavar=f"[{'|'.join(EQUALITIES)}]",
+        metavar=f"<{'|'.join(EQUALITIES)}>",
     ),
 ]
 InputsOption = Annotated[
@@ -183,6 +188,22 @@ EqualOption = Annotated[
 ToleranceOption = Annotated[
     float, typer.Option(min=0, help="By value, floats agree that differ by at most this share of the larger.")
 ]
+SamplingOption = Annotated[float, typer.Option(min=0, max=2, help="Sampling temperature.")]
+MaxUsdOption = Annotated[
+    float | None, typer.Option(min=0, help="Stop before a request that might bring the cost of the samples above this.")
+]
+ApiBaseOption = Annotated[
+    str | None,
+    typer.Option(help="Address of an OpenAI-compatible server, for models named openai/...", metavar="URL"),
+]
+AllowImportOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-import",
+        help="A package of this environment that programs may import; may be repeated.",
+        metavar="NAME",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(help="Seed of the inputs.")]
 AssumeOption = Annotated[
     list[str] | None, typer.Option(help='What the arguments obey, "start <= end"; may be repeated.')
@@ -198,7 +219,9 @@ LanguageOption = Annotated[
 
 
 def _structural(
-    epsilon: Annotated[float, typer.Option(help="SCE: what a symbol that a program lacks counts as.")] = 1e-10,
+    epsilon: Annotated[
+        float, typer.Option("--smoothing", help="SCE: what a symbol that a program lacks counts as.")
+    ] = 1e-10,
     base: Annotated[LogBase, typer.Option(help="JSD: e compares with the published table.")] = LogBase.TWO,
     subtree_depth: Annotated[int, typer.Option(min=1, help="Depth of the subtree in a symbol.")] = 1,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Only nodes at most this far from the root.")] = None,

@@ -58,7 +58,11 @@ def table(
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", help="Only this model, repeatable; Table 3 and policies: their model, else gpt_4o."),
+        typer.Option(
+            "--model",
+            help="Only this model; may be repeated. Table 3 and policies: their model, else gpt_4o.",
+            metavar="NAME",
+        ),
     ] = None,
     intervals: Annotated[
         bool,
@@ -142,9 +146,12 @@ def figure(
     ],
     store: StoreOrResultsOption = None,
     models: Annotated[
-        list[str] | None, typer.Option("--model", help="Only this model; figure 3 takes several.")
+        list[str] | None,
+        typer.Option(
+            "--model", help="Only this model; may be repeated, for figures 2, 3 and ablation.", metavar="NAME"
+        ),
     ] = None,
-    benchmark: Annotated[str | None, typer.Option(help="Only this benchmark.")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Only this benchmark.", metavar="NAME")] = None,
     m: MostOption = None,
     n: FirstInputsOption = None,
     temperature: OneTemperatureOption = None,
@@ -187,8 +194,12 @@ def report(
     out: Annotated[Path, typer.Option("--out", help="Where to write: a file that ends in .html.", metavar="FILE")],
     store: StoreOrResultsOption = None,
     task: Annotated[str | None, typer.Option(help="Only this task: a section for each model.", metavar="ID")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="With --task: only this model; may be repeated.")] = None,
-    benchmark: Annotated[str | None, typer.Option(help="The benchmark; without it the first, or the task's.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="With --task: only this model; may be repeated.", metavar="NAME")
+    ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(help="Only this benchmark. Default: the first, or the task's.", metavar="NAME")
+    ] = None,
     m: MostOption = None,
     n: FirstInputsOption = None,
     temperature: OneTemperatureOption = None,
@@ -275,8 +286,8 @@ def plan(
         float | None, typer.Option(help="Which programs to buy: most alarms, as a share of its right programs.")
     ] = None,
     store: StoreOrResultsOption = None,
-    benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.")] = None,
-    model: Annotated[str | None, typer.Option(help="Learn from this model.")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.", metavar="NAME")] = None,
+    model: Annotated[str | None, typer.Option(help="Learn from this model.", metavar="NAME")] = None,
     temperature: Annotated[float | None, typer.Option(help="Learn from this temperature.")] = None,
     m: Annotated[int | None, typer.Option("-m", min=2, help="Most programs of the model on a task.")] = None,
     n: Annotated[int | None, typer.Option("-n", min=1, help="Inputs to compare on.")] = None,

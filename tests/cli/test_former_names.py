@@ -62,3 +62,11 @@ def test_a_wrong_value_is_refused_by_the_new_name(capsys: pytest.CaptureFixture[
     status, _, err = run(capsys, "execute", "--validity", "most", "--store", "s")
     assert status == 2
     assert "Invalid value for '--inputs'" in err
+
+
+@pytest.mark.parametrize("option", ["--benchmark", "--temperature", "--model"])
+def test_an_option_that_takes_one_value_here_is_refused_twice(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    status, _, err = run(capsys, "plan", "--find", "0.5", option, "1", f"{option}=0.6")
+    assert (status, err) == (
+        2, f"difftrust: {option} takes one value with plan, got several; leave all but one out\n"
+    )  # fmt: skip
