@@ -50,7 +50,7 @@ def check(
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", help="Sample from this LLM; may be repeated for a mixture.", metavar="NAME"),
+        typer.Option("--model", help="Sample from this LLM; may be repeated.", metavar="NAME"),
     ] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: SamplingOption = 0.6,

@@ -5,7 +5,7 @@ import pytest
 import difftrust as dt
 from tests.bench.figures import read_figures
 from tests.bench.performance import DOCUMENT, FIGURES, document
-from tests.support import agreement
+from tests.support import agreement, options
 from tests.support.documents import PARTS, Part
 
 
@@ -17,6 +17,10 @@ def test_a_part_is_what_make_docs_would_write(part: Part) -> None:
 
 def test_docs_performance_is_of_the_figures_that_were_measured() -> None:
     assert document(*read_figures(FIGURES)) == DOCUMENT.read_text(), "docs/performance.md is stale; run make docs"
+
+
+def test_docs_options_is_of_the_command_line() -> None:
+    assert options.document() == options.TARGET.read_text(), "docs/options.md is stale; run make docs"
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from difftrust.research.coders import MEAN
 from difftrust.shipped import find_results
 from difftrust.tables.names import display_name, with_display_names
 from tests.bench.performance import write_document
+from tests.support import options
 
 ROOT = Path(__file__).parents[2]
 SHOWN = (
@@ -57,6 +58,7 @@ def main() -> None:
     for part in PARTS:
         part.write()
     write_document()
+    options.TARGET.write_text(options.document())
 
 
 @cache
