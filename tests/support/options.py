@@ -20,8 +20,8 @@ SHARED: Final = 2
 """So many commands share an option that is listed once."""
 HEAD = """# Options by command
 
-What `difftrust COMMAND --help` prints, in tables. `NAME...` may be given several times. `difftrust --install-completion`
-sets up your shell to complete commands and options. Written by `make docs`.
+What `difftrust COMMAND --help` prints, in tables. `NAME...` may be given several times. To complete commands and
+options in your shell, run `difftrust --install-completion`. Written by `make docs`.
 
 """
 _KINDS = {"str": "TEXT", "int": "INT", "float": "NUMBER", "Path": "PATH"}
