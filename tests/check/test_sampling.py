@@ -85,6 +85,7 @@ def program(serial: int) -> str:
 # Candidates
 
 
+@pytest.mark.slow
 def test_replies_that_were_cut_off_are_no_candidates_and_named_in_every_run(tmp_path: Path) -> None:
     how = ["good", "length", "length", "good", "good", "length", "length"]
     with Server(behaviour=lambda serial, prompt: how[serial % 7], text=program) as server:

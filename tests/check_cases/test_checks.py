@@ -1,4 +1,4 @@
-"""A check is right about the cases: one of each class, all of them in `make test-all`; planted faults are found."""
+"""A check is right about the cases: one of some classes, all of them in `make test-all`; planted faults are found."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -30,14 +30,8 @@ def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str
     )
 
 
-SLOW = ("methods", "money and numbers", "own types")
-"""Their first cases take five seconds and more."""
-KINDS = [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in sorted(FIRST)]
-
-
-@pytest.mark.parametrize(
-    "kind", [pytest.param(k, marks=[pytest.mark.slow] if k in SLOW else []) for k in sorted(FIRST)]
-)
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("kind", sorted(FIRST))
 def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
     given = ask(FIRST[kind], check=run_warm_check)
     assert given.judgement == "right", given.checked.said

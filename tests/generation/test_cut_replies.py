@@ -132,6 +132,7 @@ def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(sto
     assert not [code for code in codes if "return 1\n" in code]
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_cut_twice_is_no_candidate_with_a_text_and_named(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial in (1, 2, 4, 5) else "good") as server:
         done = ask(store, server, m=4)
