@@ -158,7 +158,7 @@ def test_a_check_of_hostile_programs_gives_a_verdict_and_text_only(watched: Watc
         page.keyboard.press("Control+Enter")
         watched.settle()
     page.get_by_role("button", name="Check", exact=True).click()
-    page.get_by_text("The programs disagree").wait_for()
+    page.get_by_text("The programs disagree").first.wait_for()
     watched.settle()
     assert re.search(r"[?&]check=", page.url)
     main = page.get_by_test_id("stMain")

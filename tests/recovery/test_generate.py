@@ -123,19 +123,24 @@ def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Pat
     assert len(Store.open(store).read("candidates")) == len(server.asked)
 
 
-def test_a_finished_command_asks_nothing_and_does_not_import_litellm(tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    command = ["generate", "--benchmark", "starter", "--task", TASK, "-m", "2", "--store", str(store)]
-    command += ["--model", "simulated/strong"]
+def test_only_what_asks_a_model_imports_litellm(tmp_path: Path) -> None:
+    """Neither a finished command, nor a dry run, nor simulated coders."""
     code = "import sys; from difftrust.cli import main\ntry: main()\nfinally: print('litellm' in sys.modules)"
-    run = [sys.executable, "-c", code, *command]
-    first = subprocess.run(run, capture_output=True, text=True, check=True)
-    again = subprocess.run(run, capture_output=True, text=True, check=True)
-    dry = subprocess.run([*run, "-m", "5", "--dry-run"], capture_output=True, text=True, check=True)
-    assert first.stdout.splitlines()[-1] == "True"
-    assert again.stdout.splitlines() == ["simulated/strong: all 2 samples are there", "False"]
-    assert dry.stdout.splitlines()[0].startswith("simulated/strong: 3 requests, 2 samples are there; about ")
-    assert dry.stdout.splitlines()[-1] == "False"
+
+    def said(*command: str) -> list[str]:
+        ran = [sys.executable, "-c", code, *command]
+        return subprocess.run(ran, capture_output=True, text=True, check=True, env=environment()).stdout.splitlines()
+
+    with Server() as server:
+        command = words(tmp_path / "store", server, "--task", TASK, "-m", "2")
+        first, again, dry = said(*command), said(*command), said(*command, "-m", "5", "--dry-run")
+        assert len(server.asked) == 2
+    assert first[-1] == "True"
+    assert again == ["openai/local: all 2 samples are there", "False"]
+    assert dry[0].startswith("openai/local: 3 requests, 2 samples are there; about ")
+    assert dry[-1] == "False"
+    simulated = ["generate", "--benchmark", "starter", "--task", TASK, "--store", str(tmp_path / "simulated")]
+    assert said(*simulated, "--model", "simulated/strong")[-1] == "False"
 
 
 def strings(store: Path) -> Iterator[str]:
