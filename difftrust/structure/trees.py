@@ -39,7 +39,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
-            raise WrongUsage(f"epsilon lies between 0 and 1, got {self.epsilon}; the published value is 1e-10")
+            raise WrongUsage(
+                f"smoothing (epsilon) lies between 0 and 1, got {self.epsilon}; the published value is 1e-10"
+            )
         if self.base not in BASES:
             raise WrongUsage(f"the base is one of {', '.join(BASES)}, got {self.base!r}")
         if self.subtree_depth < 1:

@@ -140,7 +140,7 @@ def test_compare_of_what_cannot_be_read_gives_one_line(tmp_path: Path, capsys: C
         (["a.py", "none.py"], "is none"),
         (["a.py", "big.py"], "at most 1,048,576 bytes"),
         (["a.py", "a.py", "--language", "klingon"], "installed tree-sitter grammar"),
-        (["a.py", "a.py", "--epsilon", "2"], "epsilon lies between 0 and 1"),
+        (["a.py", "a.py", "--smoothing", "2"], "smoothing (epsilon) lies between 0 and 1"),
     ):
         paths = [tmp_path / w if w.endswith(".py") else w for w in words]
         status, _, err = run(capsys, "compare", *paths)
