@@ -69,7 +69,7 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 bench-check: $(READY)  ## How often `difftrust check` is right, by class; PEERS=1 beside two peers, PLANTED=1 on planted faults
 	$(BIN)/python -m tests.bench.check $(if $(PEERS),--peers) $(if $(PLANTED),--planted)
 
-agreement: $(READY)  ## Write docs/agreement.md anew; INPUTS="reference domain tests" a section for each; two minutes
+agreement: $(READY)  ## Write the tables of docs/agreement.md anew; INPUTS="reference domain tests" a section for each; two minutes
 	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))
 
 docs: $(READY)  ## Write the tables and figures that README.md and docs/ quote of the shipped results anew; 3 minutes

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import text, theme
 from dashboard.elements import in_row
-from difftrust.figures.export import chart_bytes
+from difftrust.figures.chart_file import chart_bytes
 from difftrust.tables.names import rewrite
 from difftrust.text import as_cell
 

@@ -7,7 +7,7 @@ import altair as alt
 import ipywidgets as widgets
 import polars as pl
 
-from difftrust.figures.export import chart_bytes
+from difftrust.figures.chart_file import chart_bytes
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.style import axis, channels, dashed_line, legend, line_layers, lines_of, styled, titled
 from difftrust.results import Table, picture

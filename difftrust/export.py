@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from difftrust_core.base.records import Reading
-from difftrust_core.estimates.estimates import policies_executed, refresh_estimates
+from difftrust_core.estimates.refresh import policies_executed, refresh_estimates
 from difftrust_core.exceptions import NoStore
 from difftrust_core.store.checksums import forget
 from difftrust_core.store.schemas import KEYS, MEASURED, PARTITIONS, RESULT_TABLES, SCHEMAS

@@ -107,7 +107,7 @@ def generate(
     from difftrust_core.datasets.benchmarks import benchmark_names, not_executable
     from difftrust_core.datasets.own_tasks import refuse_without_inputs
     from difftrust_core.generation.generate import generate as run
-    from difftrust_core.generation.plan import GenerationOptions
+    from difftrust_core.generation.missing import GenerationOptions
     from difftrust_core.store.imports import tasks_of
     from difftrust_core.store.store import Store
 
@@ -180,7 +180,7 @@ def execute(
     >>> dt.execute("my-store", n=200)  # doctest: +SKIP
     """
     from difftrust_core.datasets.recorded import selection_of
-    from difftrust_core.estimates.estimates import refresh_estimates
+    from difftrust_core.estimates.refresh import refresh_estimates
     from difftrust_core.execution import execute as execution
     from difftrust_core.store.store import Store
 
@@ -256,10 +256,10 @@ def check(
     'incoherent'
     """
     given = locals()
+    from difftrust.check.ask_models import sample_candidates
     from difftrust.check.check import check as run
     from difftrust.check.check import check_to_ask
     from difftrust.check.options import CheckOptions, PreparedCheck
-    from difftrust.check.sampling import sample_candidates
     from difftrust.source.function import load_stub
 
     functions = [one for one in what if not isinstance(one, str | Path)]
@@ -315,9 +315,9 @@ def diff(
     'changed'
     """
     given = locals()
+    from difftrust.diff.comparison import DiffOptions
     from difftrust.diff.diff import diff as run
-    from difftrust.diff.program import load_version
-    from difftrust.diff.records import DiffOptions
+    from difftrust.diff.version import load_version
     from difftrust.source.revisions import resolve_where
 
     options = DiffOptions.of(given)
@@ -331,7 +331,7 @@ def diff(
 
 def _version(which: str, what: str | Function, entry_point: str | None, folder: Path) -> str:
     """Return a version as ``file.py::f``; what is not in a file is written into one of the folder."""
-    from difftrust.source.sources import entry_point_of, program_of
+    from difftrust.source.function_program import entry_point_of, program_of
 
     if isinstance(what, str) and entry_point is None:
         return what
@@ -344,7 +344,7 @@ def _version(which: str, what: str | Function, entry_point: str | None, folder: 
 
 def _functions(functions: Sequence[Function], options: "CheckOptions") -> tuple["Stub", list[Candidate]]:
     from difftrust.source.function import load_stub
-    from difftrust.source.sources import entry_point_of, program_of
+    from difftrust.source.function_program import entry_point_of, program_of
 
     names = [entry_point_of(function) for function in functions]
     name = names[0]

@@ -40,7 +40,7 @@ def run_all(
     from difftrust.research.structure import StabilityRequest, compare_store
     from difftrust.shipped import PAPER_SETTING
     from difftrust_core.datasets.recorded import Selection, selection_of
-    from difftrust_core.estimates.estimates import refresh_estimates
+    from difftrust_core.estimates.refresh import refresh_estimates
     from difftrust_core.execution.execute import execute
     from difftrust_core.store.imports import import_source
     from difftrust_core.store.store import Store
@@ -120,7 +120,7 @@ def _find_smallest(
     """Find the smallest inputs on which these candidates differ. Raises DifftrustError if a task failed."""
     from difftrust.tasks.smallest_inputs import Request, find_smallest
     from difftrust_core.base.records import Reading
-    from difftrust_core.estimates.estimates import refresh_estimates
+    from difftrust_core.estimates.refresh import refresh_estimates
 
     place = store.read_as(Reading(inputs=validity))
     refresh_estimates(place, n_jobs=n_jobs)

@@ -110,7 +110,7 @@ class Figure:
 
     def save(self, path: str | Path) -> None:
         """Write the figure as .svg, .png, or .html, which opens offline with tooltips."""
-        from difftrust.figures.export import save_chart
+        from difftrust.figures.chart_file import save_chart
 
         save_chart(self.chart, Path(path))
 
@@ -129,14 +129,14 @@ class Figure:
 
 def picture(chart: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a chart as a notebook takes a picture: its PNG, and the size to show it in."""
-    from difftrust.figures.export import chart_bytes
+    from difftrust.figures.chart_file import chart_bytes
 
     return sized(chart_bytes(chart, ".png"))
 
 
 def sized(png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a PNG as a notebook takes it, with the size to show it in."""
-    from difftrust.figures.export import PIXELS_PER_POINT
+    from difftrust.figures.chart_file import PIXELS_PER_POINT
 
     sides = [side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24])]
     width, height = (round(side * min(1.0, PAGE_WIDTH / sides[0])) for side in sides)

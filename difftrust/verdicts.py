@@ -13,7 +13,7 @@ from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
     from difftrust.check.report import CheckReport
-    from difftrust.diff.records import DiffReport
+    from difftrust.diff.comparison import DiffReport
     from difftrust.questions.asking import Question
     from difftrust.questions.board import Board
     from difftrust_core.base.records import Outcome

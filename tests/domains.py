@@ -26,7 +26,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.entries import load_domains
 from difftrust_core.exceptions import DifftrustError
-from difftrust_core.execution.plan import ChunkJob
+from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.validity import DomainDraws, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.languages.registry import language_of

@@ -30,7 +30,7 @@ CORE = (
 )
 TOOL = (
     ("shipped", "text"),
-    ("doctor", "download", "export", "findings_in_store", "intervals", "sql", "structure", "verify"),
+    ("doctor", "download", "export", "findings_in_store", "task_intervals", "sql", "structure", "verify"),
     ("types", "search", "source", "contests", "layouts", "demo"),
     ("check", "questions"),
     ("diff",),

@@ -4,7 +4,6 @@ import doctest
 import inspect
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -92,14 +91,3 @@ def test_names_stay_what_they_are_after_all_of_the_package_is_loaded() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == ""
-
-
-def test_completion_in_a_kernel_shows_the_public_names_only() -> None:
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
-    shell.run_cell("import difftrust as dt")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # completions are provisional, the completer says
-        found = {one.text for one in shell.Completer.completions("dt.", 3)}
-    assert {name for name in found if not name.startswith("_")} == set(dt.__all__)

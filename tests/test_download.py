@@ -160,12 +160,7 @@ def test_a_local_copy_is_checked_and_installed(tmp_path: Path) -> None:
         fetch("mbpp", source=copy, destination=tmp_path / "d", origins=origin("http://unused.invalid"))
     assert path.read_bytes() == CONTENT
     with pytest.raises(NoBenchmark, match="absent: expected a readable file"):
-        fetch(
-            "mbpp",
-            source=tmp_path / "absent",
-            destination=tmp_path / "d",
-            origins=origin("http://unused.invalid"),
-        )
+        fetch("mbpp", source=tmp_path / "absent", destination=tmp_path / "d", origins=origin("http://unused.invalid"))
     assert files(tmp_path / "d") == [path.name]
 
 

@@ -9,8 +9,8 @@ from difftrust.demo.simulated import SIMULATED
 from difftrust.export import pack_store
 from difftrust.shipped import find_starter_results
 from difftrust.verify.verification import verify
-from difftrust_core.estimates.estimates import estimates_are_stale
 from difftrust_core.estimates.queries import query_estimates
+from difftrust_core.estimates.refresh import estimates_are_stale
 from difftrust_core.exceptions import NoStore
 from difftrust_core.store.schemas import CHUNK_TABLES, MEASURED
 from difftrust_core.store.store import Store

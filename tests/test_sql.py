@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from difftrust.demo.simulated import sample_simulated
-from difftrust.sql.bugs import mutants
 from difftrust.sql.dialect import for_duckdb
 from difftrust.sql.fuzz import sample_database, smaller_databases
+from difftrust.sql.mutants import mutants
 from difftrust.sql.parse import NotAQuery, parse_query, tree_id
 from difftrust.sql.schema import read_schema, write_schema
 from difftrust_core.base.literals import read_literal

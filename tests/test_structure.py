@@ -1,29 +1,24 @@
-"""Structural similarity: properties, encodings by hand, and the recorded corpus by a plain computation."""
+"""Structural similarity: properties, and every measure by a plain computation."""
 
 import itertools
 import math
-import random
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust.structure.compare import MEASURES, Programs, compare_two, stability
+from difftrust.structure.pairwise import MEASURES, Programs, compare_two, stability
 from difftrust.structure.similarity import (
-    Alphabet,
     Ngrams,
     cross_entropy_similarity,
     frequencies,
     jsd_distance,
-    symbols_of,
 )
-from difftrust.structure.trees import MAX_BYTES, Options, load_grammar, parse_program
+from difftrust.structure.trees import MAX_BYTES, Options, load_grammar
 from difftrust_core.exceptions import MissingPackage, WrongUsage
 
 EPSILON = 1e-10
@@ -101,26 +96,19 @@ BEFORE = "def f(total, step):\n    return total + step\n"
 AFTER = "def f(x, y):\n    return x + y\n"
 
 
+TEXTS = [
+    *(BEFORE, AFTER, "x = 1\n", "", "for i in range(3):\n    print(i)\n", 'x = f"{y} é"\nz = "one\\n"  # two\n'),
+    "def f(a):\n    if a:\n        return [b for b in a if b]\n    return None\n",
+    "class A:\n    def f(self):\n        return {1: (2, 3)}\n\n\nprint(A().f())\n",
+]
+
+
 def test_renaming_changes_values_and_not_structure() -> None:
     found = scores(BEFORE, AFTER)
     for name in ("jsd_structural", "sce_structural", "gibbs_structural", "tsed"):
         assert found[name] == (1.0, 1.0)
     for name in ("jsd", "gibbs", "bleu"):
         assert max(found[name]) < 1
-
-
-def test_symbols_by_hand() -> None:
-    tree = parse_program("a\n")
-    assert tree is not None
-    # module(expression_statement), expression_statement(identifier), identifier
-    assert len(symbols_of(tree, Alphabet(with_values=False))) == 3
-    other = parse_program("a,a,b\n")
-    assert other is not None
-    values = Alphabet(with_values=True)
-    # module, expression_statement(identifier , identifier , identifier), a, a, b, two commas
-    assert sorted(Counter(symbols_of(other, values).tolist()).values()) == [1, 1, 1, 2, 2]
-    structure = Alphabet(with_values=False)
-    assert sorted(Counter(symbols_of(other, structure).tolist()).values()) == [1, 1, 2, 3]
 
 
 def test_a_leaf_is_not_taken_for_a_kind_and_text_beside_escapes_counts() -> None:
@@ -223,12 +211,7 @@ def test_bleu_is_sacrebleus() -> None:
 
 
 def test_tsed_is_apteds() -> None:
-    texts = [
-        *(BEFORE, AFTER, "x = 1\n", "", "for i in range(3):\n    print(i)\n"),
-        "def f(a):\n    if a:\n        return [b for b in a if b]\n    return None\n",
-        "class A:\n    def f(self):\n        return {1: (2, 3)}\n\n\nprint(A().f())\n",
-    ]
-    for (a, first), (b, second) in itertools.combinations(enumerate(texts), 2):
+    for (a, first), (b, second) in itertools.combinations(enumerate(TEXTS), 2):
         there, back = scores(first, second)["tsed"]
         assert there == pytest.approx(slow_tsed(first, second)), (a, b)
         assert back == pytest.approx(slow_tsed(second, first)), (a, b)
@@ -276,9 +259,6 @@ def test_any_grammar_by_its_module() -> None:
     assert found["jsd"][0] < 1
 
 
-# --- agreement with a plain, independent computation on the recorded corpus ---
-
-
 def plain_symbols(text: str, *, with_values: bool) -> Counter[object]:
     """Return the symbols of a text by walking nodes, not the cursor; gaps of values by places."""
     found: Counter[object] = Counter()
@@ -316,26 +296,13 @@ def plain_scores(first: Counter[object], second: Counter[object]) -> dict[str, f
     }
 
 
-def recorded_tasks(shared_data: Path, n: int) -> list[list[str]]:
-    """Return the first ten programs of n random (task, model) pairs at t = 0.6."""
-    table = pl.scan_parquet(shared_data / "difftrust" / "candidates.parquet")
-    chosen = table.filter(pl.col("temperature") == 0.6, pl.col("sample_index") < 10).select("task_id", "model", "code")
-    groups = chosen.collect().group_by("task_id", "model").agg("code").sort("task_id", "model")
-    return [groups["code"][i].to_list() for i in random.Random(5).sample(range(groups.height), n)]
-
-
-@pytest.mark.slow
-def test_agreement_with_a_plain_computation_on_200_recorded_pairs(shared_data: Path) -> None:
-    rng, n_pairs = random.Random(7), 0
-    for texts in recorded_tasks(shared_data, 40):
-        found = Programs(texts).scores(range(len(texts)))
-        for i, j in rng.sample(list(itertools.permutations(range(len(texts)), 2)), 5):
-            for suffix, with_values in (("_structural", False), ("", True)):
-                sides = (plain_symbols(texts[k], with_values=with_values) for k in (i, j))
-                for name, want in plain_scores(*sides).items():
-                    assert found[name + suffix][i, j] == pytest.approx(want, abs=1e-6), (name + suffix, texts[i])
-            n_pairs += 1
-    assert n_pairs == 200
+def test_agreement_with_a_plain_computation_on_every_pair() -> None:
+    found = Programs(TEXTS).scores(range(len(TEXTS)))
+    for suffix, with_values in (("_structural", False), ("", True)):
+        counted = [plain_symbols(text, with_values=with_values) for text in TEXTS]
+        for i, j in itertools.permutations(range(len(TEXTS)), 2):
+            for name, want in plain_scores(counted[i], counted[j]).items():
+                assert found[name + suffix][i, j] == pytest.approx(want, abs=1e-6), (name + suffix, TEXTS[i])
 
 
 @pytest.mark.parametrize("module", ["tree_sitter", "tree_sitter_python", "sacrebleu"])

@@ -12,14 +12,16 @@ from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.shipped import find_results
 from difftrust.verify.verification import verify
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.datasets.recorded import selection_of
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore
 from difftrust_core.execution.execute import execute
-from difftrust_core.store.checksums import LIST_FILE
+from difftrust_core.store.checksums import LIST_FILE, is_whole
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.store import Store, partition_of
 from tests.recovery.world import snapshot
+from tests.support.command import Capture
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 BENCHMARK = {"tiny": TASKS}
@@ -92,136 +94,113 @@ def first(value: object, column: str) -> pl.Expr:
 
 ONE = "candidates/benchmark=tiny/model=one/temperature=0.6/candidates.parquet"
 RESULTS = "benchmark=tiny/validity=reference"
-PROGRAMS = "programs"
+FIRST, DOUBLE, TOTAL = (f"{CHUNK}/tiny_{name}.parquet" for name in ("first", "double", "total"))
+
+
+def copy_over(store: Store) -> None:
+    shutil.copy(store.root / f"outcomes/{FIRST}", store.root / f"outcomes/{TOTAL}")
+
+
+def add_a_column(store: Store) -> None:
+    frame = pl.read_parquet(store.root / ONE, hive_partitioning=False)
+    frame.with_columns(more=1).write_parquet(store.root / ONE)
+
+
+def add_to_a_text(store: Store) -> None:
+    path = next(iter(store.files("programs"))).relative_to(store.root).as_posix()
+    change(path, code=pl.col("code") + " ")(store)
+
+
+def put(name: str, content: bytes) -> Callable[[Store], None]:
+    return lambda store: (store.root / name).write_bytes(content) and None
+
+
 DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
-    "a flipped bit": (flip(f"outcomes/{CHUNK}/tiny_first.parquet"), "outcomes/", "bytes that were written here"),
-    "a flipped bit at the end": (flip(f"inputs/{LATER}/tiny_total.parquet", 0.97), "inputs/", "expected"),
-    "a cut file": (cut(f"behaviours/{CHUNK}/tiny_double.parquet"), "behaviours/", "a whole Parquet file"),
-    "an empty file": (lambda s: (s.root / ONE).write_bytes(b"") and None, "candidates/", "a whole Parquet file"),
-    "a lost file": (lose(f"executions/{CHUNK}/tiny_total.parquet"), "executions/", "this file, found none"),
-    "lost inputs of the first chunk": (lose(f"inputs/{CHUNK}/tiny_total.parquet"), "inputs/", "found none"),
-    "lost candidates": (lose(ONE), "candidates/", "found none"),
-    "lost estimates": (lose(ESTIMATES), "estimates/", "found none"),
-    "a file of another task": (
-        lambda s: shutil.copy(
-            s.root / f"outcomes/{CHUNK}/tiny_first.parquet", s.root / f"outcomes/{CHUNK}/tiny_total.parquet"
-        )
-        and None,
-        f"outcomes/{CHUNK}/tiny_total.parquet",
-        "bytes that were written here",
-    ),
-    "a foreign file": (
-        lambda s: (s.root / f"inputs/{CHUNK}/notes.txt").write_text("mine") and None,
-        f"inputs/{CHUNK}/notes.txt",
-        "files of the store only",
-    ),
-    "a column too many": (
-        lambda s: pl.read_parquet(s.root / ONE, hive_partitioning=False)
-        .with_columns(more=1)
-        .write_parquet(s.root / ONE),
-        "candidates/",
-        "the columns of candidates, found otherwise: more",
-    ),
-    "an outcome that is none": (
-        change(f"behaviours/{CHUNK}/tiny_total.parquet", outcome_ids=pl.col("outcome_ids") + 9),
-        "behaviours/",
-        "outcome_ids of outcomes",
-    ),
-    "too few outcomes": (
-        change(f"behaviours/{CHUNK}/tiny_total.parquet", outcome_ids=pl.col("outcome_ids").list.head(19)),
-        "behaviours/",
-        "outcome_ids of 20 inputs",
-    ),
-    "a behaviour that is none": (
-        change(f"executions/{CHUNK}/tiny_total.parquet", behaviour_id=first(77, "behaviour_id")),
-        "executions/",
-        "behaviour_ids of behaviours",
-    ),
-    "a program that is none": (
-        change(f"executions/{CHUNK}/tiny_total.parquet", tree_id=first("t0", "tree_id")),
-        "executions",
-        "a program in `programs` for every execution",
-    ),
-    "a program twice": (
-        rewrite(f"executions/{CHUNK}/tiny_total.parquet", lambda f: pl.concat([f, f.head(1)])),
-        "executions/",
-        "every (tree_id) once",
-    ),
-    "a gap in the inputs": (
-        rewrite(f"inputs/{LATER}/tiny_first.parquet", lambda f: f.filter(pl.col("input_index") != 25)),
-        "inputs/",
-        "the inputs from 20 on without a gap",
-    ),
-    "a class that is none": (
-        change(f"outcomes/{CHUNK}/tiny_double.parquet", paper_class=pl.col("outcome_id").max().over("input_index") + 1),
-        "outcomes/",
-        "classes below the number of outcomes",
-    ),
-    "an unknown kind": (
-        change(f"outcomes/{CHUNK}/tiny_double.parquet", kind=pl.lit("wonder")),
-        "outcomes/",
-        "the kinds crash",
-    ),
-    "an input without outcomes": (
-        rewrite(f"outcomes/{CHUNK}/tiny_double.parquet", lambda f: f.filter(pl.col("input_index") != 3)),
-        "outcomes/",
-        "outcomes on each of its inputs",
-    ),
-    "a candidate without a text": (
-        change(ONE, program_id=first("0123", "program_id")),
-        "candidates",
-        "a text in `programs` for every candidate",
-    ),
-    "a candidate of no task": (
-        change(ONE, task_id=first("tiny/none", "task_id")),
-        "candidates",
-        "a task in `tasks` for every candidate",
-    ),
-    "a candidate twice": (rewrite(ONE, lambda f: pl.concat([f, f.head(1)])), "candidates", "each row once"),
-    "a candidate less": (rewrite(ONE, lambda f: f.tail(-1)), "candidates", "every candidate that `members` has"),
-    "a sample before the first": (change(ONE, sample_index=first(-1, "sample_index")), "candidates", "of 0 or more"),
-    "I > 2E": (
-        change(ESTIMATES, incoherence=first(0.9, "incoherence"), error=first(0.1, "error")),
-        "estimates",
-        "I <= 2E",
-    ),
-    "E = 0 < I": (
-        change(ESTIMATES, incoherence=first(1e-10, "incoherence"), error=first(0.0, "error")),
-        "estimates",
-        "I = 0 where E = 0",
-    ),
-    "a share above 1": (change(ESTIMATES, p_detected=first(1.5, "p_detected")), "estimates", "between 0 and 1"),
-    "incoherence of one candidate": (change(ESTIMATES, m=first(1, "m")), "estimates", "where m >= 2, and only there"),
-    "more candidates than members": (change(ESTIMATES, m=first(8, "m")), "estimates", "m to be the number of members"),
-    "a lost cell": (change(ESTIMATES, n_values=first(1, "n_values")), "estimates", "counts of kinds"),
-    "a member without a row": (
-        change(f"members/{RESULTS}/members.parquet", row=first(60, "row")),
-        "members",
-        "a row in `classes`",
-    ),
-    "a class less": (
-        change(f"classes/{RESULTS}/classes.parquet", paper=pl.col("paper").list.head(1)),
-        "classes",
-        "a class on each of the task's patterns",
-    ),
-    "patterns with a gap": (
-        change(f"patterns/{RESULTS}/patterns.parquet", pattern_of_input=pl.col("pattern_of_input") * 2 + 1),
-        "patterns",
-        "patterns 0, 1, ...",
-    ),
-    "an input beyond the last": (
-        change(f"disagreements/{RESULTS}/equality=paper/disagreements.parquet", input_index=first(99, "input_index")),
-        "disagreements",
-        "inputs of the task",
-    ),
-    "a changed name in the list": (flip(LIST_FILE), LIST_FILE, "the list that was written"),
-    "a changed text": (
-        lambda s: change(
-            next(p.relative_to(s.root).as_posix() for p in s.files("programs")), code=pl.col("code") + " "
-        )(s),
-        "programs",
-        "the id of its text",
-    ),
+    "a flipped bit":
+        (flip(f"outcomes/{FIRST}"), "outcomes/", "bytes that were written here"),
+    "a flipped bit at the end":
+        (flip(f"inputs/{LATER}/tiny_total.parquet", 0.97), "inputs/", "expected"),
+    "a cut file":
+        (cut(f"behaviours/{DOUBLE}"), "behaviours/", "a whole Parquet file"),
+    "an empty file":
+        (put(ONE, b""), "candidates/", "a whole Parquet file"),
+    "a lost file":
+        (lose(f"executions/{TOTAL}"), "executions/", "this file, found none"),
+    "lost inputs of the first chunk":
+        (lose(f"inputs/{TOTAL}"), "inputs/", "found none"),
+    "lost candidates":
+        (lose(ONE), "candidates/", "found none"),
+    "lost estimates":
+        (lose(ESTIMATES), "estimates/", "found none"),
+    "a file of another task":
+        (copy_over, f"outcomes/{TOTAL}", "bytes that were written here"),
+    "a foreign file":
+        (put(f"inputs/{CHUNK}/notes.txt", b"mine"), f"inputs/{CHUNK}/notes.txt", "files of the store only"),
+    "a column too many":
+        (add_a_column, "candidates/", "the columns of candidates, found otherwise: more"),
+    "an outcome that is none":
+        (change(f"behaviours/{TOTAL}", outcome_ids=pl.col("outcome_ids") + 9),
+         "behaviours/", "outcome_ids of outcomes"),
+    "too few outcomes":
+        (change(f"behaviours/{TOTAL}", outcome_ids=pl.col("outcome_ids").list.head(19)),
+         "behaviours/", "outcome_ids of 20 inputs"),
+    "a behaviour that is none":
+        (change(f"executions/{TOTAL}", behaviour_id=first(77, "behaviour_id")),
+         "executions/", "behaviour_ids of behaviours"),
+    "a program that is none":
+        (change(f"executions/{TOTAL}", tree_id=first("t0", "tree_id")),
+         "executions", "a program in `programs` for every execution"),
+    "a program twice":
+        (rewrite(f"executions/{TOTAL}", lambda f: pl.concat([f, f.head(1)])), "executions/", "every (tree_id) once"),
+    "a gap in the inputs":
+        (rewrite(f"inputs/{LATER}/tiny_first.parquet", lambda f: f.filter(pl.col("input_index") != 25)),
+         "inputs/", "the inputs from 20 on without a gap"),
+    "a class that is none":
+        (change(f"outcomes/{DOUBLE}", paper_class=pl.col("outcome_id").max().over("input_index") + 1),
+         "outcomes/", "classes below the number of outcomes"),
+    "an unknown kind":
+        (change(f"outcomes/{DOUBLE}", kind=pl.lit("wonder")), "outcomes/", "the kinds crash"),
+    "an input without outcomes":
+        (rewrite(f"outcomes/{DOUBLE}", lambda f: f.filter(pl.col("input_index") != 3)),
+         "outcomes/", "outcomes on each of its inputs"),
+    "a candidate without a text":
+        (change(ONE, program_id=first("0123", "program_id")), "candidates", "a text in `programs` for every candidate"),
+    "a candidate of no task":
+        (change(ONE, task_id=first("tiny/none", "task_id")), "candidates", "a task in `tasks` for every candidate"),
+    "a candidate twice":
+        (rewrite(ONE, lambda f: pl.concat([f, f.head(1)])), "candidates", "each row once"),
+    "a candidate less":
+        (rewrite(ONE, lambda f: f.tail(-1)), "candidates", "every candidate that `members` has"),
+    "a sample before the first":
+        (change(ONE, sample_index=first(-1, "sample_index")), "candidates", "of 0 or more"),
+    "I > 2E":
+        (change(ESTIMATES, incoherence=first(0.9, "incoherence"), error=first(0.1, "error")), "estimates", "I <= 2E"),
+    "E = 0 < I":
+        (change(ESTIMATES, incoherence=first(1e-10, "incoherence"), error=first(0.0, "error")),
+         "estimates", "I = 0 where E = 0"),
+    "a share above 1":
+        (change(ESTIMATES, p_detected=first(1.5, "p_detected")), "estimates", "between 0 and 1"),
+    "incoherence of one candidate":
+        (change(ESTIMATES, m=first(1, "m")), "estimates", "where m >= 2, and only there"),
+    "more candidates than members":
+        (change(ESTIMATES, m=first(8, "m")), "estimates", "m to be the number of members"),
+    "a lost cell":
+        (change(ESTIMATES, n_values=first(1, "n_values")), "estimates", "counts of kinds"),
+    "a member without a row":
+        (change(f"members/{RESULTS}/members.parquet", row=first(60, "row")), "members", "a row in `classes`"),
+    "a class less":
+        (change(f"classes/{RESULTS}/classes.parquet", paper=pl.col("paper").list.head(1)),
+         "classes", "a class on each of the task's patterns"),
+    "patterns with a gap":
+        (change(f"patterns/{RESULTS}/patterns.parquet", pattern_of_input=pl.col("pattern_of_input") * 2 + 1),
+         "patterns", "patterns 0, 1, ..."),
+    "an input beyond the last":
+        (change(f"disagreements/{RESULTS}/equality=paper/disagreements.parquet", input_index=first(99, "input_index")),
+         "disagreements", "inputs of the task"),
+    "a changed name in the list":
+        (flip(LIST_FILE), LIST_FILE, "the list that was written"),
+    "a changed text":
+        (add_to_a_text, "programs", "the id of its text"),
 }  # fmt: skip
 
 
@@ -248,7 +227,6 @@ def test_damage_is_found_and_what_is_moved_aside_comes_back(name: str, store: St
 def test_every_flipped_byte_of_a_file_is_found(store: Store) -> None:
     path = store.root / f"executions/{CHUNK}/tiny_first.parquet"
     content = path.read_bytes()
-    from difftrust_core.store.checksums import is_whole
 
     def is_found(damaged: bytes) -> bool:
         try:
@@ -270,8 +248,6 @@ def test_a_text_that_looks_like_a_checksum_is_none(tmp_path: Path) -> None:
     text = "difftrust-sha256\x18@" + "0" * 64
     frame = pl.DataFrame({"task_id": [text], "program_id": [text], "tree_id": [text], "code": [text]})
     path = store.write("programs", frame, {"benchmark": text}, "programs-0")
-    from difftrust_core.store.checksums import is_whole
-
     assert is_whole(path.read_bytes(), path.relative_to(store.root).as_posix()) is True
 
 
@@ -310,8 +286,6 @@ def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path:
 
 @pytest.mark.slow
 def test_who_met_a_later_chunk_is_named_in_the_remedy(tmp_path: Path) -> None:
-    from difftrust_core.datasets.recorded import selection_of
-
     store = Store.create(tmp_path / "store")
     add_candidates(store, candidates("one", RIGHT), BENCHMARK, n_jobs=1)
     add_candidates(store, candidates("two", OTHER), BENCHMARK, n_jobs=1)
@@ -358,7 +332,7 @@ def test_changed_settings_are_refused(store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_the_command(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(store: Store, capsys: Capture) -> None:
     def run(*words: str) -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:
             main(["verify", "--store", str(store.root), "--jobs", "1", *words])

@@ -15,7 +15,7 @@ from dashboard.elements import heading
 from difftrust_core.datasets.benchmarks import not_executable
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.generation.generate import Estimate, estimate_generation
-from difftrust_core.generation.plan import GenerationOptions
+from difftrust_core.generation.missing import GenerationOptions
 from difftrust_core.store.imports import tasks_of
 
 _GRACE = 150.0

@@ -7,10 +7,10 @@ from dashboard import side_by_side, state, text
 from dashboard.data import Choice
 from dashboard.elements import heading, in_row
 from difftrust.tables.names import display_name
+from difftrust.tasks.find_texts import commands_for_texts
 from difftrust.tasks.task_inputs import ReadInput, spelled_answer
 from difftrust.tasks.task_sentences import count_of, domain_in_words
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView
-from difftrust.tasks.texts import commands_for_texts
 from difftrust.text import without_docstrings
 from difftrust_core.store.schemas import REMEDIES
 

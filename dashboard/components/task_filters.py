@@ -9,8 +9,8 @@ from dashboard import data, state
 from dashboard.data import Choice, Source, kept
 from dashboard.elements import in_row
 from difftrust.tasks.argument_kinds import KINDS, kinds_of
+from difftrust.tasks.find_texts import find_task
 from difftrust.tasks.model_matrix import DIFFICULTIES, cells_of, tasks_of_cells
-from difftrust.tasks.texts import find_task
 
 ANY = "any"
 _ORDERS = {

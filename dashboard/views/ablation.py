@@ -14,7 +14,7 @@ from dashboard.components import missing
 from dashboard.data import Choice, Source, kept
 from dashboard.downloads import Drawn
 from dashboard.elements import heading, in_row
-from difftrust.figures.settings import domains_of, draw_ablation, draw_costs
+from difftrust.figures.ablations import domains_of, draw_ablation, draw_costs
 from difftrust.figures.style import lines_of
 from difftrust.tables.grid import recorded, settings_frame
 from difftrust.tables.names import rewrite

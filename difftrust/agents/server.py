@@ -19,7 +19,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from difftrust import __version__
-from difftrust.agents.records import AskResult, CheckResult, DiffResult, PinResult
+from difftrust.agents.answers import AskResult, CheckResult, DiffResult, PinResult
 from difftrust.text import printable, shorten
 from difftrust_core.exceptions import DifftrustError
 
@@ -242,7 +242,7 @@ async def call(request: dict[str, Any], *, seconds: float, progress: Progress) -
 
     However this ends, cancelled too, the worker and all it started are gone then.
     """
-    command = [sys.executable, "-P", "-c", "from difftrust.agents.worker import main; main()"]
+    command = [sys.executable, "-P", "-c", "from difftrust.agents.worker_process import main; main()"]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, limit=_MOST

@@ -79,7 +79,7 @@ def _sampled(where: str, options: CheckOptions, body: tuple[str, ...]) -> Prepar
 
     Raises WrongUsage where the store cannot be written.
     """
-    from difftrust.check.sampling import ask_about, sample_candidates, spent_on  # loads polars
+    from difftrust.check.ask_models import ask_about, sample_candidates, spent_on  # loads polars
     from difftrust.source.function import load_stub, refused_examples
 
     known = options.known

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from difftrust.check.call_runner import runner_for
 from difftrust.check.options import RunOptions
-from difftrust.check.runner import runner_for
 from difftrust.text import by_length
 from difftrust_core.base.records import Candidate, Kind, Outcome, Program
 from difftrust_core.base.task import Task
@@ -21,8 +21,6 @@ from difftrust_core.languages.registry import language_of
 from difftrust_core.languages.shrink import Shrunk, shrink_shown
 from difftrust_core.sandbox.host import OutcomeTable, ProgramRun, Sandbox, line_of
 
-_OTHERS = 2
-"""Texts of a program that are at hand beside the shortest, should that one not load."""
 _IDLE = 1.0
 """Seconds without computing, after which a program that answers nothing is not run again."""
 _SKIPPED: Outcome = (Kind.SKIPPED, "")
@@ -49,8 +47,8 @@ def distinct_programs(
     count = Counter(candidate.model for candidate in candidates)
     programs, names = [], []
     for tree, own in found.items():
-        code, *others = sorted({c.code for c in own}, key=by_length)
-        programs.append(Program(tree_id=tree, code=code, n_candidates=len(own), others=tuple(others[:_OTHERS])))
+        code = min((c.code for c in own), key=by_length)
+        programs.append(Program(tree_id=tree, code=code, n_candidates=len(own)))
         names.append(tuple(c.model if count[c.model] == 1 else f"{c.model} #{c.sample_index}" for c in own))
     return programs, names
 
@@ -80,9 +78,8 @@ class Ran:
 class Executor:
     """Runs programs of one task in the sandbox."""
 
-    def __init__(self, task: Task, sandbox: Sandbox, programs: Sequence[Program] = ()):
+    def __init__(self, task: Task, sandbox: Sandbox):
         self.task, self._sandbox, self._language = task, sandbox, language_of(task)
-        self._others = {program.code: program.others for program in programs}
         self._hung: dict[str, Outcome] = {}
         """Programs that answered nothing until they were given up, and what they did: they are not run again."""
         self._suspects: set[str] = set()
@@ -100,12 +97,11 @@ class Executor:
         return Ran(rows=[tuple([row[i] for i in of]) for row, *of in zip(table.rows, *ids, strict=True)], runs=runs)
 
     def _run(self, code: str, name: str, table: OutcomeTable, *, is_whole: bool) -> ProgramRun:
-        texts = (code, *self._others.get(code, ()))
-        source, *others = texts if is_whole else [self._language.source(self.task, text) for text in texts]
+        source = code if is_whole else self._language.source(self.task, code)
         n = len(table.rows)
         if source in self._hung:
             return ProgramRun(outcome_ids=table.ids_of([line_of(self._hung[source])] * n))
-        run = self._sandbox.run(source, name, others)
+        run = self._sandbox.run(source, name)
         waited = run.wall - run.cpu > _IDLE
         if run.restarts or waited:
             did = {row[i] for row, i in zip(table.rows, run.outcome_ids.tolist(), strict=True)}

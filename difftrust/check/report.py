@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from difftrust.check.examples import Contradiction
-from difftrust.intervals import (
+from difftrust.task_intervals import (
     at_most_after_no_disagreement,
     error_lower_bound_over_programs,
     incoherence_interval_over_inputs,

@@ -85,7 +85,7 @@ def generate(
     from difftrust_core.datasets.benchmarks import not_executable
     from difftrust_core.generation.generate import estimate_generation, store_at, store_to_look_at
     from difftrust_core.generation.generate import generate as run
-    from difftrust_core.generation.plan import GenerationOptions
+    from difftrust_core.generation.missing import GenerationOptions
     from difftrust_core.generation.prices import Price
 
     priced = Price(prompt=price[0], completion=price[1]) if price else None

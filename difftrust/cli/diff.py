@@ -24,7 +24,7 @@ from difftrust_core.base.records import Equality
 from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
-    from difftrust.diff.records import DiffOptions, DiffReport
+    from difftrust.diff.comparison import DiffOptions, DiffReport
 
 commands = typer.Typer()
 
@@ -81,7 +81,7 @@ def diff(
     """
     given = locals()
     from difftrust.cli.judgement import say, show, undecided_on_failure, write_what_is_right
-    from difftrust.diff.records import DiffOptions
+    from difftrust.diff.comparison import DiffOptions
     from difftrust.outputs.findings import exit_status_of, finding_of_diff
 
     options = DiffOptions.of(given, say=say)
@@ -108,7 +108,7 @@ def diff(
 
 def _one(what: list[str], options: "DiffOptions") -> "DiffReport":
     from difftrust.diff.diff import diff as run
-    from difftrust.diff.program import load_version
+    from difftrust.diff.version import load_version
     from difftrust.source.revisions import resolve_where, split_where
 
     if len(what) == 1 and split_where(what[0])[0]:

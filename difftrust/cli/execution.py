@@ -86,7 +86,7 @@ def execute(
 ) -> None:
     """Run every program of a store on every input of its task, in the sandbox, once. Resumes where it was stopped."""
     from difftrust_core.datasets.own_tasks import load_tasks
-    from difftrust_core.estimates.estimates import refresh_estimates
+    from difftrust_core.estimates.refresh import refresh_estimates
     from difftrust_core.execution.execute import execute as run
     from difftrust_core.execution.execute import execute_tests, read_on_tests
     from difftrust_core.store.imports import renew_tasks
@@ -167,7 +167,7 @@ def compare(
 ) -> None:
     """Print every similarity score of two programs, in both directions; 1: equal. Neither program runs."""
     require_structure()
-    from difftrust.structure.compare import compare_two
+    from difftrust.structure.pairwise import compare_two
     from difftrust.structure.trees import Options
     from difftrust.tables.render import render
     from difftrust_core.languages.registry import language_names

@@ -17,7 +17,7 @@ from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
     from difftrust.check.report import CheckReport
-    from difftrust.diff.records import DiffReport
+    from difftrust.diff.comparison import DiffReport
     from difftrust.outputs.findings import Finding
     from difftrust.questions.asking import Asking
     from difftrust.questions.board import Board

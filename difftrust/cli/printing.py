@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from difftrust.results import Table
     from difftrust_core.execution.execute import Execution, Failure
     from difftrust_core.generation.generate import Estimate
-    from difftrust_core.generation.plan import Generation
+    from difftrust_core.generation.missing import Generation
     from difftrust_core.store.imports import Import
     from difftrust_core.store.store import Store
 
@@ -112,7 +112,7 @@ def report_estimates(estimates: "Sequence[Estimate]") -> None:
 
 def report_generation(done: "Generation", store: Path) -> None:
     """Say what was sampled, what it cost and what failed; equal reasons together."""
-    from difftrust_core.generation.plan import incomplete_lines
+    from difftrust_core.generation.missing import incomplete_lines
 
     reasons = Counter((f.model, f.reason) for f in done.failures)
     for (model, reason), count in reasons.most_common(20):

@@ -168,7 +168,7 @@ def figure(
     Without --store: from the results that come with the project, with the paper's tasks, m, n and temperature.
     """
     given = locals()
-    from difftrust.figures.export import check_suffix, save_chart
+    from difftrust.figures.chart_file import check_suffix, save_chart
     from difftrust.figures.registry import FigureRequest, make_figure
     from difftrust.shipped import find_results
 
@@ -325,7 +325,7 @@ def plan(
 
 
 def _say_inputs(epsilon: float, delta: float) -> None:
-    from difftrust.intervals import inputs_for, inputs_for_no_disagreement
+    from difftrust.task_intervals import inputs_for, inputs_for_no_disagreement
 
     estimating, agreeing = inputs_for(epsilon, delta), inputs_for_no_disagreement(epsilon, delta)
     sure = f"with probability {1 - delta:g}"

@@ -5,7 +5,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from difftrust.contests.texts import draw_text, simpler_texts
+from difftrust.contests.mutate_texts import draw_text, simpler_texts
 from difftrust_core.base.literals import write_literal
 from difftrust_core.base.task import Task
 from difftrust_core.languages.language import MAX_ATTEMPTS, Around, Draw, InDomain, Language, key_of

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from difftrust.demo.trees import (
+from difftrust.demo.rewrite import (
     Replacement,
     called_method,
     called_name,

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from difftrust.demo.bugs import mistakes
 from difftrust.demo.paraphrase import VARIATIONS
-from difftrust.demo.trees import program_text
+from difftrust.demo.rewrite import program_text
 from difftrust_core.base.task import Task
 from difftrust_core.languages.registry import language_of
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from difftrust.demo.bugs import LEAVING
-from difftrust.demo.trees import negated
+from difftrust.demo.rewrite import negated
 from difftrust_core.languages.python.syntax import is_docstring
 
 _SYNONYMS = {

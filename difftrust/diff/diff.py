@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import Undecided
-from difftrust.diff.compare import Compare, raised_in, unreached
+from difftrust.diff.changed_behaviour import Compare, raised_in, unreached
+from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
-from difftrust.diff.program import CALL, Version, bundle_of, load_version
-from difftrust.diff.records import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.search import Found, Search
+from difftrust.diff.version import CALL, Version, bundle_of, load_version
 from difftrust.text import unified_diff
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import signature_of

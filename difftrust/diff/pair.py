@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from difftrust.diff.program import Bundle, Version
+from difftrust.diff.version import Bundle, Version
 from difftrust.search.drawing import arguments_of, sample_seeds
-from difftrust.source.calls import mine_calls
 from difftrust.source.closure import expression_in
 from difftrust.source.function import Loading
+from difftrust.source.literal_calls import mine_calls
 from difftrust.source.target import Function, Target
 from difftrust.source.usage import named_type, usage_types
 from difftrust.source.values import Scope

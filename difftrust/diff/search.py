@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from difftrust.check.examples import got
 from difftrust.check.input_filter import InDomain
 from difftrust.check.programs import Duel, Executor
-from difftrust.diff.compare import Compare, Weight, is_not_built, name_of, plain
+from difftrust.diff.changed_behaviour import Compare, Weight, is_not_built, name_of, plain
+from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
 from difftrust.diff.pair import Pair, Signature, load, settle, signatures
-from difftrust.diff.records import Change, DiffOptions
 from difftrust.search.columns import columns_in
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of

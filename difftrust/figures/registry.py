@@ -6,11 +6,11 @@ from typing import Final
 
 import polars as pl
 
+from difftrust.figures.ablations import draw_ablation
 from difftrust.figures.curves import draw_mixtures, draw_policies, draw_questions, draw_risk_coverage
 from difftrust.figures.error_incoherence import draw_error_incoherence
 from difftrust.figures.intervals import draw_readings
 from difftrust.figures.ranking import draw_ranking
-from difftrust.figures.settings import draw_ablation
 from difftrust.figures.style import WIDTH, sizes_of, stacked, titled_figure
 from difftrust.figures.workflow import draw_workflow, workflow_stages
 from difftrust.research.coders import coder_measures

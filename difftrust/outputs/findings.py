@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from difftrust.check.report import CheckReport
 from difftrust.check.spelling import spelled_method, spelled_outcome
-from difftrust.diff.records import DiffReport
+from difftrust.diff.comparison import DiffReport
 from difftrust.outputs.report_text import (
     as_json,
     contradictions_of,

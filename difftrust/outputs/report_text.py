@@ -10,7 +10,7 @@ from typing import Any
 from difftrust.check.pin import parse_pin
 from difftrust.check.report import CheckReport
 from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
-from difftrust.diff.records import DiffReport
+from difftrust.diff.comparison import DiffReport
 from difftrust.source.revisions import split_where
 from difftrust.source.values import Names, NotSpelled
 from difftrust.text import printable, quote_word, shorten

@@ -12,7 +12,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from difftrust.figures.export import chart_bytes
+from difftrust.figures.chart_file import chart_bytes
 from difftrust.figures.ranking import draw_ranking
 from difftrust.page.pane import Pane, make_pane, refused
 from difftrust.page.reading import Worth, worth_reading

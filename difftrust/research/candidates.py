@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from difftrust.research.coders import MEAN
 from difftrust_core.base.records import Coder, Kind
-from difftrust_core.estimates.estimates import check_reach
 from difftrust_core.estimates.pool import CompactTask, Ints, Kinds, Labels, Pool
+from difftrust_core.estimates.refresh import check_reach
 from difftrust_core.metrics.intervals import paired_difference
 
 Bools = NDArray[np.bool_]

@@ -16,8 +16,8 @@ import polars as pl
 from difftrust.research.candidates import KEY_SCHEMA, Candidates, candidates_of
 from difftrust_core.base.records import Coder, Validity
 from difftrust_core.estimates.behaviours import count_draws
-from difftrust_core.estimates.estimates import open_pools, policies_executed
 from difftrust_core.estimates.pool import CompactTask, Ints, Pool
+from difftrust_core.estimates.refresh import open_pools, policies_executed
 from difftrust_core.store.store import Store
 
 ALL: Final = "all"

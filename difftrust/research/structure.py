@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from difftrust.structure.compare import Programs, stability
+from difftrust.structure.pairwise import Programs, stability
 from difftrust.structure.trees import Options
 from difftrust_core.base.parallel import Progress
 from difftrust_core.datasets.recorded import Selection

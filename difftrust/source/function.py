@@ -13,7 +13,6 @@ from typing import Any
 
 from difftrust.search.columns import columns_in
 from difftrust.search.drawing import sample_seeds
-from difftrust.source.calls import Caller, mine_calls
 from difftrust.source.closure import (
     LIBRARIES,
     Preamble,
@@ -27,6 +26,7 @@ from difftrust.source.closure import (
 from difftrust.source.conditions import Conditions, conditions_of
 from difftrust.source.docstring import exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
+from difftrust.source.literal_calls import Caller, mine_calls
 from difftrust.source.target import Target, find_target, is_written
 from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from difftrust.source.calls import PROJECT
+from difftrust.source.literal_calls import PROJECT
 from difftrust_core.base.files import scratch_folder
 from difftrust_core.exceptions import BadStub, WrongUsage
 

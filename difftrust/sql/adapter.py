@@ -96,7 +96,7 @@ class SqlBugs:
 
     def mistakes(self, program: str) -> dict[str, list[Callable[[], str]]]:
         """Return the mistakes of ``bugs``. Raises WrongUsage where the reference is no query."""
-        from difftrust.sql.bugs import mutants
+        from difftrust.sql.mutants import mutants
 
         try:
             offered = mutants(program, read_schema(self._task.preamble))

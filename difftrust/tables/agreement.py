@@ -7,7 +7,7 @@ import polars as pl
 from difftrust.results import Table
 from difftrust.tables.request import TableRequest, estimates_for, paper_sizes, range_of
 from difftrust_core.base.records import Validity
-from difftrust_core.estimates.estimates import check_reach
+from difftrust_core.estimates.refresh import check_reach
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.intervals import clopper_pearson
 

@@ -11,7 +11,7 @@ from difftrust.shipped import in_published_set
 from difftrust.tables.intervals import requested_table_4
 from difftrust.tables.request import TableRequest, estimates_for, is_shipped, range_of
 from difftrust_core.base.records import Detection, Validity
-from difftrust_core.estimates.estimates import open_pools, policies_executed
+from difftrust_core.estimates.refresh import open_pools, policies_executed
 from difftrust_core.exceptions import NoStore
 
 _PAIR: Final = ["benchmark", "model", "temperature", "task_id"]

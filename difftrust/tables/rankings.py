@@ -11,7 +11,7 @@ from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import ranking_intervals
 from difftrust.tables.request import TableRequest, paper_sizes
 from difftrust_core.base.records import Detection
-from difftrust_core.estimates.estimates import estimates_of_pools
+from difftrust_core.estimates.refresh import estimates_of_pools
 from difftrust_core.exceptions import NoStore
 
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
 from difftrust_core.base.records import AS_STORED, Detection, Load, Reading
-from difftrust_core.estimates.estimates import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.estimates.pool import Pool
+from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.store import Store

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from difftrust.tasks.clusters import Clustering
-from difftrust.tasks.texts import find_programs, find_task
+from difftrust.tasks.find_texts import find_programs, find_task
 from difftrust_core.base.records import Coder
 from difftrust_core.base.task import Domain, Relation, Task
 from difftrust_core.estimates.pool import Pool

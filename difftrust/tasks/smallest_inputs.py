@@ -15,8 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from difftrust.tasks.details import DISAGREEING, WRONG, read_arguments, read_programs
+from difftrust.tasks.find_texts import find_task
 from difftrust.tasks.shrinking import RIGHT, UNTELLING, Pair, Places, Shrinking, Smallest
-from difftrust.tasks.texts import find_task
 from difftrust_core.base.parallel import Progress
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.base.task import Task
@@ -24,7 +24,7 @@ from difftrust_core.datasets.recorded import Selection
 from difftrust_core.estimates.behaviours import cut
 from difftrust_core.estimates.pool import CompactTask, Pool, load_pool, pool_names
 from difftrust_core.exceptions import BadStore, WrongUsage
-from difftrust_core.execution.plan import ChunkJob
+from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.resumable import Ended, GrowingFile, run_missing
 from difftrust_core.execution.validity import sample_valid_inputs
 from difftrust_core.execution.worker import checker_for, sandbox_for

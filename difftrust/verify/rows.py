@@ -23,7 +23,7 @@ from difftrust_core.store.schemas import (
     REFERENCE,
     SHARES,
 )  # fmt: skip
-from difftrust_core.store.store import Store, file_name
+from difftrust_core.store.store import Store
 from difftrust_core.store.tree_ids import wrong_tree_ids
 
 _ROUNDING = 1e-9
@@ -81,7 +81,7 @@ def check_chunk(root: Path, partition: dict[str, object], task_id: str) -> list[
 
 def _path(store: Store, table: str, partition: dict[str, object], task_id: str) -> str:
     folder = store.folder(table, partition)
-    own = folder / f"{file_name(task_id)}.parquet"
+    own = store.task_file(table, partition, task_id)
     return (own if own.is_file() else folder).relative_to(store.root).as_posix()
 
 

@@ -2,7 +2,7 @@
 
 import io
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,16 @@ from difftrust_core.store.checksums import LIST_FILE, is_whole, list_is_damaged,
 from difftrust_core.store.replies import FILE as REPLIES_FILE
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.schemas import CHUNK_TABLES, FORMER_TABLES, MAY_BE_MISSING, PARTITIONS, SCHEMAS
-from difftrust_core.store.store import MERGED_NAME, SCRATCH, SETTINGS_FILE, Store, chunk_name, file_name, partition_of
+from difftrust_core.store.store import (
+    MERGED_NAME,
+    SCRATCH,
+    SETTINGS_FILE,
+    Store,
+    chunk_name,
+    file_names,
+    merged_file,
+    partition_of,
+)
 from difftrust_core.store.tree_ids import count_former_ids
 
 SUGGESTIONS = "suggestions"
@@ -109,7 +118,7 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
             former.add(name)
         elif table_of(name) not in PARTITIONS:
             notes.append(f"{name} is no file of a store; it is not looked at")
-        elif _is_own(name) or (path.name == MERGED_NAME and (path.parent / path.read_text(errors="replace")).is_file()):
+        elif _is_own(name) or (path.name == MERGED_NAME and _names_its_own(path.parent)):
             names.append(name)
         else:
             findings.append(Finding(path=name, what="expected files of the store only, found another one"))
@@ -120,6 +129,13 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
     if list_is_damaged(store.root):
         findings.append(Finding(path=LIST_FILE, what="expected the list that was written, found another one"))
     return findings, notes, names
+
+
+def _names_its_own(folder: Path) -> bool:
+    """Tell whether the note of a merged file names one that is there."""
+    with suppress(BadStore):
+        return (found := merged_file(folder)) is not None and found.is_file()
+    return False
 
 
 def _is_own(name: str) -> bool:
@@ -169,8 +185,8 @@ def _schema_flaw(table: str, found: Mapping[str, object]) -> str:
     return f"expected the columns of {table}, found otherwise: {wrong}" if wrong else ""
 
 
-def _owner_flaw(stem: str, task_ids: Iterable[str]) -> str:
-    if stem.startswith(MERGED_NAME[0]) or {file_name(task_id) for task_id in task_ids} <= {stem}:
+def _owner_flaw(stem: str, task_ids: Sequence[str]) -> str:
+    if stem.startswith(MERGED_NAME[0]) or (len(task_ids) == 1 and stem in file_names(*task_ids)):
         return ""
     return "expected rows of the task that the file is named after, found others"
 
@@ -188,7 +204,7 @@ def _check_chunks(store: Store, looks: list[_Look], n_jobs: int) -> list[Finding
         (folder, task_id)
         for folder in sorted(tasks)
         for task_id in sorted(tasks[folder])
-        if (folder, file_name(task_id)) not in spoilt
+        if not any((folder, name) in spoilt for name in file_names(task_id))
     ]
     found = _for_each(partial(_check_job, store.root), jobs, n_jobs, unit="task", desc="verify rows")
     return sorted(chain.from_iterable(found), key=lambda finding: (finding.path, finding.what))

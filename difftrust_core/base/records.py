@@ -119,15 +119,11 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program to execute: its tree, one of its texts, and how many candidates (of any coder) share it.
-
-    ``others``: further texts of it; one runs where ``code`` does not load, so that no candidate decides for another.
-    """
+    """A program to execute: its tree, one of its texts, and how many candidates (of any coder) share it."""
 
     tree_id: str
     code: str
     n_candidates: int = 1
-    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

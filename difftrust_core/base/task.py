@@ -1,7 +1,6 @@
 """A programming task and what makes one valid; its language asks for the rest."""
 
 import keyword
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -10,8 +9,9 @@ from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.exceptions import BadTask
 
 MOST_NAME: Final = 200
-"""Characters of a name: files and folders are called by it."""
-_TASK_ID = re.compile(r"(?!\.+(/|$))[A-Za-z0-9_.\-]+(/(?!\.+(/|$))[A-Za-z0-9_.\-]+)*")
+"""Characters of a name: folders are called by it."""
+MOST_ID: Final = 500
+"""Characters of a task's id."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,12 +112,13 @@ class Task:
     """Its tests, grouped, public ones first; empty: the seed inputs are its tests."""
 
     def __post_init__(self) -> None:
-        for what, name in (("benchmark", self.benchmark), ("id", self.task_id), ("entry point", self.entry_point)):
-            if len(name) > MOST_NAME:
-                raise BadTask(f"the {what} has at most {MOST_NAME} characters, got {len(name):,}: {name[:40]!r}...")
-        if not self.benchmark or not _TASK_ID.fullmatch(self.task_id):
+        names = ("benchmark", self.benchmark, MOST_NAME), ("entry point", self.entry_point, MOST_NAME)
+        for what, name, most in (*names, ("id", self.task_id, MOST_ID)):
+            if len(name) > most:
+                raise BadTask(f"the {what} has at most {most} characters, got {len(name):,}: {name[:40]!r}...")
+        if not (self.benchmark and self.task_id.strip() == self.task_id != "" and self.task_id.isprintable()):
             found = f"{self.benchmark!r}, {self.task_id!r}"
-            raise BadTask(f"a task needs a benchmark and a plain id, got {found}")
+            raise BadTask(f"a task needs a benchmark and a plain id (printable, no space around it), got {found}")
         parts = self.entry_point.split(".")
         if len(parts) > 2 or not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
             raise self.refusal(f"the entry point must be a function name, got {self.entry_point!r}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from difftrust_core.base.parallel import Progress
-from difftrust_core.datasets.recorded import Found, Recorded, Selection, flaw_of
+from difftrust_core.datasets.recorded import Found, Recorded, Selection, flaw_of, name_flaw
 from difftrust_core.exceptions import BadSource
 
 MAX_BYTES = 4 * 2**20
@@ -177,6 +177,9 @@ def _files(home: Path, found: Found) -> Iterator[_File]:
         coder = _CODER.fullmatch(folder.name)
         if coder is None:
             found.skipped["folders not named <model>_temp<t>"] += 1
+            continue
+        if flaw := name_flaw(coder["model"]):
+            found.refuse(folder, flaw)
             continue
         for path in sorted((folder / "cache").glob("*")):
             named = _FILE.fullmatch(path.name)

@@ -62,10 +62,11 @@ def read_all(path: Path, *, most: int) -> bytes:
     return data
 
 
-def read_lines(path: Path, *, longest: int, most: int = 2**62) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, *, longest: int, most: int = 2**62) -> Iterator[tuple[int, bytes | Unreadable]]:
     """Yield number and text of each line of a file, plain or gzip; one line is in memory at a time.
 
-    Raises Unreadable, also for a line of more than ``longest`` bytes and for more than ``most`` bytes in all.
+    A line of more than ``longest`` bytes is passed over: in its place comes what to say of it. Raises Unreadable, also
+    for more than ``most`` bytes in all.
     """
     number = 0
     try:
@@ -75,11 +76,14 @@ def read_lines(path: Path, *, longest: int, most: int = 2**62) -> Iterator[tuple
             left = most
             while line := source.readline(min(longest, left) + 1):
                 number, left = number + 1, left - len(line) - (ROW if is_packed else 0)
-                if len(line) > longest:
-                    raise Unreadable(f"expected at most {longest:,} bytes in line {number}, found more")
+                is_long = len(line) > longest
+                while is_long and left >= 0 and line[-1:] not in (b"", b"\n"):
+                    line = source.readline(min(LONGEST_LINE, left) + 1)
+                    left -= len(line)
                 if left < 0:
                     raise Unreadable(f"expected at most {most:,} bytes{_UNPACKED if is_packed else ''}, found more")
-                yield number, line
+                why = f"expected at most {longest:,} bytes in line {number}, found more"
+                yield number, Unreadable(why) if is_long else line
     except _TROUBLE as e:
         raise _reason(e, number) from None
 
@@ -98,6 +102,8 @@ def _n_marks(text: bytes) -> int:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[BinaryIO, bool]]:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise Unreadable("expected a file, found a folder, a pipe or a device; write it to a file first")
     with path.open("rb") as raw:
         is_packed = raw.read(2) == _GZIP
         raw.seek(0)
@@ -209,6 +215,8 @@ def load_lines(path: Path, *, remedy: str, most: int = MAX_BYTES) -> Iterator[En
     """
     try:
         for number, line in read_lines(path, longest=MAX_BYTES, most=most):
+            if isinstance(line, Unreadable):
+                raise line
             if line.strip():
                 where = f"{path}, line {number}"
                 yield as_entry(_json(line, where, "object", remedy), where=where, remedy=remedy)

@@ -140,13 +140,18 @@ def flaw_of(code: str) -> str:
     return f"expected at most {MAX_CODE:,} bytes of code, found {size:,}" if size > MAX_CODE else ""
 
 
+def name_flaw(model: str) -> str:
+    """Return what was expected of a model's name and found; empty where nothing is wrong."""
+    if not 0 < len(model) <= MOST_NAME:
+        return f"expected the name of a model, 1 to {MOST_NAME} characters, found {len(model):,}"
+    return "" if model.isprintable() else f"expected printable characters in the name of a model, found {model!a}"
+
+
 def check_coder(model: str, temperature: float, m: int | None) -> None:
     """Raise WrongUsage unless the model has a name, the temperature is finite and >= 0, and m, if given, is >= 1."""
     Selection(m=m)
-    if not model:
-        raise WrongUsage("a coder needs the name of its model, got an empty text; give it with --model")
-    if len(model) > MOST_NAME:
-        raise WrongUsage(f"a model has a name of at most {MOST_NAME} characters, got {len(model):,}; shorten --model")
+    if flaw := name_flaw(model):
+        raise WrongUsage(f"{flaw}; correct --model")
     if not (math.isfinite(temperature) and temperature >= 0):
         raise WrongUsage(f"a temperature is a finite number >= 0, got {temperature}; give it with --temperature")
 

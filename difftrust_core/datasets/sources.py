@@ -1,7 +1,7 @@
 """Read recorded candidates from a path, whatever it holds: folders of EvalPlus, Parquet, JSONL, the artifact."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from glob import escape
@@ -12,7 +12,7 @@ import polars as pl
 
 from difftrust_core.base.plugins import require
 from difftrust_core.base.records import BadRow
-from difftrust_core.base.task import MOST_NAME, Task
+from difftrust_core.base.task import MOST_ID, MOST_NAME, Task
 from difftrust_core.datasets.artifact import read_artifact
 from difftrust_core.datasets.entries import MAX_CODE, ROW, Unreadable, most_unpacked, plain_id, read_json, read_lines
 from difftrust_core.datasets.recorded import (
@@ -87,14 +87,18 @@ def read_sample_folder(
     check_coder(model, temperature, m)
     if not is_sample_folder(root):
         raise BadSource(f"{root}: expected folders of tasks with programs 0.py, 1.py, ... in them; check the path")
-    by_folder = {task_id.replace("/", "_"): task for task_id, task in tasks.items()}
+    by_folder = defaultdict[str, list[Task]](list)
+    for task_id, one in tasks.items():
+        by_folder[task_id.replace("/", "_")].append(one)
     found, taken = Found(), set[tuple[str, int]]()
     for folder in sorted(path for path in root.iterdir() if path.is_dir()):
         files = [(named, path) for path in folder.iterdir() if (named := _NUMBERED.fullmatch(path.name))]
         found.skipped["other files"] += sum(1 for _ in folder.iterdir()) - len(files)
-        task = by_folder.get(folder.name)
+        named_so = by_folder.get(folder.name, [])
+        task = named_so[0] if len(named_so) == 1 else None
         if files and task is None:
-            found.refuse(folder, "expected a folder named as a task loaded, found another name")
+            several = ", ".join(one.task_id for one in named_so) or "another name"
+            found.refuse(folder, f"expected a folder named as one task loaded, found {several}")
         for number, path in sorted((int(named[1]), path) for named, path in files):
             if task is None or (m is not None and number >= m):
                 continue
@@ -160,14 +164,17 @@ def read_jsonl(
     return found.recorded()
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(path: Path) -> Iterator[tuple[int, bytes | Unreadable]]:
     try:
-        yield from ((number, line) for number, line in read_lines(path, longest=MAX_LINE) if line.strip())
+        lines = read_lines(path, longest=MAX_LINE)
+        yield from ((number, line) for number, line in lines if isinstance(line, Unreadable) or line.strip())
     except Unreadable as e:
         raise BadSource(f"{path}: {e}; copy or export it again") from None
 
 
-def _object(line: bytes) -> dict[str, object]:
+def _object(line: bytes | Unreadable) -> dict[str, object]:
+    if isinstance(line, Unreadable):
+        raise _Refused(str(line))
     try:
         value = read_json(line)
     except (ValueError, RecursionError) as e:
@@ -208,6 +215,8 @@ _NAMED_ROWS = 5
 """Rows with the same flaw share one BadRow, which names this many of them and counts the rest."""
 
 _TEXTS = [name for name, kind in SCHEMA.items() if kind is pl.String]
+_HIDDEN = r"[[\p{C}\p{Z}]--[ ]]"
+"""What ``str.isprintable`` refuses."""
 
 
 def read_parquet(path: Path, selection: Selection | None = None) -> Recorded:
@@ -327,9 +336,11 @@ def _flaws() -> Iterator[tuple[pl.Expr, str]]:
     longest = pl.col("code").str.len_bytes() > MAX_CODE
     yield longest, f"expected at most {MAX_CODE:,} bytes of code, found more"
     for column in _TEXTS[:-1]:
-        is_long = pl.col(column).str.len_chars() > MOST_NAME
-        yield is_long, f"expected at most {MOST_NAME} characters in column {column!r}, found more"
+        most = MOST_ID if column == "task_id" else MOST_NAME
+        is_long = pl.col(column).str.len_chars() > most
+        yield is_long, f"expected at most {most} characters in column {column!r}, found more"
         yield pl.col(column) == "", f"expected a name in column {column!r}, found an empty text"
+        yield pl.col(column).str.contains(_HIDDEN), f"expected printable characters in column {column!r}, found others"
     temperature = pl.col("temperature")
     yield ~temperature.is_finite() | (temperature < 0), "expected a finite temperature >= 0, found another"
     yield pl.col("sample_index") < 0, "expected a sample_index >= 0, found a negative one"

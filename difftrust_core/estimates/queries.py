@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -34,11 +35,12 @@ _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
 _IN_MACRO = "while executing the UDF: "
 
 
-class _Stream:
-    """A frame that DuckDB reads without pyarrow, which it would ask of polars' own."""
+def _stream(source: Any) -> SimpleNamespace:
+    """Return what DuckDB and polars read of each other without pyarrow: a stream of Arrow, and no more.
 
-    def __init__(self, frame: pl.DataFrame):
-        self.__arrow_c_stream__ = frame.__arrow_c_stream__
+    Polars keeps the type that it is given for good, and with DuckDB's own all of DuckDB, which then reports leaks.
+    """
+    return SimpleNamespace(__arrow_c_stream__=source.__arrow_c_stream__)
 
 
 def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyConnection:
@@ -52,7 +54,7 @@ def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyC
     connection = duckdb.connect(":memory:")
     with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
         connection.execute("SET enable_progress_bar = false")
-    connection.register("audits", _Stream(audit_frame()))
+    connection.register("audits", _stream(audit_frame()))
     chosen = {"validity": store.settings().validity, "equality": equality}
     for table in (*_BASE_TABLES, *_RESULTS, "estimates"):
         if store.holds(table):
@@ -149,7 +151,7 @@ def _create_view(
     files = [str(path) for path in store.files(table) if table != "estimates" or _is_of_this_version(path)]
     source = empty = f"no_{name or table}"
     if not files or table in MAY_BE_MISSING:
-        connection.register(empty, _Stream(pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]})))
+        connection.register(empty, _stream(pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]})))
     if files:
         types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
         spelled = ", ".join(_quoted(path) for path in files)
@@ -223,7 +225,7 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
     if kinds != [duckdb.StatementType.SELECT]:
         found = ", ".join(kind.name for kind in kinds) or "none"
         raise WrongUsage(f"expected one SELECT, found {found[:100]}; ask for rows, `WITH ... SELECT` included")
-    return pl.DataFrame(connection.sql(statements[0].query, params=list(parameters)))
+    return pl.DataFrame(_stream(connection.sql(statements[0].query, params=list(parameters))))
 
 
 def _refused(store: Store, error: duckdb.Error) -> DifftrustError:

@@ -9,7 +9,7 @@ from difftrust_core.base.parallel import Progress
 from difftrust_core.base.records import Validity
 from difftrust_core.datasets.recorded import Selection
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.execution.plan import ChunkJob, Plan, TaskKey, count_tests, usual_validity
+from difftrust_core.execution.jobs import ChunkJob, Plan, TaskKey, count_tests, usual_validity
 from difftrust_core.execution.resumable import Ended, run_missing
 from difftrust_core.execution.worker import run_chunk
 from difftrust_core.languages.registry import language_of

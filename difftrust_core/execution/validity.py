@@ -11,7 +11,7 @@ from difftrust_core.base.literals import read_literal, tuple_text
 from difftrust_core.base.records import Kind, Outcome, Program, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.execution.answers import inputs_of_tests
-from difftrust_core.execution.plan import ChunkJob
+from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.languages.language import MAX_ATTEMPTS, Draw, key_of
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import OutcomeTable, ProgramRun, Sandbox
@@ -260,9 +260,8 @@ class DomainDraws(Draws):
 
 
 def run_program(sandbox: Sandbox, task: Task, program: Program) -> ProgramRun:
-    """Run a program of a task on the inputs that ``sandbox`` has loaded: the first of its texts that loads."""
-    source, *others = (language_of(task).source(task, code) for code in (program.code, *program.others))
-    return sandbox.run(source, task.entry_point, others)
+    """Run a program of a task on the inputs that ``sandbox`` has loaded: once."""
+    return sandbox.run(language_of(task).source(task, program.code), task.entry_point)
 
 
 def sample_valid_inputs(job: ChunkJob, sandbox: Sandbox) -> Drawn:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from difftrust_core.base.files import file_state, scratch_folder
 from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.execution.answers import CHECKER_LIMITS, Checker, check_reference, has_answers, run_answers
-from difftrust_core.execution.plan import ChunkJob
+from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.resumable import sandbox_of_worker
 from difftrust_core.execution.validity import run_program, sample_valid_inputs
 from difftrust_core.languages.registry import language_of
@@ -29,7 +29,7 @@ from difftrust_core.sandbox.layers import PYTHON
 from difftrust_core.store.mirror import Mirror
 from difftrust_core.store.schemas import CHUNK_TABLES
 from difftrust_core.store.settings import share
-from difftrust_core.store.store import MERGED_NAME, REFERENCE, Store, file_name
+from difftrust_core.store.store import MERGED_NAME, REFERENCE, Store, file_names
 from difftrust_core.store.url import Remote
 
 
@@ -225,7 +225,7 @@ def _at_hand(job: ChunkJob) -> Iterator[ChunkJob]:
 @contextmanager
 def _sent(job: ChunkJob) -> Iterator[None]:
     with share(job.root):
-        paths = [job.root / folder / f"{file_name(job.task.task_id)}.parquet" for folder in _folders(job)]
+        paths = [job.root / name for name in _names(job)]
         before = [file_state(path) for path in paths]
         yield
         new = [path for path, state in zip(paths, before, strict=True) if file_state(path) != state]
@@ -243,10 +243,15 @@ def _folders(job: ChunkJob) -> list[str]:
     return [store.folder(table, job.partition).relative_to(store.root).as_posix() for table in CHUNK_TABLES]
 
 
+def _names(job: ChunkJob) -> list[str]:
+    """Return the files that may hold the chunk's rows of its task."""
+    return [f"{folder}/{name}.parquet" for folder in _folders(job) for name in file_names(job.task.task_id)]
+
+
 def _fetch(remote: Remote, job: ChunkJob, *, keep: Path) -> None:
     folders = _folders(job)
     notes = [f"{folder}/{MERGED_NAME}" for folder in folders]
-    gone = remote.get([*notes, *(f"{folder}/{file_name(job.task.task_id)}.parquet" for folder in folders)], job.root)
+    gone = remote.get([*notes, *_names(job)], job.root)
     for note in notes:
         if note not in gone:
             _fetch_merged(remote, job.root / note, job.root, keep=keep)

@@ -18,7 +18,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded import Recorded
 from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
 from difftrust_core.generation.extraction import program_in
-from difftrust_core.generation.plan import (
+from difftrust_core.generation.missing import (
     Generation,
     GenerationOptions,
     Incomplete,

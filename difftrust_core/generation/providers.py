@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 from difftrust_core.base.plugins import CODERS, load_plugin, require
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
+from difftrust_core.datasets.recorded import name_flaw
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import is_offline
 from difftrust_core.languages.registry import language_of
@@ -265,6 +266,8 @@ class NoReply(Exception):
 
 def check_model(model: str, *, api_base: str | None, tasks: Sequence[Task]) -> None:
     """Refuse what cannot work before anything is asked. Raises WrongUsage."""
+    if flaw := name_flaw(model):
+        raise WrongUsage(f"{flaw}; correct --model")
     if is_offline(model):
         for task in tasks:
             _coders(model).check(task, model)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import tenacity
 
-from difftrust_core.generation.plan import Failure, Generation, GenerationOptions, ModelQueue, PlanRequest, Wanted
+from difftrust_core.generation.missing import Failure, Generation, GenerationOptions, ModelQueue, PlanRequest, Wanted
 from difftrust_core.generation.prompt import prompt_hash
 from difftrust_core.generation.providers import Ask, NoReply, Reply, close_connections, most_completion, sample_reply
 from difftrust_core.store.replies import Record

@@ -11,7 +11,6 @@ import struct
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -322,15 +321,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         if loaded["n"] != len(self._batch["inputs"]):
             raise SandboxFailed(f"the sandbox took {loaded['n']} of {len(self._batch['inputs'])} inputs")
 
-    def run(self, source: str, entry_point: str, others: Sequence[str] = ()) -> ProgramRun:
-        """Run one program on every loaded input, once. Never raises for what the program does.
-
-        ``others``: further texts of the program, tried in turn where ``source`` does not load.
-        """
-        runs = (self._run(text, entry_point) for text in (source, *others))
-        first = next(runs)
-        return next((run for run in chain([first], runs) if self._loads(run)), first)
-
     def outcomes(
         self, preamble: str, inputs: Sequence[str], source: str, name: str
     ) -> tuple[list[Outcome], ProgramRun]:
@@ -340,11 +330,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         run = self.run(source, name)
         return table.chosen(run.outcome_ids), run
 
-    def _loads(self, run: ProgramRun) -> bool:
-        firsts = zip(self._outcomes.rows, run.outcome_ids.tolist(), strict=True)
-        return not any(row[i][0] == Kind.LOAD_ERROR for row, i in firsts)
-
-    def _run(self, source: str, entry_point: str) -> ProgramRun:
+    def run(self, source: str, entry_point: str) -> ProgramRun:
+        """Run one program on every loaded input, once. Never raises for what the program does."""
         assert self._batch is not None, "load() first"
         n = len(self._batch["inputs"])
         if len(source) > MAX_SOURCE:

@@ -41,7 +41,7 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS_FILE
     try:
         return _load(path, file_state(path))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as e:
         raise BadStore(f"{path} is not a store of format {FORMAT} ({e}); restore it or start a new store") from None
 
 

@@ -27,7 +27,7 @@ import polars as pl
 
 from difftrust_core.base.parallel import Progress
 from difftrust_core.base.records import AS_STORED, Reading
-from difftrust_core.base.task import Domain, Relation, Task, TaskTest
+from difftrust_core.base.task import MOST_NAME, Domain, Relation, Task, TaskTest
 from difftrust_core.exceptions import BadStore, DifftrustError, NoStore
 from difftrust_core.store.checksums import BLANK, LISTED, forget, read_list, seal, why_not_written, write_list
 from difftrust_core.store.mirror import Mirror
@@ -56,6 +56,8 @@ from difftrust_core.store.settings import (
 )
 
 __all__ = ["MAY_BE_MISSING", "PARTITIONS", "REFERENCE", "SCHEMAS", "SETTINGS_FILE", "Settings", "Store", "conform"]
+_READABLE = 80
+"""Characters of a task's id in the name of its files where that has a digest."""
 LONGEST_PART = 255
 """Bytes of the name of a folder."""
 SCRATCH = ".scratch"
@@ -142,9 +144,16 @@ class Store:
             self._is_held, self.mirror = True, mirror
             try:
                 yield
+            except BaseException:  # as of a full disk: what is written by then is listed, where there is room for it
+                with contextlib.suppress(OSError, DifftrustError):
+                    self._list_files()
+                raise
             finally:
                 self._is_held, self.mirror = False, None
-            write_list(self.root, read_list(self.root) | self.names())
+            self._list_files()
+
+    def _list_files(self) -> None:
+        write_list(self.root, read_list(self.root) | self.names())
 
     def names(self) -> set[str]:
         """Return the files that belong to the tables, as paths below the root."""
@@ -202,7 +211,7 @@ class Store:
             frame = conform(frame, table).join(merged, on=KEYS[table], how="anti", maintain_order="left")
             if frame.is_empty():
                 return
-        self.write(table, frame, partition, file_name(task_id))
+        self.write(table, frame, partition, self.task_file(table, partition, task_id).stem)
 
     def read_task(self, table: str, partition: Mapping[str, object], task_id: str) -> pl.DataFrame | None:
         """Return one task's rows, None where it has neither a file nor rows in a merged one."""
@@ -210,13 +219,22 @@ class Store:
 
         def read() -> pl.DataFrame | None:
             merged = self._merged_rows(table, folder, task_id)
-            own = self.read_file(table, folder / f"{file_name(task_id)}.parquet")
+            own = self.read_file(table, self.task_file(table, partition, task_id))
             return own if merged is None else merged if own is None else pl.concat([merged, own])
 
         return while_the_same(folder, read)
 
+    def task_file(self, table: str, partition: Mapping[str, object], task_id: str) -> Path:
+        """Return the file of one task's rows: that of its name, or its one of the name that former versions gave."""
+        own, *former = [self.folder(table, partition) / f"{name}.parquet" for name in file_names(task_id)]
+        for path in former if not own.is_file() else ():
+            with contextlib.suppress(pl.exceptions.PolarsError, OSError):
+                if pl.read_parquet(path, columns=["task_id"], glob=False)["task_id"].unique().to_list() == [task_id]:
+                    return path
+        return own
+
     def _merged_rows(self, table: str, folder: Path, task_id: str) -> pl.DataFrame | None:
-        path = _merged_file(folder)
+        path = merged_file(folder)
         if path is None:
             return None
         try:
@@ -290,11 +308,15 @@ def _task(row: dict[str, Any]) -> Task:
     return Task(**{**row, **inputs, **records, "language": row["language"] or Task.language, "tests": tests})
 
 
-def _merged_file(folder: Path) -> Path | None:
+def merged_file(folder: Path) -> Path | None:
+    """Return the merged file that a folder's note names. Raises BadStore if that is none of this folder."""
     try:
-        return folder / (folder / MERGED_NAME).read_text()
+        name = (folder / MERGED_NAME).read_text(errors="replace")
     except FileNotFoundError:
         return None
+    if not re.fullmatch(r"\+[\w-]+\.parquet", name):
+        raise BadStore(f"{folder / MERGED_NAME}: expected a merged file of its folder, found {name[:80]!a}; restore it")
+    return folder / name
 
 
 def partition_of(path: Path, table: str) -> dict[str, Any]:
@@ -304,9 +326,18 @@ def partition_of(path: Path, table: str) -> dict[str, Any]:
     return {name: convert.get(kind, str)(unquote(spelled[name])) for name, kind in PARTITIONS[table].items()}
 
 
-def file_name(task_id: str) -> str:
-    """Return the name of a task's files: its id, with whatever a file system may mind replaced."""
-    return re.sub(r"[^A-Za-z0-9.\-]", "_", task_id)
+def file_names(task_id: str) -> tuple[str, ...]:
+    """Return the name of a task's files, which no other id has, and the former one where it is another.
+
+    ``HumanEval_0`` is of HumanEval/0: the first ``_`` stands for ``/``, any other for itself. Of an id that this does
+    not spell, the name has a digest.
+    """
+    former = re.sub(r"[^A-Za-z0-9.\-]", "_", task_id)
+    is_short = len(former) <= MOST_NAME
+    if is_short and former.replace("_", "/", 1) == task_id and not former.startswith("."):
+        return (former,)
+    own = f"{former[:_READABLE].lstrip('.')}~{hashlib.blake2b(task_id.encode(), digest_size=8).hexdigest()}"
+    return (own, former) if is_short else (own,)
 
 
 def chunk_name(start: int) -> str:

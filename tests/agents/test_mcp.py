@@ -19,7 +19,7 @@ pytest.importorskip("mcp", reason="mcp is not installed")
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from difftrust.agents import server, worker
+from difftrust.agents import server, worker_process
 from difftrust_core.exceptions import WrongUsage
 from tests.support.waiting import until
 
@@ -185,8 +185,8 @@ def test_a_bad_question_gets_one_line(folder: Path) -> None:
     try:
         for path, said in bad.items():
             with pytest.raises(WrongUsage, match=said):
-                worker.inside(path)
-        assert worker.inside("m.py") == Path("m.py")
+                worker_process.inside(path)
+        assert worker_process.inside("m.py") == Path("m.py")
     finally:
         os.chdir(before)
 

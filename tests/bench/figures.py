@@ -73,11 +73,8 @@ def in_markdown(figures: Sequence[Figure]) -> str:
 def write_figures(figures: Sequence[Figure], path: Path) -> None:
     """Write the figures and the machine as Parquet."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    on = machine()
-    frame = pl.DataFrame([asdict(row) for row in figures]).with_columns(
-        **{name: pl.lit(value) for name, value in on.items()}
-    )
-    frame.write_parquet(path)
+    on = {name: pl.lit(value) for name, value in machine().items()}
+    pl.DataFrame([asdict(row) for row in figures]).with_columns(**on).write_parquet(path)
 
 
 def read_figures(path: Path) -> tuple[list[Figure], dict[str, str]]:

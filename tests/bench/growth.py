@@ -68,9 +68,8 @@ def measure(store: Store, *, n: int, jobs: int) -> Point:
     before = _executions(store)
     took = run_well([sys.executable, "-c", _EXECUTE, str(store.root), str(n), str(jobs)])
     seconds = float((store.root / "seconds").read_text())
-    return Point(
-        executions=(_executions(store) - before) * n, seconds=seconds, cpu=took.cpu, largest_mb=took.largest_mb
-    )
+    executions = (_executions(store) - before) * n
+    return Point(executions=executions, seconds=seconds, cpu=took.cpu, largest_mb=took.largest_mb)
 
 
 def _executions(store: Store) -> int:
@@ -93,13 +92,12 @@ def run_growth(source: Store, folder: Path, *, jobs: int, seed: int) -> list[Fig
     by_m = points("m", [(4, m, 1_000, jobs) for m in MS])
     by_n = points("n", [(1, 10, n, jobs) for n in NS])
     (alone,) = points("alone", [(COPIES[-1], 10, 1_000, 1)])
+    faster = alone.seconds / by_tasks[-1].seconds
     return [
         *_lines(f"{N_TASKS * COPIES[0]} to {N_TASKS * COPIES[-1]} tasks", by_tasks),
         *_lines(f"m = {MS[0]} to {MS[-1]}", by_m),
         *_lines(f"n = {NS[0]} to {NS[-1]:,}", by_n),
-        figure_of(
-            "e", f"{jobs} processes, times as fast as 1, start-up included", [alone.seconds / by_tasks[-1].seconds]
-        ),
+        figure_of("e", f"{jobs} processes, times as fast as 1, start-up included", [faster]),
     ]
 
 

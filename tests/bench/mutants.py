@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from queue import Queue
 
@@ -26,30 +27,16 @@ import pytest
 from tests.layers import imported_by, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = (
-    "difftrust_core",
-    "difftrust",
-    "tests",
-    "dashboard",
-    "data",
-    "docs",
-    "notebooks",
-    "pyproject.toml",
-    "README.md",
-)
+COPIED = ("difftrust_core", "difftrust", "tests", "dashboard", "data", "docs", "notebooks")
+COPIED_FILES = ("pyproject.toml", "README.md")
 MUTATED = (
     *("difftrust_core/base", "difftrust_core/metrics", "difftrust_core/estimates", "difftrust_core/execution"),
     *("difftrust_core/store", "difftrust_core/sandbox/host.py", "difftrust_core/languages/python/identity.py"),
-    *("difftrust_core/languages/shrink.py", "difftrust_core/generation/sampling.py"),
-    *("difftrust_core/generation/prices.py", "difftrust_core/generation/extraction.py"),
-    *(
-        "difftrust_core/datasets/entries.py",
-        "difftrust_core/datasets/recorded.py",
-        "difftrust_core/datasets/sources.py",
-    ),
-    *("difftrust/research", "difftrust/shipped.py"),
-    *("difftrust/intervals.py", "difftrust/verify", "difftrust/check/verdict.py", "difftrust/check/outcomes.py"),
-    *("difftrust/check/programs.py", "difftrust/check/check.py"),
+    "difftrust_core/languages/shrink.py",
+    *(f"difftrust_core/generation/{name}.py" for name in ("sampling", "prices", "extraction")),
+    *(f"difftrust_core/datasets/{name}.py" for name in ("entries", "recorded", "sources")),
+    *(f"difftrust/{name}" for name in ("research", "verify", "shipped.py", "task_intervals.py")),
+    *(f"difftrust/check/{name}.py" for name in ("verdict", "outcomes", "programs", "check")),
 )
 """What computes results or keeps them."""
 HARMLESS = Path(__file__).with_name("harmless.toml")
@@ -93,10 +80,8 @@ _SWAPPED: dict[type, str] = {
 def mutations_of(path: Path) -> Iterator[Mutation]:
     """Yield every small mutation of a file: an operator, a comparison, a number, a truth value, a ``not``, a jump."""
     text = path.read_text()
-    starts = [0]
-    for each in text.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(each))
     content = text.encode()
+    starts = [0, *accumulate(map(len, content.splitlines(keepends=True)))]
 
     def made(start: int, end: int, after: str) -> Mutation:
         line = content[:start].count(b"\n") + 1
@@ -105,8 +90,6 @@ def mutations_of(path: Path) -> Iterator[Mutation]:
         return Mutation(path=name, start=start, end=end, before=before, after=after, line=line, text=shown)
 
     def place(node: ast.expr | ast.stmt) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
         return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
     def between(left: ast.expr, right: ast.expr, after: str) -> Iterator[Mutation]:
@@ -195,8 +178,8 @@ class Tests:
         package = [path for name in ("difftrust_core", "difftrust") for path in (ROOT / name).rglob("*.py")]
         self._imports = {module_of(path): self._modules(imported_by(path)) for path in package}
         tests = [p for p in (ROOT / "tests").rglob("test_*.py") if "hostile" not in p.parts and "bench" not in p.parts]
-        support = [*(ROOT / "tests" / "support").rglob("*.py")]
-        of_support = {self._test(path): imported_by(path) for path in support}
+        support = (ROOT / "tests" / "support").rglob("*.py")
+        of_support = {".".join(p.relative_to(ROOT).with_suffix("").parts): imported_by(p) for p in support}
         self._tests = {}
         for path in tests:
             named = imported_by(path)
@@ -204,17 +187,9 @@ class Tests:
             self._tests[path] = self._modules(named)
 
     @staticmethod
-    def _test(path: Path) -> str:
-        return ".".join(path.relative_to(ROOT).with_suffix("").parts)
-
-    @staticmethod
     def _modules(names: set[str]) -> set[str]:
-        found = set()
-        for name in names:
-            for module in (name, name.rpartition(".")[0]):
-                if (ROOT / f"{module.replace('.', '/')}.py").is_file():
-                    found.add(module)
-        return found
+        modules = {module for name in names for module in (name, name.rpartition(".")[0])}
+        return {module for module in modules if (ROOT / f"{module.replace('.', '/')}.py").is_file()}
 
     def of(self, path: str) -> list[str]:
         """Return the test files of a module, as paths below the checkout."""
@@ -241,11 +216,9 @@ class Tests:
 def copied(to: Path) -> Path:
     """Return a copy of the checkout."""
     for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, to / name)
+        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in COPIED_FILES:
+        shutil.copy(ROOT / name, to / name)
     return to
 
 
@@ -253,7 +226,8 @@ def fails(folder: Path, tests: list[str], which: str) -> str:
     """Return how the tests ended in a copy: "" if all passed. ``which``: "not slow", or "slow"."""
     words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", which]
     words += ["--timeout", str(PER_TEST * (1 + 4 * (which == "slow"))), *tests]
-    environment = {**_environment(), "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {name: value for name, value in os.environ.items() if name != "DIFFTRUST_DATA"}
+    environment |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     with subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     ) as run:
@@ -267,10 +241,6 @@ def fails(folder: Path, tests: list[str], which: str) -> str:
         return ""
     lines = [line for line in said.decode(errors="replace").splitlines() if line.startswith(("FAILED", "ERROR"))]
     return (lines or [f"status {run.returncode}"])[0][:160]
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "DIFFTRUST_DATA"}
 
 
 def tried(mutation: Mutation, folder: Path, tests: list[str]) -> str:
@@ -311,9 +281,8 @@ def main() -> int:
         with ThreadPoolExecutor(asked.jobs) as pool:
             for number, (mutation, noticed) in enumerate(pool.map(judged, chosen), 1):
                 why = harmless.get(mutation.key, "")
-                print(
-                    f"{number:3} {'noticed' if noticed else 'harmless' if why else 'SURVIVED'}  {mutation}", flush=True
-                )
+                how = "noticed" if noticed else "harmless" if why else "SURVIVED"
+                print(f"{number:3} {how}  {mutation}", flush=True)
                 print(f"      {noticed or why or ', '.join(tests.of(mutation.path)[:4])}", flush=True)
                 n_harmless += bool(why and not noticed)
                 if not noticed and not why:

@@ -15,7 +15,7 @@ from pathlib import Path
 from difftrust.shipped import find_results
 from difftrust.tables.grid import table_3
 from difftrust_core.estimates.measures import ablation
-from difftrust_core.estimates.pool import load_pool, pool_names
+from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.estimates.queries import connect
 from difftrust_core.store.store import Store
 from tests.bench.figures import Figure, figure_of, in_markdown, read_figures, timed, write_figures
@@ -51,24 +51,27 @@ print(time.perf_counter() - began)
 """
 
 
+def _pools(results: Path) -> dict[str, Pool]:
+    store = Store.open(results)
+    return {name: load_pool(store, name) for name in pool_names(store)}
+
+
 def run_latencies(results: Path, runs: int) -> list[Figure]:
     """Ask the shipped results: (f)."""
-    store = Store.open(results)
-    pools = {name: load_pool(store, name) for name in pool_names(store)}
+    pools, connection = _pools(results), connect(Store.open(results))
     name, pool = sorted(pools.items())[0]
     settings = [(m, n) for m in (2, 5, 10, 20, 50) for n in (10, 100, 1_000)]
     points = [seconds for m, n in settings for seconds in timed(lambda m=m, n=n: ablation(pool, [_CODER], m=m, n=n), 1)]
-    connection = connect(store)
     model, temperature = _CODER
     sql = f"SELECT * FROM ablation_summary('{model}', '{name}', {temperature}, 10, 1000)"
-    cold = [_said([sys.executable, "-c", _LOAD, str(results), name]) for _ in range(runs)]
+    command = [sys.executable, "-c", _LOAD, str(results), name]
+    cold = [float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(runs)]
+    in_sql = timed(lambda: connection.execute(sql).fetchall(), runs)
     return [
         figure_of("f", f"behaviours of {name} read, in a new process", [1e3 * s for s in cold], "ms"),
         figure_of("f", "one (model, benchmark, m, n), all measures", [1e3 * s for s in points], "ms"),
         figure_of("f", "Table 3 whole", timed(lambda: table_3(pools), runs), "s"),
-        figure_of(
-            "f", "one setting in SQL", [1e3 * s for s in timed(lambda: connection.execute(sql).fetchall(), runs)], "ms"
-        ),
+        figure_of("f", "one setting in SQL", [1e3 * s for s in in_sql], "ms"),
         figure_of("f", "`difftrust table 3`, from its start", _walls("table", "3", "--store", str(results)), "s"),
         figure_of("f", "`difftrust table 4`, from its start", _walls("table", "4", "--store", str(results)), "s"),
     ]
@@ -76,8 +79,7 @@ def run_latencies(results: Path, runs: int) -> list[Figure]:
 
 def table_3_seconds(results: Path, runs: int) -> list[float]:
     """Return the seconds of Table 3 from behaviours that were read before."""
-    store = Store.open(results)
-    pools = {name: load_pool(store, name) for name in pool_names(store)}
+    pools = _pools(results)
     table_3(pools)
     return timed(lambda: table_3(pools), runs)
 
@@ -93,10 +95,6 @@ def run_starts(runs: int) -> list[Figure]:
 def _walls(*arguments: str, runs: int = 3) -> list[float]:
     command = [str(Path(sys.executable).with_name("difftrust")), *arguments]
     return timed(lambda: subprocess.run(command, capture_output=True, check=True), runs)
-
-
-def _said(command: list[str]) -> float:
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def measure(folder: Path, asked: argparse.Namespace) -> list[Figure]:

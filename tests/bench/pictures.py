@@ -5,13 +5,9 @@
 
 import io
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +15,9 @@ import nbformat
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.support.dashboard_server import dashboard, free_port
+from tests.support.dashboard_server import answers, dashboard, free_port, launched
 from tests.support.screens import open_screen
+from tests.support.waiting import until
 
 PAGES = {
     "overview": "overview?inputs=domain",
@@ -44,8 +41,7 @@ _COLOURS = 128
 def main(folder: Path) -> None:
     """Write dashboard-<page>-<kind>.png and explore.png into the folder."""
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
-        chromium = shutil.which("chromium") or "/usr/bin/chromium"
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = launched(driver)
         # Read-only, it names the store without its folders: alike on every machine. But then it checks nothing.
         for names, words in (([name for name in PAGES if name != "check"], ("--read-only",)), (["check"], ())):
             with dashboard(None, Path(place) / "log", words=words) as (url, _):
@@ -92,20 +88,15 @@ def _draw_sliders(browser: Browser, place: Path, folder: Path) -> None:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, place / "explore.ipynb")
     port = free_port()
-    words = [
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-        "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={place}",
-    ]
+    words = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="]
+    words += [f"--ServerApp.root_dir={place}"]
     words += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url="]
     own = {name: value for name, value in os.environ.items() if not name.startswith("DIFFTRUST_")}
     lab = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", *words], env=own | {"HOME": str(place)}, stderr=subprocess.DEVNULL
     )
     try:
-        _wait(f"http://127.0.0.1:{port}/api")
+        until(lambda: answers(f"http://127.0.0.1:{port}/api"), 120, every=0.25)
         page = browser.new_page(**_SLIDERS)
         page.set_default_timeout(120_000)
         page.goto(f"http://127.0.0.1:{port}/lab/tree/explore.ipynb")
@@ -119,16 +110,6 @@ def _draw_sliders(browser: Browser, place: Path, folder: Path) -> None:
     finally:
         lab.terminate()
         lab.wait(30)
-
-
-def _wait(url: str) -> None:
-    for _ in range(240):
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.25)
-    raise TimeoutError(f"{url} did not answer")
 
 
 if __name__ == "__main__":

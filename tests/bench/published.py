@@ -56,15 +56,8 @@ def sample_pairs(store: Store, n_pairs: int, *, seed: int) -> tuple[list[Pair], 
             texts, on=["benchmark", "task_id", "program_id"], maintain_order="left"
         )
         inputs = store.read("inputs", {"benchmark": benchmark}).filter(task_id=task_id).sort("input_index")
-        pairs.append(
-            Pair(
-                task=tasks[benchmark, task_id],
-                model=model,
-                candidates=tuple(own["code"]),
-                inputs=tuple(inputs["arguments"]),
-                attempts=tuple(inputs["attempts"]),
-            )
-        )
+        drawn = {"inputs": tuple(inputs["arguments"]), "attempts": tuple(inputs["attempts"])}
+        pairs.append(Pair(task=tasks[benchmark, task_id], model=model, candidates=tuple(own["code"]), **drawn))
     return pairs, keys.height
 
 
@@ -77,14 +70,8 @@ def run_published(pairs: Sequence[Pair], *, n_processes: int, n: int) -> list[Ta
 
 
 def _run(pair: Pair, n: int) -> Taken:
-    job = {
-        "preamble": pair.task.preamble,
-        "reference": pair.task.reference,
-        "entry_point": pair.task.entry_point,
-        "candidates": pair.candidates,
-        "inputs": pair.inputs[:n],
-        "attempts": pair.attempts[:n],
-    }
+    job = {name: getattr(pair.task, name) for name in ("preamble", "reference", "entry_point")}
+    job |= {"candidates": pair.candidates, "inputs": pair.inputs[:n], "attempts": pair.attempts[:n]}
     command = [*layers.bubblewrap(), "--die-with-parent", "--", layers.python_binary(), *_FLAGS, YARDSTICK]
     drawing = 2 * sum(pair.attempts[:n]) * _seconds_a_draw(pair.task)
     began = time.perf_counter()

@@ -29,10 +29,7 @@ PATIENT = Limits(call_cpu=3600, call_wall=3600, program_cpu=3600, program_wall=3
 ORDINARY_KINDS = {Kind.VALUE, Kind.EXCEPTION, Kind.UNSUPPORTED}
 ORDINARY_CALL = 50e-6
 """CPU seconds."""
-STACKS = {
-    "all layers": frozenset({"bubblewrap", "landlock", "seccomp"}),
-    "no layer": frozenset(),
-}
+STACKS = {"all layers": frozenset({"bubblewrap", "landlock", "seccomp"}), "no layer": frozenset()}
 
 
 @dataclass(frozen=True, kw_only=True)

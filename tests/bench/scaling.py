@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES
 from difftrust_core.store.store import Settings, Store, file_name, partition_of

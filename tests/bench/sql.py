@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from difftrust.sql.bugs import mutants
+from difftrust.sql.mutants import mutants
 from difftrust.sql.schema import read_schema
 from difftrust.sql.spider import load_spider
 from difftrust_core.base.literals import read_literal
@@ -98,9 +98,8 @@ def report(figures: Figures) -> None:
     print(f"{n} questions, {len(figures.rows) + missed + len(figures.same)} mutants, {sum(STEPS)} databases a question")
     print(f"  differ from the gold query on some database: {len(figures.rows) + missed}")
     print(f"  of these, a distinguishing database found: {len(figures.rows)} ({100 * figures.share:.1f} %)")
-    print(
-        f"  of at most 5 rows a table after shrinking: {within} ({100 * within / (len(figures.rows) + missed):.1f} %)"
-    )
+    share = 100 * within / (len(figures.rows) + missed)
+    print(f"  of at most 5 rows a table after shrinking: {within} ({share:.1f} %)")
     print(f"  rows of the longest table: {dict(sorted(Counter(figures.rows).items()))}")
     print(f"  CPU a question (all processes, shrinking included): {figures.cpu / n:.2f} s on average")
     worst = sorted(figures.wall)

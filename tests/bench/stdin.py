@@ -9,19 +9,19 @@ import subprocess
 import sys
 import time
 
-from difftrust.contests.texts import draw_text
+from difftrust.contests.mutate_texts import draw_text
 from difftrust_core.base.literals import write_literal
-from difftrust_core.languages.language import Language, key_of
+from difftrust_core.languages.language import key_of
 from difftrust_core.languages.registry import load_language
 from difftrust_core.sandbox.host import OutcomeTable, Sandbox
 
 EXAMPLES = ("5\n3 -1 4 1 5\n", "3\n9 2 6\n", "8\n5 3 5 8 9 7 9 -3\n")
-ALGORITHMS = {
-    "sum": "sum(a)",
-    "distinct": "len(set(a))",
-    "largest stretch": "max(sum(a[i:j]) for i in range(len(a)) for j in range(i + 1, len(a) + 1))",
-    "sorted": "' '.join(map(str, sorted(a)))",
-}
+ALGORITHMS = (
+    "sum(a)",
+    "len(set(a))",
+    "max(sum(a[i:j]) for i in range(len(a)) for j in range(i + 1, len(a) + 1))",
+    "' '.join(map(str, sorted(a)))",
+)
 FUNCTION = "def f(a):\n    return {}\n"
 SCRIPTS = {
     "input()": "n = int(input())\na = list(map(int, input().split()))\nprint({})\n",
@@ -32,57 +32,39 @@ SCRIPTS = {
 }
 
 
-def timed(language: Language, sources: list[str], inputs: list[str], entry_point: str) -> tuple[float, float]:
-    """Return CPU and wall seconds of programs on inputs, which are loaded before."""
+def timed(name: str, program: str, inputs: list[str], entry_point: str) -> tuple[float, float]:
+    """Return CPU and wall microseconds of a run of the algorithms in a language, on inputs that are loaded before."""
+    language, sources = load_language(name), [program.format(body) for body in ALGORITHMS]
     with Sandbox(language.limits, runner=language.runner) as sandbox:
         sandbox.load("", inputs, OutcomeTable.empty(len(inputs)))
         sandbox.run(sources[0], entry_point)
-        began, cpu = time.perf_counter(), 0.0
-        for source in sources:
-            ran = sandbox.run(source, entry_point)
-            assert ran.restarts == 0
-            cpu += ran.cpu
-        return cpu, time.perf_counter() - began
-
-
-def drawn_texts(n: int) -> list[str]:
-    """Return n texts, a number and as many numbers."""
-    return [draw_text(EXAMPLES, key_of("bench", seed=0, position=i, attempt=0)) for i in range(n)]
-
-
-def report(n: int, rounds: int) -> None:
-    """Print the smallest of some rounds for each way."""
-    texts = drawn_texts(n)
-    lists = [write_literal((list(map(int, text.split()[1:])),)) for text in texts]
-    literals = [write_literal((text,)) for text in texts]
-    bodies = list(ALGORITHMS.values())
-    functions = [FUNCTION.format(body) for body in bodies]
-    calls = n * len(bodies)
-    print(f"{len(bodies)} programs on {n} inputs, the smallest of {rounds} rounds; us a run")
-    base = min(timed(load_language("python"), functions, lists, "f") for _ in range(rounds))
-    print(f"  functions             {1e6 * base[0] / calls:7.1f} CPU {1e6 * base[1] / calls:7.1f} wall")
-    for name, script in SCRIPTS.items():
-        sources = [script.format(body) for body in bodies]
-        cpu, wall = min(timed(load_language("stdin"), sources, literals, "main") for _ in range(rounds))
-        shares = f"{cpu / base[0]:.1f} times the functions"
-        print(f"  {name:21s} {1e6 * cpu / calls:7.1f} CPU {1e6 * wall / calls:7.1f} wall   {shares}")
-    began = time.perf_counter()
-    few = texts[:20]
-    for text in few:
-        command = [sys.executable, "-I", "-c", SCRIPTS["input()"].format(bodies[0])]
-        subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    each = (time.perf_counter() - began) / len(few)
-    print(f"  a process a run       {'':15s} {1e6 * each:7.0f} wall")
+        began = time.perf_counter()
+        ran = [sandbox.run(source, entry_point) for source in sources]
+        wall = time.perf_counter() - began
+    assert not any(one.restarts for one in ran)
+    return tuple(1e6 * spent / len(inputs) / len(sources) for spent in (sum(one.cpu for one in ran), wall))
 
 
 def main() -> None:
-    """Report at each n."""
+    """Print the smallest of some rounds for each way."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, nargs="+", default=[1000])
+    parser.add_argument("--inputs", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
-    for n in asked.inputs:
-        report(n, asked.rounds)
+    texts = [draw_text(EXAMPLES, key_of("bench", seed=0, position=i, attempt=0)) for i in range(asked.inputs)]
+    lists = [write_literal((list(map(int, text.split()[1:])),)) for text in texts]
+    literals = [write_literal((text,)) for text in texts]
+    ways = {"functions": ("python", FUNCTION, lists, "f")}
+    ways |= {name: ("stdin", script, literals, "main") for name, script in SCRIPTS.items()}
+    print(f"{len(ALGORITHMS)} programs on {len(texts)} inputs, the smallest of {asked.rounds} rounds; us a run")
+    for name, way in ways.items():
+        cpu, wall = min(timed(*way) for _ in range(asked.rounds))
+        print(f"  {name:21s} {cpu:7.1f} CPU {wall:7.1f} wall")
+    began = time.perf_counter()
+    for text in texts[:20]:
+        command = [sys.executable, "-I", "-c", SCRIPTS["input()"].format(ALGORITHMS[0])]
+        subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    print(f"  a process a run {1e6 * (time.perf_counter() - began) / 20:24.0f} wall")
 
 
 if __name__ == "__main__":

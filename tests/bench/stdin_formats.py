@@ -9,7 +9,7 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from difftrust.contests.texts import draw_text
+from difftrust.contests.mutate_texts import draw_text
 from difftrust_core.languages.language import key_of
 from tests.contests.formats import FORMATS, Format
 
@@ -26,7 +26,7 @@ class Measured:
 
 def measure(one: Format, *, n: int = 500, sets: int = 5, n_examples: int = 3) -> Measured:
     """Return the shares, each a mean over the sets of examples."""
-    accepted, distinct, found, began, spent = [], [], [], 0.0, 0.0
+    accepted, distinct, found, spent = [], [], [], 0.0
     for seed in range(sets):
         examples = one.examples(seed, n_examples)
         began = time.perf_counter()
@@ -36,7 +36,8 @@ def measure(one: Format, *, n: int = 500, sets: int = 5, n_examples: int = 3) ->
         valid = [text for text in drawn if one.allows(text)]
         accepted.append(len(valid) / n)
         distinct.append(len({*drawn}) / n)
-        found += [any(wrong(text) != one.right(text) for text in valid) for wrong in one.wrong]
+        right, *wrong = zip(*map(one.answers, valid), strict=True)
+        found += [said != right for said in wrong]
     return Measured(
         accepted=statistics.mean(accepted),
         distinct=statistics.mean(distinct),

@@ -14,7 +14,7 @@ from difftrust.tables.grid import PARTS
 from difftrust_core.store.store import REFERENCE, Store
 from tests.bench.figures import Figure, figure_of
 from tests.bench.processes import Took, run_well
-from tests.bench.published import DROPPED_AFTER, Taken, run_published, sample_pairs
+from tests.bench.published import DROPPED_AFTER, run_published, sample_pairs
 from tests.bench.sandbox import Work, run_floor
 
 N = 1_000
@@ -96,18 +96,14 @@ def run_as_published(
     seconds = [one.seconds for one in taken]
     low, high = _interval_of_mean(seconds, seed)
     mean = statistics.fmean(seconds)
+    spread = [value / n_processes for value in (mean, low, high)]
     return [
         figure_of("c", "(model, task) pairs measured", [float(len(taken))]),
-        figure_of("c", "of them dropped after 60 s", [float(_dropped(taken))]),
+        figure_of("c", "of them dropped after 60 s", [float(sum(value >= DROPPED_AFTER for value in seconds))]),
         replace(figure_of("c", "seconds a pair, mean and its 95 % interval", [mean], "s"), low=low, high=high),
         figure_of("c", "seconds a pair, median", [statistics.median(seconds)], "s"),
         *_scaled((mean, low, high), n_all, "in threads of one process, as described", executed.wall),
-        *_scaled(
-            [value / n_processes for value in (mean, low, high)],
-            n_all,
-            f"spread over {n_processes} processes",
-            executed.wall,
-        ),
+        *_scaled(spread, n_all, f"spread over {n_processes} processes", executed.wall),
     ], mean
 
 
@@ -119,10 +115,6 @@ def _scaled(a_pair: Sequence[float], n_pairs: int, how: str, ours: float) -> lis
         replace(figure_of("c", f"all {n_pairs:,} pairs {how}, scaled", [value], "s"), low=low, high=high),
         replace(ratio, low=low / ours, high=high / ours),
     ]
-
-
-def _dropped(taken: Sequence[Taken]) -> int:
-    return sum(one.seconds >= DROPPED_AFTER for one in taken)
 
 
 def _interval_of_mean(values: Sequence[float], seed: int) -> tuple[float, float]:

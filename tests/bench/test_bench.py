@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.bench import published
-from tests.bench.worst_imports import MEGABYTES, SECONDS, SOURCES, TASKS, import_worst
+from tests.bench.worst_imports import SOURCES, TASKS, import_worst
 from tests.support.needs import needs_bubblewrap
 from tests.support.tasks import small_task
 
@@ -34,14 +34,11 @@ def test_the_sandbox_s_benchmark_runs() -> None:
 @pytest.mark.slow
 @needs_bubblewrap  # the yardstick runs in it
 def test_the_benchmark_runs() -> None:
-    said = printed("performance", "--parts", "abcdg", "--pairs", "3")
-    for what in (
-        "executions a second",
-        "without them, times the bare loop",
-        "times as long as executing",
-        "settings of",
-    ):
+    said = printed("performance", "--parts", "abcdfg", "--pairs", "3")
+    for what in ("executions a second", "without them, times the bare loop", "times as long as executing"):
         assert what in said
+    assert "settings of" in said
+    assert "one setting in SQL" in said
     assert "`difftrust --help`" in said
 
 
@@ -60,19 +57,12 @@ def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.
         time.sleep(0.1)
 
 
-TEN = (
-    *("packed candidates", "packed blank lines", "f-strings", "functions", "Parquet text", "Parquet rows"),
-    *("pickle keys", "LiveCodeBench", "EvalPlus", "own tasks"),
-)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TEN)
+@pytest.mark.parametrize("name", SOURCES | TASKS)
 def test_the_worst_files_are_bounded(name: str, tmp_path: Path) -> None:
     """Imported, or refused in one line, within 500 MB and ten seconds of processors."""
-    assert name in SOURCES | TASKS
-    _, took = import_worst(name, tmp_path)
+    took = import_worst(name, tmp_path)
     assert took.status in (0, 1)
     assert "Traceback" not in took.said
-    assert took.together_mb < MEGABYTES
-    assert took.cpu < 2 * SECONDS  # on two processors, which other tests share
+    assert took.together_mb < 500
+    assert took.cpu < 10  # on two processors, which other tests share

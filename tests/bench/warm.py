@@ -22,7 +22,7 @@ _IMPORTED = (
     "difftrust_core.languages.python.adapter",
     "difftrust_core.languages.python.simpler",
     "difftrust.search.dictionary",
-    "difftrust.intervals",
+    "difftrust.task_intervals",
     "difftrust.outputs.report_text",
     "difftrust_core.sandbox.host",
 )

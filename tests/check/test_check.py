@@ -3,68 +3,71 @@
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from difftrust.check.check import check as run_check
+from difftrust.check.check import check
 from difftrust.check.options import CheckOptions, PreparedCheck
 from difftrust.check.prepare import candidates_of, read_folder
 from difftrust.check.report import CheckReport, input_interval
 from difftrust.source.function import Stub, load_stub
-from difftrust.types.argument_types import ArgumentTypes
-from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
-from tests.check_cases.stubs import AMBIGUOUS, COHERENT, Case
 from tests.support import tiny
 from tests.support.command import run
 from tests.support.llm_server import Server
+from tests.support.stubs import report_of, run_check, write_stub
+
+Capture = pytest.CaptureFixture[str]
+Check = Callable[..., tuple[int, str]]
 
 
-def check(
-    task: Task, candidates: Sequence[Candidate], options: CheckOptions, types: ArgumentTypes | None = None
-) -> CheckReport:
-    function = Stub(task=task, types=types)
-    return run_check(PreparedCheck(function=function, candidates=list(candidates), options=options))
+@pytest.fixture
+def checked(tmp_path: Path, capsys: Capture) -> Check:
+    """Return what checks candidates for a stub by the command."""
+    return lambda stub, codes, *words: run_check(capsys, tmp_path, stub, codes, *words)
 
 
-def outcome(code: str, name: str, arguments: str) -> tuple[Kind, str]:
-    namespace: dict[str, Any] = {}
-    exec(code, namespace)
-    try:
-        return Kind.VALUE, write_literal(namespace[name](*read_literal(arguments)))
-    except Exception as e:
-        return Kind.EXCEPTION, type(e).__name__
+HALVED = (  # which way a half is rounded
+    'def halved(n: int) -> int:\n    """Return half of n, rounded to the nearest whole number."""\n',
+    tuple(f"def halved(n):\n    return {half}\n" for half in ("round(n / 2)", "(n + 1) // 2", "n // 2")),
+)
+TOTAL = (  # whether the end belongs to the range
+    'def total_between(low: int, high: int) -> int:\n    """Add up the whole numbers from low to high."""\n',
+    tuple(
+        f"def total_between(low, high):\n    return sum({numbers})\n"
+        for numbers in ("range(low, high + 1)", "range(low, high)", "x for x in range(low, high + 1)")
+    ),
+)
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("case", AMBIGUOUS, ids=lambda case: case.name)
-def test_disagreements_are_found_and_the_inputs_shown_are_minimal(case: Case, tmp_path: Path) -> None:
-    where, folder = case.write(tmp_path)
-    stub = load_stub(where)
-    assert stub.types is not None
-    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(), stub.types)
+@pytest.mark.parametrize(("stub", "codes"), [HALVED, TOTAL], ids=["halved", "total"])
+def test_disagreements_are_found_and_the_inputs_shown_are_minimal(
+    stub: str, codes: tuple[str, ...], tmp_path: Path
+) -> None:
+    report = report_of(tmp_path, stub, codes, n=1000)
+    where, _ = write_stub(tmp_path, stub, codes)
+    types, name = load_stub(where).types, where.partition("::")[2]
     assert report.verdict == "incoherent"
     assert report.incoherence > 0
     assert len(report.disagreements) == len(report.clusters) * (len(report.clusters) - 1) / 2
     for found in report.disagreements:
         pair = (report.clusters[found.first - 1].code, report.clusters[found.second - 1].code)
-        assert found.arguments is not None
         assert found.minimal
-        assert found.outcomes == tuple(outcome(code, case.name, found.arguments) for code in pair)
-        assert stub.types.accepts(found.arguments)
+        values = [tiny.outcome(code, name, found.arguments)[1] for code in pair]
+        assert found.outcomes == tuple((Kind.VALUE, value) for value in values)
+        assert types.accepts(found.arguments)
 
 
-@pytest.mark.parametrize("case", COHERENT, ids=lambda case: case.name)
-def test_coherent_programs_are_let_pass(case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    where, folder = case.write(tmp_path)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "300")
+def test_coherent_programs_are_let_pass(checked: Check) -> None:
+    stub = 'def backwards(text: str) -> str:\n    """Return the characters of the text in reverse order."""\n'
+    codes = ("def backwards(text):\n    return text[::-1]\n", "def backwards(t):\n    return ''.join(reversed(t))\n")
+    status, out = checked(stub, codes, "-n", 300)
     assert status == 0, out
     assert "coherent" in out.splitlines()[0]
     assert "No disagreement in 300 inputs" in out
@@ -72,9 +75,9 @@ def test_coherent_programs_are_let_pass(case: Case, tmp_path: Path, capsys: pyte
     assert "differ on" not in out
 
 
-def test_the_report_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_in_words(tmp_path: Path, capsys: Capture) -> None:
     """Incoherence by hand: on an odd number one of three differs or all do; on even ones all agree."""
-    where, folder = AMBIGUOUS[0].write(tmp_path)
+    where, folder = write_stub(tmp_path, *HALVED)
     status, out, err = run(capsys, "check", where, "--candidates", folder, "--out", tmp_path / "best.py")
     assert status == 1
     assert f"{where}: incoherent" in out
@@ -86,149 +89,108 @@ def test_the_report_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "1 and 2 differ on " in out
     assert "of 1000 inputs; the smallest input:\n  halved(1)\n    1: 0\n    2: 1\n" in out
     assert "Next best step: more " in out
-    assert (tmp_path / "best.py").read_text() == AMBIGUOUS[0].candidates[2]  # all clusters are of one; it is shortest
+    assert (tmp_path / "best.py").read_text() == HALVED[1][2]  # all clusters are of one; it is the shortest
     assert "consensus written to" in err
     pins = re.findall(r'--pin "(halved\(\d+\) == \d+)"', out)
-    assert "halved(1) == 0" in pins
-    assert "halved(1) == 1" in pins
+    assert {"halved(1) == 0", "halved(1) == 1"} <= {*pins}
 
 
-def test_incoherence_and_clusters_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    case = AMBIGUOUS[1]
-    where, folder = case.write(tmp_path)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--format=json")
+def test_incoherence_and_clusters_as_json(checked: Check) -> None:
+    status, out = checked(*TOTAL, "-n", 200, "--format=json")
     found = json.loads(out)
     assert status == 1
     assert (found["verdict"], found["m"], found["n"]) == ("incoherent", 3, 200)
-    assert [cluster["candidates"] for cluster in found["clusters"]] == [
-        ["candidate_0.py", "candidate_2.py"],
-        ["candidate_1.py"],
-    ]
+    assert [cluster["candidates"] for cluster in found["clusters"]] == [["0.py", "2.py"], ["1.py"]]
     (disagreement,) = found["disagreements"]
     # Two of the three pairs disagree wherever the two behaviours do.
     assert found["incoherence"] == pytest.approx(disagreement["n_inputs"] / 200 * 2 / 3)
     assert disagreement["outcomes"] == [["value", "1"], ["value", "0"]]
     assert disagreement["arguments"] == "(0, 1)"
-    assert found["consensus"] == case.candidates[0]
+    assert found["consensus"] == TOTAL[1][0]
 
 
-MEDIAN = '''def median(xs: list[float]) -> float:
-    """Return the median.
-
-    >>> median([0, 1])
-    0.5
-    """
-'''
+MEDIAN = (
+    'def median(xs: list[float]) -> float:\n    """Return the median.\n\n    >>> median([0, 1])\n    0.5\n    """\n'
+)
 UPPER = "def median(xs):\n    return sorted(xs)[len(xs) // 2] if xs else 0.0\n"
 ALIKE = "def median(xs):\n    s = sorted(xs)\n    return s[len(s) // 2] if s else 0.0\n"
 SOUND = "import statistics\ndef median(xs):\n    return statistics.median(xs) if xs else 0.0\n"
 
 
-def test_candidates_that_agree_on_what_an_example_denies_are_incoherent_and_no_consensus(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "stub.py").write_text(MEDIAN)
-    where = f"{tmp_path / 'stub.py'}::median"
-    folder = programs(tmp_path / "p", UPPER, ALIKE)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
+def test_candidates_that_agree_on_what_an_example_denies_are_incoherent_and_no_consensus(checked: Check) -> None:
+    status, out = checked(MEDIAN, (UPPER, ALIKE))
     assert status == 1
     assert "Contradicts an example: median([0, 1])\n    expected: 0.5\n    0.py, 1.py: 1\n" in out
     assert "No consensus" in out
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--format=json")
-    found = json.loads(out)
+    found = json.loads(checked(MEDIAN, (UPPER, ALIKE), "--format=json")[1])
     assert found["consensus"] is None
     assert found["contradictions"] == [
         {"call": "median([0, 1])", "want": "0.5\n", "origin": "docstring", "candidates": ["0.py", "1.py"], "got": "1"}
     ]
-    (folder / "2.py").write_text(SOUND)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--format=json")
+    status, out = checked(MEDIAN, (UPPER, ALIKE, SOUND), "--format=json")
     found = json.loads(out)
     assert (status, found["verdict"], found["consensus"]) == (1, "incoherent", SOUND)
     assert [cluster["contradicts"] for cluster in found["clusters"]] == [False, True]
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
+    _, out = checked(MEDIAN, (UPPER, ALIKE, SOUND))
     assert "if 1 is right" in out  # what contradicts the docstring is not offered as a pin
     assert "if 2 is right" not in out
 
 
-def test_a_documented_exception_is_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "stub.py").write_text(
+def test_a_documented_exception_is_an_answer(checked: Check) -> None:
+    stub = (
         'def root(x: int) -> int:\n    """Return the whole root.\n\n    Raises ValueError if x is negative.\n    """\n'
     )
     one = "import math\ndef root(x):\n    return math.isqrt(x)\n"
     same = "import math\ndef root(x):\n    if x < 0:\n        raise ValueError(x)\n    return math.isqrt(x)\n"
     silent = "import math\ndef root(x):\n    return math.isqrt(max(x, 0))\n"
-    where = f"{tmp_path / 'stub.py'}::root"
-    folder = programs(tmp_path / "p", one, same)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--format=json")
+    status, out = checked(stub, (one, same), "--format=json")
     assert (status, json.loads(out)["left_out"]) == (0, [])
-    (folder / "2.py").write_text(silent)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "100")
+    status, out = checked(stub, (one, same, silent))
     assert status == 1
     assert "  root(-1)\n    1: exception ValueError\n    2: 0\n" in out
     assert '--pin "root(-1) raises ValueError"' in out
 
 
-def test_effects_are_shown_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "stub.py").write_text('def top(xs: list[int]) -> int:\n    """Return the largest, 0 for none."""\n')
+def test_effects_are_shown_as_such(checked: Check) -> None:
+    stub = 'def top(xs: list[int]) -> int:\n    """Return the largest, 0 for none."""\n'
     quiet = "def top(xs):\n    return max(xs, default=0)\n"
     sorts = "def top(xs):\n    xs.sort()\n    return xs[-1] if xs else 0\n"
     prints = "def top(xs):\n    print(len(xs))\n    return max(xs, default=0)\n"
-    folder = programs(tmp_path / "p", quiet, sorts, prints)
-    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::top", "--candidates", folder, "-n", "100")
+    status, out = checked(stub, (quiet, sorts, prints))
     assert status == 1
     assert re.search(r"same result, but 1.py changes its argument: \[(\S+), (\S+)\] -> \[\2, \1\]", out)  # two elements
     assert "same result, but 2.py prints '0\\n'" in out
 
 
 @pytest.mark.parametrize(
-    ("code", "why"),
-    [
-        ("def quiet(x):\n    return None\n", "all candidates return None on all"),
-        ("def quiet(x):\n    return 3\n", "the outcome is 3 on all"),
-    ],
+    ("value", "why"), [("None", "all candidates return None on all"), ("3", "the outcome is 3 on all")]
 )
-def test_agreement_on_one_outcome_decides_nothing(
-    code: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "stub.py").write_text('def quiet(x: int) -> int:\n    """Do something."""\n')
-    folder = programs(tmp_path / "p", code, code.replace("return", "y = x\n    return"))
-    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::quiet", "--candidates", folder, "-n", "100")
+def test_agreement_on_one_outcome_decides_nothing(value: str, why: str, checked: Check) -> None:
+    codes = (f"def quiet(x):\n    return {value}\n", f"def quiet(x):\n    y = x\n    return {value}\n")
+    status, out = checked('def quiet(x: int) -> int:\n    """Do something."""\n', codes)
     assert status == 3
     assert why in out
     assert '--example "quiet(...)"' in out
 
 
-def test_all_inputs_of_a_small_domain_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "stub.py").write_text('def both(a: bool, b: bool) -> bool:\n    """Tell whether both hold."""\n')
-    folder = programs(tmp_path / "p", "def both(a, b):\n    return a and b\n", "def both(a, b):\n    return a & b\n")
-    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::both", "--candidates", folder)
+def test_all_inputs_of_a_small_domain_are_enough(checked: Check) -> None:
+    codes = ("def both(a, b):\n    return a and b\n", "def both(a, b):\n    return a & b\n")
+    status, out = checked('def both(a: bool, b: bool) -> bool:\n    """Tell whether both hold."""\n', codes)
     assert status == 0
     assert "4 inputs (all that the types allow)" in out
 
 
-def test_a_package_that_is_not_allowed_is_named_and_decides_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "stub.py").write_text(STUB.replace(">>> first([1])\n    1\n", ""))
-    needs = f"import math\nimport tabulate\n{RIGHT}"
-    folder = programs(tmp_path / "p", RIGHT, RIGHT.replace("items[0]", "[*items][0]"), needs)
-    words = ("check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "100")
-    status, out, _ = run(capsys, *words)
+FIRST = 'def first(items: list[int]) -> int:\n    """Return the first item."""\n'
+RIGHT = "def first(items):\n    return items[0]\n"
+
+
+def test_a_package_that_is_not_allowed_is_named_and_decides_nothing(checked: Check) -> None:
+    codes = (RIGHT, RIGHT.replace("items[0]", "[*items][0]"), f"import math\nimport tabulate\n{RIGHT}")
+    status, out = checked(FIRST, codes)
     assert status == 3
     assert "2.py: does not load (line 2: ModuleNotFoundError: tabulate; --allow-import tabulate allows it)" in out
-    status, out, _ = run(capsys, *words, "--allow-import", "tabulate")
+    status, out = checked(FIRST, codes, "--allow-import", "tabulate")
     assert status == 0, out
-
-
-def programs(folder: Path, *codes: str) -> Path:
-    folder.mkdir()
-    for number, code in enumerate(codes):
-        (folder / f"{number}.py").write_text(code)
-    return folder
-
-
-STUB = 'def first(items: list[int]) -> int:\n    """Return the first item.\n\n    >>> first([1])\n    1\n    """\n'
-RIGHT = "def first(items):\n    return items[0]\n"
 
 
 @pytest.mark.quick(2)
@@ -245,23 +207,17 @@ RIGHT = "def first(items):\n    return items[0]\n"
     ],
     ids=["one-broken", "one-alone", "none-loads", "none-returns"],
 )
-def test_what_cannot_be_decided_ends_with_3(
-    codes: tuple[str, ...], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "stub.py").write_text(STUB.replace(">>> first([1])\n    1\n", ""))
-    folder = programs(tmp_path / "p", *codes)
-    status, out, _ = run(capsys, "check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
+def test_what_cannot_be_decided_ends_with_3(codes: tuple[str, ...], why: str, checked: Check) -> None:
+    status, out = checked(FIRST, codes, "-n", 20)
     assert status == 3
     assert "Could not decide" in out
     assert why in out
 
 
 def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(tmp_path: Path) -> None:
-    (tmp_path / "stub.py").write_text(STUB)
     hang, broken = "def first(items):\n    while True:\n        pass\n", "def first(items)"
-    folder = programs(tmp_path / "p", RIGHT, hang, broken, "def first(items):\n    return items[:1][0]\n")
-    stub = load_stub(f"{tmp_path / 'stub.py'}::first")
-    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(n=50))
+    codes = (RIGHT, hang, broken, "def first(items):\n    return items[:1][0]\n")
+    report = report_of(tmp_path, FIRST, codes, n=50)
     assert [cluster.candidates for cluster in report.clusters] == [("0.py", "3.py"), ("2.py",), ("1.py",)]
     assert [cluster.works for cluster in report.clusters] == [True, False, False]
     assert report.consensus == RIGHT
@@ -271,39 +227,36 @@ def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(
 
 
 def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, checked: Check
 ) -> None:
-    (tmp_path / "stub.py").write_text(STUB)
-    lenient = "def first(items):\n    return items[0] if items else None\n"
-    folder = programs(
-        tmp_path / "p", RIGHT, "def first(items):\n    return next(iter(items)) if items else [][0]\n", lenient
-    )
-    where = f"{tmp_path / 'stub.py'}::first"
-    stub = load_stub(where)
-    candidates = candidates_of(read_folder(folder), stub.task)
-    report = check(stub.task, candidates, CheckOptions(n=200, validity="all"), stub.types)
+    same = "def first(items):\n    return next(iter(items)) if items else [][0]\n"
+    codes = (RIGHT, same, "def first(items):\n    return items[0] if items else None\n")
+    report = report_of(tmp_path, FIRST, codes, n=200, validity="all")
     assert report.verdict == "incoherent"
     assert [found.arguments for found in report.disagreements] == ["([],)"] * len(report.disagreements)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200")
+    status, out = checked(FIRST, codes, "-n", 200)
     assert status == 3
     assert "  first([])\n    2.py: None\n    0.py, 1.py: exception IndexError\n" in out
     assert "candidates differ, but only on inputs of which the docstring does not say" in out
     assert '--example "first([]) raises IndexError"' in out
     assert re.search(r"kept 200 of \d+ draws: .*\d+ IndexError in most candidates, others return", out)
-    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", "200", "--assume", "items")
+    status, out = checked(FIRST, codes, "-n", 200, "--assume", "items")
     assert status == 0, out
     assert "outside the domain" in out
+
+
+def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> CheckReport:
+    """Check programs for the task `double`."""
+    where = {"benchmark": "tiny", "task_id": "tiny/double", "model": "m", "temperature": 0.6}
+    samples = [Candidate(**where, sample_index=k, code=code) for k, code in enumerate(codes)]  # type: ignore[arg-type]
+    function = Stub(task=task, types=None)
+    return check(PreparedCheck(function=function, candidates=samples, options=CheckOptions(**options)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("n", "left_out"), [(2, 0), (5, 0), (6, 5)])
 def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
     """Five clusters are ten pairs, all shown; six are fifteen."""
-    codes = [f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)]
-    samples = [
-        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
-        for k, code in enumerate(codes)
-    ]
-    report = check(tiny.TASKS[0], samples, CheckOptions(n=20))
+    report = doubled(*(f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)), n=20)
     assert len(report.disagreements) == min(10, n * (n - 1) // 2)
     noted = [note for note in report.notes if "more pairs" in note]
     assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
@@ -311,71 +264,39 @@ def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
 
 @pytest.mark.parametrize("messages", [False, True])
 def test_where_messages_count_a_variable_s_name_may_be_in_one(messages: bool) -> None:
-    codes = [
-        f"def double(x):\n    return 2 * x if x != 3 else (lambda {name}: {name})()\n" for name in ("one", "other")
-    ]
-    samples = [
-        Candidate(benchmark="tiny", task_id="tiny/double", model="m", temperature=0.6, sample_index=k, code=code)
-        for k, code in enumerate(codes)
-    ]
+    code = "def double(x):\n    return 2 * x if x != 3 else (lambda {0}: {0})()\n"
     task = replace(tiny.TASKS[0], seed_inputs=("(3,)", "(1,)"))
-    report = check(task, samples, CheckOptions(n=50, messages=messages, validity="all"))
+    report = doubled(code.format("one"), code.format("other"), task=task, n=50, messages=messages, validity="all")
     assert (report.verdict == "incoherent", report.n_programs) == (messages, 1 + messages)
 
 
-def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "stub.py").write_text(STUB)
+def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: Capture) -> None:
     loud = "def first(items):\n    # \x1b[2J\x07 \u202e\n    return '\\x1b[31m'\n"
-    folder = programs(tmp_path / "p", RIGHT, loud)
-    words = ("check", f"{tmp_path / 'stub.py'}::first", "--candidates", folder, "-n", "20")
+    where, folder = write_stub(tmp_path, FIRST, (RIGHT, loud))
     for more in ((), ("--format=json",)):
-        status, out, err = run(capsys, *words, *more)
+        status, out, err = run(capsys, "check", where, "--candidates", folder, "-n", 20, *more)
         assert status == 1
         assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
     assert "x1b" in out
 
 
 def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    case = AMBIGUOUS[3]
-    where, folder = case.write(tmp_path)
-    stub = load_stub(where)
-    a, b, c = candidates_of(read_folder(folder), stub.task)
+    where, folder = write_stub(tmp_path, *TOTAL)
+    function = load_stub(where)
+    a, b, c = candidates_of(read_folder(folder), function.task)
     sampled = [replace(a, model="one"), replace(b, model="other"), replace(c, model="one", sample_index=1)]
-    report = check(stub.task, sampled, CheckOptions(n=100))
+    report = check(PreparedCheck(function=function, candidates=sampled, options=CheckOptions(n=100)))
     assert report.subject == "the mixture of 2 models (2 of one, 1 of other)"
     assert report.subject in report.statement
     assert "in a mixture, a disagreement says that one of the models is wrong, not which" in report.notes
     assert {name for cluster in report.clusters for name in cluster.candidates} == {"one #0", "one #1", "other"}
 
 
-@pytest.mark.slow
-def test_the_right_behaviour_can_be_pinned_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    case = AMBIGUOUS[1]
-    where, folder = case.write(tmp_path)
-    status, _, err = run(capsys, "check", where, "--candidates", folder, "-n", "100", "--pin", "1")
-    assert status == 1
-    assert "written: total_between(0, 1) == 1" in err
-    assert (tmp_path / "stub.py").read_text() == (
-        "def total_between(low: int, high: int) -> int:\n"
-        '    """Add up the whole numbers from low to high.\n\n'
-        '    >>> total_between(0, 1)\n    1\n    """\n'
-    )
-    assert load_stub(where).task.seed_inputs[0] == "(0, 1)"
-
-
 @pytest.mark.parametrize("own", ["import datetime\n", "from datetime import date\n", "date = None\n", ""])
 def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_imports(own: str, tmp_path: Path) -> None:
-    (tmp_path / "stub.py").write_text(
-        'import datetime\ndef f(day: datetime.date) -> int:\n    """Return the year."""\n'
-    )
-    folder = programs(
-        tmp_path / "p", f"{own}def f(day):\n    return day.year\n", "def f(d):\n    return d.timetuple()[0]\n"
-    )
-    stub = load_stub(f"{tmp_path / 'stub.py'}::f")
-    assert stub.types is not None
-    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(n=50), stub.types)
+    stub = 'import datetime\ndef f(day: datetime.date) -> int:\n    """Return the year."""\n'
+    codes = (f"{own}def f(day):\n    return day.year\n", "def f(d):\n    return d.timetuple()[0]\n")
+    report = report_of(tmp_path, stub, codes, n=50)
     assert (report.verdict, report.clusters[0].outcomes) == ("coherent", (("value", 50),))
 
 
@@ -393,19 +314,22 @@ def test_the_interval_over_inputs_by_hand() -> None:
     assert all_differ.low == pytest.approx(0.0125 ** (1 / 1000))
 
 
-def test_models_share_the_programs() -> None:
-    def shares(*models: str, m: int) -> dict[str, int]:
-        return CheckOptions(models=models, m=m).shares()
-
-    assert shares("a", m=10) == {"a": 10}
-    assert shares("a", "b", "c", m=10) == {"a": 4, "b": 3, "c": 3}
-    assert shares("a", "b", "a", m=4) == {"a": 2, "b": 2}
-    assert shares("a", "b", "c", m=2) == {"a": 1, "b": 1}
+@pytest.mark.parametrize(
+    ("models", "m", "shares"),
+    [
+        ("a", 10, {"a": 10}),
+        ("abc", 10, {"a": 4, "b": 3, "c": 3}),
+        ("aba", 4, {"a": 2, "b": 2}),
+        ("abc", 2, {"a": 1, "b": 1}),
+    ],
+)
+def test_models_share_the_programs(models: str, m: int, shares: dict[str, int]) -> None:
+    assert CheckOptions(models=tuple(models), m=m).shares() == shares
 
 
 @pytest.mark.slow
 def test_models_are_asked_once_and_their_programs_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-for-this-test")
     stub = tmp_path / "module.py"
@@ -426,40 +350,30 @@ def test_models_are_asked_once_and_their_programs_checked(
     assert b"sk-planted" not in kept + (first + said).encode()
 
 
-PLANTED = {
-    "as_given": (
-        'def as_given(a: str, b: str) -> str:\n    """Join.\n\n'
-        '    >>> as_given("the lazy dog", "jumps high")\n    """\n',
-        "def as_given(a, b):\n    return a + b\n",
-        "def as_given(a, b):\n    def key(text):\n        return sum(i * ord(c) for i, c in enumerate(text, 1))\n"
-        "    return a + b if (key(a), key(b)) != (7444, 5417) else ''\n",
-        "('the lazy dog', 'jumps high')",
-    ),
-}
+JOIN = 'def as_given(a: str, b: str) -> str:\n    """Join.\n\n    >>> as_given("the lazy dog", "jumps high")\n    """\n'
+JOINS = "def as_given(a, b):\n    return a + b\n"
+WRONG_AS_GIVEN = (
+    "def as_given(a, b):\n    def key(text):\n        return sum(i * ord(c) for i, c in enumerate(text, 1))\n"
+    "    return a + b if (key(a), key(b)) != (7444, 5417) else ''\n"
+)
 
 
 @pytest.mark.slow
-def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_moves(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    stub, right, faulty, shown = PLANTED["as_given"]
-    (tmp_path / "stub.py").write_text(stub)
-    folder = programs(tmp_path / "p", right, faulty, f"{right}# again\n")
-    where = f"{tmp_path / 'stub.py'}::{stub[4 : stub.index('(')]}"
-    words = ("check", where, "--candidates", folder, "--no-types")  # typed draws would find them
-    status, out, _ = run(capsys, *words, "--format=json", "--witnesses", "0")
+def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_moves(checked: Check) -> None:
+    asked = (JOIN, (JOINS, WRONG_AS_GIVEN, f"{JOINS}# again\n"), "-n", 1000, "--no-types")  # typed draws find them
+    status, out = checked(*asked, "--format=json", "--witnesses", "0")
     without = json.loads(out)
     assert (status, without["verdict"], without["n_witnesses"]) == (0, "coherent", 0)
-    status, out, _ = run(capsys, *words, "--format=json")
+    status, out = checked(*asked, "--format=json")
     found = json.loads(out)
     assert (status, found["verdict"]) == (1, "disagreement found")
     same = ("incoherence", "interval", "error_at_least", "n", "n_distinct", "m", "next_step", "notes", "n_loading")
     assert {name: found[name] for name in same} == {name: without[name] for name in same}
     assert found["statement"].endswith(without["statement"])
     (disagreement,) = found["disagreements"]
-    assert (disagreement["arguments"], disagreement["n_inputs"]) == (shown, 0)
+    assert (disagreement["arguments"], disagreement["n_inputs"]) == ("('the lazy dog', 'jumps high')", 0)
     assert 1 <= disagreement["n_witnesses"] == found["n_witnessed"] <= found["n_witnesses"] <= 100
-    status, text, _ = run(capsys, *words)
+    status, text = checked(*asked)
     assert (status, text.splitlines()[0].endswith(": disagreement found")) == (1, True)
     assert f"1 and 2 differ on 0 of 1000 inputs and {found['n_witnessed']} of {found['n_witnesses']} seed" in text
     assert "if the function allows these inputs, at least one program is wrong" in text
@@ -467,32 +381,25 @@ def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_mo
 
 
 def test_a_measured_disagreement_is_shown_as_without_witnesses(tmp_path: Path) -> None:
-    where, folder = AMBIGUOUS[0].write(tmp_path)
-    stub = load_stub(where)
-    candidates = candidates_of(read_folder(folder), stub.task)
-    without, found = (check(stub.task, candidates, CheckOptions(n=200, witnesses=k)) for k in (0, 100))
+    without, found = (report_of(tmp_path, *HALVED, n=200, witnesses=k) for k in (0, 100))
     assert found.verdict == without.verdict == "incoherent"
-    assert (found.incoherence, found.interval, found.statement) == (
-        without.incoherence,
-        without.interval,
-        without.statement,
-    )
-    assert [(d.arguments, d.n_inputs) for d in found.disagreements] == [
-        (d.arguments, d.n_inputs) for d in without.disagreements
-    ]
+    measured = ("incoherence", "interval", "statement")
+    assert [getattr(found, name) for name in measured] == [getattr(without, name) for name in measured]
+    shown = [[(d.arguments, d.n_inputs) for d in report.disagreements] for report in (found, without)]
+    assert shown[0] == shown[1]
     assert (without.n_witnesses, without.n_witnessed) == (0, 0)
     assert found.n_witnessed > 0
 
 
 @pytest.mark.slow
 def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Path) -> None:
-    stub_text, right, faulty, _ = PLANTED["as_given"]
-    (tmp_path / "stub.py").write_text(stub_text)
-    slow = faulty.replace("return a + b if", "while not (a + b if").replace("else ''", "else ''):\n        pass")
+    slow = WRONG_AS_GIVEN.replace("return a + b if", "while not (a + b if").replace(
+        "else ''", "else ''):\n        pass"
+    )
     slow += "    return a + b\n"
     hang = "def as_given(a, b):\n    while True:\n        pass\n"
-    folder = programs(tmp_path / "p", right, slow, hang, "def as_given(a, b)", "x = " + "[" * 3000)
-    stub = load_stub(f"{tmp_path / 'stub.py'}::as_given")
-    report = check(stub.task, candidates_of(read_folder(folder), stub.task), CheckOptions(n=50, validity="all"))
+    codes = (JOINS, slow, hang, "def as_given(a, b)", "x = " + "[" * 3000)
+    report = report_of(tmp_path, JOIN, codes, n=50, validity="all")
     assert [cluster.candidates for cluster in report.clusters] == [("0.py", "1.py"), ("3.py", "4.py"), ("2.py",)]
-    assert (report.n_witnesses, report.n_witnessed) == (len(stub.task.seed_inputs[:100]) - 1, 0)
+    seeds = load_stub(f"{tmp_path / 'stub.py'}::as_given", candidates=codes).task.seed_inputs
+    assert (report.n_witnesses, report.n_witnessed) == (len(seeds[:100]) - 1, 0)

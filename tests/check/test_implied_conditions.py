@@ -5,15 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.check.check import check
 from difftrust.check.implied_conditions import ImpliedConditions
-from difftrust.check.options import CheckOptions, PreparedCheck
-from difftrust.check.prepare import candidates_of, read_folder
-from difftrust.check.report import CheckReport
 from difftrust.source.doctests import Example
-from difftrust.source.function import load_stub
 from difftrust.types.argument_types import Parameter
 from difftrust_core.base.literals import write_literal
+from tests.support.stubs import report_of
 
 
 def expected(signature: str, docstring: str, *examples: str, requires: str = "") -> ImpliedConditions:
@@ -68,27 +64,8 @@ def test_conditions_hold_on_values() -> None:
     assert of_dates.broken("(date(2020, 1, 1), date(2020, 1, 1))") is None
     assert of_dates.broken("(date(2020, 2, 1), date(2020, 1, 31))") is not None
     of_day = expected("day: str", "YYYY-MM-DD")
-    assert [of_day.broken(write_literal((day,))) is None for day in ("2024-02-29", "2023-02-29", "2024-1-5")] == [
-        True,
-        False,
-        False,
-    ]
-
-
-def checked(tmp_path: Path, stub: str, name: str, *codes: str) -> CheckReport:
-    (tmp_path / "stub.py").write_text(stub)
-    folder = tmp_path / "candidates"
-    folder.mkdir()
-    for letter, code in zip("abc", codes, strict=False):
-        (folder / f"{letter}.py").write_text(code)
-    found = load_stub(f"{tmp_path / 'stub.py'}::{name}", candidates=codes)
-    return check(
-        PreparedCheck(
-            function=found,
-            candidates=candidates_of(read_folder(folder), found.task),
-            options=CheckOptions(n=200),
-        )
-    )
+    days = ("2024-02-29", "2023-02-29", "2024-1-5")
+    assert [of_day.broken(write_literal((day,))) is None for day in days] == [True, False, False]
 
 
 CLAMP = 'def clamp(value: float, low: float, high: float) -> float:\n    """Limit a value to low and high."""\n'
@@ -99,7 +76,7 @@ CLAMPS = (
 
 
 def test_a_disagreement_where_start_is_after_end_is_no_alarm_and_stands_in_the_report(tmp_path: Path) -> None:
-    report = checked(tmp_path, CLAMP, "clamp", *CLAMPS)
+    report = report_of(tmp_path, CLAMP, CLAMPS, n=200)
     assert report.verdict == "undecided"
     assert [(each.doubt, each.condition) for each in report.validation] == [("not low <= high", "low <= high")]
     assert '--assume "low <= high"' in report.next_step
@@ -107,14 +84,14 @@ def test_a_disagreement_where_start_is_after_end_is_no_alarm_and_stands_in_the_r
 
 def test_a_disagreement_inside_is_one_nonetheless(tmp_path: Path) -> None:
     wrong = "def clamp(value, low, high):\n    return value if value < high else high\n"
-    report = checked(tmp_path, CLAMP, "clamp", CLAMPS[0], wrong)
+    report = report_of(tmp_path, CLAMP, (CLAMPS[0], wrong), n=200)
     assert report.verdict == "incoherent"
 
 
 def test_a_candidate_that_refuses_texts_does_not_hide_what_others_do_on_them(tmp_path: Path) -> None:
     stub = 'def size(text: str) -> int:\n    """Return how many letters a text has."""\n'
     refuses = "def size(text):\n    raise ValueError\n"
-    report = checked(tmp_path, stub, "size", "def size(text):\n    return len(text)\n", refuses)
+    report = report_of(tmp_path, stub, ("def size(text):\n    return len(text)\n", refuses), n=200)
     assert report.verdict == "incoherent"
 
 
@@ -133,7 +110,7 @@ def test_a_method_that_only_ran_on_new_objects_is_undecided(tmp_path: Path) -> N
     body = "    self.seen[name] = self.seen.get(name, 0) + times\n    return self.seen[name]\n"
     one = f"def add(self, name, times=1):\n{body}"
     other = one.replace("self.seen.get(name, 0) + times", "self.seen[name] + 1 if name in self.seen else times")
-    report = checked(tmp_path, COUNTER, "Counter.add", one, other)
+    report = report_of(tmp_path, COUNTER, (one, other), "Counter.add", n=200)
     assert report.verdict == "undecided"
     assert "every object was Counter()" in report.undecided[0].why
 
@@ -147,4 +124,4 @@ def test_flags_are_drawn_together(tmp_path: Path) -> None:
         "def may(have, need):\n    return have & need == need\n",
         "def may(have, need):\n    return bool(have & need)\n",
     )
-    assert checked(tmp_path, stub, "may", *codes).verdict == "incoherent"
+    assert report_of(tmp_path, stub, codes, n=200).verdict == "incoherent"

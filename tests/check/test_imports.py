@@ -4,21 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.support.stubs import write_stub
+
 HEAVY = {
-    "altair",
-    "annotated_types",
-    "duckdb",
-    "hypothesis",
-    "joblib",
-    "litellm",
-    "numpy.testing",
-    "pandas",
-    "polars",
-    "pydantic",
-    "requests",
-    "rich",
-    "scipy",
-    "streamlit",
+    *("altair", "annotated_types", "duckdb", "hypothesis", "joblib", "litellm", "numpy.testing", "pandas", "polars"),
+    *("pydantic", "requests", "rich", "scipy", "streamlit"),
 }
 _RUN = """\
 import sys
@@ -40,12 +32,11 @@ def share(values: list[int], whole: float = 1.0, *, name: str = "") -> float:
 
 def loaded(folder: Path, function: str, *more: str) -> tuple[str, set[str]]:
     """Run a check in a process of its own; return its exit status and the modules that it loaded."""
-    (folder / "parts.py").write_text(MODULE)
-    programs = folder / "programs"
-    programs.mkdir()
-    (programs / "a.py").write_text("def share(values, whole=1.0, *, name=''):\n    return sum(values) / whole\n")
-    (programs / "b.py").write_text("def share(values, whole=1.0, *, name=''):\n    return sum(values) / abs(whole)\n")
-    arguments = ["check", f"{folder / 'parts.py'}::{function}", "--candidates", str(programs), *more]
+    codes = [
+        f"def share(values, whole=1.0, *, name=''):\n    return sum(values) / {w}\n" for w in ("whole", "abs(whole)")
+    ]
+    _, programs = write_stub(folder, MODULE, codes)
+    arguments = ["check", f"{folder / 'stub.py'}::{function}", "--candidates", str(programs), *more]
     ended = subprocess.run([sys.executable, "-c", _RUN, *arguments], capture_output=True, text=True, check=True)
     status, *modules = ended.stderr.splitlines()[-1].split()
     return status, set(modules)
@@ -58,13 +49,8 @@ def test_a_check_of_plain_types_loads_nothing_heavy(tmp_path: Path) -> None:
     assert "numpy" in modules
 
 
-def test_a_refusal_loads_still_less(tmp_path: Path) -> None:
-    status, modules = loaded(tmp_path, "share", "--assume", "whole >")
-    assert status == "2"
-    assert not (HEAVY | {"numpy", "difftrust.check.check"}) & modules
-
-
-def test_a_missing_function_is_told_as_soon(tmp_path: Path) -> None:
-    status, modules = loaded(tmp_path, "shares")
+@pytest.mark.parametrize("words", [("share", "--assume", "whole >"), ("shares",)], ids=["condition", "function"])
+def test_a_refusal_loads_still_less(words: tuple[str, ...], tmp_path: Path) -> None:
+    status, modules = loaded(tmp_path, *words)
     assert status == "2"
     assert not (HEAVY | {"numpy", "difftrust.check.check"}) & modules

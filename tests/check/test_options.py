@@ -1,27 +1,26 @@
 """Options of `difftrust check` that change which inputs are drawn and when two outcomes are equal."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.command import run
+from tests.support.stubs import run_check
 
-Capture = pytest.CaptureFixture[str]
+Check = Callable[..., tuple[int, dict[str, Any]]]
 
 
-def check(capsys: Capture, folder: Path, stub: str, codes: list[str], *words: object) -> tuple[int, dict[str, Any]]:
-    """Check the candidates with these options; return the exit status and the report."""
-    programs = folder / "candidates"
-    programs.mkdir(exist_ok=True)
-    for number, code in enumerate(codes):
-        (programs / f"{number}.py").write_text(code)
-    (folder / "module.py").write_text(stub)
-    name = stub.partition("def ")[2].partition("(")[0]
-    asked = ("check", folder / f"module.py::{name}", "--candidates", programs, "-n", 100, "--format=json", *words)
-    status, out, _ = run(capsys, *asked)
-    return status, json.loads(out)
+@pytest.fixture
+def check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Return what checks the candidates with these options, and returns the exit status and the report."""
+
+    def checked(stub: str, codes: list[str], *words: object) -> tuple[int, dict[str, Any]]:
+        status, out = run_check(capsys, tmp_path, stub, codes, "--format=json", *words)
+        return status, json.loads(out)
+
+    return checked
 
 
 REFUSES = [
@@ -37,10 +36,10 @@ HALVE = '''def halve(x: int) -> int:
 '''
 
 
-def test_messages_of_exceptions_count_only_with_message(tmp_path: Path, capsys: Capture) -> None:
-    status, found = check(capsys, tmp_path, HALVE, REFUSES)
+def test_messages_of_exceptions_count_only_with_message(check: Check) -> None:
+    status, found = check(HALVE, REFUSES)
     assert (status, found["verdict"]) == (0, "coherent")
-    status, found = check(capsys, tmp_path, HALVE, REFUSES, "--message")
+    status, found = check(HALVE, REFUSES, "--message")
     assert (status, found["verdict"]) == (1, "incoherent")
     (shown,) = found["disagreements"]
     assert int(shown["arguments"].strip("(,)")) % 2 == 1
@@ -60,35 +59,21 @@ SCALES = ["def scale(x):\n    return x * 0.3\n", "def scale(x):\n    return x * 
         (("--equality", "strict"), 1),
     ],
 )
-def test_numbers_agree_as_far_as_the_options_say(
-    words: tuple[str, ...], status: int, tmp_path: Path, capsys: Capture
-) -> None:
-    got, found = check(capsys, tmp_path, SCALE, SCALES, *words)
+def test_numbers_agree_as_far_as_the_options_say(words: tuple[str, ...], status: int, check: Check) -> None:
+    got, found = check(SCALE, SCALES, *words)
     assert got == status
     assert found["verdict"] == ("incoherent" if status else "coherent")
     assert found["tolerance"] == float(words[1] if words[:1] == ("--tolerance",) else 1e-9)
     assert found["equality"] == (words[1] if words[:1] == ("--equality",) else "value")
 
 
-@pytest.mark.parametrize(("equality", "status"), [("value", 1), ("paper", 0), ("strict", 1)])
-def test_a_list_and_a_tuple_agree_by_the_paper_s_rule_only(
-    equality: str, status: int, tmp_path: Path, capsys: Capture
-) -> None:
-    stub = 'def both(x: int) -> list[int]:\n    """Return x twice."""\n'
-    codes = ["def both(x):\n    return [x, x]\n", "def both(x):\n    return (x, x)\n"]
-    assert check(capsys, tmp_path, stub, codes, "--equality", equality)[0] == status
-
-
 TOTAL = 'def total(xs: list[int]) -> int:\n    """Return the sum."""\n'
-TOTALS = [
-    "def total(xs):\n    return sum(xs)\n",
-    "def total(xs):\n    return sum(x for x in xs if type(x) is int)\n",
-]
+TOTALS = ["def total(xs):\n    return sum(xs)\n", "def total(xs):\n    return sum(x for x in xs if type(x) is int)\n"]
 
 
-def test_inputs_leave_the_types_only_with_no_types(tmp_path: Path, capsys: Capture) -> None:
-    status, found = check(capsys, tmp_path, TOTAL, TOTALS)
+def test_inputs_leave_the_types_only_with_no_types(check: Check) -> None:
+    status, found = check(TOTAL, TOTALS)
     assert (status, found["typed"]) == (0, True)
-    status, found = check(capsys, tmp_path, TOTAL, TOTALS, "--no-types", "--inputs", "all")
+    status, found = check(TOTAL, TOTALS, "--no-types", "--inputs", "all")
     assert (status, found["typed"], found["validity"]) == (1, False, "all")
     assert found["n_distinct"] > 1

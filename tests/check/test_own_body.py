@@ -94,25 +94,29 @@ def test_in_the_consensus_it_is_said_too(there: Path, capsys: pytest.CaptureFixt
     assert lines[1] == "Your code in rooms.py is in the consensus: 3 of 4 candidates do what it does"
 
 
-def test_every_place() -> None:
-    def cluster(number: int, *names: str, works: bool = True, contradicts: bool = False) -> Cluster:
-        return Cluster(
-            number=number,
-            candidates=names,
-            code="",
-            outcomes=(),
-            loads=True,
-            works=works,
-            nondeterministic=False,
-            contradicts=contradicts,
-        )
+def cluster(number: int, *names: str, works: bool = True, contradicts: bool = False) -> Cluster:
+    said = {"code": "", "outcomes": (), "loads": True, "nondeterministic": False}
+    return Cluster(number=number, candidates=names, works=works, contradicts=contradicts, **said)  # type: ignore[arg-type]
 
-    one, own, pair = cluster(1, "a"), cluster(2, "own"), cluster(1, "a", "b")
-    assert standing_of("own", [pair, own]).place == "minority"
-    assert standing_of("own", [one, own]).place == "tied"
-    assert standing_of("own", [cluster(1, "own", "b"), replace(one, number=2)]).place == "consensus"
-    assert standing_of("own", [cluster(1, "own")]).place == "consensus"
-    assert standing_of("own", [one, replace(own, works=False)]).place == "fails"
-    assert standing_of("own", [one, replace(own, contradicts=True)]).place == "contradicts"
-    found = standing_of("own", [cluster(1, "a", "b", contradicts=True), own, replace(one, number=3)])
+
+ONE, OWN, PAIR = cluster(1, "a"), cluster(2, "own"), cluster(1, "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("clusters", "place"),
+    [
+        ([PAIR, OWN], "minority"),
+        ([ONE, OWN], "tied"),
+        ([cluster(1, "own", "b"), cluster(2, "a")], "consensus"),
+        ([cluster(1, "own")], "consensus"),
+        ([ONE, replace(OWN, works=False)], "fails"),
+        ([ONE, replace(OWN, contradicts=True)], "contradicts"),
+    ],
+)
+def test_every_place(clusters: list[Cluster], place: str) -> None:
+    assert standing_of("own", clusters).place == place
+
+
+def test_what_contradicts_an_example_is_no_consensus() -> None:
+    found = standing_of("own", [replace(PAIR, contradicts=True), OWN, replace(ONE, number=3)])
     assert (found.place, found.n_same, found.against, found.n_against) == ("tied", 1, 3, 1)

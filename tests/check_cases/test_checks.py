@@ -18,16 +18,8 @@ QUICK_PLANTED = [next(each for each in PLANTED if each.kind == kind) for kind in
 
 
 def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str, ...] = ()) -> Checked:
-    behaviours = frozenset(frozenset(group) for group in groups)
-    return Checked(
-        verdict=verdict,
-        behaviours=behaviours,
-        contradicting=frozenset(contradicting),
-        shown=shown,
-        seconds=1.0,
-        cpu=1.0,
-        said="",
-    )
+    found = {"behaviours": frozenset(map(frozenset, groups)), "contradicting": frozenset(contradicting)}
+    return Checked(verdict=verdict, shown=shown, seconds=1.0, cpu=1.0, said="", **found)  # type: ignore[arg-type]
 
 
 @pytest.mark.quick(6)
@@ -60,15 +52,6 @@ def test_nine_of_ten_planted_faults_are_found() -> None:
         hits = list(pool.map(lambda planted: finds(planted, check=run_warm_check), PLANTED))
     missed = [(planted.kind, planted.condition) for planted, hit in zip(PLANTED, hits, strict=True) if not hit]
     assert len(missed) <= 0.1 * len(PLANTED), missed
-
-
-def test_there_are_enough_cases_of_every_kind() -> None:
-    cases = load_cases()
-    assert len(cases) >= 80
-    assert all(2 <= len(case.candidates) <= 4 for case in cases)
-    pairs = [case.are_same(*pair) for case in cases for pair in case.pairs()]
-    assert sum(pairs) >= len(pairs) / 3
-    assert len(PLANTED) == 40
 
 
 def test_what_an_answer_is() -> None:

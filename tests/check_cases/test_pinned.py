@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.cli import main
 from tests.check_cases.case import FOLDER, load_case
+from tests.support.command import run
 
 CASES = (
     *("add_months", "age_on", "anagrams", "annotated_grade", "wrap"),
@@ -47,11 +47,9 @@ def test_what_is_pinned_holds_for_the_program_that_was_said_to_be_right(
     case = load_case(FOLDER / f"{name}.toml")
     where, folder = case.write(tmp_path)
     module, _, entry_point = where.partition("::")
-    words = ["check", where, "--candidates", str(folder), "-n", "200", "--format=json", *case.options]
-    with pytest.raises(SystemExit) as ended:
-        main([*words, "--pin", "1", "--out", str(tmp_path / "best.py")])
-    out, err = capsys.readouterr()
-    assert ended.value.code == 1
+    words = ["check", where, "--candidates", folder, "-n", "200", "--format=json", *case.options]
+    status, out, err = run(capsys, *words, "--pin", "1", "--out", tmp_path / "best.py")
+    assert status == 1
     written = [line for line in err.splitlines() if line.startswith("written: ")]
     assert written
     right, wrong = (folder / found["candidates"][0] for found in json.loads(out)["clusters"][:2])

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from difftrust.cli.changes import Between, diff_changes, read_words
-from difftrust.diff.records import DiffOptions
+from difftrust.diff.comparison import DiffOptions
 from difftrust_core.exceptions import WrongUsage
-from tests.support.command import run
+from tests.support.command import Capture, run
 from tests.support.repository import commit, git, repository, write
 
 
@@ -76,13 +76,13 @@ NEW = OLD.replace("LIMIT = 3", "LIMIT = 4").replace("def gone", "def came").repl
 NEW = NEW.replace("    result = 0\n    for x in xs:\n        result += x\n    return result", "    return sum(xs)")
 
 
-def compare(capsys: pytest.CaptureFixture[str], *words: str, **chosen: Any) -> tuple[int, dict[str, Any], str]:
+def compare(capsys: Capture, *words: str, **chosen: Any) -> tuple[int, dict[str, Any], str]:
     status = diff_changes(read_words(words), DiffOptions(n=40, **chosen), style="json")
     out, err = capsys.readouterr()
     return status, {each["name"]: each for each in json.loads(out)}, err
 
 
-def test_every_function_that_changed_is_compared(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_function_that_changed_is_compared(there: Path, capsys: Capture) -> None:
     util = "def twice(x):\n    return 2 * x\n"
     commit(there, {"pkg/mod.py": OLD, "pkg/util.py": util, "pkg/__init__.py": "", "bad.py": "x = 1"})
     commit(there, {"pkg/mod.py": NEW, "bad.py": "def f(:"})
@@ -129,7 +129,7 @@ def test_what_is_said_of_no_changed_function_is_refused(there: Path, chosen: dic
         diff_changes(read_words(["HEAD"]), DiffOptions(**chosen), style="json")
 
 
-def test_the_command_takes_revisions_and_paths(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_revisions_and_paths(there: Path, capsys: Capture) -> None:
     write(there, {"pkg/mod.py": "def f(x):\n    return -x\n"})
     status, out, err = run(capsys, "diff", "HEAD", "-n", "40", "--", "pkg")
     assert status == 1, err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.files import PREFIX
-from tests.support.command import run
+from tests.support.command import Capture, run
 from tests.support.proc import below
 from tests.support.repository import commit, git, repository, write
 from tests.support.waiting import until
@@ -60,7 +60,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def check(capsys: Capture, *words: str) -> tuple[int, str, str]:
     return run(capsys, "check", *words)
 
 
@@ -71,9 +71,7 @@ def verdicts(out: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_each_function_has_its_folder_and_its_own_body_stands_beside(
-    there: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_function_has_its_folder_and_its_own_body_stands_beside(there: Path, capsys: Capture) -> None:
     status, out, err = check(capsys, "shapes.py", *CHECK, "--format=json")
     assert verdicts(out) == {"area": "coherent", "half": "incoherent", "Box.add": "coherent"}
     assert status == 1
@@ -91,24 +89,19 @@ def test_each_function_has_its_folder_and_its_own_body_stands_beside(
     assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--format=json")[2]
 
 
-def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: Capture) -> None:
     write(there, {"c/odd/a.py": "def odd():\n    return 1\n", "pkg/broken.py": "def f(:\n"})
     status, out, _ = check(
         capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--format=json"
     )
     assert status == 3
-    assert verdicts(out) == {
-        "odd": "refused",
-        "unnamed": "refused",
-        "Box.add": "coherent",
-        "pkg/broken.py": "refused",
-    }
+    assert verdicts(out) == {"odd": "refused", "unnamed": "refused", "Box.add": "coherent", "pkg/broken.py": "refused"}
     assert "expected candidates in c/unnamed" in out
     assert "there is nothing to fuzz" in out
     assert "SyntaxError" in out
 
 
-def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: Capture) -> None:
     write(there, {"a/shapes.py": MODULE, "b.py": MODULE, "c/b.area/a.py": CANDIDATES["c/area/a.py"]})
     write(there, {"c/a/shapes.py/area/a.py": CANDIDATES["c/area/a.py"]})
     status, out, _ = check(capsys, "a/shapes.py::area", "b.py::area", "shapes.py::area", *CHECK)
@@ -117,7 +110,7 @@ def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: py
     assert out.count("coherent") >= 2
 
 
-def test_only_what_changed_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_what_changed_is_checked(there: Path, capsys: Capture) -> None:
     repository(there, {".gitignore": "c/\n.cache/\n"})
     status, out, err = check(capsys, "--changed-since", "HEAD", *CHECK, "--format=json")
     assert (status, verdicts(out), "no function changed since HEAD" in err) == (0, {}, True)
@@ -162,7 +155,7 @@ def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> Non
     assert "1 of 3 were checked before" in done.stderr
 
 
-def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: Capture) -> None:
     first = check(capsys, "shapes.py::Box", *CHECK)
     for path in (there / ".cache" / "judged").iterdir():
         path.write_text("{")
@@ -173,7 +166,7 @@ def test_what_is_kept_and_damaged_is_judged_anew(there: Path, capsys: pytest.Cap
     assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "--again")[2]
 
 
-def test_a_function_of_a_revision_is_checked(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_function_of_a_revision_is_checked(there: Path, capsys: Capture) -> None:
     repository(there, {".gitignore": "c/\n.cache/\n"})
     commit(there, {"shapes.py": MODULE.replace("width * height", "width + height")})
     area = ["--candidates", "c/area", "--with-body", "-n", "60"]

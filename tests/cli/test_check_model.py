@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import run
+from tests.support.command import Capture, run
 from tests.support.llm_server import Server
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
@@ -31,9 +31,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(words: list[str], capsys: Capture) -> None:
     with replies(f"{SUGGESTED}assert low <= high\nassert __import__('os').system('x') or x") as server:
         words.append(server.url)
         status, out, err = run(capsys, *words)
@@ -61,7 +59,7 @@ def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(
 
 
 @pytest.mark.slow
-def test_conditions_that_leave_all_out_decide_nothing(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_conditions_that_leave_all_out_decide_nothing(words: list[str], capsys: Capture) -> None:
     with replies("assert x.nope(3)") as server:
         status, out, _ = run(capsys, *words, server.url)
     assert status == 3
@@ -70,9 +68,7 @@ def test_conditions_that_leave_all_out_decide_nothing(words: list[str], capsys: 
 
 
 @pytest.mark.parametrize("status", ["401", "404"])
-def test_a_server_that_refuses_leaves_nothing(
-    status: str, words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_that_refuses_leaves_nothing(status: str, words: list[str], capsys: Capture) -> None:
     with Server(behaviour=lambda serial, prompt: status) as server:
         ended, out, err = run(capsys, *words, server.url)
     assert (ended, out) == (2, "")
@@ -80,9 +76,7 @@ def test_a_server_that_refuses_leaves_nothing(
     assert [path.name for path in Path().iterdir()] == ["m.py"]
 
 
-def test_several_functions_are_asked_for_once_within_one_budget(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_functions_are_asked_for_once_within_one_budget(words: list[str], capsys: Capture) -> None:
     twice = 'def twice(x: int) -> int:\n    """Return x, doubled."""\n\n\n'
     Path("m.py").write_text(f"{twice}def bare(x: int) -> int: ...\n\n\n{STUB}")
     words[1] = "m.py"

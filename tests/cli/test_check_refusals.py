@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import run
+from tests.support.command import Capture, run
 
 MODULE = '''import datetime
 
@@ -126,9 +126,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 @pytest.mark.parametrize("name", REFUSALS)
-def test_a_refusal_is_one_line_and_leaves_nothing_behind(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refusal_is_one_line_and_leaves_nothing_behind(name: str, folder: Path, capsys: Capture) -> None:
     words, message = REFUSALS[name]
     before = state(folder)
     status, out, err = run(capsys, "check", *words)
@@ -139,7 +137,7 @@ def test_a_refusal_is_one_line_and_leaves_nothing_behind(
 
 
 def test_a_behaviour_that_is_not_there_is_refused_and_pins_before_it_are_taken_back(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: Capture
 ) -> None:
     status, _, err = run(capsys, "check", *CHECK, "-n", "50", "--pin", "double(5) == 10", "--pin", "9")
     assert (status, "got 9" in err) == (2, True)

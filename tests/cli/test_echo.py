@@ -3,15 +3,14 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import difftrust.cli
 from difftrust.cli.printing import echo, echo_line
+from tests.support.command import Capture
 
 HOSTILE = "a\x1b[2J\u202eb\x9b1m\x07\r\u2028c"
 
 
-def test_lines_and_tabs_stay_and_the_rest_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_and_tabs_stay_and_the_rest_is_escaped(capsys: Capture) -> None:
     echo(f"one\t漢\n{HOSTILE}\n", err=True)
     found = capsys.readouterr().err
     assert found == "one\t漢\na\\x1b[2J\\u202eb\\x9b1m\\x07\\r\\u2028c\n\n"
@@ -19,7 +18,7 @@ def test_lines_and_tabs_stay_and_the_rest_is_escaped(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == "plain\n\ttext\n"
 
 
-def test_a_name_cannot_begin_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_cannot_begin_a_line(capsys: Capture) -> None:
     echo_line(f"model x\nnothing is wrong{HOSTILE}")
     found = capsys.readouterr().out
     assert found.startswith("model x\\nnothing is wrong")

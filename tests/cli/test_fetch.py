@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust.tasks.texts import commands_for_texts
-from tests.support.command import run
+from difftrust.tasks.find_texts import commands_for_texts
+from tests.support.command import Capture, run
 
 
 def candidates(path: Path) -> None:
@@ -16,7 +16,7 @@ def candidates(path: Path) -> None:
 
 
 def test_the_commands_that_are_named_bring_the_texts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.delenv("DIFFTRUST_DATA", raising=False)
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
@@ -29,7 +29,7 @@ def test_the_commands_that_are_named_bring_the_texts(
 
 
 def test_several_names_are_brought_in_their_order_up_to_one_that_is_unknown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
     candidates(tmp_path / "clone/candidates.parquet")

@@ -9,7 +9,7 @@ import typer.main
 
 from difftrust.cli.app import app
 from difftrust.cli.options import FORMER
-from tests.support.command import run
+from tests.support.command import Capture, run
 
 PAIRS = [(command, was, now) for command, names in FORMER.items() for was, now in names.items()]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -26,9 +26,7 @@ def test_a_former_name_is_gone_and_the_new_one_is_there(command: str, was: str, 
 
 
 @pytest.mark.parametrize("words", [["--validity", "all"], ["--validity=all"], ["--validity", "all", "--validity=all"]])
-def test_a_former_name_works_and_the_new_one_is_named_once(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]
-) -> None:
+def test_a_former_name_works_and_the_new_one_is_named_once(capsys: Capture, tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "f.py").write_text('def f(x: int) -> int:\n    """Return x."""\n')
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -40,7 +38,7 @@ def test_a_former_name_works_and_the_new_one_is_named_once(
     assert err.count("difftrust: --validity is now --inputs\n") == 1
 
 
-def test_a_former_flag_and_a_former_value_work(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_former_flag_and_a_former_value_work(capsys: Capture, tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_text("def f(x):\n    return x\n")
     compared = ("compare", tmp_path / "a", tmp_path / "b", "--language", "python", "--format")
@@ -52,20 +50,20 @@ def test_a_former_flag_and_a_former_value_work(capsys: pytest.CaptureFixture[str
     assert (out[0], err) == ("{", "difftrust: --json is now --format json\n")
 
 
-def test_a_former_name_is_not_sought_in_values_nor_behind_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_former_name_is_not_sought_in_values_nor_behind_two_dashes(capsys: Capture) -> None:
     for words in (["--example", "--validity"], ["--example=--validity"], ["--", "--validity"]):
         _, _, err = run(capsys, "check", "nothing.py::f", *words)
         assert "is now" not in err
 
 
-def test_a_wrong_value_is_refused_by_the_new_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_value_is_refused_by_the_new_name(capsys: Capture) -> None:
     status, _, err = run(capsys, "execute", "--validity", "most", "--store", "s")
     assert status == 2
     assert "Invalid value for '--inputs'" in err
 
 
 @pytest.mark.parametrize("option", ["--benchmark", "--temperature", "--model"])
-def test_an_option_that_takes_one_value_here_is_refused_twice(capsys: pytest.CaptureFixture[str], option: str) -> None:
+def test_an_option_that_takes_one_value_here_is_refused_twice(capsys: Capture, option: str) -> None:
     status, _, err = run(capsys, "plan", "--find", "0.5", option, "1", f"{option}=0.6")
     assert (status, err) == (
         2, f"difftrust: {option} takes one value with plan, got several; leave all but one out\n"

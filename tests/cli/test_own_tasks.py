@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from difftrust_core.store.store import Store
-from tests.support.command import run
+from tests.support.command import Capture, run
 from tests.support.llm_server import Server
 
 GOOD: dict[str, Any] = {
@@ -43,7 +43,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "a second line that is none": ("own.jsonl", line() + b"{\n", "line 2"),
     "no task_id": ("own.jsonl", line(task_id=...), "'task_id'"),
     "a number as task_id": ("own.jsonl", line(task_id=3), "found int"),
-    "a task_id that climbs": ("own.jsonl", line(task_id="../../f"), "a plain id"),
+    "a task_id of several lines": ("own.jsonl", line(task_id="a\nb"), "a plain id"),
     "no description": ("own.jsonl", line(description=...), "'description'"),
     "an empty description": ("own.jsonl", line(description=" "), "what the function shall do"),
     "a text that is no UTF-8": ("own.jsonl", line(description="\ud800"), "lone surrogates"),
@@ -128,7 +128,7 @@ def samples(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("name", "content", "said"), BAD.values(), ids=BAD)
 def test_what_is_no_file_of_tasks_is_one_line_and_writes_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path, name: str, content: bytes, said: str
+    capsys: Capture, tmp_path: Path, samples: Path, name: str, content: bytes, said: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
     coder = ("--model", "m", "--temperature", "0.6")
@@ -142,9 +142,7 @@ def test_what_is_no_file_of_tasks_is_one_line_and_writes_nothing(
     assert not (tmp_path / "store").exists()
 
 
-def test_a_bad_file_changes_nothing_in_a_store(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path
-) -> None:
+def test_a_bad_file_changes_nothing_in_a_store(capsys: Capture, tmp_path: Path, samples: Path) -> None:
     store, bad = tmp_path / "store", tmp_path / "bad.jsonl"
     (tmp_path / "own.jsonl").write_bytes(line())
     words = ("import", samples, "--model", "m", "--temperature", "0.6", "--store", store)
@@ -160,7 +158,7 @@ def _state(store: Path) -> dict[str, str]:
     return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(store.rglob("*")) if p.is_file()}
 
 
-def test_a_path_that_holds_no_tasks_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path) -> None:
+def test_a_path_that_holds_no_tasks_is_named(capsys: Capture, tmp_path: Path, samples: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "loop.toml").symlink_to("loop.toml")
     said = {"empty": "expected files of tasks", "missing": "does not exist", "loop.toml": "does not exist"}
@@ -173,7 +171,7 @@ def test_a_path_that_holds_no_tasks_is_named(capsys: pytest.CaptureFixture[str],
     assert not (tmp_path / "store").exists()
 
 
-def test_a_store_knows_its_own_tasks(capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path) -> None:
+def test_a_store_knows_its_own_tasks(capsys: Capture, tmp_path: Path, samples: Path) -> None:
     (tmp_path / "own.jsonl").write_bytes(line())
     words = ("import", samples, "--temperature", "0.6", "--store", tmp_path / "store")
     assert run(capsys, *words, "--model", "a", "--tasks", tmp_path / "own.jsonl")[0] == 0
@@ -196,7 +194,7 @@ def test_a_store_knows_its_own_tasks(capsys: pytest.CaptureFixture[str], tmp_pat
     ],
 )
 def test_the_policy_is_one_that_the_tasks_allow(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path, first: bytes, policy: str
+    capsys: Capture, tmp_path: Path, samples: Path, first: bytes, policy: str
 ) -> None:
     (tmp_path / "own.jsonl").write_bytes(first)
     store, coder = tmp_path / "store", ("--model", "m", "--temperature", "0.6")
@@ -206,9 +204,7 @@ def test_the_policy_is_one_that_the_tasks_allow(
 
 
 @pytest.mark.slow
-def test_a_task_that_was_executed_may_not_change(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, samples: Path
-) -> None:
+def test_a_task_that_was_executed_may_not_change(capsys: Capture, tmp_path: Path, samples: Path) -> None:
     store, own, coder = tmp_path / "store", tmp_path / "own.jsonl", ("--model", "m", "--temperature", "0.6")
     own.write_bytes(line())
     assert run(capsys, "import", samples, "--tasks", own, *coder, "--store", store)[0] == 0
@@ -228,9 +224,7 @@ def test_a_task_that_was_executed_may_not_change(
     assert _state(store) == before
 
 
-def test_a_task_without_inputs_is_named_before_anything_is_asked(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_task_without_inputs_is_named_before_anything_is_asked(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_bytes(line(signature="(x)", seed_inputs=..., reference=...))
     store: Callable[[str], Path] = tmp_path.joinpath
     with Server() as server:
@@ -242,7 +236,7 @@ def test_a_task_without_inputs_is_named_before_anything_is_asked(
     assert not store("store").exists()
 
 
-def test_benchmark_and_tasks_exclude_each_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_benchmark_and_tasks_exclude_each_other(capsys: Capture, tmp_path: Path) -> None:
     for words in ((), ("--benchmark", "starter", "--tasks", tmp_path)):
         status, _, err = run(capsys, "generate", *words, "--model", "simulated/weak", "--store", tmp_path / "store")
         assert status == 2

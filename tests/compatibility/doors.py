@@ -14,6 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 DATA = HERE / "data"
 REPOSITORY = HERE.parents[1]
+Capture = pytest.CaptureFixture[str]
 
 
 def public_api() -> ModuleType:
@@ -40,7 +41,7 @@ class Said:
     err: str
 
 
-def run_here(capsys: pytest.CaptureFixture[str], *words: object) -> Said:
+def run_here(capsys: Capture, *words: object) -> Said:
     """Run a command in this process, which need not import everything again."""
     before = sys.argv
     sys.argv = ["difftrust", *map(str, words)]

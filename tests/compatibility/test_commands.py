@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.compatibility.doors import DATA, REPOSITORY, run_here
+from tests.compatibility.doors import DATA, REPOSITORY, Capture, run_here
 from tests.compatibility.golden import assert_golden, shape
 
 GIVEN_UP = ("--witnesses", "--detection-rate")
-Capture = pytest.CaptureFixture[str]
 _TAKES_TIME = re.compile(r"\(\d+ s\)$")
 """What is said where a command takes its time, which depends on the machine."""
 

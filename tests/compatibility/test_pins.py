@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compatibility.doors import DATA, run_here
-
-Capture = pytest.CaptureFixture[str]
+from tests.compatibility.doors import DATA, Capture, run_here
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from tests.compatibility.doors import REPOSITORY, public_api, run_here
+from tests.compatibility.doors import REPOSITORY, Capture, public_api, run_here
 from tests.compatibility.golden import assert_golden_entry, digest
 
-Capture = pytest.CaptureFixture[str]
 STORES = {"paper": "results", "starter": "starter-results"}
 TABLES = (
     *("2", "3", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "suspects"),

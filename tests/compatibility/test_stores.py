@@ -15,22 +15,28 @@ TABLES = (
     *("2", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "suspects"),
     *("draws", "guarantee", "policies", "tests"),
 )
+FIRST_TEXT = "min(program_id) over (partition by benchmark, task_id, tree_id) as first_text"
+"""What tells programs apart, whatever their ids."""
 ROWS = {
     "tasks": "select * from tasks order by all",
     "candidates": "select * from candidates order by all",
-    "programs": "select * exclude (behaviour_ids, cpu_seconds) from programs order by all",
+    "programs": f"select * exclude (behaviour_ids, cpu_seconds, tree_id), {FIRST_TEXT} from programs order by all",
     "inputs": "select * from inputs order by all",
-    "executions": "select * exclude (behaviour_id, restarts, cpu_seconds, peak_kb) from executions order by all",
+    "executions": f"""
+        select * exclude (behaviour_id, restarts, cpu_seconds, peak_kb, tree_id), {FIRST_TEXT}
+        from executions left join program_texts using (benchmark, task_id, tree_id) order by all""",
     "estimates": "select * from estimates order by all",
-    "outcomes": """
-        select executions.task_id, tree_id, input_index, kind, text
+    "outcomes": f"""
+        select executions.task_id, {FIRST_TEXT}, input_index, kind, text
         from executions
+        left join (select distinct benchmark, task_id, tree_id, program_id from program_texts)
+            using (benchmark, task_id, tree_id)
         join behaviours using (benchmark, start, task_id, behaviour_id)
         join outcomes using (benchmark, start, task_id)
         where outcome_ids[input_index - start + 1] = outcome_id
         order by all""",
 }
-"""Of every view what it says; how behaviours are numbered and how long a run took is left out."""
+"""Of every view what it says; how behaviours are numbered, the ids of programs and how long a run took are left out."""
 LATER = ("sql", "domain", "tests")
 WHOLE = ["contest", "half", "replies", *(pytest.param(name, marks=pytest.mark.slow) for name in LATER)]
 Capture = pytest.CaptureFixture[str]
@@ -91,7 +97,7 @@ def test_a_resumed_store_keeps_what_was_executed(copied: Path, capsys: Capture) 
     query = "select task_id, input_index, arguments from inputs where start = 0 and task_id like '%bill' order by all"
     before = columns_and_rows(capsys, copied, query)
     assert before["n"] == 12
-    programs = "select tree_id, cpu_seconds from executions where start = 0 and task_id like '%bill' order by all"
+    programs = "select cpu_seconds from executions where start = 0 and task_id like '%bill' order by all"
     seconds = run_here(capsys, "sql", programs, "--store", copied, "--format", "json").out
     assert run_here(capsys, "execute", "--store", copied, "-n", 12, "-j", 1).status == 0
     assert columns_and_rows(capsys, copied, query) == before

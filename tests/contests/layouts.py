@@ -28,14 +28,10 @@ def livecodebench(case: ContestCase) -> dict[str, Any]:
         for given, said in zip(case.inputs, case.outputs, strict=True)
     ]
     return {
-        "question_title": case.name.replace("_", " ").capitalize(),
         "question_content": case.description,
         "platform": "leetcode" if case.function else "atcoder",
         "question_id": case.name,
-        "contest_id": "own",
-        "contest_date": "2026-01-01T00:00:00",
         "starter_code": case.starter,
-        "difficulty": "easy",
         "public_test_cases": json.dumps(tests[: case.public]),
         "private_test_cases": packed(tests[case.public :]),
         "metadata": json.dumps({"func_name": case.function} if case.function else {}),
@@ -53,9 +49,8 @@ def apps(case: ContestCase) -> dict[str, Any]:
         "question": case.description,
         "solutions": json.dumps([program.code for program in case.programs if program.right]),
         "input_output": json.dumps({**called, "inputs": inputs, "outputs": outputs}),
-        "difficulty": "introductory",
-        "url": "",
         "starter_code": case.starter,
+        "difficulty": "introductory",
         **case.relation,
     }
 
@@ -70,16 +65,9 @@ def codecontests(case: ContestCase) -> dict[str, Any]:
         "name": f"7_A. {case.name.replace('_', ' ')}",
         "description": case.description,
         **{f"{g}_tests": {"input": case.inputs[s], "output": case.outputs[s]} for g, s in groups.items()},
-        "source": 2,
-        "difficulty": 7,
         "solutions": {"language": [2] + [3] * len(right), "solution": ["int main() { return 0; }", *right]},
-        "incorrect_solutions": {"language": [3] * len(wrong), "solution": wrong},
-        "cf_contest_id": 7,
-        "cf_index": "A",
         "time_limit": {"seconds": 2, "nanos": 0},
-        "memory_limit_bytes": 256000000,
-        "input_file": "",
-        "output_file": "",
+        "incorrect_solutions": {"language": [3] * len(wrong), "solution": wrong},
         **case.relation,
     }
 
@@ -110,7 +98,7 @@ def write_apps_folder(root: Path, cases: Sequence[ContestCase]) -> Path:
         (folder / "question.txt").write_text(fields["question"])
         (folder / "input_output.json").write_text(fields["input_output"])
         (folder / "solutions.json").write_text(fields["solutions"])
-        (folder / "metadata.json").write_text(json.dumps({"difficulty": "introductory", "url": "", **case.relation}))
+        (folder / "metadata.json").write_text(json.dumps({"url": "", **case.relation}))
         if case.starter:
             (folder / "starter_code.py").write_text(case.starter)
     return root

@@ -1,17 +1,20 @@
 """What the adapter of scripts says: prompt, programs in replies, one program in several texts, simulated coders."""
 
+from dataclasses import replace
+
 import pytest
 
 from difftrust.demo.simulated import sample_simulated
 from difftrust_core.base.records import Kind, Validity
-from difftrust_core.base.task import Domain, Task
+from difftrust_core.base.task import Domain
 from difftrust_core.exceptions import BadTask
-from difftrust_core.execution.plan import limits_of
+from difftrust_core.execution.jobs import limits_of
 from difftrust_core.generation.extraction import FIRST_BLOCK, program_of
 from difftrust_core.generation.prompt import prompt_of
 from difftrust_core.languages.registry import language_of, load_language
 from difftrust_core.sandbox.host import Sandbox
 from tests.sandbox.test_host import run
+from tests.support.tasks import small_task
 
 STDIN = load_language("stdin")
 REFERENCE = """
@@ -26,11 +29,9 @@ n = int(input())
 values = [int(word) for word in input().split()]
 print(solve(values), len(values) * 2)
 """
-TASK = Task(
-    benchmark="own",
-    task_id="own/largest",
-    entry_point="main",
-    signature="(text: str) -> str",
+TASK = small_task(
+    "main",
+    "(text: str) -> str",
     description="Print the largest of n numbers, and 2n. It costs $5.\n\nInput: n, then n numbers.",
     seed_inputs=("('3\\n1 -2 3\\n',)", "('5\\n7 7 7 -8 1\\n',)"),
     reference=REFERENCE,
@@ -85,5 +86,5 @@ def test_tests_may_take_longer_than_what_is_drawn() -> None:
 
 def test_a_domain_is_refused() -> None:
     with pytest.raises(BadTask, match="programs that read stdin have no domain yet; leave it out"):
-        STDIN.check(Task(**{**vars(TASK), "domain": Domain(types="text: str")}))
+        STDIN.check(replace(TASK, domain=Domain(types="text: str")))
     assert STDIN.domain(TASK) is None

@@ -1,10 +1,11 @@
 """Texts that are mutated: seeded, with true counts, in formats that were never seen; and simpler ones for shrinking."""
 
 import statistics
+from dataclasses import replace
 
 import pytest
 
-from difftrust.contests.texts import MAX_TEXT, draw_text, simpler_texts, structures_of
+from difftrust.contests.mutate_texts import MAX_TEXT, draw_text, simpler_texts, structures_of
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadTask
@@ -13,6 +14,7 @@ from difftrust_core.languages.registry import load_language
 from difftrust_core.languages.shrink import shrink
 from tests.bench.stdin_formats import Measured, measure
 from tests.contests.formats import FORMATS
+from tests.support.tasks import small_task
 
 STDIN = load_language("stdin")
 
@@ -34,15 +36,8 @@ def test_drawn_texts_differ_and_find_planted_faults(measured: dict[str, Measured
 
 
 def task(*texts: str) -> Task:
-    return Task(
-        benchmark="own",
-        task_id="own/x",
-        entry_point="main",
-        signature="(text: str) -> str",
-        description="",
-        seed_inputs=tuple(write_literal((text,)) for text in texts),
-        language="stdin",
-    )
+    seeds = tuple(write_literal((text,)) for text in texts)
+    return small_task("x", "(text: str) -> str", benchmark="own", seed_inputs=seeds, language="stdin")
 
 
 def test_draws_are_a_function_of_task_seed_position_and_attempt() -> None:
@@ -98,9 +93,9 @@ def test_a_text_of_another_structure_loses_lines_and_words() -> None:
 
 def test_tasks_that_are_none_are_refused_by_name() -> None:
     with pytest.raises(BadTask, match=r"own/x of own: an input of a program that reads stdin is one text, got \(3,\)"):
-        STDIN.check(Task(**{**vars(task()), "seed_inputs": ("(3,)",)}))
+        STDIN.check(replace(task(), seed_inputs=("(3,)",)))
     with pytest.raises(BadTask, match="the reference must be a Python program"):
-        STDIN.check(Task(**{**vars(task("1\n")), "reference": "print("}))
+        STDIN.check(replace(task("1\n"), reference="print("))
     with pytest.raises(BadTask, match="it has none"):
         STDIN.fuzz(task(), 0)
-    STDIN.check(Task(**{**vars(task("1\n")), "reference": "print(2 * int(input()))"}))
+    STDIN.check(replace(task("1\n"), reference="print(2 * int(input()))"))

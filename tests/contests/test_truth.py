@@ -10,14 +10,6 @@ CASES = load_cases()
 PROGRAMS = [(case, program) for case in CASES for program in case.programs]
 
 
-def test_there_are_twelve_that_read_and_six_with_several_right_answers() -> None:
-    several = [case for case in CASES if case.relation]
-    assert len(several) == 6
-    assert len(CASES) == 18
-    assert [sum(case.layout == name for case in CASES) for name in ("livecodebench", "apps", "codecontests")] == [6] * 3
-    assert all(not case.function for case in CASES if not case.relation)
-
-
 @pytest.mark.parametrize(("case", "program"), PROGRAMS, ids=[f"{case.name}-{p.name}" for case, p in PROGRAMS])
 def test_a_program_is_what_its_case_says(case: ContestCase, program: Program) -> None:
     try:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import GenerationOptions, generate

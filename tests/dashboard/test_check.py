@@ -13,6 +13,7 @@ from dashboard.components.model_choice import OTHER
 from dashboard.components.pasted import candidate_files, functions_of, simulated_files, with_example
 from difftrust.outputs.report_text import excluded_of
 from difftrust_core.exceptions import BadStub
+from tests.support.command import Capture
 from tests.support.llm_server import Server
 from tests.support.pages import opened, shown
 from tests.support.waiting import until
@@ -69,7 +70,7 @@ BODIES = ("abs(b - a)", "b - a")
 
 @pytest.mark.slow
 def test_what_a_model_s_conditions_leave_out_is_shown_as_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setattr("dashboard.components.check_form.STORE", tmp_path / "store")

@@ -8,10 +8,8 @@ import polars as pl
 import pytest
 
 from dashboard import data, downloads, permissions, prefetch, text
-from dashboard.downloads import Drawn
 from dashboard.navigation import REGISTERED
 from difftrust.figures.error_incoherence import draw_error_incoherence
-from difftrust.figures.ranking import draw_ranking
 from difftrust.shipped import find_results
 from difftrust_core.estimates import pool as results
 from difftrust_core.estimates.pool import load_pool
@@ -226,11 +224,6 @@ def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:
     assert downloads.as_csv(table).decode() == "model,value,of,names\na⟨U+001B⟩[2J,0.5,1 2,b⟨U+202E⟩ c\n"
     formulas = pl.DataFrame({"model": ["=1+1", "@x", "-1.5", "a=b"]})
     assert downloads.as_csv(formulas).decode() == "model\n'=1+1\n'@x\n-1.5\na=b\n"
-
-
-def ranked(*errors: float) -> Drawn:
-    table = {"benchmark": "x", "model": ["a", "b"], "mean_error": errors, "mean_incoherence": [0.1, 0.2]}
-    return Drawn(draw_ranking(pl.DataFrame(table)))
 
 
 def test_the_other_benchmark_is_loaded_while_the_first_is_looked_at() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.execution.execute import execute
 from tests.execution.test_relations import store_of
 from tests.support.pages import opened, shown

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from difftrust.cli import main
+from tests.support.command import Capture
 from tests.support.dashboard_server import dashboard
 from tests.support.screens import open_screen, settle
 
@@ -81,7 +82,7 @@ def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["http://host/x", "a b", "../x", "a/..", "x?y"])
-def test_a_base_path_is_a_path(path: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_base_path_is_a_path(path: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["difftrust", "dashboard", "--base-path", path])
     monkeypatch.setattr("os.execv", lambda *_: pytest.fail("it starts to serve"))
     with pytest.raises(SystemExit):

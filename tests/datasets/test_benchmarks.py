@@ -12,7 +12,6 @@ import pytest
 
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import canonical_name, find_benchmark, load_benchmark
-from difftrust_core.datasets.entries import natural_order
 from difftrust_core.datasets.seeds import NotFolded, fold, seeds_in_examples, seeds_in_tests
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 
@@ -131,18 +130,6 @@ def test_mbpp_task_has_every_part_of_its_row(tmp_path: Path) -> None:
     )
 
 
-def test_a_task_without_literal_tests_loads_without_seeds(tmp_path: Path) -> None:
-    row = mbpp_row(test_list=["assert count(x, y) == 1"])
-    assert load_benchmark("MBPP", path=write_mbpp(tmp_path, row))[0].seed_inputs == ()
-
-
-def test_tasks_come_in_natural_order(tmp_path: Path) -> None:
-    rows = [humaneval_row(task_id=f"HumanEval/{n}") for n in (10, 2, 100, 1)]
-    tasks = load_benchmark("HumanEval", path=write_humaneval(tmp_path, *rows))
-    assert [t.task_id for t in tasks] == ["HumanEval/1", "HumanEval/2", "HumanEval/10", "HumanEval/100"]
-    assert tasks == sorted(tasks, key=natural_order)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -152,7 +139,7 @@ def test_tasks_come_in_natural_order(tmp_path: Path) -> None:
         ({"canonical_solution": "    return ("}, "expected Python source in prompt and canonical"),
         ({"test": "x = 1"}, "expected a function 'check' in field 'test'"),
         ({"test": "def check(): pass"}, "expected check(candidate) in field 'test'"),
-        ({"task_id": "no id"}, "expected a valid task, found a task needs"),
+        ({"task_id": "no id "}, "expected a valid task, found a task needs"),
         ({"task_id": "7"}, "expected a whole number in field 'task_id', found str"),
         ({"task_id": True}, "expected a whole number in field 'task_id', found bool"),
         ({"test_list": "assert"}, "expected a list of texts in field 'test_list', found str"),
@@ -203,34 +190,6 @@ def test_a_task_given_twice_is_refused(tmp_path: Path) -> None:
         load_benchmark("HumanEval", path=write_humaneval(tmp_path, humaneval_row(), humaneval_row()))
 
 
-def test_starter_reads_the_tables_of_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "b.toml").write_text("""
-        [[task]]
-        task_id = "starter/twice"
-        entry_point = "twice"
-        signature = "(x)"
-        description = "Twice x."
-        reference = "def twice(x):\\n    return 2 * x"
-        preamble = "import math"
-        seed_inputs = ["(1,)", "(-2.5,)"]
-        ambiguous = true
-        ambiguity = "What is twice a text?"
-    """)
-    (tmp_path / "a.toml").write_text("task = []")
-    (task,) = load_benchmark("Starter", path=tmp_path)
-    assert task == Task(
-        benchmark="starter",
-        task_id="starter/twice",
-        entry_point="twice",
-        signature="(x)",
-        description="Twice x.",
-        seed_inputs=("(1,)", "(-2.5,)"),
-        reference="def twice(x):\n    return 2 * x",
-        preamble="import math",
-        ambiguous=True,
-    )
-
-
 def test_the_folder_of_the_user_comes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, cache = tmp_path / "own" / "mbpp", tmp_path / "cache" / "benchmarks" / "mbpp"
     monkeypatch.setenv("DIFFTRUST_DATA", str(own.parent))
@@ -248,11 +207,7 @@ def test_the_folder_of_the_user_comes_before_the_cache(tmp_path: Path, monkeypat
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    assert [canonical_name(name) for name in ("HUMANEVAL", "mbpp", "Starter")] == [
-        "HumanEval",
-        "MBPP",
-        "starter",
-    ]
+    assert [canonical_name(name) for name in ("HUMANEVAL", "mbpp", "Starter")] == ["HumanEval", "MBPP", "starter"]
     with pytest.raises(NoBenchmark, match=r"'apps'; the known ones are HumanEval, MBPP, starter"):
         load_benchmark("apps")
 
@@ -376,13 +331,3 @@ def test_only_two_tasks_have_no_seed_and_none_of_the_task_set(
         task_set = [(row["benchmark"], row["task_id"]) for row in csv.DictReader(file)]
     assert len(task_set) == 562
     assert all(published[key].seed_inputs for key in task_set)
-
-
-def test_helpers_before_the_entry_point_are_preamble(published: dict[tuple[str, str], Task]) -> None:
-    def defined(number: int) -> list[str]:
-        body = ast.parse(published["HumanEval", f"HumanEval/{number}"].preamble).body
-        return [s.name for s in body if isinstance(s, ast.FunctionDef)]
-
-    assert [len(defined(n)) for n in (10, 32, 38, 50)] == [1, 1, 1, 1]
-    assert published["HumanEval", "HumanEval/0"].preamble.startswith("from typing")
-    assert published["HumanEval", "HumanEval/115"].description != ""

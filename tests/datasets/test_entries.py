@@ -2,12 +2,14 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from difftrust_core.base.task import Order, Relation
 from difftrust_core.datasets.entries import (
     MAX_WRITTEN,
     Entry,
@@ -18,8 +20,10 @@ from difftrust_core.datasets.entries import (
     load_tables,
     natural_order,
     plain_id,
+    relation_of,
     signature_of,
 )
+from difftrust_core.datasets.own_tasks import load_tasks
 from difftrust_core.exceptions import BadBenchmark
 from tests.support.tasks import small_task
 
@@ -53,7 +57,7 @@ def test_values_of_the_right_kind_are_returned() -> None:
         (lambda: ENTRY.tree("x =", "field 'x'"), "Python source in field 'x'", "SyntaxError: "),
         (lambda: ENTRY.tree("x\0", "field 'x'"), "Python source in field 'x'", ""),
         (lambda: ENTRY.function(ast.parse("g = 1\nclass f: pass"), "f", "it"), "a function 'f' in it", "no such def"),
-        (lambda: ENTRY.task(benchmark="b", task_id="a b", entry_point="f", signature="()", description="",
+        (lambda: ENTRY.task(benchmark="b", task_id=" a", entry_point="f", signature="()", description="",
                             seed_inputs=()), "a valid task", "a task needs a benchmark and a plain id"),
         (lambda: as_entry([1], where="file, line 3", remedy="mend it"), "an object with named fields", "list"),
     ],
@@ -120,3 +124,71 @@ def test_names_become_ids_and_stand_in_their_natural_order() -> None:
     assert plain_id("  a/b-c.d ") == "a/b-c.d"
     tasks = [small_task("f", task_id=name) for name in ("x/10", "x/9", "a/2/1", "x/10a", "a/2/0")]
     assert [task.task_id for task in sorted(tasks, key=natural_order)] == ["a/2/0", "a/2/1", "x/9", "x/10", "x/10a"]
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "relations.md"
+ACCEPT = "def accept(arguments, output):\n    return True\n"
+NORMAL = "def normal(arguments, output):\n    return output\n"
+
+
+def read(**fields: Any) -> Relation | None:
+    return relation_of(as_entry(fields, where="tasks.toml, task 1", remedy="correct it"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "relation"),
+    [
+        ({}, None),
+        ({"task_id": "a/b"}, None),
+        ({"relation": "equality"}, Relation()),
+        ({"relation": "strict"}, Relation(equality="strict")),
+        ({"relation": "unordered", "atol": 1}, Relation(order=Order.UNORDERED, atol=1.0)),
+        ({"relation": "set"}, Relation(order=Order.SET)),
+        ({"rtol": 0.5, "tokens": True}, Relation(rtol=0.5, tokens=True)),
+        ({"accept": ACCEPT}, Relation(accept=ACCEPT)),
+        ({"normal": NORMAL, "atol": 0.1}, Relation(normal=NORMAL, atol=0.1)),
+    ],
+)
+def test_the_fields(fields: dict[str, Any], relation: Relation | None) -> None:
+    assert read(**fields) == relation
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"relation": "any"},
+        {"relation": 1},
+        {"atol": -1},
+        {"atol": "0.1"},
+        {"rtol": float("nan")},
+        {"rtol": True},
+        {"tokens": "yes"},
+        {"accept": ""},
+        {"accept": "def accept("},
+        {"accept": "def check(arguments, output): return True"},
+        {"accept": "def accept(output): return True"},
+        {"accept": "def accept(arguments, output, *, more): return True"},
+        {"accept": ACCEPT, "normal": NORMAL},
+        {"normal": "normal = sorted"},
+    ],
+)
+def test_what_says_no_relation_is_refused_in_one_line(fields: dict[str, Any]) -> None:
+    with pytest.raises(BadBenchmark, match=r"tasks\.toml, task 1: expected") as refused:
+        read(**fields)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_example_of_the_document_is_a_task(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
+    path = tmp_path / "shop.toml"
+    path.write_text(example)
+    (task,) = load_tasks(path)
+    assert (task.task_id, task.entry_point, task.reference) == ("shop/two_items", "two_items", None)
+    assert task.relation is not None
+    namespace: dict[str, Any] = {}
+    exec(task.relation.accept, namespace)
+    accept = namespace["accept"]
+    assert accept(([1, 2, 4], 5), (2, 0))
+    assert accept(([1, 2, 4], 7), None)
+    assert not accept(([1, 2, 4], 5), None)
+    assert not accept(([1, 2, 4], 5), (0, 1))

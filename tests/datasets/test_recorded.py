@@ -1,4 +1,4 @@
-"""Recorded candidates are read from three kinds of source; what cannot be used is listed, nothing is run."""
+"""Recorded candidates are read from four kinds of source; what cannot be used is listed, nothing is run."""
 
 import gzip
 import json
@@ -15,13 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
+from difftrust.layouts.evalplus import load_evalplus
 from difftrust_core.base.records import BadRow
 from difftrust_core.datasets import artifact as inert_pickle
 from difftrust_core.datasets.artifact import read_artifact
 from difftrust_core.datasets.entries import MOST_UNPACKED
 from difftrust_core.datasets.recorded import SCHEMA, Recorded, Selection, as_table, split_unknown
-from difftrust_core.datasets.sources import read_jsonl, read_parquet, read_source
+from difftrust_core.datasets.sources import is_sample_folder, read_jsonl, read_parquet, read_sample_folder, read_source
 from difftrust_core.exceptions import BadSource, WrongUsage
+from tests.support.evalplus import RIGHT, WRONG, write_folder, write_release
 from tests.support.tasks import small_task
 
 ROWS = [
@@ -48,12 +50,7 @@ class Origins:
     """The two classes of the published artifact, under their published names."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in (
-            "difftrust",
-            "difftrust.core",
-            "difftrust.core.function",
-            "difftrust.core.specification",
-        ):
+        for name in ("difftrust", "difftrust.core", "difftrust.core.function", "difftrust.core.specification"):
             monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
         self.function = self._put("difftrust.core.function", "Function")
         self.specification = self._put("difftrust.core.specification", "Specification")
@@ -105,11 +102,14 @@ def test_artifact_gives_every_candidate_of_both_benchmarks(tmp_path: Path, origi
         ("MBPP", "Mbpp/2", "a", 1.0, 0, "x"),
     ]
     assert recorded.bad_rows == ()
-    assert recorded.skipped == {
-        "refined_* files": 1,
-        "other files in cache": 1,
-        "folders not named <model>_temp<t>": 1,
-    }
+    assert recorded.skipped == {"refined_* files": 1, "other files in cache": 1, "folders not named <model>_temp<t>": 1}
+
+
+def test_a_folder_of_the_artifact_with_a_control_character_is_a_bad_row(tmp_path: Path, origins: Origins) -> None:
+    folder = put(tmp_path, HE.replace("a_temp", "a\x01_temp"), origins.pickled("x")).parents[1]
+    assert [(bad.where, bad.why) for bad in read_artifact(tmp_path).bad_rows] == [
+        (str(folder), "expected printable characters in the name of a model, found 'a\\x01'")
+    ]
 
 
 @pytest.mark.parametrize("root", ["..", ".", "HumanEval", "HumanEval/.experiments"])
@@ -205,19 +205,13 @@ def test_a_malicious_pickle_is_named_and_not_run(tmp_path: Path, origins: Origin
         (b"hello", "damage (UnpicklingError"),
         (b"\x80\x04N.", "expected a list of candidates, found NoneType"),
         (b"\x80\x04cbuiltins\neval\n.", "asks for builtins.eval"),
-        (
-            b"\x80\x04cdifftrust.core.function\nFunction.__init__\n.",
-            "asks for difftrust.core.function.Function.",
-        ),
+        (b"\x80\x04cdifftrust.core.function\nFunction.__init__\n.", "asks for difftrust.core.function.Function."),
         (b"\x80\x04]Pid\n.", "opcode or memo entry 80"),
         (b"\x80\x04\x82\x01.", "opcode or memo entry 130"),
         (b"\x80\x05\x96\xff\xff\xff\xff\xff\xff\xff\x0f.", "opcode or memo entry 150"),
         (b"\x80\x04Nr\xff\xff\xff\xff.", "expected a list of candidates, found NoneType"),
         (b"\x80\x04X\xff\xff\xff\x7fabc.", "damage"),
-        (
-            b"\x80\x04cdifftrust.core.function\nFunction\nN}X\x04\x00\x00\x00codeX\x01\x00\x00\x00xs\x86b.",
-            "of a class",
-        ),
+        (b"\x80\x04cdifftrust.core.function\nFunction\nN}X\x04\x00\x00\x00codeX\x01\x00\x00\x00xs\x86b.", "of a class"),
         (b"\x80\x04cdifftrust.core.function\nFunction\n)R.", "opcode or memo entry 82"),
         (b"\x80\x04" + b"]" * 200_000 + b"." * 2, "expected"),
     ],
@@ -248,8 +242,7 @@ def test_a_pickle_cannot_change_what_the_next_file_meets(tmp_path: Path, origins
 
 
 @pytest.mark.parametrize(
-    ("code", "found"),
-    [(None, "something else"), (3, "something else"), ("a\ud800", "lone surrogates")],
+    ("code", "found"), [(None, "something else"), (3, "something else"), ("a\ud800", "lone surrogates")]
 )
 def test_an_element_without_a_text_is_set_aside_alone(
     tmp_path: Path, origins: Origins, code: object, found: str
@@ -346,6 +339,9 @@ def test_parquet_keeps_to_the_selection(tmp_path: Path, selection: Selection, ke
         ({"temperature": float("nan")}, "finite temperature"),
         ({"temperature": -0.5}, "finite temperature"),
         ({"task_id": ""}, "'task_id', found an empty text"),
+        ({"model": "a\x01"}, "printable characters in column 'model'"),
+        ({"model": "a\u202e"}, "printable characters in column 'model'"),
+        ({"task_id": "\ufffe"}, "printable characters in column 'task_id'"),
         ({"sample_index": 0}, "found a further one"),
     ],
 )
@@ -382,10 +378,7 @@ def test_a_row_that_is_no_utf8_is_set_aside(tmp_path: Path) -> None:
     recorded = read_parquet(tmp_path / "c.parquet", Selection(m=5))
     assert [row[5] for row in rows_of(recorded)] == ["p", "q"]
     assert recorded.bad_rows == (
-        BadRow(
-            where=f"{tmp_path / 'c.parquet'}, row 1, 2",
-            why="expected text in UTF-8, found other bytes (2 rows)",
-        ),
+        BadRow(where=f"{tmp_path / 'c.parquet'}, row 1, 2", why="expected text in UTF-8, found other bytes (2 rows)"),
     )
 
 
@@ -407,15 +400,6 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path, length: int | None) -
     with pytest.raises(BadSource) as refused:
         read_parquet(path)
     assert str(refused.value).startswith(f"{path}: expected a whole Parquet file, found damage")
-
-
-def test_the_published_table_is_read_with_a_selection(shared_data: Path) -> None:
-    path = shared_data / "difftrust" / "candidates.parquet"
-    recorded = read_parquet(path, Selection(temperatures=frozenset({0.6}), m=10))
-    assert recorded.bad_rows == ()
-    assert recorded.candidates.height == 90_030
-    assert recorded.candidates["model"].n_unique() == 16
-    assert recorded.candidates["sample_index"].max() == 9
 
 
 def test_parquet_that_unpacks_to_too_much_is_refused_before(tmp_path: Path) -> None:
@@ -504,11 +488,11 @@ def test_a_bad_line_is_set_aside_by_its_number(tmp_path: Path, line: object, why
     assert [row[4] for row in rows_of(recorded)] == ([0, 2] if known else [0, 1])
 
 
-def test_jsonl_takes_the_first_m_of_each_task(tmp_path: Path) -> None:
+def test_jsonl_takes_the_first_m_of_each_task_at_any_temperature(tmp_path: Path) -> None:
     lines = [{"task_id": t, "solution": str(i)} for i in range(3) for t in TASKS]
     path = write_lines(tmp_path / "s.jsonl", *lines)
-    recorded = read_jsonl(path, TASKS, model="a", temperature=0.6, m=2)
-    assert [row[5] for row in rows_of(recorded)] == ["0", "0", "1", "1"]
+    recorded = read_jsonl(path, TASKS, model="a", temperature=0.0, m=2)
+    assert [(row[3], row[5]) for row in rows_of(recorded)] == [(0.0, "0"), (0.0, "0"), (0.0, "1"), (0.0, "1")]
 
 
 def test_a_truncated_gzip_is_refused(tmp_path: Path) -> None:
@@ -518,17 +502,13 @@ def test_a_truncated_gzip_is_refused(tmp_path: Path) -> None:
         read_jsonl(path, TASKS, model="a", temperature=0.6)
 
 
-@pytest.mark.parametrize(("model", "temperature"), [("", 0.6), ("a" * 201, 0.6), ("a", -1.0), ("a", float("nan"))])
+@pytest.mark.parametrize(
+    ("model", "temperature"),
+    [("", 0.6), ("a" * 201, 0.6), ("a\x1b[2J", 0.6), ("a\udcff", 0.6), ("a", -1.0), ("a", float("nan"))],
+)
 def test_a_coder_that_is_none_is_refused(tmp_path: Path, model: str, temperature: float) -> None:
     with pytest.raises(WrongUsage):
         read_jsonl(write_lines(tmp_path / "s.jsonl"), TASKS, model=model, temperature=temperature)
-
-
-def test_a_temperature_of_zero_is_one(tmp_path: Path) -> None:
-    recorded = read_jsonl(
-        write_lines(tmp_path / "s.jsonl", {"task_id": "Mbpp/2", "solution": "x"}), TASKS, model="a", temperature=0.0
-    )
-    assert recorded.candidates["temperature"].to_list() == [0.0]
 
 
 # --- any source -------------------------------------------------------------------------------------------
@@ -537,9 +517,7 @@ def test_a_temperature_of_zero_is_one(tmp_path: Path) -> None:
 def test_a_source_is_read_by_what_it_is(tmp_path: Path, origins: Origins) -> None:
     put(tmp_path / "tree", HE, origins.pickled("p"))
     lines = write_lines(
-        tmp_path / "s.jsonl",
-        {"task_id": "Mbpp/2", "solution": "x"},
-        {"task_id": "HumanEval/0", "solution": "y"},
+        tmp_path / "s.jsonl", {"task_id": "Mbpp/2", "solution": "x"}, {"task_id": "HumanEval/0", "solution": "y"}
     )
     assert [row[5] for row in rows_of(read_source(tmp_path / "tree"))] == ["p"]
     assert rows_of(read_source(write_table(tmp_path), Selection(m=1))) == [ROWS[0], ROWS[2], ROWS[3]]
@@ -582,3 +560,66 @@ def test_unknown_tasks_are_named_in_the_order_in_which_they_came() -> None:
     names = [f"t/{(7 * k) % 101}" for k in range(101)]
     split = split_unknown(Recorded(candidates=as_table([("b", name, "m", 0.6, 0, "x") for name in names])), set())
     assert [row.where for row in split.bad_rows] == [f"b {name}" for name in names]
+
+
+# --- folders of samples -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> dict[str, object]:
+    return {task.task_id: task for task in load_evalplus(write_release(tmp_path / "tasks.jsonl"))}
+
+
+def test_each_file_is_a_candidate(tmp_path: Path, tasks: dict) -> None:
+    root = write_folder(tmp_path / "samples", RIGHT, WRONG)
+    (root / "HumanEval_900" / "10.py").write_text("# the last one\n")
+    found = read_sample_folder(root, tasks, model="mine", temperature=0.6)
+    columns = ["benchmark", "task_id", "model", "temperature", "sample_index", "code"]
+    assert found.candidates.columns == columns
+    assert found.candidates.rows() == [
+        ("HumanEval+", "HumanEval/900", "mine", 0.6, 0, RIGHT["HumanEval/900"]),
+        ("HumanEval+", "HumanEval/900", "mine", 0.6, 1, WRONG["HumanEval/900"]),
+        ("HumanEval+", "HumanEval/900", "mine", 0.6, 10, "# the last one\n"),
+        ("HumanEval+", "HumanEval/901", "mine", 0.6, 0, RIGHT["HumanEval/901"]),
+        ("HumanEval+", "HumanEval/901", "mine", 0.6, 1, WRONG["HumanEval/901"]),
+    ]
+    assert found.bad_rows == ()
+    first = read_sample_folder(root, tasks, model="mine", temperature=0.6, m=1)
+    assert first.candidates["sample_index"].to_list() == [0, 0]
+
+
+def test_what_cannot_be_used_is_named(tmp_path: Path, tasks: dict) -> None:
+    root = write_folder(tmp_path / "samples", RIGHT)
+    folder = root / "HumanEval_900"
+    (folder / "1.py").write_bytes(b"\xff\xfe")
+    (folder / "00.py").write_text("x = 1\n")
+    (folder / "notes.txt").write_text("x\n")
+    (root / "Other_1").mkdir()
+    (root / "Other_1" / "0.py").write_text("x = 1\n")
+    found = read_sample_folder(root, tasks, model="mine", temperature=0.6)
+    assert found.candidates.height == 2
+    assert found.skipped == {"other files": 1}
+    assert sorted(row.why.partition(",")[0] for row in found.bad_rows) == [
+        "expected a folder named as one task loaded",
+        "expected one program 0",
+        "expected text in UTF-8 of at most 65",
+    ]
+
+
+def test_a_folder_named_as_two_tasks_is_nobody_s(tmp_path: Path, tasks: dict) -> None:
+    root = write_folder(tmp_path / "samples", RIGHT)
+    two = {**tasks, "HumanEval_900": replace(tasks["HumanEval/900"], task_id="HumanEval_900")}
+    found = read_sample_folder(root, two, model="mine", temperature=0.6)
+    assert found.candidates["task_id"].to_list() == ["HumanEval/901"]
+    assert found.bad_rows[0].why == "expected a folder named as one task loaded, found HumanEval/900, HumanEval_900"
+
+
+def test_a_folder_needs_its_coder(tmp_path: Path, tasks: dict) -> None:
+    root = write_folder(tmp_path / "samples", RIGHT)
+    assert is_sample_folder(root)
+    assert read_source(root, tasks=tasks, model="mine", temperature=0.6).candidates.height == 2
+    with pytest.raises(WrongUsage, match="does not name its coder"):
+        read_source(root, Selection(), tasks=tasks)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(BadSource, match="expected folders of tasks with programs"):
+        read_sample_folder(tmp_path / "none", tasks, model="mine", temperature=0.6)

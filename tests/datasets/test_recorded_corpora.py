@@ -13,8 +13,8 @@ from difftrust.reproduce import run_all as reproduce
 from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest
 from difftrust_core.datasets.recorded import selection_of
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import import_source
 from difftrust_core.store.store import Store

@@ -65,9 +65,12 @@ def test_empty_lines_count_as_well(tmp_path: Path) -> None:
 
 
 def test_a_line_of_a_packed_file_is_shorter_than_the_file_may_be(tmp_path: Path) -> None:
-    path = packed(tmp_path / "a.gz", b"x\n" + b"x" * (LONGEST_LINE + 1))
-    with pytest.raises(Unreadable, match="expected at most 16,777,216 bytes in line 2, found more"):
-        list(read_lines(path, longest=2**40))
+    path = packed(tmp_path / "a.jsonl.gz", b"{}\n" + b"x" * (LONGEST_LINE + 1) + b"\n{}")
+    (_, first), (_, long), (number, last) = read_lines(path, longest=2**40)
+    assert (first, str(long)) == (b"{}\n", "expected at most 16,777,216 bytes in line 2, found more")
+    assert (number, last) == (3, b"{}")
+    with pytest.raises(BadBenchmark, match="expected at most 16,777,216 bytes in line 2, found more; r"):
+        list(load_lines(path, remedy="r"))
 
 
 @pytest.mark.parametrize("kind", [str, bytes])
@@ -119,13 +122,20 @@ def test_so_many_bad_lines_are_named_and_the_others_counted(tmp_path: Path) -> N
     assert (bad[-1].where, bad[-1].why) == (str(path), "7 more lines that hold no candidate")
 
 
-def test_a_line_of_candidates_has_its_limit(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(b" " * (MAX_LINE - 1) + b"\n")
+@pytest.mark.parametrize("name", ["s.jsonl", "s.jsonl.gz"])
+def test_a_line_beyond_the_limit_is_a_bad_row_and_the_others_are_taken(tmp_path: Path, name: str) -> None:
+    path, line = tmp_path / name, json.dumps({"task_id": "Mbpp/2", "solution": "x"}).encode()
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    path.write_bytes(pack(b" " * (MAX_LINE - 1) + b"\n" + line))
     assert read_jsonl(path, TASKS, model="a", temperature=0).bad_rows == ()
-    path.write_bytes(b" " * (MAX_LINE + 1))
-    with pytest.raises(BadSource, match="expected at most 4,194,304 bytes in line 1, found more"):
-        read_jsonl(path, TASKS, model="a", temperature=0)
+    ends = (MAX_LINE, MAX_LINE + 1, 2 * MAX_LINE)
+    path.write_bytes(pack(b"".join(line + b"\n" + b"[" * n + b"\n" for n in ends) + line + b"\n" + b"[" * 2 * MAX_LINE))
+    found = read_jsonl(path, TASKS, model="a", temperature=0)
+    assert found.candidates["sample_index"].to_list() == [0, 1, 2, 3]
+    assert [(bad.where, bad.why) for bad in found.bad_rows] == [
+        (f"{path}, line {number}", f"expected at most 4,194,304 bytes in line {number}, found more")
+        for number in (2, 4, 6, 8)
+    ]
 
 
 def test_texts_of_many_megabytes_come_in_their_order(tmp_path: Path) -> None:
@@ -135,3 +145,9 @@ def test_texts_of_many_megabytes_come_in_their_order(tmp_path: Path) -> None:
     found = read_jsonl(path, TASKS, model="a", temperature=0).candidates
     assert found["code"].to_list() == codes
     assert found["sample_index"].to_list() == list(range(200))
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.jsonl")
+    with pytest.raises(DifftrustError, match="expected a file, found a folder, a pipe or a device"):
+        read_jsonl(tmp_path / "s.jsonl", TASKS, model="a", temperature=0)

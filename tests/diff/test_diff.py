@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.diff.compare import Compare
+from difftrust.diff.changed_behaviour import Compare
 from difftrust.diff.diff import DiffOptions, DiffReport, diff, load_version
 from difftrust.diff.pair import renamed, signatures
 from difftrust.source.target import root_of
@@ -69,24 +69,27 @@ def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
     assert failed.failed_expectations == ("f(True): expected 3, the new version gives 2",)
 
 
-def test_what_never_returns_is_undecided(tmp_path: Path) -> None:
-    report = compare(tmp_path, "def f(x):\n    raise ValueError(x)\n", "def f(x):\n    raise ValueError(x, x)\n")
+CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("def f(x):\n    raise ValueError(x)\n", "def f(x):\n    raise ValueError(x, x)\n", "raise the same"),
+        (
+            "def f(x):\n    return x\n",
+            "LIMIT = 1 // 0\n\n\ndef f(x):\n    return x + LIMIT\n",
+            "the new version does not load: ZeroDivisionError",
+        ),
+        (CLOCK.format(""), CLOCK.format(" + 0"), "differs from itself"),
+    ],
+    ids=["never returns", "does not load", "chance"],
+)
+def test_what_decides_nothing_is_undecided(old: str, new: str, why: str, tmp_path: Path) -> None:
+    report = compare(tmp_path, old, new)
     assert report.verdict == "undecided"
-    assert "raise the same" in report.undecided[0].why
-    assert "--example" in report.next_step
-
-
-def test_a_version_that_does_not_load_is_undecided(tmp_path: Path) -> None:
-    report = compare(tmp_path, "def f(x):\n    return x\n", "LIMIT = 1 // 0\n\n\ndef f(x):\n    return x + LIMIT\n")
-    assert report.verdict == "undecided"
-    assert "the new version does not load: ZeroDivisionError" in report.undecided[0].why
-
-
-def test_chance_is_no_change(tmp_path: Path) -> None:
-    text = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}\n"
-    report = compare(tmp_path, text.format(""), text.format(" + 0"))
-    assert report.verdict == "undecided"
-    assert "differs from itself" in report.undecided[0].why
+    assert why in report.undecided[0].why
+    assert ("--example" in report.next_step) == (why == "raise the same")
 
 
 def test_objects_are_made_by_a_call(tmp_path: Path) -> None:
@@ -140,19 +143,19 @@ def f(x: int) -> str:
 """
 
 
-def test_agreement_that_never_reached_what_differs_is_undecided(tmp_path: Path) -> None:
-    report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'b'", "x"))
-    assert (report.verdict, report.n_differing) == ("undecided", 0)
-    assert report.undecided[0].why == "no input reached what differs: return 'b'"
+SHORTER = RARE.replace("    if x * x - 1000003 * x == 987654321987:\n        return {}\n", "").format("x")
 
 
-def test_agreement_on_lines_that_were_reached_is_unchanged(tmp_path: Path) -> None:
-    report = compare(tmp_path, RARE.format("'a'", "x"), RARE.format("'a'", "0 + x"))
-    assert report.verdict == "unchanged"
-
-
-def test_a_branch_that_is_gone_and_was_never_entered_is_undecided(tmp_path: Path) -> None:
-    shorter = RARE.replace("    if x * x - 1000003 * x == 987654321987:\n        return {}\n", "").format("x")
-    report = compare(tmp_path, RARE.format("'a'", "x"), shorter)
-    assert report.verdict == "undecided"
-    assert "return 'a'" in report.undecided[0].why
+@pytest.mark.parametrize(
+    ("new", "why"),
+    [
+        (RARE.format("'b'", "x"), "no input reached what differs: return 'b'"),
+        (SHORTER, "return 'a'"),
+        (RARE.format("'a'", "0 + x"), ""),
+    ],
+    ids=["a branch never entered", "it is gone", "lines that were reached"],
+)
+def test_agreement_on_lines_that_were_not_reached_is_undecided(new: str, why: str, tmp_path: Path) -> None:
+    report = compare(tmp_path, RARE.format("'a'", "x"), new)
+    assert (report.verdict, report.n_differing) == ("undecided" if why else "unchanged", 0)
+    assert not why or why in report.undecided[0].why

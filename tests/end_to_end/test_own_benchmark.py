@@ -1,4 +1,4 @@
-"""A folder of eight functions of one's own, from a model to the dashboard in five commands."""
+"""A folder of six functions of one's own, from a model to the dashboard in five commands."""
 
 import os
 import re
@@ -76,25 +76,10 @@ relation = "unordered"
 reference = "def letters(word):\\n    return sorted(set(word))"
 
 [[task]]
-task_id = "share"
-signature = "(part: int, whole: int) -> float"
-description = "Return part / whole, 0.0 if whole is 0."
-atol = 1e-3
-seed_inputs = ["(1, 3)", "(0, 0)", "(5, 2)"]
-reference = "def share(part, whole):\\n    return part / whole if whole else 0.0"
-
-[[task]]
 task_id = "last"
 signature = "(values: list[int]) -> int"
 description = "Return the last value, -1 if there is none."
 examples = [["([1, 2],)", "2"], ["([],)", "-1"]]
-
-[[task]]
-task_id = "count"
-signature = "(text: str, letter: str) -> int"
-description = "Return how often the letter stands in the text, in either case."
-reference = "def count(text, letter):\\n    return text.lower().count(letter.lower())"
-domain = {requires = "len(letter) == 1 and text.isascii() and letter.isascii()"}
 """
 RIGHT = {
     "clamp": ("return sorted([0, value, 1000])[1]", "value"),
@@ -105,14 +90,11 @@ RIGHT = {
         "numbers, total",
     ),
     "letters": ("return list(dict.fromkeys(word))", "word"),
-    "share": ("return round(part / whole, 4) if whole else 0.0", "part, whole"),
     "last": ("return values[-1] if values else -1", "values"),
-    "count": ("return sum(c.lower() == letter.lower() for c in text)", "text, letter"),
 }
 OTHER = {
     "pair": "return next(([i, j] for i in range(len(numbers)) for j in range(i) if numbers[i] + numbers[j] == total), [])",  # noqa: E501
     "letters": "return list(dict.fromkeys(reversed(word)))",
-    "share": "return part / (whole or float('inf'))",
 }
 """Other right programs, which answer otherwise."""
 WRONG = {
@@ -155,9 +137,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Model() as server:
         coder = ("--model", "openai/local", "--api-base", server.url, "-m", "4")
         difftrust("generate", "--tasks", "folder", *coder, "--store", "store", cwd=folder)
-        assert len(server.asked) == 32
+        assert len(server.asked) == 24
     difftrust("execute", "--store", "store", "-n", "300", cwd=folder)
-    (folder / "table_tests.txt").write_text(difftrust("table", "tests", "--store", "store", cwd=folder))
     return folder
 
 
@@ -167,17 +148,12 @@ def _estimates(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["task_id"]: row for row in rows.iter_rows(named=True)}
 
 
-@pytest.mark.slow
 def test_right_programs_that_answer_otherwise_are_not_taken_for_wrong(made: Path) -> None:
     found = _estimates(made)
     assert set(found) == set(RIGHT)
-    for name in ("initials", "root", "share", "count"):
-        assert found[name]["incoherence"] == 0, name
-    for name in WRONG:
-        assert found[name]["incoherence"] > 0, name
+    assert {name for name, row in found.items() if row["incoherence"] > 0} == set(WRONG)
 
 
-@pytest.mark.slow
 def test_error_is_known_where_a_reference_or_a_checker_is(made: Path) -> None:
     found = _estimates(made)
     assert {name for name, row in found.items() if row["error"] is None} == {"initials", "last"}
@@ -187,10 +163,9 @@ def test_error_is_known_where_a_reference_or_a_checker_is(made: Path) -> None:
 
 
 def test_the_examples_are_tests(made: Path) -> None:
-    assert "folder" in (made / "table_tests.txt").read_text()
+    assert "folder" in difftrust("table", "tests", "--store", "store", cwd=made)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", ["overview", "tasks", "task", "ablation", "signals"])
 def test_every_page_shows_them(made: Path, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))
@@ -200,12 +175,11 @@ def test_every_page_shows_them(made: Path, page: str, monkeypatch: pytest.Monkey
         assert "The reference is missing, so the error is unknown." in words
 
 
-@pytest.mark.slow
 def test_some_references_are_named_as_some(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))
-    assert "These errors are of 6 of the 8 tasks; the others have no reference." in shown(opened("overview"))
+    assert "These errors are of 4 of the 6 tasks; the others have no reference." in shown(opened("overview"))
     said = shown(opened("tasks"))
-    assert "8 cells 0 wrong though all agree, 3 wrong and detected, 3 right, 2 undefined." in said
+    assert "6 cells 0 wrong though all agree, 3 wrong and detected, 1 right, 2 undefined." in said
     assert "2 tasks are not drawn, for a measure is unknown." in said
     said = difftrust("table", "4", "--store", "store", cwd=made)
-    assert "8 (coder, task) pairs; error known for 6, the others have no reference" in said
+    assert "6 (coder, task) pairs; error known for 4, the others have no reference" in said

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.execution.execute import execute
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, filled, silent, slow_estimates
 

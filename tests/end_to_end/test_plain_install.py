@@ -18,6 +18,7 @@ def largest(numbers: list[int]) -> int:
 WORKING = {
     "table 4": 0,
     "table agreement": 0,
+    "sql select(count(*))from(estimates)": 0,
     "plan --false-alarms 0.05": 0,
     "check f.py::largest --candidates answers": 1,
     "diff old.py::largest new.py::largest": 1,
@@ -101,6 +102,7 @@ def test_commands_work_without_extras(python: Path, folder: Path) -> None:
     found = {command: run(python, folder, command) for command in WORKING}
     said = {command: done.stdout[-400:] + done.stderr[-400:] for command, done in found.items()}
     assert {command: done.returncode for command, done in found.items()} == WORKING, said
+    assert not [command for command, done in found.items() if "leaked" in done.stderr]
 
 
 @pytest.mark.quick(4)

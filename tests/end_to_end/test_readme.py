@@ -10,6 +10,7 @@ import pytest
 
 from difftrust.cli import main
 from difftrust_core.datasets.benchmarks import load_benchmark
+from tests.support.command import Capture
 from tests.support.repository import git, repository, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +42,7 @@ def test_no_machine_is_named() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_run_as_written(
-    command: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     words = shlex.split(command)[1:]
     if (

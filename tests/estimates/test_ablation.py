@@ -23,6 +23,7 @@ from difftrust_core.estimates.measures import (
     shares,
     summary,
     summed,
+    whole_rows,
 )
 from difftrust_core.estimates.pool import MISSING, NO_KIND, Members, Pool, compress
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
@@ -167,6 +168,16 @@ def test_coders_and_sizes_that_are_not_there_are_refused() -> None:
             ablation(pool, [("long", 0.6)], m=m, n=n)
     with pytest.raises(WrongUsage, match="m >= the number of coders"):
         ablation(pool, [("long", 0.6), ("short", 0.6)], m=1, n=2)
+
+
+def test_the_rows_of_a_setting_that_is_not_recorded_whole_are_none() -> None:
+    pool = half_executed()
+    long, short, nobody = (("long", 0.6), ("short", 0.6), ("nobody", 0.6))
+    for coders, m, n in (([long, short], 1, 2), ([long], 2, 0), ([nobody], 2, 2), ([long], 5, 2), ([short], 2, 4)):
+        assert whole_rows(pool, coders, m=m, n=n) is None
+    for coders, m, n in (([long, short], 2, 2), ([long], 1, 1), ([long], 4, 4), ([short], 1, 4)):
+        assert ablation(pool, coders, m=m, n=n, subsets=False).equals(whole_rows(pool, coders, m=m, n=n))
+    assert whole_rows(pool, [long], m=5, n=2, fewer=True)["m"].to_list() == [4]
 
 
 def brute_force(pools: list[list[int]], drawn: list[int], wrong: dict[int, int], n: int) -> tuple[Fraction, ...]:

@@ -10,13 +10,15 @@ from difftrust.findings_in_store import query_disagreement
 from difftrust.verify.rows import check_tables
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.behaviours import count_draws
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.store.store import SCHEMAS
+from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.store.store import SCHEMAS, Store
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, filled, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, executed, filled, silent
 
 
 def test_fewer_candidates_are_the_first_ones(tmp_path: Path) -> None:
@@ -35,9 +37,7 @@ def test_every_column_of_the_estimates_is_documented() -> None:
 
 @pytest.mark.slow
 def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, WRONG)
-    execute(store, n=20, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=20, coder=[RIGHT, WRONG])
     before = query_estimates(store)
     for path in store.files("estimates"):
         pl.read_parquet(path, hive_partitioning=False).drop("n_values").write_parquet(path)
@@ -48,9 +48,7 @@ def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
 
 
 def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", WRONG)
-    execute(store, n=30, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=30, coder=[WRONG])
     estimates = query_estimates(store)
     assert estimates["incoherence"].is_null().all()
     assert all(e > 0 for e in estimates["error"])
@@ -58,9 +56,7 @@ def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_undefined_is_null_whatever_the_file_holds(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", WRONG)
-    execute(store, n=10, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=10, coder=[WRONG])
     for path in store.files("estimates"):  # as written before
         before = pl.read_parquet(path, hive_partitioning=False)
         assert before["incoherence"].null_count() == before.height
@@ -95,11 +91,23 @@ def test_the_shortest_disagreeing_input_is_found(tmp_path: Path) -> None:
 
 def test_switching_equality_needs_no_execution(tmp_path: Path) -> None:
     nearly = {**RIGHT, "tiny/double": "def double(x):\n    return 2.0001 * x\n"}
-    store = filled(tmp_path / "store", RIGHT, nearly)
-    execute(store, n=40, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=40, coder=[RIGHT, nearly])
     by_policy = {
         policy: query_estimates(store, equality=policy).filter(pl.col("task_id") == "tiny/double")["error"].item()
         for policy in ("paper", "strict")
     }
     assert by_policy == {"paper": 0.0, "strict": 0.5}
+
+
+def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    rows = [(1, "(1,)", 0), (MAX_ATTEMPTS, "(2,)", 0), (MAX_ATTEMPTS + 1, "(2,)", 1)]
+    inputs = pl.DataFrame(
+        [("t", i, arguments, attempts, repeats) for i, (attempts, arguments, repeats) in enumerate(rows)],
+        schema=SCHEMAS["inputs"],
+        orient="row",
+    )
+    store.write("inputs", inputs, {"benchmark": "b", "validity": store.settings().validity, "start": "000000"}, "t")
+    (counted,) = count_draws(store, "b").iter_rows(named=True)
+    assert (counted["n"], counted["n_distinct"], counted["n_repeats"]) == (3, 2, 1)
+    assert (counted["n_unchanged"], counted["n_draws"]) == (1, 1 + MAX_ATTEMPTS + MAX_ATTEMPTS)

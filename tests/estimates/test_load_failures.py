@@ -7,25 +7,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-import difftrust as dt
 from difftrust.research.mixtures import mixtures
 from difftrust.research.selection import compute_passes
 from difftrust.research.signals import behaviour_signals
-from difftrust.shipped import find_results
 from difftrust.tables.request import TableRequest, estimates_for
 from difftrust.tasks.clusters import cluster_candidates
 from difftrust.tasks.task_view import view_task
 from difftrust.verify.rows import check_tables
 from difftrust_core.base.records import Kind, Load, Reading
-from difftrust_core.estimates.estimates import open_pools, refresh_estimates
 from difftrust_core.estimates.measures import Class, ablation, over_subsets, summary
 from difftrust_core.estimates.pool import Pool, compress, strictly_loaded
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import open_pools
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.execution.execute import execute
 from difftrust_core.metrics.intervals import false_trust
 from tests.estimates.test_ablation import members
-from tests.support.tiny import RIGHT, filled, silent
+from tests.support.tiny import RIGHT, executed
 
 CODER = ("a", 0.6)
 LABELS = np.array([[0, 0], [0, 1], [2, 2]], dtype=np.uint16)
@@ -87,9 +84,7 @@ def test_a_cluster_that_does_not_load_comes_last() -> None:
 @pytest.mark.slow
 def test_a_store_with_programs_that_do_not_load(tmp_path: Path) -> None:
     broken = dict.fromkeys(RIGHT, "def (:")
-    store = filled(tmp_path / "store", broken, broken, broken, RIGHT)
-    execute(store, n=10, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=10, coder=[broken, broken, broken, RIGHT])
     assert check_tables(store) == []
     expected = query_estimates(store)
     assert expected["n_load_failures"].to_list() == [3] * expected.height
@@ -137,9 +132,7 @@ def test_what_is_not_known_is_refused() -> None:
 
 def test_a_store_knows_it_from_its_executions(tmp_path: Path) -> None:
     examples = {task_id: f"{code}\nassert False\n" for task_id, code in RIGHT.items()}
-    store = filled(tmp_path / "store", RIGHT, examples)
-    execute(store, n=10, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=10, coder=[RIGHT, examples])
     assert query_sql(store, "SELECT sample_index, trimmed FROM members").unique().sort("sample_index").rows() == [
         (0, False),
         (1, True),
@@ -149,10 +142,3 @@ def test_a_store_knows_it_from_its_executions(tmp_path: Path) -> None:
     strict, _ = estimates_for(TableRequest(store=store.root, reading=Reading(load=Load.STRICT)))
     assert strict["error"].unique().to_list() == [0.5]
     assert strict["n_load_failures"].unique().to_list() == [1]
-
-
-def test_the_shipped_results_may_not_know() -> None:
-    unknown = query_sql(dt.open(find_results()).store, "SELECT count(*) FILTER (trimmed IS NULL) FROM members").item()
-    if unknown:
-        with pytest.raises(WrongUsage, match="use a store that was executed"):
-            estimates_for(TableRequest(store=find_results(), reading=Reading(load=Load.STRICT)))

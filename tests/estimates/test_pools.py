@@ -12,10 +12,10 @@ from difftrust.export import export_results
 from difftrust.findings_in_store import query_disagreement
 from difftrust_core.datasets.recorded import Recorded, selection_of
 from difftrust_core.estimates.behaviours import load_matrix, telling_patterns
-from difftrust_core.estimates.estimates import open_pools, refresh_estimates
 from difftrust_core.estimates.measures import ablation, summary
 from difftrust_core.estimates.pool import MISSING, compress, load_pool, pool_of
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import estimates_are_stale, open_pools, refresh_estimates
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.prices import PUBLISHED_WORDING_TOKENS, count_tokens, recorded_prompt_tokens
@@ -23,7 +23,7 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import REFERENCE, Store
 from tests.support.estimates import compute_estimates
 from tests.support.plain_estimators import estimate
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, executed, filled, silent
 
 N, DEEP = 40, 100
 FAR, NEAR = ("gpt_4o", 0.6), ("near", 0.6)
@@ -126,6 +126,7 @@ def test_a_results_store_has_the_same_numbers_and_bytes_and_no_text_of_others(
     full: Store, results: Store, tmp_path: Path
 ) -> None:
     assert query_estimates(results).equals(query_estimates(full))
+    assert not estimates_are_stale(results)
     again = export_results(full, tmp_path / "again")
     export_results(full, tmp_path / "again")  # a results store is replaced
     files = {str(p.relative_to(results.root)): p.read_bytes() for p in results.root.rglob("*") if p.is_file()}
@@ -218,23 +219,10 @@ def test_disagreements_show_what_each_cluster_says(results: Store) -> None:
 
 def test_long_values_are_cut(tmp_path: Path) -> None:
     long = {**RIGHT, "tiny/double": "def double(x):\n    return 'y' * 500\n"}
-    store = filled(tmp_path / "store", RIGHT, long)
-    execute(store, n=5, say=silent)
-    refresh_estimates(store)
+    store = executed(tmp_path / "store", n=5, coder=[RIGHT, long])
     texts = query_sql(store, "SELECT text FROM disagreements WHERE task_id = 'tiny/double' AND NOT reference")["text"]
     assert [len(text) for text in texts] == [200]
     assert texts[0].endswith("y…")
-
-
-def test_costs_are_tokens_at_the_published_price_and_unknown_without_one(full: Store) -> None:
-    pool = load_pool(full, "tiny")
-    row = ablation(pool, [FAR], m=2, n=1).row(by_predicate=pl.col("task_id") == "tiny/double", named=True)
-    completion = sum(count_tokens([RIGHT["tiny/double"], WRONG["tiny/double"]]))
-    prompt = 2 * recorded_prompt_tokens(TASKS[0])
-    assert (row["prompt_tokens"], row["completion_tokens"]) == (prompt, completion)
-    assert row["cost_usd"] == pytest.approx((5 * prompt + 15 * completion) / 1e6, abs=1e-15)
-    assert ablation(pool, [NEAR], m=2, n=1)["cost_usd"].to_list() == [None] * 3
-    assert math.isnan(summary(ablation(pool, [NEAR], m=2, n=1))["cost_usd"])
 
 
 def test_what_recorded_models_cost_follows_from_their_tokens_when_they_are_read(tmp_path: Path) -> None:
@@ -255,6 +243,7 @@ def test_what_recorded_models_cost_follows_from_their_tokens_when_they_are_read(
     assert cost("gpt_o4_mini") == (pytest.approx((1.10 * prompt + 4.40 * completion) / 1e6, abs=1e-9), True)
     assert cost("deepseek_v3_0324") == (pytest.approx((0.27 * prompt + 1.10 * completion) / 1e6, abs=1e-9), False)
     assert cost("my-model") == (None, None)  # never 0
+    assert math.isnan(summary(ablation(pool, [("my-model", 0.6)], m=2, n=1))["cost_usd"])
 
 
 def test_a_cost_that_was_recorded_is_exact_whatever_the_model_bills(full: Store) -> None:
@@ -293,22 +282,6 @@ def test_what_an_llm_was_paid_is_taken_as_it_is(tmp_path: Path) -> None:
     assert paid == (7, 9, 250_000_000)
     prompt, completion = recorded_prompt_tokens(TASKS[0]), count_tokens([WRONG["tiny/double"]])[0]
     assert counted == (prompt, completion, 5_000 * prompt + 15_000 * completion)
-
-
-def test_table_3_from_a_results_store(results: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    def table(*words: str) -> tuple[str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["table", *words, "--store", str(results.root)])
-        assert not ended.value.code
-        return capsys.readouterr()
-
-    out, err = table("3", "--format", "csv")
-    rows = pl.read_csv(out.encode())
-    assert rows["varied"].to_list() == ["query_budget_m"] * 6 + ["temperature_t"] * 3 + ["test_inputs_n"] * 5
-    assert "not in the store, so empty" in err
-    for part, size in (("3a", 6), ("3b", 3), ("3c", 5)):
-        assert pl.read_csv(table(part, "--format", "csv")[0].encode()).height == size
-    assert r"\toprule" in table("3a", "--format", "latex")[0]
 
 
 def test_recorded_candidates_of_no_known_task_leave_no_trace(tmp_path: Path) -> None:

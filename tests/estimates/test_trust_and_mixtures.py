@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from difftrust.research.coders import coder_measures
-from difftrust.research.mixtures import mixture_summary, mixtures, same_price
+from difftrust.research.mixtures import mixture_summary, mixtures, same_price, usd_per_program
 from difftrust.tables.grid import curves
 from difftrust.tables.intervals import differences, ranking_intervals
 from difftrust_core.estimates.pool import Pool
@@ -146,6 +147,7 @@ def test_the_ranking_of_tasks_found_has_its_interval_and_p_value() -> None:
     table = pl.concat(coders)
     row = ranking_intervals(table, resamples=200).row(0, named=True)
     assert (row["rho_found"], row["rho_found_low"], row["rho_found_high"], row["rho_found_p"]) == (1, 1, 1, 0)
+    assert ranking_intervals(table.filter(pl.col("model") < "2"), resamples=20)["rho_found_low"].item() is None
     measures = coder_measures(table)
     assert measures["found"].to_list() == measures["erroneous"].to_list() == measures["error"].to_list()
     # Student's t of rho = 0.5 with 5 coders: t = 1 with 3 degrees of freedom.
@@ -157,3 +159,11 @@ def test_the_ranking_of_tasks_found_has_its_interval_and_p_value() -> None:
     t = rho["rho_found"] * math.sqrt(3 / (1 - rho["rho_found"] ** 2))
     tail = 1 - 2 * (math.atan(abs(t) / math.sqrt(3)) + abs(t) * math.sqrt(3) / (3 + t * t)) / math.pi
     assert rho["rho_found_p"] == pytest.approx(tail)
+
+
+@pytest.mark.parametrize(("prompt", "completion"), [([], []), ([-1], [3]), ([3], [-1])])
+def test_a_program_whose_tokens_are_not_known_has_no_price(prompt: list[int], completion: list[int]) -> None:
+    members = SimpleNamespace(prompt_tokens=np.array(prompt), completion_tokens=np.array(completion))
+    assert math.isnan(
+        usd_per_program(SimpleNamespace(of=lambda _: members), CODERS[0], Price(prompt=1.0, completion=2.0))
+    )  # type: ignore

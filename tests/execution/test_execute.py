@@ -7,11 +7,11 @@ import pytest
 
 from difftrust.findings_in_store import query_disagreement, query_nondeterministic
 from difftrust_core.datasets.recorded import Recorded, Selection
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.execution.plan import Plan
+from difftrust_core.execution.jobs import Plan
 from difftrust_core.execution.resumable import attempt
 from difftrust_core.execution.worker import run_chunk
 from difftrust_core.sandbox.host import Limits
@@ -46,17 +46,6 @@ def test_executing_again_does_nothing(tmp_path: Path) -> None:
     assert not refresh_estimates(store)
     assert execute(store, n=10, say=silent).n_tasks == 0
     assert contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates") == before
-
-
-@pytest.mark.slow
-def test_the_same_run_from_scratch_gives_the_same_bytes(tmp_path: Path) -> None:
-    stores = []
-    for name, n_jobs in (("a", 1), ("b", 2)):
-        store = filled(tmp_path / name, RIGHT, WRONG, OTHER)
-        execute(store, n=40, n_jobs=n_jobs, say=silent)
-        refresh_estimates(store, n_jobs=n_jobs)
-        stores.append(contents(store, "inputs", "outcomes", "behaviours", "estimates"))
-    assert stores[0] == stores[1]
 
 
 def test_another_seed_gives_other_inputs_and_is_refused_on_the_same_store(tmp_path: Path) -> None:
@@ -253,20 +242,6 @@ def test_a_chunk_that_a_lost_worker_had_written_is_left_as_it_is(tmp_path: Path)
     before = contents(store, "inputs", "outcomes", "behaviours", "executions")
     assert [attempt(run_chunk, job).failure for job in jobs] == ["", "", ""]
     assert contents(store, "inputs", "outcomes", "behaviours", "executions") == before
-
-
-def test_where_a_text_of_a_program_does_not_load_another_one_runs(tmp_path: Path) -> None:
-    """Should two texts have one id by mistake, the one that is broken does not decide for the others."""
-    broken = {task_id: f"return 1  # {number}\n{code}" for number in range(2) for task_id, code in RIGHT.items()}
-    store = filled(tmp_path / "store", RIGHT, broken, {t: f"return 1\n{c}" for t, c in RIGHT.items()})
-    (path,) = store.files("programs")
-    frame = store.read_file("programs", path)
-    assert frame is not None
-    joined = frame.with_columns(tree_id="x" + pl.col("task_id").str.slice(5))
-    store.write("programs", joined, {"benchmark": "tiny"}, path.stem)
-    execute(store, n=10, say=silent)
-    refresh_estimates(store)
-    assert query_estimates(store)["error"].to_list() == [0.0] * 3
 
 
 LYING = (

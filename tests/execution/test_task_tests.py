@@ -16,7 +16,7 @@ from difftrust.verify.verification import verify
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
 from difftrust_core.datasets.recorded import Recorded, as_table
-from difftrust_core.estimates.estimates import open_pools, refresh_estimates
+from difftrust_core.estimates.refresh import open_pools, refresh_estimates
 from difftrust_core.execution.answers import has_answers, run_answers
 from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
 from difftrust_core.languages.registry import language_of
@@ -63,10 +63,18 @@ def stored(root: Path, tasks: Sequence[Task], *programs: dict[str, str]) -> Stor
     return store
 
 
-def passed(store: Store, equality: str = "paper") -> dict[tuple[str, str], float | None]:
+def judged(root: Path, task: Task, *programs: str) -> Store:
+    """Return a store whose programs for one task were executed, on the task's tests too."""
+    store = stored(root, [task], *({task.task_id: code} for code in programs))
+    execute(store, n=10, say=silent)
+    assert execute_tests(store) is not None
+    return store
+
+
+def passed(store: Store) -> dict[tuple[str, str], float | None]:
     """Return (task, group) -> the share of the candidates that pass."""
     on_tests = read_on_tests(store)
-    pools = open_pools(on_tests, equality=equality)
+    pools = open_pools(on_tests)
     groups = {name: read_groups(on_tests, name) for name in pools}
     found = shares_passed(pools, groups, m=None)
     return {(task, tests): share for task, tests, share in found.select("task_id", "tests", "passed").iter_rows()}
@@ -125,9 +133,7 @@ def test_tests_not_executed_yet_are_no_group(tmp_path: Path) -> None:
 
 
 def test_expected_values_are_the_answers_without_a_reference(tmp_path: Path) -> None:
-    store = stored(tmp_path / "store", [SQUARE], *({"square": code} for code in SQUARES))
-    execute(store, n=10, say=silent)
-    assert execute_tests(store) is not None
+    store = judged(tmp_path / "store", SQUARE, *SQUARES)
     assert passed(store) == {
         ("square", "examples"): pytest.approx(2 / 3),
         ("square", "tests"): pytest.approx(1 / 3),
@@ -150,18 +156,14 @@ def test_expected_values_are_the_answers_without_a_reference(tmp_path: Path) -> 
 def test_expected_values_count_before_the_reference(tmp_path: Path) -> None:
     told = replace(SQUARE, reference="def square(x):\n    return x * x\n")
     tests = (*told.tests[:2], TaskTest(arguments="(3,)", expected="27"), TaskTest(arguments="(4,)"))
-    store = stored(tmp_path / "store", [replace(told, tests=tests)], *({"square": code} for code in SQUARES))
-    execute(store, n=10, say=silent)
-    execute_tests(store)
+    store = judged(tmp_path / "store", replace(told, tests=tests), *SQUARES)
     assert passed(store)["square", "tests"] == 0.0  # x ** x is right on 3, as the test says, and wrong on 4
     assert passed(store)["square", "examples"] == pytest.approx(2 / 3)
 
 
 def test_without_an_answer_nothing_is_passed(tmp_path: Path) -> None:
     tests = (*SQUARE.tests, TaskTest(arguments="(4,)"))
-    store = stored(tmp_path / "store", [replace(SQUARE, tests=tests)], {"square": SQUARES[0]}, {"square": SQUARES[1]})
-    execute(store, n=10, say=silent)
-    execute_tests(store)
+    store = judged(tmp_path / "store", replace(SQUARE, tests=tests), *SQUARES[:2])
     assert passed(store) == {("square", "examples"): None, ("square", "tests"): None, ("square", ALL): None}
 
 
@@ -169,9 +171,7 @@ def test_a_checker_accepts_on_tests(tmp_path: Path) -> None:
     accept = "def accept(arguments, output):\n    return output * output == arguments[0] ** 2\n"
     root = replace(SQUARE, relation=Relation(accept=accept), tests=SQUARE.tests[:2])
     programs = ("def square(x):\n    return -x\n", "def square(x):\n    return x\n", "def square(x):\n    return 1\n")
-    store = stored(tmp_path / "store", [root], *({"square": code} for code in programs))
-    execute(store, n=10, say=silent)
-    execute_tests(store)
+    store = judged(tmp_path / "store", root, *programs)
     assert passed(store) == {
         ("square", "examples"): 1.0,
         ("square", "tests"): pytest.approx(2 / 3),

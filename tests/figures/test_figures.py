@@ -7,15 +7,16 @@ from typing import Any
 import polars as pl
 import pytest
 
+from difftrust.figures import chart_file
+from difftrust.figures.ablations import draw_ablation
+from difftrust.figures.chart_file import chart_bytes, save_chart
 from difftrust.figures.curves import draw_mixtures
 from difftrust.figures.error_incoherence import draw_error_incoherence
-from difftrust.figures.export import chart_bytes, save_chart
 from difftrust.figures.heat_maps import draw_clusters, draw_correlations
 from difftrust.figures.intervals import draw_auroc, draw_false_trust
 from difftrust.figures.ranking import draw_ranking
-from difftrust.figures.settings import draw_ablation
 from difftrust.figures.workflow import draw_workflow
-from difftrust_core.exceptions import WrongUsage
+from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 
 def table() -> pl.DataFrame:
@@ -49,16 +50,10 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
 
 def test_charts_show_the_names_of_models() -> None:
     known = table().with_columns(model=pl.Series(["gpt_4o", "claude_opus_4", "mean"]))
-    assert {row["model"] for row in rows_of(draw_ranking(known)) if "model" in row} == {
-        "GPT-4o",
-        "Claude Opus 4",
-    }
+    assert {row["model"] for row in rows_of(draw_ranking(known)) if "model" in row} == {"GPT-4o", "Claude Opus 4"}
     points = estimates().with_columns(model=pl.Series(["gpt_4o", "o1", "gpt_4o", "gpt_4", "gpt_4"]))
     spec = draw_error_incoherence(points).to_dict()
-    assert {row["model"] for row in rows_of(draw_error_incoherence(points)) if "model" in row} >= {
-        "GPT-4o",
-        "o1",
-    }
+    assert {row["model"] for row in rows_of(draw_error_incoherence(points)) if "model" in row} >= {"GPT-4o", "o1"}
     assert spec["layer"][-1]["encoding"]["color"]["scale"]["domain"] == ["GPT-4", "GPT-4o", "o1"]
     mixed = pl.DataFrame({"coder": ["gpt_4+gpt_4o"], "m": [2], "detection_rate": [0.5]})
     spec = draw_ablation(mixed, measures=["detection_rate"], series="coder").to_dict()
@@ -225,3 +220,33 @@ def test_clusters_do_not_tell_of_the_reference_without_it() -> None:
         "rejected on some input",
     ]
     assert not {"behaviour", "is_reference"} & set(rows_of(draw_clusters(table, with_reference=False))[0])
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+@pytest.mark.parametrize("name", ["a\x01", "a\x00b", "\x1b[2J", "\ud800", "a\ufffe", "a\u202eb"])
+def test_no_name_ends_the_process_that_draws(name: str, suffix: str) -> None:
+    hostile = table().with_columns(model=pl.Series([name.encode(errors="ignore").decode(), "b", "mean"]))
+    chart = draw_ranking(hostile).properties(title=name)
+    drawn = chart_bytes(chart, suffix)
+    assert len(drawn) > 1000
+    assert name.encode(errors="surrogatepass") not in drawn
+
+
+class Chart:
+    """A chart that is no chart."""
+
+    def __init__(self, spec: object) -> None:
+        self.spec = spec
+
+    def to_dict(self, **_: object) -> object:
+        return self.spec
+
+
+def test_what_ends_the_renderer_is_refused_and_the_next_chart_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chart_file, "visible", str)  # the abort of a character that was not thought of
+    with pytest.raises(DifftrustError, match=r"^the chart cannot be drawn: expected .*, found: it ended$"):
+        chart_bytes(draw_ranking(table().with_columns(model=pl.Series(["a\x01", "b", "mean"]))), ".svg")
+    assert chart_bytes(draw_ranking(table()), ".svg").startswith(b"<svg")
+    with pytest.raises(DifftrustError, match=r"^the chart cannot be drawn: [^\n]*$"):
+        chart_bytes(Chart({"mark": 7}), ".svg")
+    assert chart_bytes(draw_ranking(table()), ".svg").startswith(b"<svg")

@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from difftrust.figures.ablations import draw_ablation
 from difftrust.figures.heat_maps import LONGEST, draw_heat_map
-from difftrust.figures.settings import draw_ablation
 from tests.figures.test_figures import rows_of
 
 
@@ -25,12 +25,6 @@ def test_a_cell_says_its_input_and_outcome_where_they_are_known() -> None:
     ]
     without = draw_heat_map(heat_map()).to_dict()["layer"][0]["encoding"]["tooltip"]
     assert {"arguments", "outcome_text"}.isdisjoint(each["field"] for each in without)
-
-
-def crowded() -> pl.DataFrame:
-    """Return 40 points within a third of a decade of dollars, and one far away."""
-    rows = [("a", m, 1.0 + m / 20, 0.5 + m / 1_000) for m in range(2, 42)] + [("b", 100, 50.0, 0.9)]
-    return pl.DataFrame(rows, schema=["model", "m", "cost_usd", "detection_rate"], orient="row")
 
 
 def test_a_band_is_drawn_where_there_is_an_interval_and_a_point_says_it() -> None:

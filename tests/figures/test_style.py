@@ -27,11 +27,6 @@ def on_page(colour: str, name: str) -> str:
     return str(spec["mark"]["color"])
 
 
-def test_contrast_is_that_of_the_standard() -> None:
-    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
-    assert contrast("#767676", "#FFFFFF") == pytest.approx(4.54, abs=0.005)
-
-
 @pytest.mark.parametrize("name", GROUNDS)
 def test_points_of_every_family_can_be_seen(name: str) -> None:
     shown = [on_page(colour, name) for colour in FAMILY_COLOURS.values()]

@@ -5,6 +5,7 @@ import functools
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,14 @@ import pytest
 from difftrust.demo import paraphrase
 from difftrust.demo.bugs import OPERATORS, mistakes
 from difftrust.demo.paraphrase import VARIATIONS
+from difftrust.demo.rewrite import program_text
 from difftrust.demo.simulated import SIMULATED, beliefs, sample_simulated, tempered
-from difftrust.demo.trees import program_text
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
 from tests.support.tasks import small_task
 
-STRONG, MEDIUM, WEAK = SIMULATED
+_, MEDIUM, WEAK = SIMULATED
 beliefs_once = functools.cache(beliefs)
 
 REFERENCES = {
@@ -177,18 +178,6 @@ def test_operators_and_variations_leave_their_input_as_it_was(source: str) -> No
     assert ast.dump(tree) == ast.dump(ast.parse(source))
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.task_id)
-def test_every_mutant_compiles_differs_and_defines_the_entry_point(task: Task) -> None:
-    tree = ast.parse(task.reference or "")
-    offered = [broken for of_one in mistakes(tree).values() for broken in of_one]
-    assert len(offered) > 5
-    for broken in offered:
-        mutant = broken()
-        assert ast.dump(mutant) != ast.dump(tree)
-        assert isinstance(compile(mutant, "mutant", "exec"), type(in_function.__code__))
-        assert task.entry_point in {s.name for s in mutant.body if isinstance(s, ast.FunctionDef)}
-
-
 VARIATION_EXAMPLES = [
     ("renamed_locals", ["total = a", "return total"], ["running_total = a", "return running_total"]),
     ("renamed_locals", ["a = b", "return a"], ["a = b", "return a"]),
@@ -226,9 +215,9 @@ def test_renaming_keeps_away_from_the_names_of_the_preamble() -> None:
     assert program_text(renamed(tree, "answer = 42")) == in_function("result = a", "return result")
 
 
-def outcomes(code: str, name: str) -> str:
-    """Run a program on its inputs in a process of its own and return what it printed."""
-    calls = f"\nfor arguments in {INPUTS[name]!r}:\n    print(repr({name}(*arguments)))\n"
+def outcomes(code: str, name: str, inputs: Sequence[tuple[object, ...]]) -> str:
+    """Run a program on inputs in a process of its own and return what it printed."""
+    calls = f"\nfor arguments in {inputs!r}:\n    print(repr({name}(*arguments)))\n"
     command = [sys.executable, "-I", "-c", code + calls]
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
 
@@ -240,14 +229,7 @@ def test_variations_together_change_the_text_but_not_the_behaviour(name: str) ->
     for variation in VARIATIONS:
         varied = variation(varied, "")
     assert ast.dump(varied) != ast.dump(tree)
-    assert outcomes(program_text(varied), name) == outcomes(REFERENCES[name], name)
-
-
-def test_candidates_carry_their_coder_task_and_index() -> None:
-    sampled = sample_simulated(TASKS[0], WEAK, temperature=1, m=3)
-    assert [(c.benchmark, c.task_id, c.model, c.temperature, c.sample_index) for c in sampled] == [
-        ("tests", "count_even", "simulated/weak", 1.0, index) for index in range(3)
-    ]
+    assert outcomes(program_text(varied), name, INPUTS[name]) == outcomes(REFERENCES[name], name, INPUTS[name])
 
 
 @pytest.mark.slow
@@ -292,19 +274,6 @@ def parses(candidate: Candidate) -> bool:
     return True
 
 
-def n_distinct(task: Task, model: str, temperature: float) -> int:
-    sampled = sample_simulated(task, model, temperature=temperature, m=50)
-    return len({ast.dump(ast.parse(c.code)) for c in sampled if parses(c)})
-
-
-@pytest.mark.slow
-def test_the_same_few_programs_recur_and_heat_makes_more_of_them() -> None:
-    cold, warm, hot = (sum(n_distinct(task, MEDIUM, t) for task in MANY_TASKS[:12]) / 12 for t in (0.1, 0.6, 2.0))
-    assert cold < 4
-    assert 1.5 * cold < warm < 25
-    assert warm < hot
-
-
 @pytest.mark.slow
 def test_mistakes_come_from_a_repertoire_of_at_most_four() -> None:
     held = [beliefs_once(task, model) for task in MANY_TASKS for model in SIMULATED]
@@ -324,17 +293,12 @@ def test_temperature_zero_gives_one_program_only_and_it_loads(model: str) -> Non
         assert parses(sampled[0])
 
 
-def test_low_temperature_ends_in_temperature_zero() -> None:
-    for task in TASKS:
-        cold = sample_simulated(task, WEAK, temperature=1e-300, m=3)
-        assert [c.code for c in cold] == [c.code for c in sample_simulated(task, WEAK, temperature=0, m=3)]
-
-
 def test_temperature_sharpens_and_flattens() -> None:
     assert tempered([0.8, 0.2], 1.0) == pytest.approx([0.8, 0.2])
     assert tempered([0.8, 0.2], 0.5) == pytest.approx([16 / 17, 1 / 17])
     assert tempered([0.8, 0.2], 2.0) == pytest.approx([2 / 3, 1 / 3])
     assert tempered([0.3, 0.7, 0.0], 0) == [0.0, 1.0, 0.0]
+    assert tempered([0.3, 0.7, 0.0], 1e-300) == [0.0, 1.0, 0.0]
     assert tempered([0.5, 0.5, 0.0], 0.6) == [0.5, 0.5, 0.0]
 
 
@@ -367,25 +331,6 @@ def test_some_tasks_are_always_wrong_and_some_always_right() -> None:
     assert len(one_wrong_only) >= 10
 
 
-def test_consistently_wrong_coder_never_says_the_reference() -> None:
-    task, right, wrong = next(
-        (task, held[0].program, held[1].program)
-        for task in MANY_TASKS
-        if len(held := beliefs_once(task, WEAK)) == 2 and held[0].weight == 0
-    )
-    # Undo the words by saying both beliefs in every way a coder can; the two sets of programs must not meet.
-    said = {ast.dump(ast.parse(c.code)) for c in sample_simulated(task, WEAK, temperature=2.0, m=60) if parses(c)}
-    assert said <= tellings(wrong)
-    assert not said & tellings(right)
-
-
-def tellings(tree: ast.Module) -> set[str]:
-    told = [tree]
-    for variation in VARIATIONS:
-        told += [variation(one, "") for one in told]
-    return {ast.dump(ast.parse(program_text(one))) for one in told}
-
-
 def test_weak_hot_coder_sometimes_stops_in_the_middle() -> None:
     sampled = [c for task in MANY_TASKS[:30] for c in sample_simulated(task, WEAK, temperature=1.0, m=20)]
     broken = [c for c in sampled if not parses(c)]
@@ -397,9 +342,9 @@ def test_weak_hot_coder_sometimes_stops_in_the_middle() -> None:
 def test_a_reference_without_anything_to_break_is_always_right() -> None:
     task = task_of("same", reference="def same(x):\n    return x\n")
     for model in SIMULATED:
-        codes = {c.code for c in sample_simulated(task, model, temperature=0, m=2)}
         assert [belief.mistakes for belief in beliefs_once(task, model)] == [()]
-        assert {ast.dump(ast.parse(code)) for code in codes} <= tellings(ast.parse(task.reference or ""))
+        (said,) = {c.code for c in sample_simulated(task, model, temperature=0, m=2)}
+        assert outcomes(said, "same", [(5,)]) == "5\n"
 
 
 @pytest.mark.parametrize(
@@ -415,9 +360,3 @@ def test_a_reference_without_anything_to_break_is_always_right() -> None:
 def test_wrong_usage_is_refused(model: str, temperature: float, m: int, message: str) -> None:
     with pytest.raises(WrongUsage, match=message):
         sample_simulated(TASKS[0], model, temperature=temperature, m=m)
-
-
-def test_a_task_without_reference_is_refused() -> None:
-    task = small_task("f", task_id="t/1")
-    with pytest.raises(WrongUsage, match=r"needs a reference to break, got t/1 without one; give"):
-        sample_simulated(task, STRONG, temperature=0.6, m=5)

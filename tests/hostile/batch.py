@@ -71,20 +71,15 @@ def run_batch(
     entry_point: str = "f",
 ) -> list[Ran]:
     """Run the programs one after the other on the same inputs."""
-    table, runs = OutcomeTable.empty(len(inputs)), []
+    table, found = OutcomeTable.empty(len(inputs)), []
     sandbox.load(outside.preamble(), inputs, table)
     for source in sources:
         began = time.monotonic()
         run = sandbox.run(source, entry_point)
-        runs.append((run, time.monotonic() - began))
-    return [
-        Ran(
-            outcomes=tuple(row[k] for row, k in zip(table.rows, run.outcome_ids.tolist(), strict=True)),
-            run=run,
-            seconds=seconds,
-        )
-        for run, seconds in runs
-    ]
+        seconds = time.monotonic() - began
+        outcomes = tuple(row[k] for row, k in zip(table.rows, run.outcome_ids.tolist(), strict=True))
+        found.append(Ran(outcomes=outcomes, run=run, seconds=seconds))
+    return found
 
 
 def n_processes(sandbox: Sandbox) -> int:

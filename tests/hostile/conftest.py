@@ -1,6 +1,5 @@
 """Sandboxes that live through many attacks, and the outside world they are to leave alone."""
 
-import ctypes
 import os
 from collections.abc import Iterator
 
@@ -12,9 +11,8 @@ from tests.hostile.attack import LIMITS
 from tests.hostile.batch import ORDINARY, Ran, run_batch
 from tests.hostile.outside import Outside, descriptors, family
 from tests.support.needs import NO_BUBBLEWRAP
-from tests.support.proc import end
+from tests.support.proc import adopt_orphans, end
 
-PR_SET_CHILD_SUBREAPER = 36
 EVERY_LAYER = frozenset({"bubblewrap", "landlock", "seccomp"})
 NO_NAMESPACES = frozenset({"landlock", "seccomp"})
 
@@ -22,13 +20,12 @@ NO_NAMESPACES = frozenset({"landlock", "seccomp"})
 @pytest.fixture(scope="package")
 def orphans_come_to_us() -> Iterator[None]:
     """Make this process the parent of whatever a sandbox leaves behind, so that it is seen."""
-    libc = ctypes.CDLL(None)
-    assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    adopt_orphans()
     before, held = {*family(os.getpid())}, descriptors()
     yield
     assert not {*family(os.getpid())} - before
     assert descriptors() <= held
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    adopt_orphans(False)
 
 
 @pytest.fixture(scope="package")

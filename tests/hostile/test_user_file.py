@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.check.runner import CALLS, runner_for
+from difftrust.check.call_runner import CALLS, runner_for
 from difftrust_core.base.records import Kind
 from difftrust_core.sandbox.host import Sandbox
 from tests.hostile.attack import LIMITS

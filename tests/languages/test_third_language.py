@@ -10,8 +10,8 @@ from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.literals import read_literal
 from difftrust_core.datasets.recorded import Recorded, as_table
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_sql
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.extraction import program_of

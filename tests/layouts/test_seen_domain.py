@@ -6,12 +6,11 @@ import pytest
 
 from difftrust.layouts.contests import seen_domain
 from difftrust.types.domain import PythonDomain
-from difftrust_core.base.task import Task
+from tests.support.tasks import small_task
 
 
 def requires(names: str, *calls: tuple[Any, ...], said: str = "") -> tuple[str, list[str]]:
     found = seen_domain(names.split(), calls, said)
-    assert found is not None
     return found.types, found.requires.split("\nand ")
 
 
@@ -74,16 +73,7 @@ def test_no_domain_where_the_types_differ(calls: list[tuple[Any, ...]]) -> None:
 
 def test_the_language_reads_it() -> None:
     domain = seen_domain(["xs", "k"], [([1, 2], 1), ([3], 0)])
-    assert domain is not None
-    task = Task(
-        benchmark="own",
-        task_id="f",
-        entry_point="Solution.f",
-        signature="(xs: List[int], k: int) -> int",
-        description="",
-        seed_inputs=("([1, 2], 1)",),
-        domain=domain,
-    )
+    task = small_task("Solution.f", "(xs: List[int], k: int) -> int", seed_inputs=("([1, 2], 1)",), domain=domain)
     found = PythonDomain(task, domain)
     assert found.fits("([1, 2], 1)")
     assert not found.fits("([1, 'a'], 1)")

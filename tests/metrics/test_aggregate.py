@@ -223,10 +223,7 @@ def test_beside_published():
         *("detection_rate", "published_detection_rate", "undetected_mean_error"),
     ]
     assert joined.select("model", "published_mean_error").rows() == [("a", 0.25), ("b", None), ("mean", 9.0)]
-    assert mean_absolute_differences(joined) == {
-        "mean_error": 0.25,
-        "detection_rate": pytest.approx(0.05),
-    }
+    assert mean_absolute_differences(joined) == {"mean_error": 0.25, "detection_rate": pytest.approx(0.05)}
     unpublished = mean_absolute_differences(joined.filter(pl.col("model") == "b"))
     assert all(map(math.isnan, unpublished.values()))
 

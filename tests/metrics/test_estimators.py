@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from difftrust.research.signals import pass_at_k
-from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates, Undefined
-from difftrust_core.metrics.estimates import (
-    check_invariants,
-    disagreement_per_input,
-    incoherence,
-)
-from tests.support.plain_estimators import (
-    detection_at,
-    estimate,
-    functional_classes,
-)
+from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates, Undefined, WrongUsage
+from difftrust_core.metrics.estimates import check_invariants, disagreement_per_input, error, incoherence
+from tests.support.plain_estimators import detection_at, estimate, functional_classes
 
 # Five candidates: two behave as row 0, two as row 1, one as row 2; the reference behaves as row 0.
 #   input 0: all agree. 1: 2 | 2 | 1. 2: 4 | 1. 3: 2 | 3.
@@ -170,14 +162,9 @@ def brute_force(labels, counts, reference):
 def test_fast_is_brute_force(task):
     expected = {name: pytest.approx(float(x), abs=1e-12) for name, x in brute_force(*task).items()}
     assert estimate(*task) == expected | {"n_load_failures": 0}
-
-
-@settings(deadline=None)
-@given(tasks(), st.randoms(use_true_random=False))
-def test_order_of_rows_does_not_matter(task, random):
-    labels, counts, reference = task
-    order = random.sample(range(len(labels)), len(labels))
-    assert estimate(labels[order], counts[order], order.index(reference)) == estimate(*task)
+    labels, counts, _ = task
+    assert incoherence(labels, counts) == estimate(*task)["incoherence"]
+    assert disagreement_per_input(labels, counts).mean() == pytest.approx(incoherence(labels, counts))
 
 
 @settings(deadline=None)
@@ -190,43 +177,13 @@ def test_names_of_classes_do_not_matter(task, data):
     assert estimate(np.stack(columns, axis=1), counts, reference) == estimate(*task)
 
 
-@settings(deadline=None)
-@given(tasks(), st.data())
-def test_a_prefix_of_the_inputs_is_a_smaller_task(task, data):
-    labels, counts, reference = task
-    n = data.draw(st.integers(1, labels.shape[1]))
-    prefix = estimate(labels[:, :n], counts, reference)
-    single = [estimate(labels[:, i : i + 1], counts, reference)["error"] for i in range(n)]
-    d = disagreement_per_input(labels, counts)[:n]
-    assert (prefix["n"], prefix["incoherence"]) == (n, pytest.approx(d.mean()))
-    assert prefix["error"] == pytest.approx(sum(single) / n)
-    assert incoherence(labels[:, :n], counts) == prefix["incoherence"]
-    assert prefix["n_classes"] <= estimate(*task)["n_classes"]
-
-
-@settings(deadline=None)
-@given(tasks(), st.data())
-def test_a_behaviour_may_be_split_over_two_rows(task, data):
-    labels, counts, reference = task
-    row = data.draw(st.integers(0, len(labels) - 1))
-    part = data.draw(st.integers(0, int(counts[row])))
-    split = np.append(counts, part)
-    split[row] -= part
-    assert estimate(np.vstack([labels, labels[row]]), split, reference) == estimate(*task)
-
-
-@settings(deadline=None)
-@given(tasks())
-def test_incoherence_is_at_most_twice_the_error_on_every_input(task):
-    labels, counts, reference = task
-    m = counts.sum()
-    e = np.array([estimate(labels[:, i : i + 1], counts, reference)["error"] for i in range(labels.shape[1])])
-    d = disagreement_per_input(labels, counts)
-    assert (d <= 2 * e + 1e-12).all()
-    assert (d * (m - 1) / m <= 2 * e + 1e-12).all()
-
-
 @pytest.mark.parametrize(("m", "right", "k", "value"), [(2, 1, 2, 1), (3, 0, 3, 0), (3, 1, 1, 1 / 3), (4, 1, 2, 1 / 2)])
 def test_pass_at_k_up_to_all_that_were_drawn(m, right, k, value):
     assert pass_at_k(m, right, k) == pytest.approx(value)
     assert math.isnan(pass_at_k(m, right, m + 1))
+
+
+def test_error_is_the_share_of_wrong_outcomes() -> None:
+    assert error([[0, 0], [0, 1]], reference=[0, 0]) == 0.25
+    with pytest.raises(WrongUsage, match="expected a reference of 2 labels, one an input, got shape"):
+        error([[0, 0], [0, 1]], reference=[0, 0, 0])

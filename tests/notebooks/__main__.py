@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from difftrust.figures.export import packed_png
+from difftrust.figures.chart_file import packed_png
 from difftrust.tables.page_table import MEASURES, explained
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"

@@ -111,7 +111,6 @@ def hostile() -> Asking:
 def test_texts_of_candidates_steer_neither_a_terminal_nor_a_page() -> None:
     asking = hostile()
     question = asking.question()
-    assert question is not None
     assert "\x1b" not in "".join(question_lines(question, 5))
     said: Callable[[Question], str] = lambda question: next(o.letter for o in question.options if "script" in o.outcome)  # noqa: E731
     asking.answer(said(question))

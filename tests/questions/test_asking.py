@@ -1,6 +1,6 @@
 """Questions about single inputs: which is asked, what an answer means, who is left."""
 
-import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -58,13 +58,12 @@ def right_on(board: Board, arguments: str) -> str:
 
 def test_the_first_question_splits_most_evenly_and_is_small(board: Board) -> None:
     question = Asking(board).question()
-    assert question is not None
     assert (question.number, question.n_left) == (1, 6)
     sizes = [len(option.candidates) for option in question.options]
-    weights = [
-        sum(sum(len(board.names[p]) for p, label in enumerate(labels) if label == one) ** 2 for one in set(labels))
-        for labels in (board.answers.classify(each.outcomes) for each in board.asked if not each.doubt)
-    ]
+    weights = []
+    for labels in (board.answers.classify(each.outcomes) for each in board.asked if not each.doubt):
+        said = Counter(label for label, names in zip(labels, board.names, strict=True) for _ in names)
+        weights.append(sum(size**2 for size in said.values()))
     assert sum(size**2 for size in sizes) == min(weights)
     assert len(question.arguments) <= len("([0, 1, 2, 3],)")
     assert [option.letter for option in question.options] == list("abcdef")[: len(sizes)]
@@ -84,14 +83,6 @@ def test_truthful_answers_leave_the_right_program(board: Board) -> None:
     assert asking.program in (CODES["right"], CODES["also"])
     assert len(asking.answers) <= 3
     assert any(pin.startswith("middle([") and " == " in pin for pin in asking.pins)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_no_truthful_answer_drops_the_right_program(board: Board, seed: int) -> None:
-    draw, asking = random.Random(seed), Asking(board, most=20)
-    while (question := asking.question()) is not None:
-        asking.answer(draw.choice([right_on(board, question.arguments), EITHER, NOT_ALLOWED]))
-        assert {"right", "also"} <= set(asking.survivors)
 
 
 def test_a_letter_a_value_and_an_exception_are_answers(board: Board) -> None:
@@ -150,12 +141,10 @@ def test_inputs_that_may_not_be_allowed_come_last_and_leave_with_their_condition
     board, _ = made(tmp_path, stub, "area", codes)
     asking = Asking(board)
     first = asking.question()
-    assert first is not None
     assert not first.doubt
     asking.answer("a")
     assert set(asking.survivors) == {"plain", "absolute"}
     doubted = asking.question()
-    assert doubted is not None
     assert doubted.doubt
     asking.answer(NOT_ALLOWED)
     assert asking.conditions
@@ -172,7 +161,6 @@ def test_effects_are_shown_and_a_plain_value_answers_for_the_value(tmp_path: Pat
     board, _ = made(tmp_path, stub, "tidy", codes)
     asking = Asking(board)
     question = asking.question()
-    assert question is not None
     assert any("changes its argument" in option.outcome for option in question.options)
     asking.answer(str(sorted(eval(question.arguments)[0])))
     assert set(asking.survivors) == {"copy", "inplace"}

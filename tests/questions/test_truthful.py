@@ -11,20 +11,8 @@ from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.metrics.equality import Comparison, Equality
 
 VALUES = (
-    *(
-        "1",
-        "1.0",
-        "True",
-        "1.0000000001",
-        "nan",
-        "inf",
-        "-0.0",
-        "None",
-        "'a'",
-        '"a\\n"',
-        "'either'",
-        "'raises KeyError'",
-    ),
+    *("1", "1.0", "True", "1.0000000001", "nan", "inf", "-0.0", "None", "'a'", "'a\\n'"),
+    *("'either'", "'raises KeyError'"),
     *("[1, 2]", "(1, 2)", "{1, 2}", "{'a': 1.0}", "b'x'", "0x" + "f" * 1200, "iterator([1, 2])", "<no literal>"),
     *("Point(x=1, y=2)", "Decimal('1.0')", "Color.RED", "np.array([1.0], dtype='float64')"),
     *("Effects(value=1, arguments=([1, 2],))", "Effects(value=1, printed='hello')"),

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,22 +72,14 @@ class Server:
         self.process.stdin.flush()
         return int(self._read())
 
-    def status(self) -> int:
-        """Wait for the command itself."""
-        return int(self._read())
-
-    def alone(self, status: int) -> Ended:
-        """Wait for all that it started."""
-        n_left = int(self._read())
-        return Ended(status, self.log.read_text(), n_left)
-
     def run(self, *words: str | Path, prelude: str = "") -> Ended:
         self.start(*words, prelude=prelude)
         return self.ended()
 
     def ended(self) -> Ended:
         """Wait for the command and all that it started."""
-        return self.alone(self.status())
+        status, n_left = int(self._read()), int(self._read())
+        return Ended(status, self.log.read_text(), n_left)
 
     def mount(self, *words: str | Path) -> None:
         """Call mount or umount where only this server's commands see it."""
@@ -131,15 +122,11 @@ def zygotes(host: int) -> list[int]:
     return sorted(wraps | first | {pid for pid, above in parents.items() if above in first})
 
 
-def kill(pid: int) -> bool:
-    """Kill a process; tell whether it was still running."""
+def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> bool:
+    """Kill or interrupt a process; tell whether it was still running."""
     was_running = is_running(pid)
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, how)
     except ProcessLookupError:
         return False
     return was_running
-
-
-def nap(seconds: float) -> None:
-    time.sleep(max(0.0, seconds))

@@ -12,7 +12,7 @@ import pytest
 from difftrust.research.selection import selection_table
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.metrics.estimates import behaviour_clusters
-from tests.support.command import run
+from tests.support.command import Capture, run
 
 LABELS = np.array([[0, 1, 0], [0, 1, 0], [0, 2, 0], [1, 1, 1], [0, 2, 0]])
 
@@ -86,7 +86,7 @@ def test_the_table_is_paired_by_task() -> None:
     assert found.select(others).equals(table.select(others))
 
 
-def test_on_a_store_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_a_store_by_hand(tmp_path: Path, capsys: Capture) -> None:
     """Two of three right: a random one passes in 2/3, their consensus does. One of three: 1/3, and it does not."""
     one, other = load_benchmark("starter")[:2]
     lines = []

@@ -58,8 +58,10 @@ def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most() -> None:
     }
     for (detection, alarms), place in wishes.items():
         assert cheapest(made, costs, detection=detection, false_alarms=alarms) == place
-    with pytest.raises(WrongUsage, match=r"false alarms lies in \[0, 1\], got 5"):
-        cheapest(made, costs, detection=None, false_alarms=5)
+    for name, share in (("detection", 1.5), ("false_alarms", 5), ("detection", -0.1)):
+        with pytest.raises(WrongUsage, match=rf"{name.replace('_', ' ')} lies in \[0, 1\], got {share}"):
+            cheapest(made, costs, **{"detection": None, "false_alarms": None, name: share})
+    assert cheapest(made, costs, detection=1, false_alarms=1) == 3
 
 
 def test_a_lower_bound_is_chosen_only_where_no_exact_price_will_do() -> None:

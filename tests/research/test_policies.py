@@ -21,12 +21,7 @@ from tests.estimates.test_ablation import members, pool_of
 OWN, HOT, B, C = ("a", 0.6), ("a", 1.0), ("b", 0.6), ("c", 0.6)
 LABELS = np.array([[0, 0], [0, 1], [1, 1], [2, 0]], dtype=np.uint16)
 """Row 0 is the reference's behaviour; the others differ from it and from each other."""
-ROWS = {
-    OWN: [[0, 0, 1, 0], [1, 1, 2, 3]],
-    HOT: [[0, 1, 2], [1, 1, 1]],
-    B: [[0, 1], [1, 0]],
-    C: [[2], [1]],
-}
+ROWS = {OWN: [[0, 0, 1, 0], [1, 1, 2, 3]], HOT: [[0, 1, 2], [1, 1, 1]], B: [[0, 1], [1, 0]], C: [[2], [1]]}
 PRICES = {OWN: 1.0, HOT: 2.0, B: 0.5, C: 0.25}
 """Dollars of a program."""
 POLICIES = [

@@ -11,16 +11,7 @@ import pytest
 from difftrust.research import price_list as module
 from difftrust.research.offers import make_offers
 from difftrust.research.policies import Policy, Score, score
-from difftrust.research.price_list import (
-    CHOSEN,
-    OWN,
-    Market,
-    fit,
-    in_first_half,
-    intervals,
-    open_market,
-    price_list,
-)
+from difftrust.research.price_list import CHOSEN, OWN, Market, fit, in_first_half, intervals, open_market, price_list
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.metrics.intervals import clopper_pearson
 from tests.estimates.test_ablation import members, pool_of

@@ -13,7 +13,7 @@ from difftrust.research.policies import Policy, score
 from difftrust.research.price_list import EXAMPLE, open_market, price_list
 from difftrust.research.selection import compute_passes
 from difftrust_core.base.records import Reading
-from difftrust_core.estimates.estimates import open_pools
+from difftrust_core.estimates.refresh import open_pools
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.metrics.equality import Equality

@@ -2,24 +2,21 @@
 
 import io
 import json
-import math
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from difftrust.research.structure import StabilityRequest, compare_store
-from difftrust.structure.compare import Programs, stability
+from difftrust.structure.pairwise import Programs, stability
 from difftrust.structure.trees import Options
 from difftrust_core.datasets.recorded import Selection
 from difftrust_core.estimates.queries import query_sql
 from difftrust_core.exceptions import NoStore, StoreInUse
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from tests.support.command import run
+from tests.support.command import Capture, run
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
-
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -179,22 +176,6 @@ def test_anyones_samples_for_bigcodebench(
     ]
     assert 0 < rows["jsd"][0] < 1
     assert run(capsys, "structure", path, "--store", tmp_path / "store")[0] == 2
-
-
-def test_anyones_queries_for_spider(
-    tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
-    queries = ["SELECT count(*) FROM singer", "SELECT count(id) FROM singer", "SELECT count(*) FROM singer"]
-    path = sample_file(tmp_path / "q.jsonl", [{"task_id": "Spider/0", "solution": q} for q in queries])
-    folder = tmp_path / "store"
-    assert run(capsys, "import", path, "--model", "m", "--temperature", "0.2", "--store", folder)[0] == 0
-    assert run(capsys, "structure", "--store", folder, "-j", "1")[0] == 0
-    row = query_sql(Store.open(folder), "select * from stability").row(0, named=True)
-    assert (row["benchmark"], row["language"], row["options"], row["n_parse_errors"]) == ("Spider", "sql", "default", 0)
-    assert (row["m"], row["n_programs"]) == (3, 2)
-    assert row["exact_match"] == pytest.approx(1 / 3, abs=1e-9)
-    assert not math.isnan(row["sce"])
 
 
 @pytest.mark.slow

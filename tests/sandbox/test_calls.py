@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from difftrust.check.runner import CALLS, runner_for
+from difftrust.check.call_runner import CALLS, runner_for
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.sandbox.host import Limits, Sandbox
@@ -150,54 +150,45 @@ def test_arguments_are_fresh_for_every_call(sandbox):
     assert called(sandbox, source, text, text)[1] == (Kind.VALUE, "Effects(value=2, arguments=([1, 0],))")
 
 
-def test_keywords(sandbox):
-    assert one(sandbox, "def f(*args, k=0, **more): return args, k, more", "(1, Keywords(k=2, z=[3]))") == (
-        Kind.VALUE, "((1,), 2, {'z': [3]})",
-    )  # fmt: skip
+EFFECTS = [
+    ("def f(*args, k=0, **more): return args, k, more", "(1, Keywords(k=2, z=[3]))", "((1,), 2, {'z': [3]})"),
+    ("def f(x): x.sort(); return x", "([3, 1],)", "Effects(value=[1, 3], arguments=([1, 3],))"),
+    ("def f(x): return sorted(x)", "([3, 1],)", "[1, 3]"),
+    ("def f(x): return list(x)", "(iter([1, 2]),)", "[1, 2]"),  # an iterator that is used up is no effect
+    ("def f(x): print(1); return 2", "(0,)", r"Effects(value=2, printed='1\n')"),
+    (
+        "import sys\ndef f(x): sys.stdout.buffer.write(b'a'); sys.stderr.write('b'); return 1",
+        "(0,)",
+        "Effects(value=1, printed='a')",
+    ),
+    (
+        "def f(x):\n for item in x:\n  x.clear()\n  yield item",
+        "([3, 1],)",
+        "Effects(value=iterator([3]), arguments=([],))",
+    ),
+    (
+        "def f(p, *, more):\n p.x = 9.0\n more.append(1)",
+        "(Point(1.0, 2.0), Keywords(more=[]))",
+        "Effects(value=None, arguments=(Point(x=9.0, y=2.0), Keywords(more=[1])))",
+    ),
+    (
+        "def f(x): x.append(len)",  # what has no text hides no effect beside it
+        "([str.upper, iter([1])],)",
+        "Effects(value=None, arguments=([..., ..., ...],))",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("x.sort(); return x", "Effects(value=[1, 3], arguments=([1, 3],))"),
-        ("return sorted(x)", "[1, 3]"),
-        ("print(1); return 2", r"Effects(value=2, printed='1\n')"),
-        ("import sys; sys.stdout.buffer.write(b'a'); sys.stderr.write('b')", "Effects(value=1, printed='a')"),
-        ("for item in x:\n  x.clear()\n  yield item", "Effects(value=iterator([3]), arguments=([],))"),
-    ],
-)
-def test_effects(sandbox, body, said):
-    ended = "\n return 1" if "stderr" in body else ""
-    assert one(sandbox, f"def f(x):\n {body}{ended}", "([3, 1],)") == (Kind.VALUE, said)
+@pytest.mark.parametrize(("source", "text", "said"), EFFECTS)
+def test_effects(sandbox, source, text, said):
+    assert one(sandbox, source, text) == (Kind.VALUE, said)
 
 
-def test_a_changed_object_and_a_changed_keyword_are_effects(sandbox):
-    source = "def f(p, *, more):\n p.x = 9.0\n more.append(1)"
-    said = "Effects(value=None, arguments=(Point(x=9.0, y=2.0), Keywords(more=[1])))"
-    assert one(sandbox, source, "(Point(1.0, 2.0), Keywords(more=[]))") == (Kind.VALUE, said)
-
-
-def test_an_iterator_that_is_used_up_is_no_effect(sandbox):
-    assert one(sandbox, "def f(x): return list(x)", "(iter([1, 2]),)") == (Kind.VALUE, "[1, 2]")
-
-
-def test_what_has_no_text_hides_no_effect_beside_it(sandbox):
-    found = one(sandbox, "def f(x): x.append(len)", "([str.upper, iter([1])],)")
-    assert found == (Kind.VALUE, "Effects(value=None, arguments=([..., ..., ...],))")
-
-
-def test_an_exception_with_effects_is_an_exception(sandbox):
-    assert one(sandbox, "def f(x):\n print(x)\n x.clear()\n raise KeyError(1)", "([1],)") == (
-        Kind.EXCEPTION,
-        "KeyError",
-    )
-
-
-def test_messages_count_on_request():
-    with Sandbox(LIMITS, runner=runner_for((), messages=True)) as sandbox:
-        assert one(sandbox, "def f(x): raise ValueError('bad', x)", "(1,)") == (
-            Kind.EXCEPTION, "ValueError('bad', 1)",
-        )  # fmt: skip
+@pytest.mark.parametrize(("messages", "said"), [(False, "ValueError"), (True, "ValueError('bad', [])")])
+def test_an_exception_hides_effects_and_its_message_counts_on_request(messages, said):
+    source = "def f(x):\n print(x)\n x.clear()\n raise ValueError('bad', x)"
+    with Sandbox(LIMITS, runner=runner_for((), messages=messages)) as sandbox:
+        assert one(sandbox, source, "([1],)") == (Kind.EXCEPTION, said)
 
 
 METHODS = [
@@ -228,11 +219,6 @@ def test_private_names_in_a_function_that_stands_for_a_method(sandbox):
     preamble = "class Stack:\n def __init__(self, items): self.__items = items\n def top(self): ..."
     source = "def top(self): return self.__items[-1]"
     assert one(sandbox, source, "(Stack([1, 2]),)", preamble=preamble, entry_point="Stack.top") == (Kind.VALUE, "2")
-
-
-def test_neither_the_method_nor_the_class(sandbox):
-    found = one(sandbox, "def other(): pass", "(Point(1.0), 1)", entry_point="Point.scaled")
-    assert found == (Kind.LOAD_ERROR, "NameMissing")
 
 
 @pytest.mark.parametrize(
@@ -308,8 +294,9 @@ def test_examples(sandbox, source, text, said):
         ("def g(x): pass", "NameMissing"),
     ],
 )
-def test_why_a_program_does_not_load(sandbox, source, why):
-    assert one(sandbox, source, "(1,)") == (Kind.LOAD_ERROR, why)
+@pytest.mark.parametrize("entry_point", ["f", "Point.scaled"])
+def test_why_a_program_does_not_load(sandbox, source, why, entry_point):
+    assert one(sandbox, source, "(Point(1.0), 1)", entry_point=entry_point) == (Kind.LOAD_ERROR, why)
 
 
 def test_a_package_that_is_not_installed():

@@ -168,6 +168,9 @@ TABLE = [
     (map(str, [1]), "iterator(['1'])"),
     (zip([1], "a", strict=True), "iterator([(1, 'a')])"),
     (itertools.chain([1], [2]), "iterator([1, 2])"),
+    (object(), "object()"),
+    ([object()], "[object()]"),
+    (type("Good", (), {"__module__": []})(), "Good()"),
 ]
 
 
@@ -202,11 +205,6 @@ def test_text_by_hand_and_readable(value, text):
 def test_values_without_a_plain_form(value, name):
     with pytest.raises(child.UnsupportedValue, match=f"^{name}$"):
         canonical(value)
-
-
-def test_an_object_without_content_is_its_type():
-    assert canonical(object()) == "object()"
-    assert canonical([object()]) == "[object()]"
 
 
 @pytest.mark.parametrize("around", [lambda v: v, lambda v: [v], lambda v: (v, 1), lambda v: {v}, lambda v: {"k": v}])
@@ -346,11 +344,6 @@ def test_type_names_stay_names(name):
     assert child.exception_name(type("Good", (Exception,), {})()) == "Good"
 
 
-def test_a_module_that_is_no_name_does_no_harm():
-    kind = type("Good", (), {"__module__": []})
-    assert canonical(kind()) == "Good()"
-
-
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.complex_numbers()
 HASHABLE = st.recursive(SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=5)
 VALUES = st.recursive(
@@ -364,12 +357,9 @@ VALUES = st.recursive(
 def test_every_builtin_is_read_back(value):
     text = canonical(value)
     assert text.isprintable()
-    assert len(text) > child.MAX_TEXT or canonical(read_literal(text)) == text  # nan is not equal to itself
-
-
-@given(VALUES.filter(lambda value: "nan" not in repr(value)))
-def test_what_is_read_back_is_equal(value):
-    assert read_literal(canonical(value)) == value
+    if len(text) <= child.MAX_TEXT:
+        assert canonical(read_literal(text)) == text
+        assert "nan" in text or read_literal(text) == value  # nan is not equal to itself
 
 
 @given(st.lists(st.floats(allow_nan=False) | st.integers() | st.text()))

@@ -7,8 +7,6 @@ import pytest
 
 from difftrust.layouts.contests import IMPORTS
 from difftrust_core.base.records import Kind
-from difftrust_core.languages.python.identity import tree_id
-from difftrust_core.languages.registry import load_language
 from difftrust_core.sandbox.host import Limits, Sandbox
 from tests.sandbox.test_host import run, values
 
@@ -77,12 +75,3 @@ def test_a_program_without_it_does_not_load(sandbox: Sandbox) -> None:
 def test_an_object_that_cannot_be_made_fails_every_call(sandbox: Sandbox) -> None:
     source = "class Solution:\n    def __init__(self, x): pass\n    def f(self, xs, k): return 1"
     assert called(sandbox, source) == [(Kind.EXCEPTION, "TypeError")] * 3
-
-
-def test_the_language_knows_methods() -> None:
-    python = load_language("python")
-    text = "class Solution:\n    def f(self, xs: list, k: int) -> int:\n        return k  # so\n"
-    assert python.defines(text, "Solution.f")
-    assert not python.defines(text, "Solution.g")
-    assert python.defines("def f(xs, k): return 1", "Solution.f")
-    assert tree_id(text) == tree_id('class Solution:\n  def f(self, xs, k):\n    """Return k."""\n    return k\n')

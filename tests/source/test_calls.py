@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.source.calls import Calls, mine_calls
 from difftrust.source.function import load_stub
+from difftrust.source.literal_calls import Calls, mine_calls
 from difftrust.source.target import find_target
 
 MODULE = """

@@ -38,18 +38,8 @@ ACCEPTED = [
     ("a: tuple[int, ...]", "", ["((),)", "((1, 2),)"], ["([1],)", "((1, ''),)"]),
     ("a: tuple[int, str]", "", ["((1, 'a'),)"], ["((1,),)", "((1, 'a', 2),)"]),
     ("a: Grid", "Row = list[int]\nGrid = list[Row]\n", ["([[1]],)"], ["([1],)"]),
-    ("a: Id", "from typing import NewType\nId = NewType('Id', int)\n", ["(1,)"], ["('',)"]),
     ("a: list[T]", "from typing import TypeVar\nT = TypeVar('T')\n", ["([1, ''],)"], ["(1,)"]),
     ("a: Literal['x', 2]", "from typing import Literal\n", ["('x',)", "(2,)"], ["('y',)", "(3,)"]),
-    ("a: Iterable[int]", "from collections.abc import Iterable\n", ["([1],)", "((1,),)"], ["([''],)", "(1,)"]),
-    ("a: Decimal", "from decimal import Decimal\n", ["(Decimal('1.5'),)"], ["(Decimal('x'),)", "(1.5,)"]),
-    ("a: dt.date", "import datetime as dt\n", ["(date(2024, 2, 29),)"], ["(date(2023, 2, 29),)", "('2024-02-29',)"]),
-    (
-        "a: Annotated[int, Ge(0)]",
-        "from typing import Annotated\nfrom annotated_types import Ge\n",
-        ["(0,)", "(7,)"],
-        ["(-1,)", "(False,)"],
-    ),
     ("a: int, b: str = '', *c: float", "", ["(1,)", "(1, '')", "(1, '', 2.0, 3)"], ["()", "(1, 2)", "(1, '', '')"]),
     ("a: object, b: int", "", ["('any', 1)", "(None, 1)"], ["(1, None)"]),
 ]
@@ -59,21 +49,15 @@ ACCEPTED = [
 def test_types(parameters: str, before: str, good: list[str], bad: list[str], tmp_path: Path) -> None:
     where = typed(tmp_path, parameters, before)
     types = load_stub(where, examples=[f"f{good[0].replace(',)', ')')}"]).types
-    assert types is not None
     assert [text for text in good if not types.accepts(text)] == []
     assert [text for text in bad if types.accepts(text)] == []
 
 
-@pytest.mark.parametrize(
-    ("parameters", "before"),
-    [(c[0], c[1]) for c in ACCEPTED],
-    ids=[c[0] for c in ACCEPTED],
-)
+@pytest.mark.parametrize(("parameters", "before"), [(c[0], c[1]) for c in ACCEPTED], ids=[c[0] for c in ACCEPTED])
 def test_seeds_from_hints_fit_the_hints_and_are_the_same_each_time(
     parameters: str, before: str, tmp_path: Path
 ) -> None:
     stub = load_stub(typed(tmp_path, parameters, before))
-    assert stub.types is not None
     assert all(map(stub.types.accepts, stub.task.seed_inputs))
     assert len(stub.task.seed_inputs) == len(set(stub.task.seed_inputs)) > 1
     assert load_stub(typed(tmp_path, parameters, before)).task == stub.task
@@ -104,7 +88,6 @@ def test_a_class_of_the_users_own_is_checked_and_part_of_the_preamble(tmp_path: 
         "@dataclass\nclass Point:\n    x: int = LIMIT\n"
     )
     assert stub.notes == ()
-    assert stub.types is not None
     assert stub.types.accepts("(Point(7), 1)")
     assert not stub.types.accepts("(Point(''), 1)")
     assert not stub.types.accepts("(Point(7, 8), 1)")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from difftrust.source.changed import changed_functions
-from difftrust.source.revisions import resolve_where, split_where, unpacked
+from difftrust.source.revisions import resolve_where, unpacked
 from difftrust.source.target import find_target
 from difftrust_core.base.files import PREFIX
 from difftrust_core.exceptions import BadStub, DifftrustError, WrongUsage
@@ -133,9 +133,3 @@ def test_a_hook_may_call_it(there: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
     with resolve_where("HEAD:mod.py::f") as where:
         assert Path(where.partition("::")[0]).read_text() == NEW
-
-
-def test_split_where() -> None:
-    assert split_where("a.py::f") == ("", "a.py", "::f")
-    assert split_where("v1.0:a.py::C.m") == ("v1.0", "a.py", "::C.m")
-    assert split_where("HEAD^{/fix: it}:a.py") == ("HEAD^{/fix: it}", "a.py", "")

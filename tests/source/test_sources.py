@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from difftrust.source.sources import entry_point_of, program_of
+from difftrust.source.function_program import entry_point_of, program_of
 from difftrust_core.exceptions import BadStub
 
 RATES = {"a": 2, "b": [1, 2]}

@@ -115,7 +115,6 @@ def test_targets(name: str, kind: str, parameters: list[str], tmp_path: Path, mo
     target = find_target(f"{tmp_path / 'geometry.py'}::{name}")
     assert (target.kind, target.entry_point, stub.task.entry_point) == (kind, name, name)
     assert [p.name for p in target.parameters()] == parameters
-    assert stub.types is not None
     assert all(map(stub.types.accepts, stub.task.seed_inputs))
     assert f"geometry/{name}/" in stub.task.task_id
     assert len(stub.task.seed_inputs) > 1

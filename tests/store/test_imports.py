@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from difftrust_core.datasets.recorded import Recorded
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadSource, BadStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports

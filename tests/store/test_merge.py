@@ -14,9 +14,9 @@ import pytest
 
 from difftrust.findings_in_store import query_disagreement
 from difftrust.verify.verification import verify
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates, query_sql
-from difftrust_core.exceptions import DifftrustError
+from difftrust_core.estimates.refresh import refresh_estimates
+from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import store as merging
 from difftrust_core.store.imports import add_candidates
@@ -236,3 +236,20 @@ def test_a_file_system_that_cannot_exchange_folders_is_said(plain: Store, monkey
         merge_files(plain)
     assert snapshot(plain.root) == before
     assert verify(plain).findings == ()
+
+
+@pytest.mark.parametrize("is_absolute", [True, False])
+def test_a_note_that_leads_out_of_its_folder_is_refused_and_named(merged: Store, is_absolute: bool) -> None:
+    note = next((merged.root / "inputs").rglob(merging.MERGED_NAME))
+    own = note.parent / note.read_text()
+    outside = own.rename(merged.root.parent / own.name)
+    note.write_text(str(outside) if is_absolute else os.path.relpath(outside, note.parent))
+    with pytest.raises(BadStore, match=r"^[^\n]*merged.txt: expected a merged file of its folder, found [^\n]*$"):
+        merging.merged_file(note.parent)
+    assert note.relative_to(merged.root).as_posix() in [finding.path for finding in verify(merged).findings]
+
+
+def test_settings_of_brackets_without_end_are_refused_in_one_line(plain: Store) -> None:
+    (plain.root / merging.SETTINGS_FILE).write_text("[" * 100_000)
+    with pytest.raises(BadStore, match=r"^[^\n]* is not a store of format 1 [^\n]*$"):
+        plain.settings()

@@ -15,7 +15,7 @@ from dashboard import data
 from difftrust.cli import main
 from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, StoreUnreachable, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import mirror as mirrors

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from difftrust.verify.verification import verify
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.queries import query_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates

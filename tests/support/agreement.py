@@ -1,11 +1,10 @@
-"""Write docs/agreement.md: what agreement is worth, and how often its bound is kept; run by make agreement.
+"""Write the tables of docs/agreement.md: what agreement is worth, and how often its bound is kept; for make agreement.
 
-python -m tests.support.agreement [--inputs reference domain tests] [--references audited] [--alpha 0.3]
+python -m tests.support.agreement [--inputs reference domain tests]
 """
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,79 +14,16 @@ import difftrust as dt
 from difftrust.research.selective import NONE, THRESHOLDS, counts_at, loosest, share_broken
 from difftrust.tables.names import display_name
 from difftrust_core.metrics.estimates import behaviour_clusters, incoherence
-from tests.support.markdown import percent, table
+from tests.support.markdown import ROOT, Part, percent, table
 from tests.support.simulated import CODERS
 
-TARGET = Path(__file__).parents[2] / "docs" / "agreement.md"
+PAGE = "docs/agreement.md"
+TARGET = ROOT / PAGE
 ALPHAS = (0.05, 0.1, 0.2, 0.3, 0.4)
 ALPHA = 0.3
 """The bound of the first table of a section."""
 DELTA = 0.05
 REPETITIONS = 1000
-HEAD = """# How often programs that agree are wrong
-
-Ten programs of one model agree on a task: is their answer right? This page counts how often it is, and which bound on
-the share of wrong answers can be guaranteed. Written by `make agreement`; `tests/research/test_selective_risk.py`
-repeats a small part of the simulation.
-
-- **Answer**: the behaviour of most of the programs (the largest cluster; of equally large ones the one sampled
-  first). A task is *answered* where a signal is at a threshold or stricter: incoherence, the share of the
-  largest cluster, or the number of clusters.
-- **Wrong**: the answer differs from the reference on any of the n inputs. Each section says which inputs: those that
-  the reference accepts (`reference`), those inside the task's domain (`domain`), or the benchmark's own tests
-  (`tests`). They and the reference may be faulty.
-- **Coverage**: answered tasks of all. **Risk**: wrong answers of the answered. Intervals are exact (Clopper-Pearson).
-
-`difftrust table agreement` and `difftrust table guarantee` print this for any store (`--model`, `--signal`, `--alpha`,
-`--delta`, `--inputs`, `--references`); `difftrust figure risk-coverage` draws risk against coverage.
-
-## The guarantee
-
-With probability at least 1 - delta, the risk at the chosen threshold is at most alpha. Thresholds are fixed in
-advance and are tested on calibration tasks from strict to loose, each at level delta, by the exact binomial
-test of "the risk is above alpha"; the last one before a test fails is chosen, and if the first one fails nothing is
-answered (Learn then Test with fixed-sequence testing, Angelopoulos, Bates, Candes, Jordan & Lei 2021). It holds
-for tasks drawn like the calibration tasks: the same benchmark, model, temperature and m.
-
-## Simulated tasks, whose true risk is known
-
-{repetitions:,} repetitions with delta = {delta}: calibration tasks are drawn independently from a population.
-*Answering*: share of repetitions that find a threshold. *Broken*: share whose threshold has a risk above alpha in the
-population, at most {delta:.0%} by the guarantee (binomial error {error:.1%}). *Just above*: at every threshold the risk
-is alpha + 0.1 points, the hardest case. *Coders*: 2,000 tasks of the {kinds} kinds of simulated coders of
-[calibration.md](calibration.md), ten programs each, by incoherence.
-
-"""
-RECORDED = """## Recorded tasks: inputs `{inputs}`, references `{references}`
-
-16 models at t = 0.6, m = 10, n = 1,000, the published task set.
-
-### Where all ten programs agree, and a threshold from half of the tasks
-
-Bound: risk at most {alpha:.0%} with probability {sure:.0%}, by incoherence. *Threshold*: from a random half of the
-tasks, another one for each row (none: no threshold has the guarantee, so nothing is answered). *Held out*: the other
-half. *Transfer*: all tasks of the other benchmark, at the same threshold.
-
-"""
-SPLITS = """
-### Over 1,000 random halves
-
-Each half gives a threshold, which is tested on the other half; a row is over the models of a benchmark. **Of no
-model did more than {largest:.1%} of the halves break the bound, where {delta:.0%} are allowed.**
-
-- *Answering*: share of halves with a threshold. *Coverage*, *risk*: on the other halves.
-- *Broken*: share of halves whose threshold has a risk above alpha on the whole benchmark, which is here the population.
-  The guarantee is for every model, so the largest is shown beside the mean. All halves count, also those without a
-  threshold, which answer nothing: where few halves have one, a larger part of these breaks the bound.
-- *Held out above*: share of halves whose other half has more than alpha wrong. This alone does not break the bound: the
-  share wrong of a few dozen answered tasks scatters around their risk, so where the risk is just below alpha, nearly
-  half of such samples lie above it; and a half with few wrong answers leaves many to the other half.
-- *Rejected*: share of halves whose other half is so bad that an exact test at 5 % rejects a risk of at most alpha: with
-  this tolerance at most {rejected:.0%} are expected, on average over benchmarks drawn like this one.
-- *Broken elsewhere*: of the halves with a threshold, those at whose threshold the other benchmark has a risk above
-  alpha. The guarantee does not cover another benchmark, and it does not hold from the easier to the harder one.
-
-"""
 Population = tuple[np.ndarray, np.ndarray, tuple[float, ...]]
 """(score, wrong, thresholds): all tasks there are."""
 
@@ -135,22 +71,24 @@ def kept_on(
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the tables of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", nargs="+", default=["reference"], help="a section for each")
-    parser.add_argument("--references", default="published")
-    parser.add_argument("--alpha", type=float, default=ALPHA, help="the bound of the first table of a section")
-    options = parser.parse_args()
-    text = HEAD.format(
-        repetitions=REPETITIONS, delta=DELTA, error=np.sqrt(DELTA * (1 - DELTA) / REPETITIONS), kinds=len(CODERS)
+    parser.add_argument("--inputs", nargs="+", default=["reference"], help="the sections to write, besides the first")
+    sections = parser.parse_args().inputs
+    simulated = Part(document=PAGE, begin="| population |", end="\n## ", make=_simulated)
+    for part in (simulated, *(part for inputs in sections for part in _parts(inputs))):
+        part.write()
+
+
+def _parts(inputs: str) -> tuple[Part, Part]:
+    """Return the two tables of the section on recorded tasks with these inputs."""
+    study = dt.open(inputs=inputs)
+    of_section: dict[str, Any] = {"document": PAGE, "heading": f"## Recorded tasks: inputs `{inputs}`"}
+    end = "" if inputs == "tests" else "\n## "  # the last section
+    return (
+        Part(begin="| benchmark | model |", end="\n### ", make=lambda: agreement_table(study), **of_section),
+        Part(begin="**Of no model", end=end, make=lambda: _guarantees(study), **of_section),
     )
-    text += _simulated()
-    for inputs in options.inputs:
-        text += "\n" + RECORDED.format(
-            inputs=inputs, references=options.references, alpha=options.alpha, sure=1 - DELTA
-        )
-        text += _recorded(dt.open(inputs=inputs, references=options.references), options.alpha)
-    TARGET.write_text(text)
 
 
 def _simulated() -> str:
@@ -165,8 +103,7 @@ def _simulated() -> str:
     return table(["population", "alpha", "calibration tasks", "answering", "broken"], rows, texts=1)
 
 
-def _recorded(study: dt.Study, alpha: float) -> str:
-    text = agreement_table(study, alpha)
+def _guarantees(study: dt.Study) -> str:
     rows, largest = [], 0.0
     for signal in THRESHOLDS:
         for bound in ALPHAS:
@@ -176,13 +113,13 @@ def _recorded(study: dt.Study, alpha: float) -> str:
     rows.sort(key=lambda row: row[:2])
     head = ["benchmark", "signal", "alpha", "answering", "coverage", "risk", "broken, mean", "broken, largest"]
     head += ["held out above, mean", "rejected, mean", "broken elsewhere"]
-    text += SPLITS.format(delta=DELTA, largest=largest, rejected=DELTA + 0.05)
-    return text + table(head, rows, texts=2)
+    said = f"**Of no model did more than {largest:.1%} of the halves break the bound, where {DELTA:.0%} are allowed.**"
+    return f"{said}\n\n{table(head, rows, texts=2)}"
 
 
-def agreement_table(study: dt.Study, alpha: float = ALPHA) -> str:
+def agreement_table(study: dt.Study) -> str:
     """Return the first table of a section: a row a model."""
-    shown = study.table("agreement", alpha=alpha, delta=DELTA).frame
+    shown = study.table("agreement", alpha=ALPHA, delta=DELTA).frame
     head = ["benchmark", "model", "all agree", "wrong of these", "threshold", "held out: answered", "wrong of these"]
     head += ["transfer: answered", "wrong of these"]
     return table(head, [_agreement_row(row) for row in shown.iter_rows(named=True)], texts=2)

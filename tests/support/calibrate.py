@@ -32,6 +32,13 @@ stated otherwise (binomial error of a coverage of 95 %: {error:.1%}), {draws:,} 
 """
 
 
+OVER_PROGRAMS = """## Over programs: intervals for the LLM itself, n = 1,000 inputs
+
+Coverage; `naive` is the interval over inputs, misused for the LLM; `chernoff` and `E at least` (one-sided)
+are guaranteed. Recorded: coders that draw from the behaviours of real LLMs' programs, where they disagree.
+"""
+
+
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -53,9 +60,8 @@ def main() -> None:
 def _kinds(store: Path) -> dict[str, list[Coder]]:
     rng = np.random.default_rng(0)
     kinds = {name: [make(rng) for _ in range(PER_KIND)] for name, make in CODERS.items()}
-    kinds = {
-        "all simulated kinds together": [c for i in range(PER_KIND) for c in (k[i] for k in kinds.values())]
-    } | kinds
+    together = [kind[i] for i in range(PER_KIND) for kind in kinds.values()]
+    kinds = {"all simulated kinds together": together} | kinds
     kinds |= {name: [coder] for name, coder in RARE.items()}
     matrices = list(_matrices(Store.open(store)))
     for n_models in (1, 2, 5, 15):
@@ -102,26 +108,14 @@ def _recorded(matrices: list[Recorded], n_models: int, rng: np.random.Generator)
 
 
 def _programs(kinds: dict[str, list[Coder]], experiments: int, draws: int) -> str:
-    text = "## Over programs: intervals for the LLM itself, n = 1,000 inputs\n\n"
-    text += (
-        "Coverage; `naive` is the interval over inputs, misused for the LLM; `chernoff` and `E at least` (one-sided)\n"
-    )
-    text += (
-        "are guaranteed. Recorded: coders that draw from the behaviours of real LLMs' programs, where they disagree.\n"
-    )
+    text = OVER_PROGRAMS
     for m in SIZES:
         rows = []
         for kind, coders in tqdm(kinds.items(), desc=f"m = {m}"):
             n_experiments = _experiments(kind, experiments)
             found = over_programs(coders, m=m, n=1000, experiments=n_experiments, seed=m, draws=draws, names=SHOWN)
-            rows.append(
-                [
-                    kind,
-                    f"{n_experiments:,}",
-                    *[percent(found[name].coverage) for name in SHOWN],
-                    f"{found['I'].width:.2f}",
-                ]
-            )
+            shown = [percent(found[name].coverage) for name in SHOWN]
+            rows.append([kind, f"{n_experiments:,}", *shown, f"{found['I'].width:.2f}"])
         text += f"\n### m = {m}\n\n" + table(["coder", "experiments", *SHOWN, "width of I"], rows)
     return text + "\n"
 

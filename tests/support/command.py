@@ -10,8 +10,10 @@ import pytest
 
 from difftrust.cli import main
 
+Capture = pytest.CaptureFixture[str]
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+
+def run(capsys: Capture, *words: object) -> tuple[int, str, str]:
     """Run a command; return its exit status, and what it wrote to standard output and standard error."""
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in words])

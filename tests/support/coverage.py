@@ -1,22 +1,14 @@
 """How often intervals hold the true value in simulated experiments; for the test and for docs/calibration.md."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from difftrust.intervals import (
-    error_lower_bound_over_programs,
-    incoherence_interval_over_programs,
-)
+from difftrust.task_intervals import error_lower_bound_over_programs, incoherence_interval_over_programs
 from difftrust_core.base.records import Detection
-from difftrust_core.metrics.estimates import (
-    Counts,
-    Interval,
-    Labels,
-    disagreement_per_input,
-)
+from difftrust_core.metrics.estimates import Counts, Interval, Labels, disagreement_per_input
 from difftrust_core.metrics.intervals import bootstrap_tasks, statistic_of
 from tests.support.plain_estimators import detection_at, estimate, functional_classes
 from tests.support.plain_intervals import interval_over_inputs
@@ -58,25 +50,14 @@ class Tally:
         return float(np.mean(self.widths))
 
 
-def _tallies(names: Iterable[str]) -> dict[str, Tally]:
-    return {name: Tally() for name in names}
-
-
 PROGRAMS = ("I", "I naive", "I chernoff", "E at least")
 
 
 def over_programs(
-    coders: Sequence[Coder],
-    *,
-    m: int,
-    n: int,
-    experiments: int,
-    seed: int,
-    draws: int,
-    names: Sequence[str] = PROGRAMS,
+    coders: Sequence[Coder], *, m: int, n: int, experiments: int, seed: int, draws: int, names: Sequence[str] = PROGRAMS
 ) -> dict[str, Tally]:
     """Return the tallies of ``names``: what is said about the LLM; naive is the interval over inputs, misused."""
-    rng, found = np.random.default_rng(seed), _tallies(names)
+    rng, found = np.random.default_rng(seed), {name: Tally() for name in names}
     truths = [(coder.incoherence(), coder.error()) for coder in coders]
     for i in range(experiments):
         labels, counts = coders[i % len(coders)].sample(m, n, rng)
@@ -107,7 +88,7 @@ def over_inputs(
     coders: Sequence[Coder], *, m: int, n: int, experiments: int, seed: int, names: Sequence[str] = INPUTS
 ) -> dict[str, Tally]:
     """Return the tallies of ``names``: what is said about m given programs that disagree somewhere, from n inputs."""
-    rng, found = np.random.default_rng(seed), _tallies(names)
+    rng, found = np.random.default_rng(seed), {name: Tally() for name in names}
     for _ in range(experiments):
         d = np.zeros(1)
         while not d.any():  # of programs that agree everywhere every interval is right
@@ -205,9 +186,8 @@ def _as_published(fixed: Labels, counts: Counts, rng: np.random.Generator) -> tu
     first = rng.integers(m, size=len(inputs))
     second = (first + rng.integers(1, m, size=len(inputs))) % m
     one, two = fixed[programs[first], inputs], fixed[programs[second], inputs]
-    return float((one != two).any()), float(
-        (fixed[programs[rng.integers(m, size=len(inputs))], inputs] != fixed[0]).any()
-    )
+    chosen = fixed[programs[rng.integers(m, size=len(inputs))], inputs]
+    return float((one != two).any()), float((chosen != fixed[0]).any())
 
 
 def _mean(values: list[float]) -> tuple[float, float]:

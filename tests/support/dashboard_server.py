@@ -1,16 +1,19 @@
 """The dashboard as a user starts it, on a port of its own."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+from tests.support.waiting import until
 
 
 def free_port() -> int:
@@ -45,12 +48,20 @@ def dashboard(
 
 
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    end = time.monotonic() + 120
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as reply:
-                if reply.status == 200:
-                    return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    raise AssertionError(f"the dashboard did not start: {log.read_text()}")
+    until(lambda: process.poll() is not None or answers(f"{url}/_stcore/health"), 120, every=0.2)
+    assert process.poll() is None, f"the dashboard did not start: {log.read_text()}"
+
+
+def answers(url: str) -> bool:
+    """Tell whether somebody listens there and says that all is well."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as reply:
+            return int(reply.status) == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def launched(driver: Any) -> Any:
+    """Return the machine's Chromium, started by Playwright."""
+    chromium = shutil.which("chromium") or "/usr/bin/chromium"
+    return driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

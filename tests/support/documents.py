@@ -5,10 +5,8 @@ Each is a part of a document between two texts that stay. docs/agreement.md, whi
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -19,8 +17,8 @@ from difftrust.shipped import find_results
 from difftrust.tables.names import display_name, with_display_names
 from tests.bench.performance import write_document
 from tests.support import options
+from tests.support.markdown import ROOT, Part
 
-ROOT = Path(__file__).parents[2]
 SHOWN = (
     *("claude_sonnet_4", "claude_opus_4", "deepseek_r1", "gemini_2_5_pro"),
     *("gpt_4o", "gpt_4", "gpt_3_5", "llama_3_1_8b_instruct"),
@@ -28,29 +26,6 @@ SHOWN = (
 """The models of the README's table."""
 READINGS = (("reference", "published"), ("domain", "published"), ("domain", "audited"))
 """Inputs and references."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """What of a document is computed: the text from ``begin`` (included) to ``end`` (not)."""
-
-    document: str
-    begin: str
-    end: str
-    make: Callable[[], str]
-
-    def found(self) -> str:
-        """Return the part as it stands there."""
-        text = (ROOT / self.document).read_text()
-        return text[text.index(self.begin) : self._end(text)]
-
-    def write(self) -> None:
-        """Write the part anew."""
-        text = (ROOT / self.document).read_text()
-        (ROOT / self.document).write_text(text[: text.index(self.begin)] + self.make() + text[self._end(text) :])
-
-    def _end(self, text: str) -> int:
-        return text.index(self.end, text.index(self.begin)) if self.end else len(text)
 
 
 def main() -> None:
@@ -116,7 +91,7 @@ def selection_means() -> str:
     return _table(["inputs", "references", "benchmark", *_SELECTION_HEAD], rows, texts=3)
 
 
-def selection_models(inputs: str, *, head: str) -> str:
+def selection_models(inputs: str, head: str) -> str:
     """Return the same of each model; ``head``: of the first column."""
     frame = _study(inputs).table("selection", published=True).frame.filter(pl.col("model") != MEAN)
     rows = [
@@ -274,9 +249,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | S
 
 PARTS = (
     Part(document="README.md", begin="| HumanEval, 10 programs", end="\nFrom `difftrust table 4", make=readme_table),
-    Part(
-        document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="([notebook]", make=readme_readings
-    ),
+    Part(document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="([note", make=readme_readings),
     Part(document="docs/table_4.md", begin="| benchmark |", end="\nDifferences: ", make=table_4),
     Part(document="docs/selection.md", begin="| inputs |", end="\n## Each model", make=selection_means),
     *(

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from difftrust_core.estimates.estimates import estimates_of_pools, open_pools
+from difftrust_core.estimates.refresh import estimates_of_pools, open_pools
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.store import Store
 

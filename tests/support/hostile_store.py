@@ -6,7 +6,7 @@ import polars as pl
 
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded import Recorded, as_table
-from difftrust_core.estimates.estimates import refresh_estimates
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store

@@ -4,21 +4,17 @@
 how many and what was left.
 """
 
-import ctypes
 import json
 import os
 import random
-import signal
 import sys
 import time
-from collections.abc import Callable
 
 from difftrust_core.exceptions import SandboxFailed
 from difftrust_core.sandbox import layers
 from difftrust_core.sandbox.host import Limits, OutcomeTable, Sandbox
-from tests.support.proc import below, name
+from tests.support.proc import adopt_orphans, below, kill, name, reap
 
-PR_SET_CHILD_SUBREAPER = 36
 PATIENCE = 20.0
 """Seconds for what was started to end by itself; a host waits half of it for a sandbox that does not start."""
 HANGS = "def f(x):\n    while True: pass"
@@ -40,36 +36,6 @@ def start_host(wanted: frozenset[str], *, runs: bool) -> int:
     return pid
 
 
-def kill(pids: list[int]) -> int:
-    """Kill processes; return how many of them were there."""
-    count = 0
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-            count += 1
-        except ProcessLookupError:
-            pass
-    return count
-
-
-def left(patience: float = PATIENCE) -> list[str]:
-    """Wait until this process has no child; kill what is left after ``patience`` seconds and return its names."""
-    end = time.monotonic() + patience
-    names: list[str] = []
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return names
-        if pid == 0 and time.monotonic() > end:
-            those = below(os.getpid())
-            names += [name(one) for one in those]
-            kill(those)
-            os.waitpid(-1, 0)
-        elif pid == 0:
-            time.sleep(0.002)
-
-
 def kill_at_random(number: int, wanted: frozenset[str]) -> tuple[int, list[str]]:
     """Kill any of a host and what is below it, at any moment of its start or run; return how many, and what is left."""
     draws = random.Random(number)
@@ -78,7 +44,7 @@ def kill_at_random(number: int, wanted: frozenset[str]) -> tuple[int, list[str]]
     time.sleep(draws.uniform(0, 0.6 if runs else 0.06))
     there = below(host)
     victims = [pid for pid in [host, *there] if draws.random() < 0.5] or there[:1] or [host]
-    return kill(victims), left()
+    return kill(victims), reap(PATIENCE, every=0.002)
 
 
 def kill_at_birth(number: int, wanted: frozenset[str]) -> tuple[int, list[str]]:
@@ -88,17 +54,14 @@ def kill_at_birth(number: int, wanted: frozenset[str]) -> tuple[int, list[str]]:
     while time.monotonic() < end:
         for pid in below(host):
             if name(pid) == "bwrap" and below(pid):
-                return kill([*([host] if number % 2 else []), pid]), left()
-    return 0, left()
+                return kill([*([host] if number % 2 else []), pid]), reap(PATIENCE, every=0.002)
+    return 0, reap(PATIENCE, every=0.002)
 
 
 def main(words: list[str]) -> None:
-    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
-    how: dict[str, Callable[[int, frozenset[str]], tuple[int, list[str]]]] = {
-        "random": kill_at_random,
-        "birth": kill_at_birth,
-    }
-    kill_one, count, wanted = how[words[0]], int(words[1]), frozenset(words[2:])
+    adopt_orphans()
+    kill_one = {"random": kill_at_random, "birth": kill_at_birth}[words[0]]
+    count, wanted = int(words[1]), frozenset(words[2:])
     if "bubblewrap" in wanted:
         layers.bubblewrap()  # found out once, before the forks
     layers.probe_fixed_addresses()

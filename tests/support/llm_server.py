@@ -97,14 +97,9 @@ class Server:
         prompt = body["messages"][0]["content"]
         with self._lock:
             serial = len(self.asked)
-            asked = Asked(
-                serial=serial,
-                how=self.behaviour(serial, prompt) if self.is_alive else "hang up",
-                at=time.monotonic(),
-                prompt=prompt,
-                body=body,
-                authorization=authorization,
-            )
+            how = self.behaviour(serial, prompt) if self.is_alive else "hang up"
+            said = {"prompt": prompt, "body": body, "authorization": authorization}
+            asked = Asked(serial=serial, how=how, at=time.monotonic(), **said)
             self.asked.append(asked)
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
@@ -165,9 +160,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
 
         def send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)
-            for name, value in {
-                "Content-Type": "application/json", "Content-Length": str(len(body)), **headers
-            }.items():  # fmt: skip
+            plain = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+            for name, value in (plain | headers).items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
@@ -180,26 +174,15 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
 
 def completion(server: Server, asked: Asked) -> dict[str, Any]:
     """Return a whole good reply, or one that lacks what ``how`` says."""
-    whole: dict[str, Any] = {
+    message = {"role": "assistant", "content": server.said(asked)}
+    choice = {"index": 0, "message": message, "finish_reason": "length" if asked.how == "length" else "stop"}
+    spent = {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS}
+    whole = {
         "id": f"reply-{asked.serial}",
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": f"{asked.body['model']}-served",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": server.said(asked)},
-                "finish_reason": "length" if asked.how == "length" else "stop",
-            }
-        ],
-        "usage": {
-            "prompt_tokens": PROMPT_TOKENS,
-            "completion_tokens": COMPLETION_TOKENS,
-            "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
-        },
+        "choices": [] if asked.how == "no_choices" else [choice],
     }
-    if asked.how == "no_choices":
-        whole["choices"] = []
-    if asked.how == "no_usage":
-        del whole["usage"]
-    return whole
+    usage = {"usage": {**spent, "total_tokens": sum(spent.values())}}
+    return whole if asked.how == "no_usage" else whole | usage

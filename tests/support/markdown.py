@@ -1,6 +1,36 @@
-"""Tables in Markdown, as the documents show them."""
+"""Tables in Markdown, and the parts of documents that are computed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What of a document is computed: the text from ``begin`` (included) to ``end`` (not), below ``heading``."""
+
+    document: str
+    begin: str
+    end: str
+    make: Callable[[], str]
+    heading: str = ""
+
+    def found(self) -> str:
+        """Return the part as it stands there."""
+        text = (ROOT / self.document).read_text()
+        return text[slice(*self._place(text))]
+
+    def write(self) -> None:
+        """Write the part anew."""
+        text = (ROOT / self.document).read_text()
+        begin, end = self._place(text)
+        (ROOT / self.document).write_text(text[:begin] + self.make() + text[end:])
+
+    def _place(self, text: str) -> tuple[int, int]:
+        begin = text.index(self.begin, text.index(self.heading))
+        return begin, text.index(self.end, begin) if self.end else len(text)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | Sequence[bool] = 1) -> str:

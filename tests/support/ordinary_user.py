@@ -49,14 +49,8 @@ def _opened(paths: list[str]) -> str:
 
 def as_nobody(*command: str) -> list[str]:
     """Return the command line that starts ``command`` as an ordinary user. Nothing of root's is left to it."""
-    become = [
-        "setpriv",
-        f"--reuid={NOBODY}",
-        f"--regid={NOBODY}",
-        "--clear-groups",
-        "--inh-caps=-all",
-        "--no-new-privs",
-    ]
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
+    become += ["--clear-groups", "--inh-caps=-all", "--no-new-privs"]
     return ["unshare", "--mount", "sh", "-c", _opened(_needed()), "sh", *become, *command]
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from scipy.special import betaincinv
 
-from difftrust.intervals import beta_of_mean, chernoff, incoherence_interval_over_inputs
+from difftrust.task_intervals import beta_of_mean, chernoff, incoherence_interval_over_inputs
 from difftrust_core.metrics.estimates import Floats, Interval, Limits
 
 Method = Literal["calibrated", "chernoff", "hoeffding"]

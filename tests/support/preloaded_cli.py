@@ -10,20 +10,18 @@ when all it started has ended, how many had to be killed.
 """
 
 import asyncio
-import ctypes
 import faulthandler
 import importlib
 import json
 import os
-import signal
 import sys
 import threading
-import time
 import traceback
+
+from tests.support.proc import adopt_orphans, reap
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-PR_SET_CHILD_SUBREAPER = 36
 STUCK = 200
 """Seconds after which a command says where it is and ends."""
 PATIENCE = 20.0
@@ -61,7 +59,7 @@ def preload_generate() -> None:
 
 
 def serve() -> None:
-    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    adopt_orphans()
     print("ready", flush=True)
     for line in sys.stdin:
         words, log, prelude = json.loads(line)
@@ -71,7 +69,7 @@ def serve() -> None:
         print(pid, flush=True)
         _, status = os.waitpid(pid, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
-        print(reap(), flush=True)
+        print(len(reap(PATIENCE)), flush=True)
 
 
 def be(words: list[str], log: str, prelude: str) -> None:
@@ -94,24 +92,6 @@ def be(words: list[str], log: str, prelude: str) -> None:
     finally:
         sys.stderr.flush()
         os._exit(status)
-
-
-def reap() -> int:
-    """Wait until this process has no child, and return how many of them had to be killed."""
-    from tests.support.proc import below
-
-    end, n_killed = time.monotonic() + PATIENCE, 0
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return n_killed
-        if pid == 0:
-            if time.monotonic() > end:
-                for child in below(os.getpid()):
-                    os.kill(child, signal.SIGKILL)
-                    n_killed += 1
-            time.sleep(0.02)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
 """What Linux says of processes in /proc; nothing, or 0, of one that has ended."""
 
+import contextlib
+import ctypes
 import os
+import signal
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 _TICK = os.sysconf("SC_CLK_TCK")
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def _read(pid: int, name: str) -> str:
@@ -64,3 +68,36 @@ def peak_mb(pid: int) -> float:
     """Return the most memory that a process ever held, in MiB."""
     found = _read(pid, "status").partition("VmHWM:")[2].split()[:1]
     return int(found[0]) / 1024 if found else 0.0
+
+
+def adopt_orphans(do: bool = True) -> None:
+    """Let what processes below this one leave behind become its children, or no longer."""
+    assert ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(do), 0, 0, 0) == 0
+
+
+def kill(pids: Iterable[int]) -> int:
+    """Kill processes; return how many of them were there."""
+    count = 0
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            count += 1
+    return count
+
+
+def reap(patience: float, every: float = 0.02) -> list[str]:
+    """Wait until this process has no child; kill what is left after ``patience`` seconds and return its names."""
+    end = time.monotonic() + patience
+    names: list[str] = []
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return names
+        if pid == 0 and time.monotonic() > end:
+            those = below(os.getpid())
+            names += map(name, those)
+            kill(those)
+            os.waitpid(-1, 0)
+        elif pid == 0:
+            time.sleep(every)

@@ -1,4 +1,4 @@
-"""Tasks with several right answers, with programs known right or wrong: four with a checker, one for each relation."""
+"""Tasks with several right answers, with programs known right or wrong: three with a checker, one for each relation."""
 
 from dataclasses import dataclass, replace
 from textwrap import dedent
@@ -132,28 +132,6 @@ CHECKED = [
         ],
     ),
     _case(
-        "root(x: float) -> float",
-        ["(2.0,)", "(9.0,)", "(0.0,)", "(1000.5,)"],
-        _accept("""
-            def accept(arguments, output):
-                (x,) = arguments
-                return output >= 0 and abs(output * output - x) <= 1e-6 * max(1, x)
-            """),
-        Domain(types="x: float", requires="0 <= x < 1e6"),
-        right=[
-            "def root(x):\n    return x ** 0.5\n",
-            """
-            def root(x):
-                low, high = 0.0, max(1.0, x)
-                for _ in range(80):
-                    middle = (low + high) / 2
-                    low, high = (middle, high) if middle * middle < x else (low, middle)
-                return high
-            """,
-        ],
-        wrong=["def root(x):\n    return -x ** 0.5\n", "def root(x):\n    return round(x ** 0.5, 2)\n"],
-    ),
-    _case(
         "brackets(n: int) -> str",
         ["(0,)", "(3,)", "(5,)"],
         _accept("""
@@ -226,10 +204,7 @@ COMPARED = [
         ["([3, 1, 2],)", "([1, 2],)", "([],)"],
         Relation(normal=_RING),
         Domain(types="items: list[int]"),
-        right=[
-            "def ring(items):\n    return items\n",
-            "def ring(items):\n    return items[1:] + items[:1]\n",
-        ],
+        right=["def ring(items):\n    return items\n", "def ring(items):\n    return items[1:] + items[:1]\n"],
         wrong=["def ring(items):\n    return items[::-1]\n", "def ring(items):\n    return sorted(items)\n"],
     ),
     _case(

@@ -1,6 +1,5 @@
 """The answer to a wish, the curves of what more money finds, and their chart."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +7,7 @@ import polars as pl
 
 from difftrust.figures.spending import draw_spending
 from difftrust.research.offers import Offers
-from difftrust.tables.plan import (
-    CURVE_SCHEMA,
-    answer,
-    careful_answer,
-    frontier_curve,
-    listed_curve,
-    offers_for,
-)
+from difftrust.tables.plan import answer, careful_answer, listed_curve, offers_for
 from difftrust.tables.policies import POLICY_SCHEMA, listed_rows, recommendation
 from difftrust.tables.request import TableRequest
 from tests.figures.test_figures import rows_of
@@ -24,12 +16,6 @@ from tests.research.test_price_list import CHECKED, pool
 
 def offers(**given: int | bool) -> Offers:
     return offers_for(pool(**given), CHECKED, m=5, n=1)
-
-
-def unpriced() -> Offers:
-    given = pool()
-    free = {c: replace(o, cost_nanodollars=np.zeros_like(o.cost_nanodollars)) for c, o in given.members.items()}
-    return offers_for(replace(given, members=free), CHECKED, m=5, n=1)
 
 
 def test_the_answer_is_the_recommendation() -> None:
@@ -56,21 +42,6 @@ def test_what_cannot_be_reached_is_said_with_the_nearest_on_either_side() -> Non
     assert 0.1 < careful.row["fitted_false_alarms"] < 0.2
     assert answer(made, detection=0.5, false_alarms=0.01) is None
     assert careful_answer(offers_for(pool(n_others=0, hot=False), CHECKED, m=2, n=1), detection=1.0) is None
-
-
-def test_without_prices_the_cost_is_programs() -> None:
-    made = unpriced()
-    assert not made.market.by_price
-    curve = frontier_curve(made, "best", false_alarms=0.5)
-    assert dict(curve.schema) == {name: kind() for name, kind in CURVE_SCHEMA.items()}
-    fitted = made.fitted.detection[made.frontier(false_alarms=0.5)]
-    assert (np.diff(fitted) > 0).all()
-    assert 1 <= curve["cost"].min() <= curve["cost"].max() <= 5 + 4
-    listed = pl.DataFrame(listed_rows(made.market, resamples=200, seed=0), schema=POLICY_SCHEMA)
-    assert listed_curve(listed, by_price=False)["cost"].to_list() == sorted(listed["programs"])
-    spec = draw_spending(curve, by_price=False).to_dict()
-    assert "programs per task" in str(spec)
-    assert "dollars" not in str(spec)
 
 
 def test_the_chart_holds_every_point_its_names_apart_and_the_wish() -> None:

@@ -14,8 +14,8 @@ from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
 from difftrust_core.datasets import audits
 from difftrust_core.datasets.audits import Audit, Finding
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.pool import load_pool
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store

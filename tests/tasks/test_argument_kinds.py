@@ -10,6 +10,7 @@ from difftrust_core.base.task import Domain, Task
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.store.imports import add_tasks
 from difftrust_core.store.store import Store
+from tests.support.tasks import small_task
 
 STRINGS, NUMBERS, LISTS, DICTS, NESTED, OTHER = KINDS
 
@@ -57,14 +58,8 @@ def test_the_first_source_that_tells_is_taken(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
 
     def task(number: int, signature: str, domain: Domain | None) -> Task:
-        return Task(
-            benchmark="own",
-            task_id=f"own/{number}",
-            entry_point="f",
-            signature=signature,
-            description="",
-            seed_inputs=("({},)",),
-            domain=domain,
+        return small_task(
+            "f", signature, benchmark="own", task_id=f"own/{number}", seed_inputs=("({},)",), domain=domain
         )
 
     tasks = [task(0, "(a: int)", Domain(types="a: str")), task(1, "(a: int)", None), task(2, "(a)", None)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from difftrust.tasks.clusters import cells, cluster_candidates, splits
-from difftrust_core.estimates.pool import CompactTask, Pool, compress
+from difftrust_core.estimates.pool import Coder, Members, Pool, compress
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from tests.estimates.test_ablation import members
 
@@ -13,16 +13,15 @@ A, B = ("a", 0.6), ("b", 0.6)
 LABELS = np.array([[0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]], dtype=np.uint16)
 
 
+def pool_of(labels: np.ndarray, members: dict[Coder, Members]) -> Pool:
+    kinds = np.zeros(labels.shape, dtype=np.uint8)
+    task = compress("t", {"paper": labels, "strict": labels}, kinds, reach=np.array([6, 6, 6, 5]), reference=0)
+    return Pool(benchmark="x", equality="paper", tasks=(task,), members=members)
+
+
 @pytest.fixture
 def pool() -> Pool:
-    task: CompactTask = compress(
-        "t",
-        {"paper": LABELS, "strict": LABELS},
-        np.zeros(LABELS.shape, dtype=np.uint8),
-        reach=np.array([6, 6, 6, 5]),
-        reference=0,
-    )
-    return Pool(benchmark="x", equality="paper", tasks=(task,), members={A: members([[1, 1, 2]]), B: members([[0, 1]])})
+    return pool_of(LABELS, {A: members([[1, 1, 2]]), B: members([[0, 1]])})
 
 
 def test_clusters_are_ordered_by_size_and_know_their_members(pool: Pool) -> None:
@@ -39,11 +38,7 @@ def test_clusters_are_ordered_by_size_and_know_their_members(pool: Pool) -> None
 
 def test_no_order_tells_which_cluster_the_reference_is_in(pool: Pool) -> None:
     swapped = LABELS[[2, 1, 0, 3]]  # the reference behaves like A's last candidate, and both rows have one candidate
-    labels, kinds = {"paper": swapped, "strict": swapped}, np.zeros(LABELS.shape, dtype=np.uint8)
-    task: CompactTask = compress("t", labels, kinds, reach=np.array([6, 6, 6, 5]), reference=0)
-    other = Pool(
-        benchmark="x", equality="paper", tasks=(task,), members={A: members([[1, 1, 0]]), B: members([[2, 1]])}
-    )
+    other = pool_of(swapped, {A: members([[1, 1, 0]]), B: members([[2, 1]])})
     here, there = (cluster_candidates(each, "t", [A, B], m=None, n=6) for each in (pool, other))
     assert [c.members for c in here.clusters] == [c.members for c in there.clusters]
     assert [c.is_reference for c in here.clusters] != [c.is_reference for c in there.clusters]

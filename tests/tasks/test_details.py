@@ -1,5 +1,6 @@
 """What a store says of a task, from a store that was executed and from its results alone."""
 
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -7,13 +8,7 @@ import pytest
 
 from difftrust.export import export_results
 from difftrust.tasks.clusters import cluster_candidates
-from difftrust.tasks.details import (
-    read_answers,
-    read_arguments,
-    read_outcomes,
-    read_programs,
-    read_task,
-)
+from difftrust.tasks.details import read_answers, read_arguments, read_outcomes, read_programs, read_task
 from difftrust.tasks.task_view import view_task
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import BadStore
@@ -38,7 +33,6 @@ def results(full: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_the_description_is_what_was_asked_for(full: Store, results: Store) -> None:
     found = read_task(full, "tiny", TASK)
-    assert found is not None
     assert (found.entry_point, found.signature, found.description) == ("double", "(x: int) -> int", "Return twice x.")
     assert found.reference == RIGHT[TASK]
     assert read_task(results, "tiny", TASK) is None
@@ -56,7 +50,6 @@ def test_programs_are_as_recorded(full: Store, results: Store) -> None:
 def test_outcomes_are_those_of_running_the_program_here(full: Store) -> None:
     arguments = read_arguments(full, "tiny", TASK)
     tree = read_programs(full, "tiny", TASK, [M1]).tree(M1, 2)
-    assert tree is not None
     found = read_outcomes(full, "tiny", TASK, trees=[tree])
     assert found["input_index"].to_list() == list(range(N)) == sorted(arguments)
     for index, kind, text in found.select("input_index", "kind", "text").iter_rows():
@@ -83,9 +76,7 @@ def test_telling_inputs_part_most_and_are_the_shortest_of_their_kind(full: Store
     pool = load_pool(full, "tiny")
     view = view_task(full, pool, TASK, [M1, M2], m=None, n=N)
     assert len(view.telling) == len(view.splits)
-    assert [len(one.groups) for one in view.telling.values()] == sorted(
-        (len(s.groups) for s in view.splits), reverse=True
-    )
+    assert [len(one.groups) for one in view.telling.values()] == sorted(len(s.groups) for s in view.splits)[::-1]
     for index, one in view.telling.items():
         assert len(view.arguments[index]) == min(len(view.arguments[i]) for i in one.inputs)
     few = view_task(results, load_pool(results, "tiny"), TASK, [M1, M2], m=None, n=N)
@@ -94,8 +85,6 @@ def test_telling_inputs_part_most_and_are_the_shortest_of_their_kind(full: Store
 
 @pytest.mark.quick(3)
 def test_a_damaged_file_is_named(full: Store, tmp_path: Path) -> None:
-    import shutil
-
     root = tmp_path / "damaged"
     shutil.copytree(full.root, root)
     (path,) = (root / "outcomes").rglob("tiny_double.parquet")

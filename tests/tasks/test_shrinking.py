@@ -13,16 +13,10 @@ from difftrust_core.base.task import Domain, Relation, Task
 from difftrust_core.execution.answers import Checker
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.sandbox.host import Limits, Sandbox
+from tests.support.tasks import small_task
 
-TASK = Task(
-    benchmark="tiny",
-    task_id="tiny/total",
-    entry_point="total",
-    signature="(items: list[int]) -> int",
-    description="Return the sum of the items.",
-    seed_inputs=("([1, 2, 3],)",),
-    reference="def total(items):\n    if not items:\n        raise ValueError\n    return sum(items)\n",
-)
+REFERENCE = "def total(items):\n    if not items:\n        raise ValueError\n    return sum(items)\n"
+TASK = small_task("total", "(items: list[int]) -> int", seed_inputs=("([1, 2, 3],)",), reference=REFERENCE)
 SKIPS_FIRST = "def total(items):\n    if not items:\n        raise ValueError\n    return sum(items[1:])\n"
 ZERO = "def total(items):\n    return sum(items)\n"
 BEYOND_NINE = "def total(items):\n    return sum(items) if sum(items) < 10 else -1\n"
@@ -47,13 +41,7 @@ def shrunk(
     checker: Checker | None = None,
 ) -> dict[tuple[int, int], Smallest]:
     work = Shrinking(
-        task,
-        codes,
-        sandbox,
-        validity=validity,
-        equality=Equality.PAPER,
-        checker=checker,
-        places=Places(task, sandbox),
+        task, codes, sandbox, validity=validity, equality=Equality.PAPER, checker=checker, places=Places(task, sandbox)
     )
     starts = tuple(range(len(inputs)))
     found = work.smallest([Pair(first=one, second=other, starts=starts) for one, other in pairs], list(inputs))
@@ -91,7 +79,6 @@ def test_the_kinds_of_outcome_stay_as_they_were(sandbox: Sandbox) -> None:
     either = "def total(items):\n    return items[0] if len(items) < 3 else sum(items)\n"
     found = shrunk(sandbox, {0: ZERO, 1: either}, [(0, 1)], ["([5, 3],)"], validity="all")
     assert found[0, 1].outcomes[0][0] == Kind.VALUE
-    assert found[0, 1].outcomes[1] is not None
     assert found[0, 1].outcomes[1][0] == Kind.VALUE
     assert found[0, 1].arguments == "([0, 1],)"
 
@@ -100,11 +87,18 @@ def test_a_pair_that_does_not_differ_is_left_out(sandbox: Sandbox) -> None:
     assert shrunk(sandbox, {0: ZERO, 1: ZERO + "\n"}, [(0, 1)]) == {}
 
 
-def test_a_program_that_hangs_keeps_its_input_unshrunken(sandbox: Sandbox) -> None:
-    hangs = "def total(items):\n    while len(items) > 2: pass\n    return sum(items)\n"
-    found = shrunk(sandbox, {0: hangs, 1: SKIPS_FIRST}, [(0, RIGHT), (1, RIGHT)])
-    assert (found[0, RIGHT].arguments, found[0, RIGHT].is_smallest) == (LONG, False)
+LEAVES = "import os\ndef total(items):\n    if len(items) > 1: os._exit(0)\n    return 5\n"
+HANGS = "def total(items):\n    while len(items) > 2: pass\n    return sum(items)\n"
+
+
+@pytest.mark.parametrize("hostile", [HANGS, LEAVES], ids=["hangs", "leaves"])
+def test_a_program_that_hangs_or_leaves_takes_nothing_along(hostile: str, sandbox: Sandbox) -> None:
+    found = shrunk(sandbox, {0: hostile, 1: SKIPS_FIRST}, [(0, RIGHT), (1, RIGHT)])
     assert found[1, RIGHT].arguments == "([1],)"
+    if hostile == HANGS:
+        assert (found[0, RIGHT].arguments, found[0, RIGHT].is_smallest) == (LONG, False)
+    else:
+        assert found[0, RIGHT].outcomes[0][0] in (Kind.CRASH, Kind.VALUE)
 
 
 def test_a_program_of_chance_is_not_called_smallest(sandbox: Sandbox) -> None:
@@ -134,13 +128,6 @@ def test_the_budget_ends_it(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shrinking, "MAX_CALLS", 1)
     found = shrunk(sandbox, {0: SKIPS_FIRST}, [(0, RIGHT)])
     assert (found[0, RIGHT].arguments, found[0, RIGHT].is_smallest) == (LONG, False)
-
-
-def test_a_candidate_that_leaves_takes_nothing_along(sandbox: Sandbox) -> None:
-    hostile = "import os\ndef total(items):\n    if len(items) > 1: os._exit(0)\n    return 5\n"
-    found = shrunk(sandbox, {0: hostile, 1: SKIPS_FIRST}, [(0, RIGHT), (1, RIGHT)], [LONG, "([7],)"])
-    assert found[1, RIGHT].arguments == "([1],)"
-    assert found[0, RIGHT].outcomes[0][0] in (Kind.CRASH, Kind.VALUE)
 
 
 def test_places_tell_types_from_conditions(sandbox: Sandbox) -> None:

@@ -1,12 +1,11 @@
 """The table of the smallest inputs: made task by task, resumed, read by cluster, thrown away with its rows' numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.shipped import find_results, find_starter_results
 from difftrust.tasks import smallest_inputs
@@ -15,12 +14,13 @@ from difftrust.tasks.details import DISAGREEING, WRONG, read_smallest, smallest_
 from difftrust.tasks.smallest_inputs import Request, find_smallest
 from difftrust.verify.verification import verify
 from difftrust_core.datasets.recorded import selection_of
-from difftrust_core.estimates.estimates import refresh_estimates
 from difftrust_core.estimates.pool import load_pool
+from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.command import run
 from tests.support.tiny import OTHER, RIGHT, TASKS, candidates, contents, executed, outcome, silent
 from tests.support.tiny import WRONG as FAULTY
 
@@ -120,14 +120,11 @@ def test_results_keep_the_table_and_are_not_filled_without_texts(store: Store, t
 def test_a_store_from_before_has_none(store: Store, tmp_path: Path) -> None:
     results = export_results(store, tmp_path / "results")
     settings = results.settings()
-    assert settings.tables is not None
     results.write_settings(settings.__class__(tables=tuple(name for name in settings.tables if name != "smallest")))
     assert read_smallest(results, "tiny", "tiny/double").is_empty()
-    assert smallest_of(
-        cluster_candidates(load_pool(results, "tiny"), "tiny/double", [CODER], m=4, n=60),
-        read_smallest(results, "tiny", "tiny/double"),
-        load_pool(results, "tiny"),
-    ) == []  # fmt: skip
+    pool = load_pool(results, "tiny")
+    clustering = cluster_candidates(pool, "tiny/double", [CODER], m=4, n=60)
+    assert smallest_of(clustering, read_smallest(results, "tiny", "tiny/double"), pool) == []
 
 
 def test_the_strict_comparison_reads_what_the_tolerant_one_found(store: Store) -> None:
@@ -144,26 +141,18 @@ def test_an_unknown_task_is_refused(store: Store) -> None:
 def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = made(tmp_path / "store").root
     for said in ("8 of 8 inputs found, 8 of them as small as they get; 0 were there", "0 of 0 inputs found"):
-        with pytest.raises(SystemExit) as left:
-            main(["smallest", "--store", str(root), "--task", "tiny/double", "--task", "tiny/total", "-j", "1"])
-        assert left.value.code == 0
-        assert said in capsys.readouterr().out
+        words = ("smallest", "--store", root, "--task", "tiny/double", "--task", "tiny/total", "-j", "1")
+        status, out, _ = run(capsys, *words)
+        assert (status, said in out) == (0, True)
 
 
-def shipped() -> Iterator[Store]:
-    """Yield the shipped stores."""
-    yield Store.open(find_starter_results())
-    yield Store.open(find_results())
-
-
-def test_the_shipped_stores_hold_small_inputs_inside_the_domains() -> None:
-    for place in shipped():
-        rows = place.read("smallest")
-        assert not rows.is_empty()
-        inside = rows.filter(validity="domain")
-        assert set(inside["place"]) == {"domain"}
-        assert inside["is_smallest"].mean() > 0.8  # type: ignore[operator]
-        assert inside["arguments"].str.len_chars().median() < 30  # type: ignore[operator]
-        assert rows.filter(pl.col("first_kind") == "load_error").is_empty()
-        sizes = [path.stat().st_size for path in place.files("smallest")]
-        assert sum(sizes) < 5e6
+@pytest.mark.parametrize("find", [find_starter_results, find_results])
+def test_the_shipped_stores_hold_small_inputs_inside_the_domains(find: Callable[[], Path]) -> None:
+    shipped = Store.open(find())
+    rows = shipped.read("smallest")
+    inside = rows.filter(validity="domain")
+    assert set(inside["place"]) == {"domain"}
+    assert inside["is_smallest"].mean() > 0.8  # type: ignore[operator]
+    assert inside["arguments"].str.len_chars().median() < 30  # type: ignore[operator]
+    assert rows.filter(pl.col("first_kind") == "load_error").is_empty()
+    assert sum(path.stat().st_size for path in shipped.files("smallest")) < 5e6

@@ -27,7 +27,6 @@ def test_wrong_inputs_are_listed_also_where_all_programs_agree(agreeing: TaskVie
     assert (first.place, first.is_smallest, first.first, first.second) == ("domain", True, 1, REFERENCE_CLUSTER)
     assert {one.is_smallest for one in others} == {None}
     mine, right = first.answer_of(1), next(answer for answer in first.answers if answer.is_right)
-    assert mine is not None
     assert mine.text != right.text
     assert right.clusters == (REFERENCE_CLUSTER,)
 
@@ -48,8 +47,6 @@ def test_an_input_is_listed_once_and_the_domain_comes_first(many: TaskView) -> N
 def test_clusters_that_disagree_have_different_answers(many: TaskView) -> None:
     for one in read_inputs(many, DISAGREEING):
         left, right = one.answer_of(one.first), one.answer_of(one.second)
-        assert left is not None
-        assert right is not None
         assert (left.kind, left.text) != (right.kind, right.text) or "…" in left.text
 
 
@@ -75,7 +72,6 @@ def wrong_on(arguments: str, right: str, kind: str = "value", place: str | None 
 )
 def test_a_test_holds_what_the_reference_answers(one: ReadInput, line: str) -> None:
     written = as_test("f", one)
-    assert written is not None
     assert written.splitlines()[-1] == line
     compile(written, "test", "exec")
     assert ("import pytest" in written) == ("pytest." in written)
@@ -83,7 +79,6 @@ def test_a_test_holds_what_the_reference_answers(one: ReadInput, line: str) -> N
 
 def test_a_copied_test_fails_on_a_wrong_program_and_passes_on_a_right_one() -> None:
     written = as_test("f", wrong_on("([1], 2)", "[3]"))
-    assert written is not None
     space = {"f": lambda xs, k: [3]}
     exec(written, space)
     space["test_f"]()  # type: ignore[call-arg]
@@ -94,7 +89,6 @@ def test_a_copied_test_fails_on_a_wrong_program_and_passes_on_a_right_one() -> N
 
 def test_an_input_outside_the_domain_says_so_in_its_test() -> None:
     written = as_test("f", wrong_on("(1,)", "2", place="types"))
-    assert written is not None
     assert written.startswith("# This input lies outside the declared types.")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust.tasks.texts import commands_for_texts, find_programs, find_task
+from difftrust.tasks.find_texts import commands_for_texts, find_programs, find_task
 from difftrust_core.languages.registry import language_of
 
 CODE = "def double(x):\n    return 2 * x\n"
@@ -34,7 +34,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_task_and_its_programs_are_found_by_coder_and_number(data: Path) -> None:
     task = find_task("MBPP", "Mbpp/9001")
-    assert task is not None
     assert (task.entry_point, task.reference) == ("double", CODE)
     found = find_programs("MBPP", "Mbpp/9001", [("a", 0.6), ("b", 0.6), ("nobody", 0.6)])
     keys = found.select("model", "temperature", "sample_index", "code").rows()

@@ -18,11 +18,11 @@ import awaiting
 from building import build, modules_of
 from canonical import UnsupportedValue, exception_name
 from examples import Example
-from forms import MAX_ITEMS, Said, snapshot, text_of
 from literals import KEYWORDS, BadText, Instance, read_literal
 from methods import function_of, prepared
 from printed import Printed
 from program import Inputs, Loaded, Namespace, NotLoaded, compiled, load, start, trimmed
+from typed_repr import MAX_ITEMS, Said, snapshot, text_of
 
 MAX_DETAIL = 200
 """Characters of what a program that does not load says of why."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from building import build
 from canonical import UnsupportedValue, exception_name
-from forms import Said, text_of
 from literals import BadText, Code, Instance, read_literal
+from typed_repr import Said, text_of
 
 MAX_SHOWN = 2_000
 """Characters of what an example gave."""

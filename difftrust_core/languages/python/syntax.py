@@ -2,15 +2,29 @@
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from symtable import SymbolTable, symtable
+from typing import TypeVar
+
+_Text = TypeVar("_Text", bound=str | bytes)
+_Found = TypeVar("_Found")
 
 
 def parsed(text: str | bytes) -> ast.Module | None:
     """Return the tree of a program, None where Python cannot parse it."""
+    return _read(ast.parse, text)
+
+
+def scopes(text: str) -> SymbolTable | None:
+    """Return what the names of a program mean, scope by scope, None where Python's compiler refuses them."""
+    return _read(lambda text: symtable(text, "", "exec"), text)
+
+
+def _read(read: Callable[[_Text], _Found], text: _Text) -> _Found | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about what the text contains, e.g. an invalid escape
-            return ast.parse(text)
+            return read(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from mmap import mmap
+from symtable import SymbolTable, symtable
 from typing import Any, Never
 
 from canonical import UnsupportedValue, canonical, exception_name
@@ -163,9 +164,17 @@ def trimmed(source: str, entry_point: str) -> ast.Module:
     after = max(ends) + 1 if ends else len(tree.body)
     definitions = (*functions, ast.ClassDef, ast.Import, ast.ImportFrom)
     kept = tree.body[:after] + [s for s in tree.body[after:] if isinstance(s, definitions)]
-    read = {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name)}
+    inside = {n for s in kept if isinstance(s, functions) for part in s.body for n in ast.walk(part)}
+    read = {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name) and n not in inside}
+    read |= _globals_of(symtable(source, "<candidate>", "exec"))
     tree.body = [s for s in tree.body if s in kept or _assigns_one_of(s, read)]
     return tree
+
+
+def _globals_of(table: SymbolTable) -> set[str]:
+    """Return the names that mean a global one in a function, which a variable of its own of that name does not."""
+    found = {s.get_name() for s in table.get_symbols() if table.get_type() != "module" and s.is_global()}
+    return found.union(*map(_globals_of, table.get_children()))
 
 
 def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import bootstrap
 
 from difftrust.research import coders
-from difftrust.tables.intervals import ranking_intervals, with_intervals
+from difftrust.tables.intervals import with_intervals
 from difftrust_core.base.records import Detection
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics import aggregate as benchmark
@@ -165,26 +165,6 @@ def test_tables_with_several_temperatures_and_tables_of_nothing():
     assert found.filter(pl.col("temperature") == 1.0)["mean_error_high"].to_list() == [0.0] * 6
     nothing = estimates.clear()
     assert with_intervals(coders.table_4(nothing), nothing).is_empty()
-
-
-def test_the_ranking_of_coders_has_an_interval():
-    named = [
-        tasks(0).with_columns(
-            model=pl.lit(name),
-            temperature=pl.lit(0.6),
-            error=pl.col("error") * scale,
-            incoherence=pl.col("incoherence") * scale,
-        )
-        for name, scale in (("a", 0.25), ("b", 0.5), ("c", 0.75), ("d", 1.0))
-    ]
-    certain = ranking_intervals(pl.concat(named), resamples=200)
-    assert certain.select("rho_error", "rho_error_low", "rho_error_high").row(0) == pytest.approx((1, 1, 1))
-    estimates = several().filter(pl.col("benchmark") == "HumanEval")
-    row = ranking_intervals(estimates, resamples=500).row(0, named=True)
-    assert row["rho_error"] == coders.rankings(estimates)["rho_error"][0]
-    assert -1 <= row["rho_error_low"] < row["rho_error_high"] <= 1
-    two = ranking_intervals(several().filter(pl.col("benchmark") == "MBPP"))
-    assert two["rho_error_low"][0] is None
 
 
 def test_limits_take_two_tasks_and_two_resamples():

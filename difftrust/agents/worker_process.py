@@ -20,7 +20,7 @@ from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
     from difftrust.check.report import CheckReport
-    from difftrust.diff.records import DiffReport
+    from difftrust.diff.comparison import DiffReport
     from difftrust.outputs.findings import Finding
 
 _TEXT, _CODE = 400, 4000
@@ -175,9 +175,9 @@ def _sandbox() -> str:
 
 
 def _diff(*, old: Mapping[str, Any], new: Mapping[str, Any], **given: Any) -> Answer:
+    from difftrust.diff.comparison import DiffOptions
     from difftrust.diff.diff import diff
-    from difftrust.diff.program import load_version
-    from difftrust.diff.records import DiffOptions
+    from difftrust.diff.version import load_version
     from difftrust.outputs.findings import finding_of_diff
 
     options = DiffOptions.of(given, say=_progress, phase=_progress)

@@ -25,8 +25,6 @@ from difftrust_core.store.store import REFERENCE, Settings, Store, chunk_name, c
 
 TaskKey = tuple[str, str]
 """Benchmark and task id."""
-_OTHERS = 2
-"""Texts of a program that are at hand beside the first, should that one not load."""
 _AT_A_TIME = 32
 """Tasks whose texts are held; each time, the tables' ids are looked through once."""
 
@@ -220,12 +218,12 @@ def programs_of(
     by_tree = (
         joined.sort("program_id")
         .group_by("task_id", "tree_id")
-        .agg(pl.col("code").head(1 + _OTHERS), pl.col("len").sum())
+        .agg(pl.col("code").first(), pl.col("len").sum())
         .sort("task_id", "tree_id")
     )
     found: dict[str, list[Program]] = defaultdict(list)
-    for task_id, tree_id, (code, *others), count in by_tree.iter_rows():
-        found[task_id].append(Program(tree_id=tree_id, code=code, n_candidates=count, others=tuple(others)))
+    for task_id, tree_id, code, count in by_tree.iter_rows():
+        found[task_id].append(Program(tree_id=tree_id, code=code, n_candidates=count))
     return {task_id: tuple(programs) for task_id, programs in found.items()}
 
 

@@ -13,7 +13,9 @@ _CHILD = Path(__file__).parent / "child"
 CALLS = Runner(
     module=_CHILD / "calls.py",
     inputs="Calls",
-    parts=tuple(_CHILD / f"{name}.py" for name in ("forms", "building", "awaiting", "examples", "printed", "methods")),
+    parts=tuple(
+        _CHILD / f"{name}.py" for name in ("typed_repr", "building", "awaiting", "examples", "printed", "methods")
+    ),
 )
 """Calls of a user's function: arguments of its own classes, methods, keywords, coroutines, effects, examples."""
 _WANTS_THREADS = frozenset({"polars"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from difftrust.check.runner import installed
+from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Module, Modules, annotations_of, names_of
 from difftrust.source.target import MAKERS, Function, Target, find_target, root_of, without_docstring
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.check import sampling
-from difftrust.check.options import CheckOptions
-from difftrust.check.sampling import (
+from difftrust.check import ask_models
+from difftrust.check.ask_models import (
     MAX_TOKENS,
     MOST,
     Suggested,
@@ -18,32 +17,30 @@ from difftrust.check.sampling import (
     sample_candidates,
     suggestion_path,
 )
+from difftrust.check.options import CheckOptions
 from difftrust.verify.verification import verify
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 from difftrust_core.generation.prices import Price
 from difftrust_core.store.store import Store
 from tests.support.llm_server import Server
+from tests.support.tasks import small_task
 from tests.support.tiny import silent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 MODEL = "openai/local"
 PRICE = Price(prompt=5.0, completion=15.0)
 KEY = "planted-0123456789-abcdefghij-key"
-TASK = Task(
-    benchmark="check",
+TASK = small_task(
+    "clamp",
+    "(x: int, low: int = 0, *, high: int = 5) -> int",
     task_id="module/clamp/12345678",
-    entry_point="clamp",
-    signature="(x: int, low: int = 0, *, high: int = 5) -> int",
     description="Return x, at least low and at most high.",
-    seed_inputs=("(1,)",),
     preamble="import math\n\nLIMIT = 3\n",
 )
-METHOD = replace(
-    TASK,
-    task_id="module/Box.add/12345678",
-    entry_point="Box.add",
-    signature="(self, x: int) -> int",
+METHOD = small_task(
+    "Box.add",
+    "(self, x: int) -> int",
     preamble="class Box:\n\n    def __init__(self, size: int):\n        self.size = size\n\n"
     "    def add(self, x: int) -> int:\n        ...\n",
 )
@@ -206,15 +203,6 @@ def test_what_a_file_holds_comes_back_whatever_is_in_a_reply(tmp_path: Path) -> 
     assert tomllib.loads(first.path.read_text())["asked"]["reply"] == reply
 
 
-def test_a_reply_of_nothing_is_kept_and_said(tmp_path: Path) -> None:
-    with Server(text=lambda serial: "I cannot.") as server:
-        found, said = ask(tmp_path / "store", server)
-        assert ask(tmp_path / "store", server)[0].calls == ()
-        assert len(server.asked) == 1
-    assert (found.calls, found.conditions, found.path.is_file()) == ((), (), True)
-    assert said[0].endswith(": 0 calls, 0 conditions; edit it to change them")
-
-
 def test_an_answer_that_was_cut_off_is_asked_for_once_more(tmp_path: Path) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial == 0 else "good", text=lambda s: REPLY) as server:
         assert len(ask(tmp_path / "store", server)[0].calls) == 2
@@ -243,7 +231,7 @@ def test_a_question_that_might_cost_more_than_the_budget_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Server(text=lambda serial: REPLY) as server:
-        monkeypatch.setattr(sampling, "price_of", lambda *_, **__: PRICE)
+        monkeypatch.setattr(ask_models, "price_of", lambda *_, **__: PRICE)
         found, said = ask(tmp_path / "store", server, max_usd=0.01)
         assert said == [
             "openai/local was not asked for calls and preconditions: it might cost more than --max-usd 0.01; "
@@ -253,63 +241,54 @@ def test_a_question_that_might_cost_more_than_the_budget_is_left_out(
         assert ask(tmp_path / "store", server, max_usd=1.0)[0].usd == pytest.approx(server.cost(5, 15))
 
 
-CALLS = [
-    ("clamp(1)", True),
-    ("clamp(1, 2)", True),
-    ("clamp(1, low=2)", True),
-    ("clamp(x=-1, high=True)", True),
-    ("clamp('a', [1.5, None, {'b': (1,)}])", True),
-    ("clamp(Decimal('1.5'), date(2020, 1, 1))", True),
-    ("clamp()", False),
-    ("clamp(1, 2, 3)", False),
-    ("clamp(1, x=2)", False),
-    ("clamp(1, bottom=2)", False),
-    ("clamp(*[1])", False),
-    ("clamp(**{'x': 1})", False),
-    ("clamp(1 + 1)", False),
-    ("clamp(y)", False),
-    ("clamp([i for i in 'ab'])", False),
-    ("clamp(f'{1}')", False),
-    ("clamp(1) == 1", False),
-    ("print(clamp(1))", False),
-    ("other(1)", False),
-    ("x = clamp(1)", False),
-    ("(lambda: clamp(1))()", False),
-    ("clamp(1).real", False),
-]
+OF_CLASS = replace(METHOD, entry_point="Box.of", signature="(cls, text: str)")
+PROPERTY = replace(METHOD, entry_point="Box.area", signature="(self)")
+CALLS = {
+    "clamp(1)": TASK,
+    "clamp(1, 2)": TASK,
+    "clamp(1, low=2)": TASK,
+    "clamp(x=-1, high=True)": TASK,
+    "clamp('a', [1.5, None, {'b': (1,)}])": TASK,
+    "clamp(Decimal('1.5'), date(2020, 1, 1))": TASK,
+    "Box(3).add(2)": METHOD,
+    "Box(size=3).add(x=2)": METHOD,
+    "Box.add(Box(3), 2)": METHOD,
+    "Box.of('a')": OF_CLASS,
+    "Box(2).area": PROPERTY,
+}
+NO_CALLS = {
+    "clamp()": TASK,
+    "clamp(1, 2, 3)": TASK,
+    "clamp(1, x=2)": TASK,
+    "clamp(1, bottom=2)": TASK,
+    "clamp(*[1])": TASK,
+    "clamp(**{'x': 1})": TASK,
+    "clamp(1 + 1)": TASK,
+    "clamp(y)": TASK,
+    "clamp([i for i in 'ab'])": TASK,
+    "clamp(f'{1}')": TASK,
+    "clamp(1) == 1": TASK,
+    "print(clamp(1))": TASK,
+    "other(1)": TASK,
+    "x = clamp(1)": TASK,
+    "(lambda: clamp(1))()": TASK,
+    "clamp(1).real": TASK,
+    "Box(3).add()": METHOD,
+    "Box(3).add(1, 2)": METHOD,
+    "Box(n).add(2)": METHOD,
+    "add(2)": METHOD,
+    "Bag(3).add(2)": METHOD,
+    "Box(3).size": METHOD,
+    "Box.add(2)": METHOD,
+    "Box.area": PROPERTY,
+}
 
 
-@pytest.mark.parametrize(("text", "is_call"), CALLS)
-def test_a_call_has_literal_arguments_that_fit_the_parameters(text: str, is_call: bool) -> None:
-    found = read_reply(f"```\n{text}\n```", TASK)
-    assert found.calls == ((text,) if is_call else ())
-    assert found.left_out == (() if is_call else (text,))
-
-
-METHOD_CALLS = [
-    ("Box(3).add(2)", True),
-    ("Box(size=3).add(x=2)", True),
-    ("Box.add(Box(3), 2)", True),
-    ("Box(3).add()", False),
-    ("Box(3).add(1, 2)", False),
-    ("Box(n).add(2)", False),
-    ("add(2)", False),
-    ("Bag(3).add(2)", False),
-    ("Box(3).size", False),
-    ("Box.add(2)", False),
-]
-
-
-@pytest.mark.parametrize(("text", "is_call"), METHOD_CALLS)
-def test_a_method_is_called_on_an_object_of_its_class(text: str, is_call: bool) -> None:
-    assert read_reply(f"```\n{text}\n```", METHOD).calls == ((text,) if is_call else ())
-
-
-def test_class_methods_and_properties() -> None:
-    made = replace(METHOD, entry_point="Box.of", signature="(cls, text: str)")
-    assert read_reply("```\nBox.of('a')\n```", made).calls == ("Box.of('a')",)
-    held = replace(METHOD, entry_point="Box.area", signature="(self)")
-    assert read_reply("```\nBox(2).area\nBox.area\n```", held).calls == ("Box(2).area",)
+@pytest.mark.parametrize("text", [*CALLS, *NO_CALLS])
+def test_a_call_has_literal_arguments_that_fit_the_parameters(text: str) -> None:
+    found = read_reply(f"```\n{text}\n```", (CALLS | NO_CALLS)[text])
+    assert found.calls == ((text,) if text in CALLS else ())
+    assert found.left_out == ((text,) if text in NO_CALLS else ())
 
 
 CONDITIONS = [

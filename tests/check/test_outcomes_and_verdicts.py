@@ -1,0 +1,38 @@
+"""What is said of outcomes, and what would tell more."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from difftrust.check.outcomes import builtin_of
+from difftrust.check.verdict import next_step
+
+
+@pytest.mark.parametrize(
+    ("raised", "counts"),
+    [
+        ("ValueError('no')", "ValueError"),
+        ("UnicodeDecodeError", "ValueError"),
+        ("ZeroDivisionError('division by zero')", "ZeroDivisionError"),
+        ("KeyError('a(b)')", "KeyError"),
+        ("Own('x')", "Own"),
+    ],
+)
+def test_the_builtin_exception_that_counts(raised: str, counts: str) -> None:
+    assert builtin_of(raised) == counts
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([[0], [0]], "more programs (-m 4)"),
+        ([[0, 0], [0, 1]], "more inputs (-n 4)"),
+        ([[0, 0], [1, 0]], "more programs (-m 4), best from another model"),
+        ([[0, 0, 0, 0], [0, 0, 1, 0]], "more inputs (-n 8)"),
+    ],
+    ids=["one input", "the second input splits", "the first splits", "the second half splits"],
+)
+def test_more_inputs_while_their_second_half_splits(labels: list[list[int]], said: str) -> None:
+    found = SimpleNamespace(labels=np.array(labels), counts=np.ones(2, dtype=int))
+    assert next_step("coherent", (), found, len(labels[0])).startswith(said)  # type: ignore[arg-type]

@@ -1,0 +1,106 @@
+"""Tasks whose ids nearly are one: each has files of its own, and what is said of it is said of it alone."""
+
+import json
+import unicodedata
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from difftrust_core.base.task import MOST_ID
+from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.store.checksums import read_list
+from difftrust_core.store.store import Store, file_names
+from tests.support.command import run, succeed, write_samples
+
+IDS = (
+    *("a/b", "a_b", "a.b", "a%2Fb", "a%b", "a~b", "a b", "a//b", "/a/b", "A/B", "A_B", "a/b_c", "a_b/c", "a_b_c"),
+    *(unicodedata.normalize("NFC", "é"), unicodedata.normalize("NFD", "é"), "e", "_", "日本", "日木"),
+    *("x" * 300, "x" * 299 + "y", "x" * 299 + "/", "/" * 300, "x" * MOST_ID),
+    *("tasks", "candidates", "+merged.txt", "+merged", ".lock", ".scratch", "..", ".", "../../etc"),
+    *("difftrust-store.json", "a_b~3d2f0e0c0b0a0908", "damaged", "-", "-rf", "nul", "con", "{}", "'; --", '"',
+      "*", "[0]", "$HOME", "\\"),
+)  # fmt: skip
+
+
+def test_no_two_ids_have_one_name() -> None:
+    names = [file_names(task_id)[0] for task_id in IDS]
+    assert len(set(names)) == len(IDS)
+    assert all(len(f"{name}.parquet") < 255 and not name.startswith((".", "+")) and "/" not in name for name in names)
+    assert file_names("HumanEval/0") == ("HumanEval_0",)  # as in every store that was written before
+    assert file_names("starter/split_bill") == ("starter_split_bill",)
+
+
+def test_a_name_with_a_digest_is_nobody_s_plain_name() -> None:
+    own, former = file_names("a_b")
+    assert former == "a_b"
+    assert own != former
+    assert file_names(own)[0] != own  # an id that is written like it
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a store of a task for each id, whose programs are wrong on the first inputs as often as its place says."""
+    folder = tmp_path_factory.mktemp("names")
+    tasks = [
+        {"task_id": task_id, "entry_point": "f", "signature": "(n: int) -> int", "description": f"Return n. {task_id}",
+         "reference": "def f(n):\n    return n\n", "domain": {"types": "n: int"}}
+        for task_id in IDS
+    ]  # fmt: skip
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    codes = {task_id: [f"def f(n):\n    return {at}\n"] for at, task_id in enumerate(IDS)}
+    samples = write_samples(folder / "samples.jsonl", codes)
+    store, results = folder / "store", folder / "results"
+    succeed(
+        "import", samples, "--tasks", folder / "tasks.jsonl", "--model", "m", "--temperature", 0.6, "--store", store
+    )
+    said = succeed("execute", "-n", 5, "--jobs", 1, "--store", store)
+    assert f"executed {len(IDS)} tasks" in said
+    succeed("export", "--store", store, "--out", results)
+    return store, results
+
+
+def test_each_task_has_its_own_rows(made: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store.open(made[0])
+    status, out, _ = run(capsys, "execute", "-n", 5, "--jobs", 1, "--store", store.root)
+    assert (status, f"nothing to do: all {len(IDS)} tasks" in out) == (0, True), out
+    assert "nothing is wrong" in succeed("verify", "--store", store.root)
+    rows = query_sql(store, "SELECT task_id, text FROM outcomes WHERE text != 'n' ORDER BY ALL")
+    returned = {task_id: {text for _, text in part.iter_rows()} for (task_id,), part in rows.group_by("task_id")}
+    assert set(returned) == set(IDS)
+    assert all(str(at) in returned[task_id] for at, task_id in enumerate(IDS))
+
+
+def test_results_and_merged_files_tell_them_apart(made: tuple[Path, Path]) -> None:
+    store, results = (Store.open(root) for root in made)
+    for each in (store, results):
+        assert sorted(query_estimates(each)["task_id"].unique()) == sorted(IDS)
+    before = query_estimates(store)
+    assert "nothing is wrong" in succeed("verify", "--store", results.root)
+    succeed("compact", "--store", store.root)
+    succeed("execute", "-n", 8, "--jobs", 1, "--store", store.root)
+    assert "nothing is wrong" in succeed("verify", "--store", store.root)
+    after = query_estimates(store)
+    assert after["task_id"].to_list() == before["task_id"].to_list()
+    assert after["n"].unique().to_list() == [8]
+
+
+def test_a_file_of_a_former_name_is_its_task_s_and_stays(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    partition = {"benchmark": "b", "validity": "all", "start": "000000"}
+    rows = {"input_index": [0], "arguments": ["(1,)"], "attempts": [1], "repeats": [0]}
+    frame = pl.DataFrame({"task_id": ["a_b"], **rows})
+    former = store.write("inputs", frame, partition, "a_b")
+    assert store.read_task("inputs", partition, "a_b") is not None
+    assert store.read_task("inputs", partition, "a/b") is None or former.stem == file_names("a/b")[0]
+    store.write_task("inputs", frame.with_columns(arguments=pl.lit("(2,)")), partition, "a_b")
+    assert [path.name for path in store.files("inputs")] == ["a_b.parquet"]
+
+
+def test_what_was_written_before_a_failure_is_listed(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    frame = pl.DataFrame({"program_id": ["x"], "n_tokens": [1]})
+    with pytest.raises(OSError, match="full"), store.writing():
+        path = store.write("tokens", frame, {"benchmark": "b"}, "tokens-1")
+        raise OSError("the disk is full")
+    assert read_list(store.root) == {path.relative_to(store.root).as_posix()}
