@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 

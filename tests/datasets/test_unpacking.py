@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -149,5 +150,5 @@ def test_texts_of_many_megabytes_come_in_their_order(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.jsonl")
-    with pytest.raises(DifftrustError, match="expected a file, found a folder, a pipe or a device"):
+    with pytest.raises(BadSource, match="expected a file, found a folder, a pipe or a device"):
         read_jsonl(tmp_path / "s.jsonl", TASKS, model="a", temperature=0)

@@ -100,7 +100,13 @@ def test_a_file_of_a_former_name_is_its_task_s_and_stays(tmp_path: Path) -> None
 def test_what_was_written_before_a_failure_is_listed(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     frame = pl.DataFrame({"program_id": ["x"], "n_tokens": [1]})
-    with pytest.raises(OSError, match="full"), store.writing():
-        path = store.write("tokens", frame, {"benchmark": "b"}, "tokens-1")
-        raise OSError("the disk is full")
-    assert read_list(store.root) == {path.relative_to(store.root).as_posix()}
+    written: list[Path] = []
+
+    def write_until_full() -> None:
+        with store.writing():
+            written.append(store.write("tokens", frame, {"benchmark": "b"}, "tokens-1"))
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        write_until_full()
+    assert read_list(store.root) == {path.relative_to(store.root).as_posix() for path in written}
