@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "cases"
+SETS = {each.name: each for each in sorted(Path(__file__).parent.iterdir()) if any(each.glob("*.toml"))}
+"""Folders of cases by name: ``cases``, and sets that nothing was tuned on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +29,8 @@ class Case:
     contradicts: frozenset[str] = frozenset()
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    ruled_out: str = ""
+    """A call that the docstring does not allow, and on which candidates differ."""
     files: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -82,6 +86,6 @@ def load_case(path: Path) -> Case:
     )
 
 
-def load_cases() -> list[Case]:
-    """Read all cases, by name."""
-    return [load_case(path) for path in sorted(FOLDER.glob("*.toml"))]
+def load_cases(folder: Path = FOLDER) -> list[Case]:
+    """Read all cases of a folder, by name."""
+    return [load_case(path) for path in sorted(folder.glob("*.toml"))]

@@ -110,4 +110,8 @@ def falsehoods(case: Case, n: int) -> list[str]:
             one, other = outcome(spaces[first], call), outcome(spaces[second], call)
             if equal(one, other):
                 found.append(f"{first}, {second}: {call} gives {one} from both")
+    if case.ruled_out:
+        ends = [outcome(space, case.ruled_out) for space in spaces.values()]
+        if all(equal(ends[0], other) for other in ends):
+            found.append(f"nothing differs on the ruled-out call {case.ruled_out}: {ends[0]}")
     return found

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.check_cases.case import Case, load_cases
+from tests.check_cases.case import SETS, Case, load_cases
 from tests.check_cases.domain import outside
 from tests.check_cases.plain import draws, falsehoods
 
-CASES = load_cases()
+CASES = [case for folder in SETS.values() for case in load_cases(folder)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
