@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.commands import Checked, run_check
-from tests.check_cases.case import Case, load_cases
+from tests.check_cases.case import SETS, Case, load_cases
 from tests.check_cases.domain import as_arguments, shows_difference
 from tests.check_cases.planted import PLANTED, Planted
 
@@ -137,6 +137,21 @@ def wrong_ones(answers: Sequence[Answer]) -> list[str]:
     return lines
 
 
+def of_seeds(runs: Sequence[Sequence[Answer]]) -> list[str]:
+    """Return the counts over all seeds, the share of verdicts that change with the seed, and each that is not right."""
+    answers = [answer for run in runs for answer in run]
+    counts = Counter(answer.judgement for answer in answers)
+    lines = [f"{each:<12}{counts[each]:>5} of {len(answers)}: {counts[each] / len(answers):.1%}" for each in JUDGEMENTS]
+    together = list(zip(*runs, strict=True))
+    changed = sum(len({answer.checked.verdict for answer in each}) > 1 for each in together)
+    lines.append(f"verdicts that change with the seed: {changed} of {len(together)}: {changed / len(together):.1%}")
+    for each in together:
+        if any(answer.judgement != "right" for answer in each):
+            said = ", ".join(f"{seed} {answer.judgement}" for seed, answer in enumerate(each))
+            lines.append(f"{each[0].question.title}, expected {each[0].question.expected}: {said}")
+    return lines
+
+
 def finds(planted: Planted, options: Sequence[str] = (), check: Check = run_check) -> bool:
     """Tell whether a check of n = 1,000 inputs sees that the two programs of a planted fault differ."""
     with tempfile.TemporaryDirectory() as folder:
@@ -170,6 +185,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=1, metavar="K", help="every k-th question")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many checks at a time; times need one")
     parser.add_argument("--seed", type=int, default=0, help="of the inputs drawn")
+    parser.add_argument("--set", choices=SETS, default="cases", help="the folder of cases in tests/check_cases")
+    parser.add_argument("--seeds", type=int, metavar="K", help="seeds 0 to K - 1; prints counts over all of them")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write the files there, and print the commands")
     parser.add_argument("--peers", action="store_true", help="CrossHair and Hypothesis' ghostwriter beside it")
     parser.add_argument("--planted", action="store_true", help="planted faults instead of cases")
@@ -190,12 +207,16 @@ def main() -> None:
         return
     asked = [
         question
-        for question in questions([case for case in load_cases() if not case.missing])
+        for question in questions([case for case in load_cases(SETS[arguments.set]) if not case.missing])
         if (not arguments.only or {question.title, question.case.name} & set(arguments.only))
         and (not arguments.kind or question.case.kind in arguments.kind)
     ][:: arguments.every]
     if arguments.keep:
         return _keep(asked, arguments.keep)
+    if arguments.seeds:
+        runs = [ask_all(asked, arguments.jobs, ("--seed", str(seed))) for seed in range(arguments.seeds)]
+        print("\n" + "\n".join(of_seeds(runs)))
+        return
     answers = ask_all(asked, arguments.jobs, ("--seed", str(arguments.seed)))
     print(file=sys.stderr)
     _say("cases", [*table(answers), "", *wrong_ones(answers), summary(answers)], arguments.write)
