@@ -32,6 +32,27 @@ PAIRS = {
         "    return s.getvalue()[-40:]\n",
         *("", "\n\n"),
     ),
+    "a name that may not be one": ("def F(n):\n    X = n\n    return X\n", "__debug__", "x"),
+    "a hint that is not compiled": ("def F(n: X) -> int:\n    return n\n", f"0x{'f' * 5_000}", "int"),
+    "a hint that names what follows": ("def F(n: X):\n    return n\nx = input()\n", "x", "int"),
+    "a hint within that does": (
+        "def F(n):\n    def g(k: X):\n        return k\n    return g(n)\nx = input()\n",
+        *("x", "int"),
+    ),
+    "a module spelled in other letters": (
+        "import X\ndef F(n):\n    return X.random()\n",
+        *("random", "r\N{FULLWIDTH LATIN SMALL LETTER A}ndom"),
+    ),
+    "names of another module": (
+        "import functools, typing\nget_type_hints = 0\ndef F(n: X):\n"
+        "    functools.update_wrapper(F, typing.cast, (), ('__globals__',))\n    return str(get_type_hints(F))\n",
+        *("int", "str"),
+    ),
+    "what Python notes of a warning": (
+        "import re\n__warningregistry__ = {}\nX\ndef F(n):\n    re.findall('[[a]', '')\n"
+        "    return str(__warningregistry__)\n",
+        *("", "\n\n"),
+    ),
     "plain programs": (
         "def F(n):\n    X = 0\n    for i in range(n % 9):\n        X += i\n    return X\n",
         "s",
@@ -39,6 +60,8 @@ PAIRS = {
     ),
 }
 """A program of F, and two texts for X in it."""
+NOT_LOADED = ("__debug__", "0xfff")
+"""How the texts begin with which a program does not load."""
 ORDERS = {"the one": "a", "the other": "b", "both": "ab", "in another order": "ba"}
 
 
@@ -106,7 +129,7 @@ def kinds_of(root: Path) -> dict[tuple[str, str], object]:
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_candidate_does_the_same_beside_others(pair: str, did: dict[str, dict[tuple[str, str], object]]) -> None:
     task = f"f{list(PAIRS).index(pair)}"
-    for model in "ab":
+    for model, text in zip("ab", PAIRS[pair][1:], strict=True):
         seen = {str(found[task, model]) for found in did.values() if (task, model) in found}
         assert len(seen) == 1
-        assert "load_error" not in next(iter(seen))
+        assert ("load_error" in next(iter(seen))) == text.startswith(NOT_LOADED)

@@ -43,17 +43,17 @@ _SEEING = frozenset(
     (
         *("ForwardRef", "Formatter", "Template", "attrgetter", "clear_overloads", "format", "format_map"),
         *("get_overloads", "get_type_hints", "methodcaller", "singledispatch", "singledispatchmethod"),
-        *("__import__", "aiter", "anext", "breakpoint", "classmethod", "compile", "copyright", "credits", "delattr"),
-        *("dir", "eval", "exec", "exit", "getattr", "globals", "help", "id", "license", "locals", "memoryview"),
-        *("object", "open", "property", "quit", "setattr", "staticmethod", "super", "type", "vars"),
+        *("update_wrapper", "wraps", "aiter", "anext", "breakpoint", "classmethod", "compile", "delattr", "dir"),
+        *("eval", "exec", "getattr", "globals", "id", "locals", "memoryview", "object", "open", "property"),
+        *("setattr", "staticmethod", "super", "type", "vars"),
     )
 )
 """What of these modules and of Python's own names shows or makes code, or reads from outside."""
 _NOT_EVERYWHERE = frozenset(
     (
-        *("NoDefault", "PatternError", "ReadOnly", "TypeAliasType", "TypeIs", "batched", "binomialvariate"),
+        *("NoDefault", "PatternError", "ReadOnly", "TypeAliasType", "TypeIs", "batched", "binomialvariate", "fma"),
         *("get_protocol_members", "is_protocol", "kde", "kde_random", "override", "sumprod", "template"),
-        *("PythonFinalizationError", "_IncompleteInputError"),
+        "PythonFinalizationError",
     )
 )
 """What only some of Python 3.11 to 3.13 have: ids are the same under each."""
@@ -65,9 +65,16 @@ def _public(owner: Any) -> frozenset[str]:
 
 
 _IN_MODULE = {name: _public(importlib.import_module(name)) for name in MODULES}
+_IN_MODULE["copy"] -= {"replace"}  # which texts have everywhere, and this module from Python 3.13 on
 _MOMENTS = [getattr(importlib.import_module("datetime"), name) for name in ("datetime", "timedelta")]
 _ATTRIBUTES = frozenset().union(*_IN_MODULE.values(), *map(_public, (*_VALUES, *_MOMENTS)))
-_NAMES = _public(builtins) | _IN_MODULE["typing"] | _IN_MODULE.keys() | {"__name__"}
+_BUILTIN = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if name[0] != "_" and getattr(value, "__module__", "builtins") in ("builtins", "_io")
+)
+"""Python's own names, without what a notebook or the module ``site`` adds."""
+_NAMES = _BUILTIN - _SEEING - _NOT_EVERYWHERE | _IN_MODULE["typing"] | _IN_MODULE.keys() | {"__name__"}
 """What a text may read that it does not bind."""
 _TEMPLATE = re.compile(r"(?:[^{}]|\{\w*(?:![rsa])?(?::[^{}]*)?\})*")
 """A text for ``format`` whose fields are looked at only as a whole."""
@@ -82,10 +89,8 @@ _PLAIN = (
     *(ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension),
     *(ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
 )
-_IN_ANNOTATION = (
-    *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp),
-    *(ast.BitOr, ast.Load),
-)
+_IN_ANNOTATION = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.BitOr, ast.Load)
+_LONG: Final = 1 << 64
 
 
 def tree_id(text: str) -> str:
@@ -134,6 +139,8 @@ def _is_plain_node(node: ast.AST) -> bool:
             return _TEMPLATE.fullmatch(template) is not None
         case ast.Attribute(attr=name):
             return name in _ATTRIBUTES
+        case ast.Name(id=name) | ast.arg(arg=name):
+            return name[:2] != "__" or name == "__name__"
         case ast.Import(names=names):
             return all(alias.name in _IN_MODULE for alias in names)
         case ast.ImportFrom(module=module, level=0, names=names):
@@ -169,7 +176,7 @@ def _foreign(module: SymbolTable) -> set[str]:
     inner = (table for table in _tables(module) if table is not module)
     read = {symbol.get_name() for table in inner for symbol in table.get_symbols() if symbol.is_global()}
     read |= {symbol.get_name() for symbol in module.get_symbols() if symbol.is_referenced()}
-    return {name for name in read if name not in bound or hasattr(builtins, name)}
+    return {name for name in read if name not in bound or name in _BUILTIN}
 
 
 def _own_variables(function: ast.FunctionDef, scope: SymbolTable) -> set[str]:
@@ -273,8 +280,17 @@ def _joined(values: list[ast.expr]) -> list[ast.expr]:
 def _is_left_out(annotation: ast.expr) -> bool:
     """Tell whether an annotation is compiled by every Python to nothing that could fail or bind a name."""
     nodes = list(itertools.islice(ast.walk(annotation), MAX_ANNOTATION + 1))
-    return len(nodes) <= MAX_ANNOTATION and all(
-        isinstance(node, _IN_ANNOTATION) and (not isinstance(node, ast.BinOp) or isinstance(node.op, ast.BitOr))
-        and (not isinstance(node, ast.Constant) or not isinstance(node.value, str) or node.value.isascii())
-        for node in nodes
-    )  # fmt: skip
+    return len(nodes) <= MAX_ANNOTATION and all(map(_is_in_annotation, nodes))
+
+
+def _is_in_annotation(node: ast.AST) -> bool:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text.isascii()
+        case ast.Constant(value=int(number)):
+            return number < _LONG  # a longer one may have more digits than Python writes
+        case ast.Constant(value=value):
+            return value in (None, ...)
+        case ast.BinOp(op=op):
+            return isinstance(op, ast.BitOr)
+    return isinstance(node, _IN_ANNOTATION)

@@ -13,9 +13,9 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterable
+from dis import get_instructions
 from importlib import import_module
 from mmap import mmap
-from symtable import SymbolTable, symtable
 from typing import Any, Never
 
 from canonical import UnsupportedValue, canonical, exception_name
@@ -164,17 +164,15 @@ def trimmed(source: str, entry_point: str) -> ast.Module:
     after = max(ends) + 1 if ends else len(tree.body)
     definitions = (*functions, ast.ClassDef, ast.Import, ast.ImportFrom)
     kept = tree.body[:after] + [s for s in tree.body[after:] if isinstance(s, definitions)]
-    inside = {n for s in kept if isinstance(s, functions) for part in s.body for n in ast.walk(part)}
-    read = {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name) and n not in inside}
-    read |= _globals_of(symtable(source, "<candidate>", "exec"))
+    read = _names_read(compiled(ast.Module(kept, []), "<candidate>"))
     tree.body = [s for s in tree.body if s in kept or _assigns_one_of(s, read)]
     return tree
 
 
-def _globals_of(table: SymbolTable) -> set[str]:
-    """Return the names that mean a global one in a function, which a variable of its own of that name does not."""
-    found = {s.get_name() for s in table.get_symbols() if table.get_type() != "module" and s.is_global()}
-    return found.union(*map(_globals_of, table.get_children()))
+def _names_read(code: types.CodeType) -> set[str]:
+    """Return the global names that are read where this code runs, or a function in it; annotations do not."""
+    found = {step.argval for step in get_instructions(code) if step.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+    return found.union(*[_names_read(part) for part in code.co_consts if isinstance(part, types.CodeType)])
 
 
 def _assigns_one_of(statement: ast.stmt, names: set[str]) -> bool:
@@ -194,7 +192,8 @@ def run(program: dict[str, Any], inputs: Inputs, reply: mmap, start: int) -> Nev
         _not_loaded(reply, head, str(e))
     except BaseException as e:
         _not_loaded(reply, head, exception_name(e))
-    seeds = _seeds() if "random" in program["source"] or "random" in program["preamble"] else []
+    text = program["preamble"] + program["source"]
+    seeds = _seeds() if "random" in text or not text.isascii() else []  # Python reads many a letter as a plain one
     head[STATE] = RUNNING
     again, n = range(start, len(inputs), RECHECK_EVERY), len(inputs)
     said_at = []
