@@ -19,7 +19,7 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.store.checksums import LIST_FILE, is_whole
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.replies import Record, ReplyFile
-from difftrust_core.store.store import Store, partition_of
+from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
 from tests.recovery.world import snapshot
 from tests.support.command import Capture
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
@@ -261,6 +261,12 @@ def test_an_interrupted_task_is_not_damaged(store: Store) -> None:
 def test_files_from_before_checksums_are_read_and_their_rows_checked(store: Store) -> None:
     for path in store.root.rglob("*.parquet"):
         pl.read_parquet(path, hive_partitioning=False).write_parquet(path)
+    n_files = len(list(store.root.rglob("*.parquet")))
+    assert sum("expected a checksum" in finding.what for finding in verify(store).findings) == n_files
+    settings = json.loads((store.root / SETTINGS_FILE).read_text())
+    del settings["sha256"]  # as before there were any
+    (store.root / SETTINGS_FILE).write_text(json.dumps(settings))
+    store.write_settings(store.settings())
     found = verify(store)
     assert found.findings == ()
     assert found.n_unsealed == len(list(store.root.rglob("*.parquet")))

@@ -10,9 +10,11 @@ from urllib.parse import unquote
 import polars as pl
 
 from difftrust.verify.rows import Finding
+from difftrust_core.base.files import is_plain
 from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.store.checksums import LIST_FILE, forget
 from difftrust_core.store.schemas import CHUNK_TABLES, REFERENCE, RESULT_TABLES, SCHEMAS
+from difftrust_core.store.settings import refuse_foreign
 from difftrust_core.store.store import MERGED, MERGED_NAME, Store, chunk_name, partition_of
 
 DAMAGED: Final = "damaged"
@@ -112,7 +114,8 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
     # What speaks of other files goes before them.
     order = {table: -place for place, table in enumerate(CHUNK_TABLES)}
     in_order = sorted(names, key=lambda name: (order.get(table_of(name), 0), name))
-    moved = [name for name in in_order if (store.root / name).is_file()]
+    moved = [name for name in in_order if (store.root / name).is_file() or not is_plain(store.root / name)]
+    refuse_foreign(store.root / DAMAGED)
     if any(table_of(name) in (*RESULT_TABLES, *CHUNK_TABLES) for name in names):
         for path in (store.root / "estimates").glob("*.fingerprint"):
             path.unlink(missing_ok=True)  # so that the next `execute` makes the results anew

@@ -14,12 +14,14 @@ import polars as pl
 
 from difftrust.verify.repair import DAMAGED, move_aside, table_of, with_remedies
 from difftrust.verify.rows import Finding, check_chunk, check_tables
+from difftrust_core.base.files import is_plain
 from difftrust_core.base.parallel import Progress, in_parallel
 from difftrust_core.exceptions import BadStore
 from difftrust_core.store.checksums import LIST_FILE, is_whole, list_is_damaged, read_list
 from difftrust_core.store.replies import FILE as REPLIES_FILE
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.schemas import CHUNK_TABLES, FORMER_TABLES, MAY_BE_MISSING, PARTITIONS, SCHEMAS
+from difftrust_core.store.settings import has_checksums
 from difftrust_core.store.store import (
     MERGED_NAME,
     SCRATCH,
@@ -63,7 +65,7 @@ def verify(store: Store, *, n_jobs: int = 1, repair: bool = False) -> Verificati
     asked for while another process writes.
     """
     if repair:
-        with store.writing():
+        with store.writing(is_repair=True):
             found = _verify(store, n_jobs)
             return replace(found, moved=tuple(move_aside(store, found.findings)))
     return _verify(store, n_jobs)
@@ -72,7 +74,7 @@ def verify(store: Store, *, n_jobs: int = 1, repair: bool = False) -> Verificati
 def _verify(store: Store, n_jobs: int) -> Verification:
     findings, notes, names = _sort_out(store)
     files = [name for name in names if name.endswith(".parquet")]
-    look_at = partial(_look_at, store.root)
+    look_at = partial(_look_at, store.root, has_checksums(store.root))
     looks = sorted(_for_each(look_at, files, n_jobs, unit="file", desc="verify"), key=lambda look: look.name)
     findings += [Finding(path=look.name, what=look.flaw, table=table_of(look.name)) for look in looks if look.flaw]
     findings += _check_chunks(store, looks, n_jobs)
@@ -110,6 +112,10 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
     findings, notes, names, former = list[Finding](), list[str](), list[str](), set[str]()
     for path in sorted(store.root.rglob("*")):
         name = path.relative_to(store.root).as_posix()
+        if not is_plain(path):
+            what = "expected files and folders of the store only, found a symbolic link, a pipe or a device"
+            findings.append(Finding(path=name, what=what, table=table_of(name) if table_of(name) in PARTITIONS else ""))
+            continue
         if path.is_dir() or name in _OWN or table_of(name) in (SCRATCH, DAMAGED, SUGGESTIONS):
             continue
         if path.name.startswith(".") and path.suffix == ".tmp":
@@ -161,12 +167,14 @@ class _Look:
     task_ids: tuple[str, ...] = ()
 
 
-def _look_at(root: Path, name: str) -> _Look:
+def _look_at(root: Path, is_sealed: bool, name: str) -> _Look:
     try:
         content = (root / name).read_bytes()
         whole = is_whole(content, name)
         if whole is False:
             return _Look(name=name, flaw="expected the bytes that were written here, found others")
+        if whole is None and is_sealed:
+            return _Look(name=name, flaw="expected a checksum, as every file of this store was given, found none")
         found = pl.read_parquet_schema(io.BytesIO(content))
         flaw, task_ids = _schema_flaw(table_of(name), found), ()
         if not flaw and table_of(name) in CHUNK_TABLES:

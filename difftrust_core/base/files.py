@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from importlib import resources
@@ -25,6 +26,15 @@ def file_state(path: Path) -> FileState:
     except FileNotFoundError:
         return ()
     return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def is_plain(path: Path) -> bool:
+    """Tell whether a path is a file or a folder itself, or nothing: no link, pipe or device."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def write_whole(path: Path, text: str) -> None:

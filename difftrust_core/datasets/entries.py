@@ -124,6 +124,9 @@ MAX_BYTES = 256 * 2**20
 """More than this is no benchmark of programming tasks."""
 MAX_WRITTEN = 4 * 2**20
 """Of what is written by hand: TOML, a Python module."""
+_MOST_WORK: Final = 500_000
+"""Of names in a TOML file: half a million of one part, or one of 700 parts."""
+_FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?![\d.])")
 MAX_RELEASE = 8 * 2**30
 """Of a benchmark that is read line by line: the largest released one has more than one gigabyte, mostly tests."""
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -234,9 +237,20 @@ def _json(text: bytes, where: str, kind: str, remedy: str) -> Any:
 def load_toml(path: Path, *, remedy: str, most: int = MAX_BYTES) -> dict[str, Any]:
     """Return the content of a TOML file. Raises BadBenchmark if it is damaged or too large."""
     try:
-        return tomllib.loads(load_bytes(path, remedy=remedy, most=most).decode())
+        text = load_bytes(path, remedy=remedy, most=most).decode()
+        if _work_of_names(text) > _MOST_WORK:
+            raise ValueError("too many names of tables and keys, or too many parts in them")
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as e:
         raise BadBenchmark(f"{path}: expected TOML in UTF-8, found: {e}; {remedy}") from None
+
+
+def _work_of_names(text: str) -> int:
+    """Return about how much tomllib does for dotted names: the square of the parts of each header and key."""
+    text = _FRACTION.sub("0", text)
+    headers = [line for line in text.splitlines() if line.lstrip()[:1] == "["]
+    keys = [before.rpartition("\n")[2] for before in text.split("=")[:-1]]
+    return sum((name.count(".") + 1) ** 2 for name in headers + keys)
 
 
 def load_tables(path: Path, *, remedy: str) -> Iterator[Entry]:

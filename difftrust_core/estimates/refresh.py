@@ -84,7 +84,7 @@ def estimates_are_stale(store: Store) -> bool:
     if not store.holds("candidates"):
         return False  # a results store: nothing in it can change
     path = _fingerprint_file(store)
-    return not path.is_file() or path.read_text() != _fingerprint(store)
+    return not path.is_file() or path.read_bytes() != _fingerprint(store).encode()
 
 
 def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:

@@ -22,7 +22,7 @@ from typing import Final
 
 import polars as pl
 
-from difftrust_core.base.files import write_whole
+from difftrust_core.base.files import is_plain, write_whole
 
 LIST_FILE: Final = "difftrust-files.txt"
 LISTED: Final = frozenset({".parquet", ".jsonl"})
@@ -121,6 +121,8 @@ def forget(root: Path, names: Iterable[str] | None = None) -> None:
 
 
 def _names(root: Path) -> set[str] | None:
+    if not is_plain(root / LIST_FILE):
+        return None
     try:
         checksum, _, lines = (root / LIST_FILE).read_bytes().decode().partition("\n")
     except FileNotFoundError:

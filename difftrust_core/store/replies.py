@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from difftrust_core.exceptions import BadStore, StoreInUse
 from difftrust_core.store.checksums import seal_words
+from difftrust_core.store.settings import refuse_foreign
 from difftrust_core.store.store import Store
 
 FILE = "replies.jsonl"
@@ -122,6 +123,7 @@ class ReplyFile:
     def _read(self) -> int:
         """Read the file, and return the length in bytes of its whole lines."""
         self.records, self.earlier = {}, {}
+        refuse_foreign(self.path)
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TypeVar
 
-from difftrust_core.base.files import FileState, file_state, write_whole
+from difftrust_core.base.files import FileState, file_state, is_plain, write_whole
 from difftrust_core.base.records import Validity
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
 from difftrust_core.store.checksums import seal_words
@@ -39,10 +39,19 @@ class Settings:
 def load_settings(root: Path) -> Settings:
     """Return the settings of the store in ``root``. Raises BadStore if they cannot be read."""
     path = root / SETTINGS_FILE
+    refuse_foreign(path)
     try:
         return _load(path, file_state(path))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as e:
         raise BadStore(f"{path} is not a store of format {FORMAT} ({e}); restore it or start a new store") from None
+
+
+def has_checksums(root: Path) -> bool:
+    """Tell whether the settings of a store have a checksum: then it was begun with one in every file."""
+    try:
+        return "sha256" in json.loads((root / SETTINGS_FILE).read_bytes())
+    except (OSError, ValueError, TypeError, RecursionError):
+        return False
 
 
 @lru_cache(maxsize=16)
@@ -61,7 +70,9 @@ def write_settings(root: Path, settings: Settings) -> None:
     if settings.validity not in tuple(Validity):
         raise WrongUsage(f"validity is one of {', '.join(Validity)}, got {settings.validity!r}")
     content = {"format": FORMAT, **{name: value for name, value in asdict(settings).items() if value is not None}}
-    write_whole(root / SETTINGS_FILE, json.dumps({**content, "sha256": seal_words(content)}, indent=1) + "\n")
+    if has_checksums(root) or not (root / SETTINGS_FILE).exists():  # a store begun before checksums stays one
+        content["sha256"] = seal_words(content)
+    write_whole(root / SETTINGS_FILE, json.dumps(content, indent=1) + "\n")
 
 
 PATIENCE = 15.0
@@ -94,6 +105,7 @@ def share(folder: Path) -> Iterator[None]:
 
 
 def _opened(folder: Path, name: str) -> IO[str]:
+    refuse_foreign(folder / name)
     try:
         return (folder / name).open("a")
     except OSError as e:
@@ -138,14 +150,17 @@ def list_files(top: Path) -> list[Path]:
     A merge empties the folder that it has exchanged. So a listing counts only if the folder that was read still has its
     name afterwards; otherwise all is listed again, or a reader would take an emptied folder for one without rows.
     """
+    refuse_foreign(top)
     for _ in attempts():
         found: list[Path] = []
         errors: list[OSError] = []
         # follow_symlinks: without it, fwalk passes over a folder that is exchanged between its stat and its open.
         walk = os.fwalk(top, onerror=errors.append, follow_symlinks=True) if top.is_dir() else ()
         for folder, _, names, descriptor in walk:
-            found += [Path(folder, name) for name in names if name.endswith(".parquet")]
-            refuse_link(Path(folder))
+            here = [Path(folder, name) for name in names]
+            for path in (Path(folder), *here):
+                refuse_foreign(path)
+            found += [path for path in here if path.suffix == ".parquet"]
             if _number_of(Path(folder)) != os.fstat(descriptor).st_ino:
                 break
         else:
@@ -154,13 +169,11 @@ def list_files(top: Path) -> list[Path]:
     raise restless(top)
 
 
-def refuse_link(folder: Path) -> None:
-    """Refuse a folder of a table that leads elsewhere. Raises BadStore."""
-    if folder.is_symlink():
-        raise BadStore(
-            f"{folder}: expected a folder of the store, found a symbolic link, which may lead to files of others; "
-            "put the folder itself there"
-        )
+def refuse_foreign(path: Path) -> None:
+    """Refuse what leads out of a store: a link to files of others, or a pipe, which is waited for. Raises BadStore."""
+    if not is_plain(path):
+        found = "a symbolic link, which may lead to files of others" if path.is_symlink() else "a pipe or a device"
+        raise BadStore(f"{path}: expected a file or folder of the store, found {found}; put the file or folder there")
 
 
 def restless(path: Path) -> BadStore:

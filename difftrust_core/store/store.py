@@ -49,7 +49,7 @@ from difftrust_core.store.settings import (
     hold,
     list_files,
     load_settings,
-    refuse_link,
+    refuse_foreign,
     restless,
     while_the_same,
     write_settings,
@@ -128,18 +128,23 @@ class Store:
         write_settings(self.root, settings)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, *, is_repair: bool = False) -> Iterator[None]:
         """Hold the store for writing; may be nested. Raises StoreInUse if another process does.
 
-        At the end the list of the store's files is brought up to date.
+        At the end the list of the store's files is brought up to date. Raises BadStore where something leads out of the
+        store, unless this is a repair.
         """
         if self._is_held:
             yield
             return
         mirror = Mirror.of(self.root)
         with mirror.held() if mirror else hold(self.root):
-            for left_over in self.root.rglob(".*.tmp"):
-                left_over.unlink(missing_ok=True)
+            for folder, folders, files in os.walk(self.root):
+                for path in [Path(folder, name) for name in (*folders, *files)]:
+                    if path.match(".*.tmp"):
+                        path.unlink(missing_ok=True)
+                    elif not is_repair:
+                        refuse_foreign(path)
             shutil.rmtree(self.root / SCRATCH, ignore_errors=True)
             self._is_held, self.mirror = True, mirror
             try:
@@ -189,7 +194,7 @@ class Store:
             raise BadStore(f"{table} is partitioned by {list(PARTITIONS[table])}, got {list(partition)}")
         folder = self.folder(table, partition)
         for place in (folder, *list(folder.parents)[: len(partition)]):
-            refuse_link(place)
+            refuse_foreign(place)
         path = folder / f"{name}.parquet"
         temporary = folder / f".{name}.{os.getpid()}.parquet.tmp"
         try:
@@ -248,6 +253,7 @@ class Store:
 
     def read_file(self, table: str, path: Path) -> pl.DataFrame | None:
         """Return one file's rows, None where it does not exist. Raises BadStore if it is damaged."""
+        refuse_foreign(path)
         try:
             return conform(pl.read_parquet(path, hive_partitioning=False, glob=False), table)
         except FileNotFoundError:
@@ -310,10 +316,13 @@ def _task(row: dict[str, Any]) -> Task:
 
 def merged_file(folder: Path) -> Path | None:
     """Return the merged file that a folder's note names. Raises BadStore if that is none of this folder."""
+    refuse_foreign(folder / MERGED_NAME)
     try:
         name = (folder / MERGED_NAME).read_text(errors="replace")
     except FileNotFoundError:
         return None
+    except OSError as e:
+        raise BadStore(f"{folder / MERGED_NAME} cannot be read: {e.strerror}; restore it") from None
     if not re.fullmatch(r"\+[\w-]+\.parquet", name):
         raise BadStore(f"{folder / MERGED_NAME}: expected a merged file of its folder, found {name[:80]!a}; restore it")
     return folder / name

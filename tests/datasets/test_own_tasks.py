@@ -290,3 +290,10 @@ def test_a_short_file_cannot_ask_for_hours_of_drawing(
     monkeypatch.setattr(own_tasks, "MOST_WORK", 20_000)
     with pytest.raises(BadBenchmark, match=r"expected fewer tasks in one file, .* at task [34]; divide it into files"):
         load_tasks(path)
+
+
+@pytest.mark.parametrize("text", ["[a.{0}]\n", "a.{0} = 1\n", "a = {{b.{0} = 1}}\n"])
+def test_names_of_too_many_parts_are_refused_before_they_are_read(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, "own.toml", text.format(".".join("1" * 1_000)))
+    with pytest.raises(BadBenchmark, match="too many names of tables and keys, or too many parts in them"):
+        load_tasks(path)

@@ -1,18 +1,19 @@
 """Candidates and tasks that come into a store: samples that are there already, and files of earlier versions."""
 
+import os
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from difftrust.verify.verification import verify
 from difftrust_core.datasets.recorded import Recorded
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import BadSource, BadStore
+from difftrust_core.exceptions import BadSource, BadStore, NoStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.schemas import SCHEMAS
 from difftrust_core.store.store import Store
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
 
@@ -39,21 +40,40 @@ def test_a_sample_that_is_there_with_another_text_is_kept_and_reported(tmp_path:
     assert (same.n_candidates, same.n_known, same.bad_rows) == (0, 6, ())
 
 
-@pytest.mark.parametrize("place", ["candidates", "programs/benchmark=tiny"])
-def test_a_folder_of_a_table_that_leads_elsewhere_is_refused(tmp_path: Path, place: str) -> None:
+PLACES = ("candidates", "programs/benchmark=tiny", "tasks/benchmark=tiny/tasks.parquet", "difftrust-files.txt",
+          "difftrust-store.json", ".lock", ".scratch", "damaged", "programs/x.parquet")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "nowhere"])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_leads_out_of_a_store_is_refused_and_left_alone(tmp_path: Path, place: str, kind: str) -> None:
     store = filled(tmp_path / "store", RIGHT)
-    elsewhere = (store.root / place).rename(tmp_path / "elsewhere")
-    (store.root / place).symlink_to(elsewhere)
+    path, elsewhere = store.root / place, tmp_path / "elsewhere"
+    if path.exists():
+        path.rename(elsewhere)
+    else:
+        elsewhere.mkdir()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(elsewhere if kind == "link" else path)
     before = sorted(elsewhere.rglob("*"))
-    with pytest.raises(BadStore, match=r"expected a folder of the store, found a symbolic link, .*; put the folder"):
-        add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
-    with pytest.raises(BadStore, match="found a symbolic link"):
-        store.read(place.partition("/")[0])
-    where = {"benchmark": "tiny"}
-    if place == "programs/benchmark=tiny":
-        with pytest.raises(BadStore, match="found a symbolic link"):
-            store.write("programs", pl.DataFrame(schema=SCHEMAS["programs"]), where, "p")
+    with pytest.raises((BadStore, NoStore)):
+        add_candidates(Store.open(store.root), candidates("another", WRONG), BENCHMARK, n_jobs=1)
+    if place.startswith(("candidates", "programs", "tasks")):
+        with pytest.raises(BadStore, match="expected a file or folder of the store, found"):
+            store.read(place.partition("/")[0])
+    if place != "difftrust-store.json":
+        assert place in {finding.path for finding in verify(store).findings}
     assert sorted(elsewhere.rglob("*")) == before
+
+
+def test_a_file_that_is_being_written_is_not_written_through_a_link(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    (tmp_path / "mine").write_text("mine")
+    (store.root / ".difftrust-files.txt.tmp").symlink_to(tmp_path / "mine")
+    add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_a_store_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:
