@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-all test-rest test-hostile test-recovery check lint types mutants bench bench-sandbox bench-check bench-dashboard \
+.PHONY: help demo test test-all test-rest test-hostile test-recovery test-pythons check lint types mutants bench bench-sandbox bench-check bench-dashboard \
 	pictures bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
 
 help:  ## List the targets
@@ -42,8 +42,20 @@ test-rest: $(READY)  ## What `make test` leaves out, and what needs bubblewrap o
 test-hostile: $(READY)  ## The hostile suite 20 times, as root also for an ordinary user; a million texts for the reader
 	DIFFTRUST_HOSTILE_ROUNDS=20 DIFFTRUST_TEXTS=1000000 $(PYTEST) --timeout 7200 tests/hostile tests/base/test_literals.py
 
-test-recovery: $(READY)  ## 200 random kills, full disks and second writers; every store ends with the same bytes
-	DIFFTRUST_KILLS=200 $(PYTEST) tests/recovery
+test-recovery: $(READY)  ## 25 kills that land of each command that writes, full disks, second writers; the same bytes then
+	DIFFTRUST_KILLS=25 DIFFTRUST_SANDBOX_KILLS=200 $(PYTEST) tests/recovery
+
+# Each in an environment of its own, .venv-3.12 and so on. A shim of pyenv may stand on the PATH and start nothing.
+PYTHONS ?= 3.12 3.13
+test-pythons:  ## `make test` on Python 3.12 and 3.13, or PYTHONS="3.12"; one that is not found is named
+	@failed=; for version in $(PYTHONS); do found=; \
+	  for each in "$$(command -v python$$version)" $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$version.*/bin/python; do \
+	    if [ -z "$$found" ] && "$$each" -c "" 2>/dev/null; then found=$$each; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then echo "== Python $$version is neither on the PATH nor in pyenv: not tested"; continue; fi; \
+	  echo "== Python $$version: $$found"; \
+	  $(MAKE) --no-print-directory test PYTHON=$$found VENV=.venv-$$version || failed="$$failed $$version"; \
+	done; if [ -n "$$failed" ]; then echo "== failed on Python$$failed"; exit 1; fi
 
 lint: $(READY)
 	$(BIN)/ruff check .

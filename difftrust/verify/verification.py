@@ -173,13 +173,13 @@ def _look_at(root: Path, is_sealed: bool, name: str) -> _Look:
         whole = is_whole(content, name)
         if whole is False:
             return _Look(name=name, flaw="expected the bytes that were written here, found others")
-        if whole is None and is_sealed:
-            return _Look(name=name, flaw="expected a checksum, as every file of this store was given, found none")
         found = pl.read_parquet_schema(io.BytesIO(content))
         flaw, task_ids = _schema_flaw(table_of(name), found), ()
         if not flaw and table_of(name) in CHUNK_TABLES:
             task_ids = tuple(pl.read_parquet(io.BytesIO(content), columns=["task_id"])["task_id"].unique())
             flaw = _owner_flaw(PurePosixPath(name).stem, task_ids)
+        if not flaw and whole is None and is_sealed:
+            flaw = "expected a checksum, as every file of this store was given, found none"
     except (OSError, ValueError, pl.exceptions.PolarsError) as e:
         return _Look(name=name, flaw=f"expected a whole Parquet file, found damage: {str(e).splitlines()[0]}")
     return _Look(name=name, flaw=flaw, is_sealed=whole is True, task_ids=() if flaw else task_ids)

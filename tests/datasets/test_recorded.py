@@ -239,7 +239,8 @@ def test_a_pickle_cannot_change_what_the_next_file_meets(tmp_path: Path, origins
     put(tmp_path, HE, pickle.dumps([function]))
     put(tmp_path, MB, origins.pickled("y"))
     assert [row[5] for row in rows_of(read_artifact(tmp_path))] == ["x", "y"]
-    assert set(vars(inert_pickle._Function)) == {"__module__", "__doc__", "__dict__", "__weakref__"}
+    own = set(vars(inert_pickle._Function)) - {"__firstlineno__", "__static_attributes__"}  # of Python 3.13
+    assert own == {"__module__", "__doc__", "__dict__", "__weakref__"}
 
 
 @pytest.mark.parametrize(

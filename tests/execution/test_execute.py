@@ -6,14 +6,15 @@ import polars as pl
 import pytest
 
 from difftrust.findings_in_store import query_disagreement, query_nondeterministic
-from difftrust_core.datasets.recorded import Recorded, Selection
+from difftrust_core.datasets.recorded import Recorded, Selection, selection_of
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.execution.jobs import Plan
+from difftrust_core.execution.jobs import Plan, programs_of
 from difftrust_core.execution.resumable import attempt
 from difftrust_core.execution.worker import run_chunk
+from difftrust_core.languages.language import program_id
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import SCHEMAS, Store
@@ -34,6 +35,14 @@ def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_p
     assert estimates["error"].to_list() == [0.0] * 3
     assert estimates["incoherence"].to_list() == [0.0] * 3
     assert query_disagreement(store) is None
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_of_the_texts_of_a_program_the_one_of_the_smallest_id_runs(tmp_path: Path, names: str) -> None:
+    texts = [f"def double(x):\n    {name} = 2 * x\n    return {name}\n" for name in names]
+    store = filled(tmp_path / "store", *[{**RIGHT, "tiny/double": text} for text in texts])
+    programs = programs_of(store, "tiny", ["tiny/double"], selection_of())["tiny/double"]
+    assert [program.code for program in programs] == [min(texts, key=program_id)]
 
 
 def test_executing_again_does_nothing(tmp_path: Path) -> None:

@@ -283,6 +283,7 @@ def by_value(*texts, tolerance=1e-9):
     [
         ("1", "True"),
         ("1", "1.0"),
+        ("1", "1.0000000000001"),
         ("Decimal('1.50')", "1.5"),
         ("Fraction(1, 2)", "0.5"),
         ("0.1", "0.10000000000000002"),
@@ -301,7 +302,7 @@ def by_value(*texts, tolerance=1e-9):
     ],
 )
 def test_equal_by_value(a, b):
-    assert by_value(a, b) == [0, 0]
+    assert by_value(a, b) == by_value(b, a) == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -326,7 +327,7 @@ def test_equal_by_value(a, b):
     ],
 )
 def test_different_by_value(a, b):
-    assert by_value(a, b) == [0, 1]
+    assert by_value(a, b) == by_value(b, a) == [0, 1]
 
 
 def test_the_tolerance_by_value_is_as_said():

@@ -17,6 +17,7 @@ import pytest
 
 from difftrust_core.store.store import Store
 from tests.recovery.world import Server as Commands
+from tests.recovery.world import may_mount
 from tests.support.llm_server import Server
 from tests.support.waiting import until
 
@@ -26,6 +27,7 @@ KEY = "planted-0123456789-abcdefghij-key"
 M = 4
 N_SAMPLES = 60 * M
 CONCURRENCY = 8
+KILLS = int(os.environ.get("DIFFTRUST_KILLS", 10))
 NAME = "split_bill"
 TASK = f"starter/{NAME}"
 
@@ -58,9 +60,9 @@ def whole_lines(store: Path) -> bytes:
     return found[: found.rfind(b"\n") + 1]
 
 
-def test_ten_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path: Path, run: Commands) -> None:
+def test_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path: Path, run: Commands) -> None:
     store, draws = tmp_path / "store", random.Random(2)
-    moments = sorted(draws.sample(range(5, N_SAMPLES - 40), 10))
+    moments = sorted(draws.sample(range(5, N_SAMPLES - 40), KILLS))
     lost = 0
     with Server(behaviour=lambda serial, prompt: "slow0.02") as server:
         for moment in moments:
@@ -105,6 +107,28 @@ def check_whole(store: Path, server: Server) -> None:
     own_count = sum(server.cost(5, 15) for line in kept if line["reply_id"] in served)
     assert candidates["cost_usd"].sum() == pytest.approx(own_count, abs=1e-9)
     assert sum(line["cost_usd"] for line in kept) == pytest.approx(N_SAMPLES * 0.0012, abs=1e-9)
+
+
+@pytest.mark.skipif(not may_mount(), reason="mounting what nobody else sees needs root, unshare and nsenter")
+def test_a_full_disk_keeps_what_was_paid_and_says_so(tmp_path: Path, run: Commands) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    run.mount("mount", "-t", "tmpfs", "-o", f"size={25 * 4096}", "none", disk)
+    try:
+        with Server() as server:
+            run.start(*words(disk / "store", server))
+            ended = run.ended()
+            assert (ended.status, "No space left on device" in ended.said) == (1, True), ended.said
+            assert "Traceback" not in ended.said
+            kept, asked = whole_lines(run.seen(disk / "store")).count(b"\n"), len(server.asked)
+            assert 0 < kept <= asked <= kept + CONCURRENCY < N_SAMPLES
+            run.mount("mount", "-o", "remount,size=64m", disk)
+            run.start(*words(disk / "store", server))
+            assert run.ended().status == 0
+            assert len(server.asked) == asked + N_SAMPLES - kept
+            check_whole(run.seen(disk / "store"), server)
+    finally:
+        run.mount("umount", disk)
 
 
 def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Path, run: Commands) -> None:

@@ -1,6 +1,6 @@
 """Whoever is killed, at whatever moment: bubblewrap, a zygote, what serves a task, the host, any of them at once.
 
-DIFFTRUST_KILLS says how many kills of each kind (`make test-recovery`: 200); by default a few.
+DIFFTRUST_SANDBOX_KILLS says how many kills of each kind (`make test-recovery`: 200); by default a few.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from tests.support.needs import needs_bubblewrap
 from tests.support.ordinary_user import as_nobody, why_not
 from tests.support.proc import below, end, name
 
-KILLS = os.environ.get("DIFFTRUST_KILLS", "30")
+KILLS = os.environ.get("DIFFTRUST_SANDBOX_KILLS", "30")
 ALL_LAYERS = ("bubblewrap", "landlock", "seccomp")
 NO_NAMESPACES = ("landlock", "seccomp")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by the means of Linux")

@@ -26,6 +26,11 @@ def test_the_test_of_a_promise_is_there(file: str, name: str, groups: str) -> No
     assert {*re.findall(r"`(\w+)`", groups)} <= GROUPS.keys()
 
 
+def test_every_test_that_the_page_names_is_there() -> None:
+    named = set(re.findall(r"`(tests/[\w/.]+)", PAGE))
+    assert named == {name for name in named if (REPOSITORY / name).exists()}
+
+
 def test_the_page_says_how_many_attacks_there_are() -> None:
     (least,) = re.findall(r"holds more than (\d+) programs", PAGE)
     assert int(least) < sum(map(len, GROUPS.values()))

@@ -87,6 +87,15 @@ def test_a_merged_store_is_not_stale_and_has_nothing_to_do(merged: Store) -> Non
     assert snapshot(merged.root) == before
 
 
+def test_two_files_of_a_folder_are_merged(plain: Store, tmp_path: Path) -> None:
+    store = Store.open(shutil.copytree(plain.root, tmp_path / "store"))
+    for path in store.files("inputs")[2:]:
+        path.unlink()
+    merge_files(store)
+    (merged,) = store.files("inputs")
+    assert merged.name.startswith("+")
+
+
 def test_a_folder_may_be_named_like_a_pattern(merged: Store, tmp_path: Path) -> None:
     shutil.copytree(merged.root, tmp_path / "a[b]*?")
     other = Store.open(tmp_path / "a[b]*?")
