@@ -14,6 +14,13 @@ MOST_ID: Final = 500
 """Characters of a task's id."""
 
 
+def name_flaw(model: str) -> str:
+    """Return what was expected of a model's name and found; empty where nothing is wrong."""
+    if not 0 < len(model) <= MOST_NAME:
+        return f"expected the name of a model, 1 to {MOST_NAME} characters, found {len(model):,}"
+    return "" if model.isprintable() else f"expected printable characters in the name of a model, found {model!a}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Domain:
     """Which argument tuples a task allows: those that fit ``types`` and on which ``requires`` holds.

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from difftrust_core.base.parallel import Progress
-from difftrust_core.datasets.recorded import Found, Recorded, Selection, flaw_of, name_flaw
+from difftrust_core.base.task import name_flaw
+from difftrust_core.datasets.recorded import Found, Recorded, Selection, flaw_of
 from difftrust_core.exceptions import BadSource
 
 MAX_BYTES = 4 * 2**20

@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 
 from difftrust_core.base.records import BadRow
-from difftrust_core.base.task import MOST_NAME
+from difftrust_core.base.task import name_flaw
 from difftrust_core.datasets.benchmarks import known_or_own
 from difftrust_core.datasets.entries import MAX_CODE, ROW
 from difftrust_core.exceptions import WrongUsage
@@ -138,13 +138,6 @@ def flaw_of(code: str) -> str:
     except UnicodeEncodeError:
         return "expected text in UTF-8, found lone surrogates"
     return f"expected at most {MAX_CODE:,} bytes of code, found {size:,}" if size > MAX_CODE else ""
-
-
-def name_flaw(model: str) -> str:
-    """Return what was expected of a model's name and found; empty where nothing is wrong."""
-    if not 0 < len(model) <= MOST_NAME:
-        return f"expected the name of a model, 1 to {MOST_NAME} characters, found {len(model):,}"
-    return "" if model.isprintable() else f"expected printable characters in the name of a model, found {model!a}"
 
 
 def check_coder(model: str, temperature: float, m: int | None) -> None:

@@ -16,8 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from difftrust_core.base.plugins import CODERS, load_plugin, require
 from difftrust_core.base.records import Candidate
-from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded import name_flaw
+from difftrust_core.base.task import Task, name_flaw
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import is_offline
 from difftrust_core.languages.registry import language_of
