@@ -10,6 +10,7 @@ import pytest
 from difftrust.research.mixtures import mixtures
 from difftrust.research.selection import compute_passes
 from difftrust.research.signals import behaviour_signals
+from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.request import TableRequest, estimates_for
 from difftrust.tasks.clusters import cluster_candidates
 from difftrust.tasks.task_view import view_task
@@ -142,3 +143,5 @@ def test_a_store_knows_it_from_its_executions(tmp_path: Path) -> None:
     strict, _ = estimates_for(TableRequest(store=store.root, reading=Reading(load=Load.STRICT)))
     assert strict["error"].unique().to_list() == [0.5]
     assert strict["n_load_failures"].unique().to_list() == [1]
+    said = make_table_4(TableRequest(store=store.root, reading=Reading(load=Load.STRICT))).notes[-1]
+    assert "3 candidates in 3 pairs do not load, in 0 of these all agree" in said
