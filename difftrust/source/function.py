@@ -61,6 +61,10 @@ class Stub:
     """Columns of frames, and what each holds: int, float, str, date or bool."""
     libraries: tuple[str, ...] = ()
     """Packages beside the standard library that candidates may import."""
+    conditions: Conditions = field(default_factory=Conditions)
+    """What must hold of the arguments, and what of the docstring could not be read."""
+    allowed_calls: tuple[Mapping[str, Any], ...] = ()
+    """The arguments, by name, of examples and calls that are taken as allowed."""
     notes: tuple[str, ...] = ()
 
 
@@ -90,6 +94,9 @@ def load_stub(
     loading.take_examples(examples)
     loading.take_calls()
     types = loading.types(typed=typed)
+    conditions = conditions.with_docstring(
+        loading.parameters, loading.allowed_calls, raises=bool(loading.exceptions - {"TypeError"})
+    )
     columns = columns_in(target.docstring, loading.codes, loading.values) if loading.has_frames else {}
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
@@ -102,6 +109,8 @@ def load_stub(
         documented_exceptions=loading.exceptions,
         columns=columns,
         libraries=tuple(dict.fromkeys([*sorted(packages), *allow_imports])),
+        conditions=conditions,
+        allowed_calls=tuple(loading.allowed_calls),
         notes=(*loading.notes, *conditions.notes, *preamble.notes),
     )
 
@@ -198,6 +207,12 @@ class Loading:
                     found += self.caller.seeds(tree.body)
                     break
         return found
+
+    @property
+    def allowed_calls(self) -> list[dict[str, Any]]:
+        """The arguments of examples that do not state an exception, by name; of other calls where there are none."""
+        given = [text for e in self.examples if not e.exception for text in self.caller.seeds(tree_of(e.source).body)]
+        return [self._named(text) for text in dict.fromkeys(given or ([] if self._given else self._mined))]
 
     @property
     def values(self) -> list[Any]:
