@@ -129,6 +129,8 @@ class _Reader(Transformer[Token, Any]):
             return _put(meaning, of)
         if shape.kind == "list" and kind not in ("keys", "rows"):
             return self._all(of, partial(self._relation, kind, meaning), shape.items)
+        if shape.kind == "dict" and kind in ("number", "order", "text") and shape.value:
+            return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
         raise Unread(f"{kind} of {shape.kind}")
 
     def _all(self, of: str, phrase: Phrase, item: Shape, name: str = "all") -> str:
@@ -207,6 +209,16 @@ class _Reader(Transformer[Token, Any]):
     def characters(self, chars: str) -> Phrase:
         return partial(self._relation, "text", f"any(({chars} for c in _))")
 
+    def said_code(self, code: str) -> Phrase:
+        return lambda of, shape: code
+
+    def only_chars(self, chars: str) -> str:
+        return self.phrased(partial(self._relation, "text", f"all(({chars} for c in _))"))
+
+    def same_rows(self, *_: Any) -> str:
+        phrase = partial(self._relation, "rows", "all((len(row) == len(_[0]) for row in _))")
+        return self.by_kind("MATRIX")(phrase)
+
     def only_items(self, inner: Phrase) -> Phrase:
         return lambda of, shape: self._all(of, inner, _listed(shape).items)
 
@@ -266,6 +278,12 @@ class _Reader(Transformer[Token, Any]):
         aim.text, aim.shape = text, shape
         return aim  # type: ignore[no-any-return]
 
+    def whole_kind(self, _: str, name: str) -> Aim:
+        return self.whole(name)
+
+    def every_key(self) -> Aim:
+        return self._each(self.by_kind("DICT"))
+
     def several(self, *names: str) -> Aim:
         aims = [self.whole(name) for name in names]
         return lambda phrase: _joined("and", [aim(phrase) for aim in aims])
@@ -318,6 +336,9 @@ class _Reader(Transformer[Token, Any]):
         named = [self._names.subject] if self._names.subject else list(shapes)
         lists = [n for n in named if shapes[n].kind == "list" and shapes[n].items.kind in {*fits, "any"}]
         lists = lists if fits else [n for n in named if shapes[n].kind == "list"]
+        dicts = [n for n in named if shapes[n].kind == "dict"]
+        if kind in ("INPUT", "NUMBER") and not lists and len(dicts) == 1:
+            return self.values_of(self.whole(dicts[0]))
         if kind == "CHAR":
             lists = [n for n in named if shapes[n].kind == "text"]
         if len(lists) == 1:
@@ -345,8 +366,8 @@ class _Reader(Transformer[Token, Any]):
 
     # Whole sentences.
 
-    def stated(self, aim: Aim, phrase: Phrase) -> str:
-        return aim(phrase)
+    def stated(self, aim: Aim, *phrases: Phrase) -> str:
+        return aim(self.both(*phrases))
 
     def bare(self, name: str, phrase: Phrase) -> str:
         return self.whole(name)(phrase)
@@ -410,8 +431,14 @@ class _Reader(Transformer[Token, Any]):
     def given_form(self, *parts: Any) -> str:
         return self._given(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"), 1)
 
+    def given_counted(self, phrase: Phrase, unit: str) -> str:
+        return self._given(self.counted(phrase, unit), 1)
+
     def given_many(self, *parts: Any) -> str:
-        return self._given(parts[-1], int(parts[0]) if len(parts) > 1 else 2)
+        n = int(parts[0]) if len(parts) > 1 and parts[0].isdecimal() else 2
+        if n < 2:
+            raise Unread("one")
+        return self._given(parts[-1], n)
 
     def _given(self, phrase: Any, n: int) -> str:
         found = []

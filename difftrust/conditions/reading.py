@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any, Final
 
 from difftrust.conditions.grammar import Names, Unread, read
 from difftrust.conditions.predicates import Predicate, negated
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape
-from difftrust.conditions.tokens import Tokens, tokens_of, words_of
+from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
 from difftrust_core.languages.python.syntax import expression
 
 _CUTS: Final = frozenset({",", ";", "(", ")", ":", ".", "-", "and", "which", "that", "but"})
@@ -25,6 +26,13 @@ _ALTERS: Final = words_of("alters")
 _BEHAVIOUR: Final = words_of("behaviour")
 _RESULTS: Final = words_of("results")
 _QUESTIONS: Final = words_of("questions")
+_MEASURES: Final = words_of("measures")
+_GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consist", "can", "not"))
+"""First words of a part that is about the parameter named before."""
+_EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
+_OF_RESULTS: Final = frozenset(
+    ("return", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
+)
 _BEFORE_GIVEN: Final = words_of("before_given")
 _OPTIONAL = re.compile(
     r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
@@ -61,6 +69,8 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     predicates: dict[tuple[str, str], Predicate] = {}
     unread: dict[str, UnreadSentence] = {}
     for passage in Sections(docstring).passages() if shapes else ():
+        if passage.origin == "requires" and is_expression(passage.text):
+            continue
         for sentence in passage.sentences:
             found, left = _Sentence(sentence, passage, shapes).read()
             for text in found:
@@ -117,27 +127,31 @@ class _Sentence:
             return found, (self._mentioned() if not found and self._is_duty(self._words) else None)
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(starts)
-        if any(set(part) & _ALTERS for part in left) and (found or self._speaks(self._words)):
+        speaks = self._is_duty if origin == "prose" else self._speaks
+        if any(set(part) & _ALTERS for part in left) and (found or speaks(self._words)):
             return [], self._mentioned()
-        if any(self._speaks(part) for part in left):
+        if any(speaks(part) for part in left):
             return found, self._mentioned()
         return found, None
 
     def _speaks(self, words: Sequence[str]) -> bool:
         """Tell whether words are in the language of conditions, and of an argument."""
+        said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
-            return bool(set(words) & (_DUTIES | _LIMITS))
-        return self._is_duty(words) or (any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6)
+            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+", w) for w in words)
+            return bool(said & (_DUTIES | _LIMITS) or is_measure)
+        has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
+        return has_code or self._is_duty(words) or bool(self._mentioned() and said & {"be", "(", "least", "most"})
 
     def _is_duty(self, words: Sequence[str]) -> bool:
+        """Tell whether words in prose say what an argument has to be."""
         said = set(words)
-        is_duty = (
-            said & _DUTIES
-            or ("not" in said and said & {"can", "may"})
-            or (said & {"be", "least", "most"} and said & _LIMITS)
+        is_duty = said & (_DUTIES - ({"need"} if "not" in said else set())) or ("not" in said and said & {"can", "may"})
+        is_stated = any(
+            re.fullmatch(r"P\d+|[A-Z]+", word) and after == "be" and set(words[i:]) & _LIMITS
+            for i, (word, after) in enumerate(pairwise(words))
         )
-        results = {"return", "returns", "result", "results", "output", "raise", "raises", "raised", "whether"}
-        return bool(is_duty) and bool(self._mentioned()) and not said & results
+        return bool((is_duty or is_stated) and self._mentioned()) and not said & _OF_RESULTS
 
     def _mentioned(self) -> frozenset[str]:
         if self._names.subject:
@@ -150,11 +164,13 @@ class _Sentence:
 
     def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
-        known = _vocabulary()
-        if not 0 < len(words) <= _LONGEST or any(w not in known and not re.fullmatch(r"[A-Z]\d+", w) for w in words):
+        strange = [i for i, w in enumerate(words) if w not in _vocabulary() and not re.fullmatch(r"[A-Z]\d+", w)]
+        if self._passage.origin == "field" and len(words) > 2 and strange in ([0], [1]) and words[strange[0]].isalpha():
+            words, strange = (*words[: strange[0]], "INPUT", *words[strange[0] + 1 :]), []  # "probability in [0, 1]"
+        if not 0 < len(words) <= _LONGEST or strange:
             return None
         names = self._names
-        if not names.subject and words[0] in ("must", "should", "need"):
+        if not names.subject and words[0] in _GOES_ON:
             before = self._words[: self._words.index(words[0])]
             named = [self._tokens.values[w] for w in before if re.fullmatch(r"P\d+", w)]
             if len(set(named)) == 1:
@@ -171,13 +187,15 @@ class _Sentence:
         words = self._words
         cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS), len(words)]
         found, left, at = list[str](), list[tuple[str, ...]](), 0
+        before: tuple[str, ...] = ()
         while at < len(cuts) - 1:
             for end in range(min(len(cuts) - 1, at + _MOST_CUTS), at, -1):
                 part = _trimmed(words[cuts[at] + 1 : cuts[end]])
-                text = self._attempt(part, starts) if part else ""
+                goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
+                text = "" if not part else None if goes_on else self._attempt(part, starts)
                 if text is not None:
                     found += [text] if text else []
-                    at = end
+                    at, before = end, part or before
                     break
             else:
                 left.append(words[max(0, cuts[at]) : cuts[at + 1]])
@@ -225,7 +243,7 @@ class _Sentence:
 def _trimmed(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return words without what stands between parts at their ends; brackets that belong to an interval stay."""
     ends = _BARE | {"and", "but", "that", "which", "where", "it"}
-    while words and words[0] in ends and words[0] not in ("(",):
+    while words and words[0] in ends | {"assume", "require", "ensure", "note", "such"} and words[0] not in ("(",):
         words = words[1:]
     while words and words[-1] in ends - {")"}:
         words = words[:-1]

@@ -53,8 +53,9 @@ class Sections:
     """A docstring, without its margin, as docstring_parser reads it, in the style of Google, NumPy or Sphinx."""
 
     def __init__(self, docstring: str):
-        self._text = _IN_LINE.sub(r"\1\2:\n\1    \3", docstring.expandtabs())
-        self._plain = _EXAMPLE.sub("", self._text)
+        text = docstring.expandtabs()
+        self._in_line = [match[3] for match in _IN_LINE.finditer(text)]
+        self._plain = _EXAMPLE.sub("", _IN_LINE.sub("", text))
 
     @cached_property
     def _parsed(self) -> Docstring:
@@ -92,7 +93,7 @@ class Sections:
     @cached_property
     def requires(self) -> list[str]:
         """The lines of the sections of conditions; one that goes on further in, or is open, is one."""
-        found: list[str] = []
+        found = list(self._in_line)
         for meta in self._parsed.meta:
             if str(meta.args[0]).lower() in ("requires", "require", "assumes", "pre", "precondition", "preconditions"):
                 for line in filter(str.strip, (meta.description or "").splitlines()):

@@ -45,7 +45,7 @@ _JOINED: Final = [
         (r"\b(?:pairwise|mutually|all) (distinct|unique|different)\b", r"\1"), (r"\bno nan\b", "no nan"),
         (r"\bstrict (ascending|increasing|descending|decreasing)\b", r"strictly \1"), (r"\bat[ -]least\b", "at least"),
         (r"\bthe number of (?:elements|items|entries)\b", "length"), (r"\bdrawn from\b|\btaken from\b", "one-of"),
-        (r"\bnatural numbers?\b", "non-negative integer"), (r"\bnumber of (?=elements|items)\b", "number of "),
+        (r"\bnatural numbers?\b", "non-negative integer"), (r"\b(are|is) (?:all|both)\b", r"\1"),
         (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
         (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
         (r"\bper cent\b", "percent"),
@@ -154,6 +154,8 @@ def _of_word(word: str, names: list[str], before: list[str], rest: str) -> Itera
         len(word) == 1 and word in "aI" and re.match(r"[a-z]{3,}", rest) and not _MODAL.match(rest)
     ):
         yield "P", word
+    elif not before and len(word) > 1 and plain in names:
+        yield "P", plain
     elif before[-1:] and before[-1] in ("each", "every", "any") and (owner := _owner(plain, names)):
         yield "I", owner
     elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
@@ -182,6 +184,11 @@ def _parsed(text: str) -> ast.expr | None:
         return expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def is_expression(text: str) -> bool:
+    """Tell whether a text is Python rather than a sentence."""
+    return isinstance(_parsed(text.strip("`. ")), ast.Compare | ast.BoolOp | ast.Call)
 
 
 def _names_in(node: ast.expr) -> set[str]:
