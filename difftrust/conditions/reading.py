@@ -27,6 +27,8 @@ _BEHAVIOUR: Final = words_of("behaviour")
 _RESULTS: Final = words_of("results")
 _QUESTIONS: Final = words_of("questions")
 _MEASURES: Final = words_of("measures")
+_MODALS: Final = frozenset(("must", "should", "shall", "need"))
+_CONDITIONAL: Final = frozenset(("if", "when", "unless", "where", "while", "without"))
 _GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consist", "can", "not"))
 """First words of a part that is about the parameter named before."""
 _EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
@@ -34,6 +36,8 @@ _OF_RESULTS: Final = frozenset(
     ("return", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
 )
 _BEFORE_GIVEN: Final = words_of("before_given")
+_JUDGES = re.compile(r"\b(?:in)?valid(?:ate|ates|ity)?\b|\bwhether\b|\b(?:true|false)\b", re.IGNORECASE)
+"""A text about what is valid: its plain statements are not on what is allowed."""
 _OPTIONAL = re.compile(
     r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
     r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\b(?:optional|defaults? (?:to|is|=|:)?\s*[^\s,;)]+)",
@@ -107,6 +111,7 @@ class _Sentence:
 
     def __init__(self, text: str, passage: Passage, shapes: Mapping[str, Shape]):
         self._passage, self._shapes = passage, dict(shapes)
+        self._judges = passage.origin == "prose" and bool(_JUDGES.search(passage.text))
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "")
         plain = _OPTIONAL.sub("", text).strip().rstrip(".")
@@ -139,19 +144,30 @@ class _Sentence:
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
             is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+", w) for w in words)
-            return bool(said & (_DUTIES | _LIMITS) or is_measure)
+            return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
         has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
-        return has_code or self._is_duty(words) or bool(self._mentioned() and said & {"be", "(", "least", "most"})
+        is_plain = not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "contain", "have"}
+        return has_code or self._is_duty(words) or bool(is_plain)
 
     def _is_duty(self, words: Sequence[str]) -> bool:
         """Tell whether words in prose say what an argument has to be."""
         said = set(words)
-        is_duty = said & (_DUTIES - ({"need"} if "not" in said else set())) or ("not" in said and said & {"can", "may"})
-        is_stated = any(
-            re.fullmatch(r"P\d+|[A-Z]+", word) and after == "be" and set(words[i:]) & _LIMITS
-            for i, (word, after) in enumerate(pairwise(words))
-        )
-        return bool((is_duty or is_stated) and self._mentioned()) and not said & _OF_RESULTS
+        if said & _OF_RESULTS or not self._mentioned():
+            return False
+        if said & {"assume", "require"}:
+            return True
+        named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
+        for i, (word, after) in enumerate(pairwise(words)):
+            is_target = re.fullmatch(r"[PI]\d+|[A-Z]+", word) is not None
+            is_modal = after in _MODALS or (after in ("can", "may") and "not" in words[i : i + 3])
+            if (is_target and is_modal) or (named and word in _MODALS and after != "not"):
+                return True
+            if after in _DUTIES and "be" in words[max(0, i - 1) : i + 1]:
+                return True
+            is_plain = not self._judges and not said & _CONDITIONAL
+            if is_target and after == "be" and set(words[i:]) & _LIMITS and is_plain:
+                return True
+        return False
 
     def _mentioned(self) -> frozenset[str]:
         if self._names.subject:
@@ -228,7 +244,11 @@ class _Sentence:
     def _given_at(self, at: int) -> Iterator[str]:
         words, known = self._words, _vocabulary()
         end = at
-        while end < min(len(words), at + 16) and (words[end] in known or re.fullmatch(r"[A-Z]\d+", words[end])):
+        while (
+            end < min(len(words), at + 16)
+            and words[end] not in ("that", "which")
+            and (words[end] in known or re.fullmatch(r"[A-Z]\d+", words[end]))
+        ):
             end += 1
         if not set(words[at:end]) & _LIMITS and words[at][0] != "V":
             return

@@ -37,6 +37,11 @@ _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)
 _JOINED: Final = [
     (re.compile(pattern, re.IGNORECASE), to)
     for pattern, to in (
+        (
+            r"\b(?:note:? (?:that )?)?(?:(?:you|we|one) (?:may|can|should) assume"
+            r"|it is (?:assumed|guaranteed|required))(?: that)?\b|\bassum(?:e|es|ing) that\b",
+            "assume",
+        ),
         (r"\bnon[- ]?(negative|positive|zero|empty|decreasing|increasing)\b", r"non-\1"),
         (r"\b(?:one|any) of\b", "one-of"), (r"\bcan(?:not|'t)\b", "can not"), (r"n't\b", " not"),
         (r"\bnot (?:contain|include|have) any\b", "contain no"), (r"\(\s*((?:in|ex)clusive)\s*\)", r"\1"),
