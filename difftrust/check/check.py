@@ -99,7 +99,11 @@ class _Check:
         self.judge = InputFilter(
             executor=self.executor,
             programs=self.programs,
-            answers=Answers(Comparison(options.equality, tolerance=options.tolerance), documented),
+            answers=Answers(
+                Comparison(options.equality, tolerance=options.tolerance),
+                documented,
+                any_order=bool(function.any_order),
+            ),
             validity=options.validity,
             implied=ImpliedConditions(
                 function.types.parameters if function.types is not None else (),

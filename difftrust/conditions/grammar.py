@@ -20,7 +20,7 @@ Phrase = Callable[[str, Shape], str]
 """What is said of a value: from its text and shape to a condition, "" where nothing is said."""
 Aim = Callable[[Phrase], str]
 """What it is said of: from a phrase to a condition over the parameters."""
-STARTS: Final = ("statement", "field", "given", "raised")
+STARTS: Final = ("statement", "field", "given", "raised", "loose")
 _FITS: Final = {
     "number": {"number"}, "order": {"number", "moment"}, "size": {"list", "text", "dict"}, "items": {"list", "dict"},
     "chars": {"text"}, "row": {"list"}, "rows": {"list"}, "text": {"text"}, "keys": {"dict", "table"},
@@ -420,6 +420,9 @@ class _Reader(Transformer[Token, Any]):
         if len(found) != 1:
             raise Unread("of several")
         return found[0]
+
+    def loose(self, *_: Any) -> str:
+        return "order"
 
     def nothing(self) -> str:
         raise Unread("both")

@@ -7,6 +7,8 @@ from typing import Any
 
 from difftrust_core.base.literals import Instance
 
+_FEW = 6
+"""With fewer letters in all examples they are an alphabet of their own, such as that of roman numerals."""
 _FACTS: tuple[Callable[[list[Any]], bool], ...] = (
     lambda items: items == sorted(items),
     lambda items: items == sorted(items, reverse=True),
@@ -89,8 +91,10 @@ def _holds(fact: Callable[[list[Any]], bool], items: list[Any]) -> bool:
 
 def _is_like_text(text: str, seen: Sequence[str]) -> bool:
     """Compare lengths and characters; where examples have digits or signs, how runs of characters follow each other."""
-    lengths = [len(other) for other in seen]
-    if not min(lengths) <= len(text) <= max(lengths) or not _classes(text) <= _classes("".join(seen)):
+    lengths, known = [len(other) for other in seen], set("".join(seen))
+    is_own_alphabet = sum(c.isalpha() for c in known) < _FEW
+    is_known = set(text) <= known if is_own_alphabet else _classes(text) <= _classes(known)
+    if not min(lengths) <= len(text) <= max(lengths) or not is_known:
         return False
     is_plain = all(other.replace(" ", "").isalpha() for other in seen if other)
     return is_plain or _skeleton(text) in {_skeleton(other) for other in seen}
@@ -100,5 +104,5 @@ def _skeleton(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", text))
 
 
-def _classes(text: str) -> set[str]:
+def _classes(text: Iterable[str]) -> set[str]:
     return {"a" if c.islower() else "A" if c.isupper() else "0" if c.isdigit() else c for c in text}

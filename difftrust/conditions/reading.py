@@ -86,6 +86,16 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     return Reading(predicates=tuple(predicates.values()), unread=tuple(unread.values()))
 
 
+def order_is_free(docstring: str) -> str:
+    """Return the sentence that leaves the order of the results open, "" where none does."""
+    for passage in Sections(docstring).results():
+        for sentence in passage.sentences:
+            found = _Sentence(sentence, passage, {})
+            if found.leaves_order_open():
+                return sentence
+    return ""
+
+
 def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
     """Return a condition that lets None through where a parameter takes it."""
     names = {node.id for node in ast.walk(expression(text)) if isinstance(node, ast.Name)}
@@ -139,6 +149,16 @@ class _Sentence:
             return found, self._mentioned()
         return found, None
 
+    def leaves_order_open(self) -> bool:
+        """Tell whether a sentence on results says that their order does not matter."""
+        words = self._words
+        is_result = self._passage.origin == "returns" or set(words) & _OF_RESULTS
+        if "order" not in words or not is_result or set(words) & {"not"} & {*words[:1]}:
+            return False
+        starts = [i for i, word in enumerate(words) if word in ("in", "any", "order", "arbitrary")]
+        spans = (words[i:end] for i in starts for end in range(i + 2, min(len(words), i + 8) + 1))
+        return any("order" in span and self._attempt(span, ("loose",)) for span in spans)
+
     def _speaks(self, words: Sequence[str]) -> bool:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
@@ -174,7 +194,7 @@ class _Sentence:
             return self._tokens.names | {self._names.subject}
         nouns = {"TEXT": "text", "LIST": "list", "NUMBER": "number", "DICT": "dict", "MATRIX": "list", "CHAR": "text"}
         kinds = {nouns[word] for word in self._words if word in nouns}
-        named = {name for name, shape in self._shapes.items() if shape.kind in kinds}
+        named = {name for name, shape in self._shapes.items() if {shape.kind, shape.items.kind} & kinds}
         everything = set(self._shapes) if {"INPUT", "ITEM", "duplicate"} & set(self._words) else set()
         return self._tokens.names or frozenset(named or everything)
 

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from docstring_parser import Docstring, DocstringParam, DocstringRaises, ParseError, google, numpydoc, rest
+from docstring_parser import (
+    Docstring,
+    DocstringParam,
+    DocstringRaises,
+    DocstringReturns,
+    ParseError,
+    google,
+    numpydoc,
+    rest,
+)
 
 _REQUIRES: Final = (
     "Requires",
@@ -25,7 +34,7 @@ _HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+", re.MULTILINE)
 _RAISED = re.compile(r"\b(\w+(?:Error|Exception))`*\s+(?:is raised |will be raised )?((?:if|when)\b[^.;\n]+)")
 _END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)[\"')\]]?\s+(?=[\"'`(\[]*[A-Z0-9`'\"])|\n\s*\n"
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
     r"|\n(?=\s*(?:[-*•+]|\d+[.)])\s)"
 )
 
@@ -118,6 +127,13 @@ class Sections:
         return "\n\n".join(
             re.split(r"^\s*:\w+[^:\n]*:|^[A-Z][\w ]{2,25}:\s*$", p, maxsplit=1, flags=re.M)[0] for p in kept
         )
+
+    def results(self) -> Iterator[Passage]:
+        """Iterate over the texts that speak of results."""
+        for meta in self._parsed.meta:
+            if isinstance(meta, DocstringReturns):
+                yield Passage(text=meta.description or "", origin="returns")
+        yield Passage(text=self.prose)
 
     def passages(self) -> Iterator[Passage]:
         """Iterate over the texts in which conditions may stand."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from difftrust.conditions.reading import order_is_free
 from difftrust.search.columns import columns_in
 from difftrust.search.drawing import sample_seeds
 from difftrust.source.closure import (
@@ -65,6 +66,8 @@ class Stub:
     """What must hold of the arguments, and what of the docstring could not be read."""
     allowed_calls: tuple[Mapping[str, Any], ...] = ()
     """The arguments, by name, of examples and calls that are taken as allowed."""
+    any_order: str = ""
+    """The sentence that leaves the order of results open, if one does."""
     notes: tuple[str, ...] = ()
 
 
@@ -99,6 +102,7 @@ def load_stub(
     )
     columns = columns_in(target.docstring, loading.codes, loading.values) if loading.has_frames else {}
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
+    any_order = order_is_free(target.docstring)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
     packages = set(preamble.libraries) | {p for code in candidates for p in packages_in(code) if p in LIBRARIES}
     packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
@@ -111,7 +115,17 @@ def load_stub(
         libraries=tuple(dict.fromkeys([*sorted(packages), *allow_imports])),
         conditions=conditions,
         allowed_calls=tuple(loading.allowed_calls),
-        notes=(*loading.notes, *conditions.notes, *preamble.notes),
+        any_order=any_order,
+        notes=(
+            *loading.notes,
+            *conditions.notes,
+            *(
+                [f'the order of results does not count: "{any_order}" (it does with --equality strict)']
+                if any_order
+                else []
+            ),
+            *preamble.notes,
+        ),
     )
 
 
