@@ -278,8 +278,12 @@ class _Reader(Transformer[Token, Any]):
         aim.text, aim.shape = text, shape
         return aim  # type: ignore[no-any-return]
 
-    def whole_kind(self, _: str, name: str) -> Aim:
-        return self.whole(name)
+    def number_of(self, name: str) -> Aim:
+        return self.length(self.whole(name))
+
+    def required_keys(self, keys: str) -> str:
+        keys = keys if keys.startswith("(") else f"({keys},)"
+        return self.by_kind("DICT")(partial(self._relation, "keys", f"set({keys}) <= set(_)"))
 
     def every_key(self) -> Aim:
         return self._each(self.by_kind("DICT"))

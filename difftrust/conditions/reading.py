@@ -29,6 +29,7 @@ _QUESTIONS: Final = words_of("questions")
 _MEASURES: Final = words_of("measures")
 _MODALS: Final = frozenset(("must", "should", "shall", "need"))
 _CONDITIONAL: Final = frozenset(("if", "when", "unless", "where", "while", "without"))
+_VERBS: Final = frozenset(("have", "contain", "consist", "start", "end"))
 _GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consist", "can", "not"))
 """First words of a part that is about the parameter named before."""
 _EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
@@ -185,7 +186,9 @@ class _Sentence:
             if after in _DUTIES and "be" in words[max(0, i - 1) : i + 1]:
                 return True
             is_plain = not self._judges and not said & _CONDITIONAL
-            if is_target and after == "be" and set(words[i:]) & _LIMITS and is_plain:
+            is_definite = not i or words[i - 1] in ("the", "each", "every", "both", "and", "INPUT")
+            has_limit = bool(set(words[i:]) & _LIMITS) or any(w[0] in "VQL" and w[1:].isdigit() for w in words[i + 2 :])
+            if is_target and (after == "be" or (is_definite and after in _VERBS)) and has_limit and is_plain:
                 return True
         return False
 

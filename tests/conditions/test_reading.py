@@ -31,6 +31,7 @@ READ = [
     ("a: list, b: list", "`a` and `b` must have the same length.", "len(a) == len(b)"),
     ("xs: list[int], k: int", "k must not exceed the length of xs.", "k <= len(xs)"),
     ("xs: list[int]", "Args:\n    xs: non-empty list of positive integers", "len(xs) > 0 and all((x > 0 for x in xs))"),
+    ("xs: list[int]", "The number of xs is even.", "len(xs) % 2 == 0"),
     ("xs: list[int]", "Negative numbers are not allowed.", "all((x >= 0 for x in xs))"),
     ("xs: list[int]", "Find x in a sorted list.", "list(xs) == sorted(xs)"),
     ("words: list[str]", "Each word must have at least 2 characters.", "all((len(x) >= 2 for x in words))"),
