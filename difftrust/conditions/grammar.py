@@ -159,7 +159,6 @@ class _Reader(Transformer[Token, Any]):
         return self.denies(parts[-1]) if len(parts) > 1 else parts[-1]
 
     said = maybe_not
-    not_ = "not"
 
     def denies(self, phrase: Phrase) -> Phrase:
         def said(of: str, shape: Shape) -> str:

@@ -41,7 +41,7 @@ def shape_of(annotation: ast.expr | None, default: ast.expr | None = None) -> Sh
     shapes = [_shape(option) for option in options]
     is_none = is_none or (annotation is not None and len(options) < len(list(_options(annotation))))
     one = shapes[0] if shapes and len({shape.kind for shape in shapes}) == 1 else Shape("mixed" if shapes else "any")
-    return Shape(one.kind, one.item, one.value, may_be_none=is_none or (bool(shapes) and one.kind == "any" and is_none))
+    return Shape(one.kind, one.item, one.value, may_be_none=is_none)
 
 
 def _options(node: ast.expr) -> list[ast.expr]:

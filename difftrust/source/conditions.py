@@ -12,6 +12,7 @@ from difftrust.conditions.predicates import Predicate, negated
 from difftrust.conditions.reading import Reading, contradicted, read_docstring
 from difftrust.conditions.sections import Sections
 from difftrust.conditions.shapes import Shape, shape_of
+from difftrust.conditions.tokens import is_expression
 from difftrust.source.closure import bound_names, expression_in, free_names, imported_by
 from difftrust.source.docstring import types_in
 from difftrust.source.target import Target
@@ -80,17 +81,20 @@ class Conditions:
         )
 
 
-def conditions_of(target: Target, assume: Sequence[str], names: Sequence[str]) -> Conditions:
+def conditions_of(
+    target: Target, assume: Sequence[str], names: Sequence[str], *, sentences: bool = False
+) -> Conditions:
     """Return the user's conditions, those of the docstring's ``Requires:`` section, and the body's first asserts.
 
-    ``names``: the parameters. What else the docstring says is read too, and used only by ``with_docstring``. Raises
+    ``names``: the parameters. ``sentences``: what else the docstring says is read too, for ``with_docstring``. Raises
     WrongUsage where one of ``assume`` is no expression over them.
     """
     known = set(names) | set(dir(builtins)) | _PRELUDE | bound_names(target.module) | imported_by(target.module.body)
     found = [Predicate(text=_assumed(text, known, names), origin="assume") for text in assume]
-    reading = read_docstring(target.docstring, shapes_of(target, names))
-    notes = []
-    for line in Sections(target.docstring).requires:
+    lines, notes = Sections(target.docstring).requires, []
+    is_read = sentences or not all(map(is_expression, lines))
+    reading = read_docstring(target.docstring, shapes_of(target, names)) if is_read else Reading()
+    for line in lines:
         for part in _parts(line):
             by_grammar = [p.text for p in reading.predicates if p.sentence.rstrip(". ") == line.rstrip(". ")]
             texts = [_condition(part, known, names)] if _condition(part, known, names) else by_grammar

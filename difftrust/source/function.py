@@ -93,7 +93,7 @@ def load_stub(
     if needs_docstring and not target.docstring:
         raise BadStub(f"expected a docstring that says what {target.entry_point} shall do, found none; write one")
     loading = Loading(target, candidates)
-    conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters])
+    conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters], sentences=True)
     loading.take_examples(examples)
     loading.take_calls()
     types = loading.types(typed=typed)

@@ -19,12 +19,14 @@ from difftrust.conditions.reading import Reading, read_docstring
 from difftrust.conditions.shapes import shape_of
 from difftrust.types.argument_types import split_arguments
 from difftrust_core.base.literals import read_literal
+from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import Sandbox
-from tests.domains import _RETURNED, by_domain, fuzzed, kappa, kinds_of, spread
+from tests.domains import by_domain, fuzzed, kappa, kinds_of, spread
 
+RETURNED = (Kind.VALUE, Kind.UNSUPPORTED)
 BENCHMARKS = ("HumanEval", "MBPP", "starter")
 
 
@@ -54,7 +56,7 @@ def agreement(sandbox: Sandbox, task: Task, *, n: int) -> dict[str, object]:
     seeds = [read_literal(text) for text in task.seed_inputs if domain.fits(text)]
     inputs = fuzzed(task, typed=True, n=n) if seeds else []
     kinds = kinds_of(sandbox, task, task.reference or "", task.entry_point, inputs) if inputs else []
-    inputs = [text for text, kind in zip(inputs, kinds, strict=True) if kind in _RETURNED]
+    inputs = [text for text, kind in zip(inputs, kinds, strict=True) if kind in RETURNED]
     judged = by_domain(sandbox, task, inputs) if inputs else np.zeros(0, dtype=bool)
     read = np.array([inside(reading.predicates, names, text) for text in inputs], dtype=bool)
     return {
