@@ -34,7 +34,7 @@ _GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consi
 """First words of a part that is about the parameter named before."""
 _EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
 _OF_RESULTS: Final = frozenset(
-    ("return", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
+    ("return", "yield", "yields", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
 )
 _BEFORE_GIVEN: Final = words_of("before_given")
 _JUDGES = re.compile(r"\b(?:in)?valid(?:ate|ates|ity)?\b|\bwhether\b|\b(?:true|false)\b", re.IGNORECASE)
@@ -183,7 +183,9 @@ class _Sentence:
             is_modal = after in _MODALS or (after in ("can", "may") and "not" in words[i : i + 3])
             if (is_target and is_modal) or (named and word in _MODALS and after != "not"):
                 return True
-            if after in _DUTIES and "be" in words[max(0, i - 1) : i + 1]:
+            verb = i if word == "be" else i - 1
+            is_of_target = verb > 0 and words[verb] == "be" and re.fullmatch(r"[PI]\d+|[A-Z]+", words[verb - 1])
+            if after in _DUTIES and is_of_target:
                 return True
             is_plain = not self._judges and not said & _CONDITIONAL
             is_definite = not i or words[i - 1] in ("the", "each", "every", "both", "and", "INPUT")
