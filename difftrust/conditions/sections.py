@@ -87,7 +87,7 @@ class Sections:
         """Name, type as it is written, and text of each parameter."""
         found = []
         for meta in self._parsed.meta:
-            if isinstance(meta, DocstringParam) and meta.args[0] not in ("attribute",):
+            if isinstance(meta, DocstringParam) and meta.args[:1] != ["attribute"]:
                 for name in re.findall(r"\w+", meta.arg_name or ""):
                     found.append((name, meta.type_name or "", meta.description or ""))
         types = dict(re.findall(r"^\s*:type\s+(\w+)\s*:\s*(.+)$", self._plain, re.MULTILINE))
@@ -104,7 +104,14 @@ class Sections:
         """The lines of the sections of conditions; one that goes on further in, or is open, is one."""
         found = list(self._in_line)
         for meta in self._parsed.meta:
-            if str(meta.args[0]).lower() in ("requires", "require", "assumes", "pre", "precondition", "preconditions"):
+            if " ".join(meta.args[:1]).lower() in (
+                "requires",
+                "require",
+                "assumes",
+                "pre",
+                "precondition",
+                "preconditions",
+            ):
                 for line in filter(str.strip, (meta.description or "").splitlines()):
                     text = _BULLET.sub("", line).strip()
                     if found and (
@@ -120,7 +127,7 @@ class Sections:
         """What stands outside of sections."""
         if self._parsed.style is not None and "numpy" in str(self._parsed.style).lower():
             said = [self._parsed.short_description, self._parsed.long_description]
-            said += [meta.description for meta in self._parsed.meta if meta.args[0] == "notes"]
+            said += [meta.description for meta in self._parsed.meta if meta.args[:1] == ["notes"]]
             return "\n\n".join(filter(None, said))
         paragraphs = [p for p in re.split(r"\n[ \t]*\n", self._plain) if p.strip()]
         kept = [p for p in paragraphs if not p[:1].isspace() and not _HEADING.match(p)]
