@@ -31,6 +31,7 @@ CORE = (
 TOOL = (
     ("shipped", "text"),
     ("doctor", "download", "export", "findings_in_store", "task_intervals", "sql", "structure", "verify"),
+    ("conditions",),
     ("types", "search", "source", "contests", "layouts", "demo"),
     ("check", "questions"),
     ("diff",),

@@ -99,13 +99,17 @@ class _Check:
         self.judge = InputFilter(
             executor=self.executor,
             programs=self.programs,
-            answers=Answers(Comparison(options.equality, tolerance=options.tolerance), documented),
+            answers=Answers(
+                Comparison(options.equality, tolerance=options.tolerance),
+                documented,
+                any_order=bool(function.any_order),
+            ),
             validity=options.validity,
             implied=ImpliedConditions(
                 function.types.parameters if function.types is not None else (),
                 task.description,
-                examples=function.examples,
-                requires=task.domain.requires if task.domain is not None else "",
+                conditions=function.conditions,
+                calls=function.allowed_calls,
             ),
             suggestion=prepared.suggestion,
         )
@@ -321,8 +325,7 @@ class LeftOut:
         for judged in differing:
             way = (judged.doubt,) if judged.doubt else tuple(map(_way, judged.outcomes))
             groups.setdefault(way, []).append(judged)
-        # What the docstring does not state comes first: it keeps a check undecided.
-        first = sorted(groups.values(), key=lambda group: (group[0].stated, -len(group)))[:MAX_SHOWN]
+        first = sorted(groups.values(), key=lambda group: -len(group))[:MAX_SHOWN]
         found = map(self._shown, first)
         return tuple({each.arguments: each for each in found}.values())
 
@@ -383,7 +386,6 @@ class LeftOut:
             doing=self.doing(found[0]),
             doubt=first.doubt,
             condition=first.condition,
-            stated=first.stated,
         )
 
     def _smallest(

@@ -110,8 +110,6 @@ class Judged:
     """Why the docstring may not allow it."""
     condition: str = ""
     """The condition for --assume that leaves such inputs out, where one is known."""
-    stated: bool = False
-    """The docstring says in words that it does not allow it."""
     excluded: bool = False
     """It is left out by a condition that a model suggests, not by the task's own."""
 
@@ -281,21 +279,13 @@ class InputFilter:
         loaded = [p for p, (kind, _) in enumerate(row) if kind != Kind.LOAD_ERROR]
         if len(loaded) < 2 or len(set(self.answers.classify([row[p] for p in loaded]))) < 2:
             return None
-        found = self.implied.broken(text)
-        doubt = f"not {found.text}" if found else self._refusal(text, row, loaded)
+        found = self.implied.doubt(text)
+        doubt = found.why if found else self._refusal(text, row, loaded)
         if not doubt:
             return None
-        condition = found.text if found and found.code else ""
         why = f"on which candidates differ, but {doubt}"
-        return Judged(
-            text=text,
-            why=why,
-            outcomes=row,
-            differs=True,
-            doubt=doubt,
-            condition=condition,
-            stated=found is not None and found.stated,
-        )
+        condition = found.condition if found else ""
+        return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
 
     def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
         for p in loaded:
@@ -331,8 +321,6 @@ class Drawn:
     """These are all inputs that the types allow."""
     differing: dict[str, Judged] = field(default_factory=dict)
     """Draws that are left out, but on which some candidates return and others raise."""
-    _n_differing: Counter[bool] = field(default_factory=Counter)
-    """How many of them are such as the docstring states to be outside, and how many are not."""
     excluded: dict[str, None] = field(default_factory=dict)
     """Draws that only a model's conditions leave out."""
 
@@ -347,8 +335,7 @@ class Drawn:
         """Remember a draw on which validation differs, and one that only a model's conditions leave out."""
         if judged.excluded and len(self.excluded) < _MAX_EXCLUDED:
             self.excluded[judged.text] = None
-        if judged.differs and self._n_differing[judged.stated] < _MAX_DIFFERING:
-            self._n_differing[judged.stated] += judged.text not in self.differing
+        if judged.differs and len(self.differing) < _MAX_DIFFERING:
             self.differing.setdefault(judged.text, judged)
 
 

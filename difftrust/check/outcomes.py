@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.base.records import Equality, Kind, Outcome
 from difftrust_core.metrics.equality import Comparison
 from difftrust_core.sandbox.host import ProgramRun
 
@@ -34,8 +35,10 @@ class Answers:
     ``documented``: names of exceptions. One that derives from a documented one counts as that.
     """
 
-    def __init__(self, comparison: Comparison, documented: Collection[str] = ()):
+    def __init__(self, comparison: Comparison, documented: Collection[str] = (), *, any_order: bool = False):
+        """``any_order``: lists of the same items are equal, unless the equality is strict."""
         self.comparison, self.documented = comparison, frozenset(documented)
+        self._any_order = any_order and comparison.equality is not Equality.STRICT
 
     def is_answer(self, outcome: Outcome) -> bool:
         """Tell whether an outcome says what the function does there: a value, or a documented exception."""
@@ -46,6 +49,8 @@ class Answers:
         """Return one class label per outcome; equal labels mean equal outcomes."""
         if self.documented:
             outcomes = [(k, self.known(text)) if k == Kind.EXCEPTION else (k, text) for k, text in outcomes]
+        if self._any_order:
+            outcomes = [(k, _in_one_order(text)) if k == Kind.VALUE else (k, text) for k, text in outcomes]
         return self.comparison.classify(outcomes)
 
     def differ(self, one: Outcome, other: Outcome) -> bool:
@@ -62,6 +67,15 @@ class Answers:
             if base in self.documented:
                 return base + name[len(plain) :]
         return name
+
+
+def _in_one_order(text: str) -> str:
+    """Return a list or tuple with its items in one order; any other value, or one with effects, as it is."""
+    try:
+        value = read_literal(text)
+    except BadText:
+        return text
+    return write_literal(type(value)(sorted(value, key=write_literal))) if type(value) in (list, tuple) else text
 
 
 def _bases(name: str) -> list[str]:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftrust.check.options import CheckOptions, PreparedCheck, Suggestion
+from difftrust.conditions.predicates import Predicate
+from difftrust.conditions.reading import contradicted
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadSource, NoStore, WrongUsage
@@ -101,7 +103,10 @@ def _sampled(where: str, options: CheckOptions, body: tuple[str, ...]) -> Prepar
     codes = (*(candidate.code for candidate in found), *body)
     function = load_stub(where, **(known | {"examples": [*options.examples, *calls], "candidates": codes}))
     own = function.task.domain.requires if function.task.domain is not None else ""
-    conditions = tuple(text for text in suggested.conditions if f"({text})" not in own)
+    proposed = [Predicate(text=text, origin="model") for text in suggested.conditions if f"({text})" not in own]
+    broken = [each for each in proposed if contradicted(each, function.allowed_calls)]
+    notes += [f"a condition that the model suggests is not used, for an example breaks it: {p.text}" for p in broken]
+    conditions = tuple(each.text for each in proposed if each not in broken)
     by = Suggestion(by=options.models[0], where=str(suggested.path), conditions=conditions)
     return PreparedCheck(
         function=function,

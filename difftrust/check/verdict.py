@@ -111,6 +111,7 @@ def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
     open_ones = [each for each in found.validation if not each.stated]
     if open_ones:
         why = "candidates differ, but only on inputs of which the docstring does not say whether they are allowed"
+        why += next((f" ({each.doubt})" for each in open_ones if each.doubt.startswith("not read")), "")
         doubts.append(Undecided(why=why, remedy=_settle(open_ones[0], name)))
     if measured.lacks_package.any():
         absent = [n for p in np.flatnonzero(measured.lacks_package).tolist() for n in found.names[p]]

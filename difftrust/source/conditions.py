@@ -1,29 +1,44 @@
-"""The domain of a function as its file and its user state it: conditions over the parameters, as text."""
+"""The domain of a function as its file and its user state it: conditions over the parameters."""
 
 import ast
 import builtins
 import itertools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from difftrust.conditions.predicates import Predicate, negated
+from difftrust.conditions.reading import Reading, contradicted, read_docstring
+from difftrust.conditions.sections import Sections
+from difftrust.conditions.shapes import Shape, shape_of
+from difftrust.conditions.tokens import is_expression
 from difftrust.source.closure import bound_names, expression_in, free_names, imported_by
-from difftrust.source.docstring import section, without_bullet
+from difftrust.source.docstring import types_in
 from difftrust.source.target import Target
+from difftrust.types.own import Parameter
 from difftrust_core.exceptions import WrongUsage
 
-_SECTIONS = ("requires", "assumes", "assumptions", "assumption", "preconditions", "precondition", "pre", "require")
-_FIELD = re.compile(r"^\s*:(?:requires|assumes|pre|precondition)s?:\s*(.+)$", re.MULTILINE)
 _PRELUDE = {"math", "re", "copy"}
 """Modules that a condition may use without an import."""
+_IN_ARRAYS = re.compile(r"ndarray|ArrayLike|Series|Frame")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
     """What must hold of the arguments."""
 
-    texts: tuple[str, ...]
-    notes: tuple[str, ...]
+    stated: tuple[Predicate, ...] = ()
+    """Of the user, of ``Requires:``, of asserts and of the docstring's sentences: other inputs are outside."""
+    doubts: tuple[Predicate, ...] = ()
+    """What holds of inputs inside for sure; of the others it is not known."""
+    reading: Reading = field(default_factory=Reading)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Those that every input keeps, as expressions."""
+        return tuple(each.text for each in self.stated)
 
     @property
     def requires(self) -> str:
@@ -35,24 +50,80 @@ class Conditions:
         """The names that they use."""
         return {name for text in self.texts for name in free_names(ast.parse(text, mode="eval"))}
 
+    def with_docstring(
+        self, parameters: Sequence[Parameter], calls: Sequence[Mapping[str, Any]], *, raises: bool
+    ) -> "Conditions":
+        """Return these and what the docstring's sentences say, as far as no call breaks it.
 
-def conditions_of(target: Target, assume: Sequence[str], names: Sequence[str]) -> Conditions:
+        ``raises``: exceptions are documented, so that an input outside may be there to be refused; it stays in doubt
+        unless a sentence says which inputs are. What cannot be judged as a whole, an array, filters nothing either.
+        """
+        of_arrays = {
+            p.name for p in parameters if p.annotation is not None and _IN_ARRAYS.search(ast.unparse(p.annotation))
+        }
+        refused = {each.text for each in self.reading.of("raises", "body")}
+        said = [p for p in self.reading.predicates if p.text not in {*refused, *self.texts}]
+        read = [each for each in said if not contradicted(each, calls)]
+        is_open = raises and not refused
+        sure = [p for p in read if not is_open and not (p.names & of_arrays and not p.text.startswith("set("))]
+        broken = [f"left out, for an example breaks it: {p.text} ({p.sentence!r})" for p in said if p not in read]
+        notes = [f'condition read: {p.text} ("{p.sentence}")' for p in read]
+        notes += [
+            f'condition read, refused by an exception: {p.text} ("{p.sentence}")' for p in self.reading.of("raises")
+        ]
+        notes += [f'not read as a condition: "{u.text}"' for u in self.reading.unread if u.origin != "raises"]
+        of_body = [p for p in self.reading.of("body") if not raises]
+        return replace(
+            self,
+            stated=(*self.stated, *sure),
+            doubts=(*[p for p in read if p not in sure], *of_body),
+            notes=(*self.notes, *broken, *notes),
+        )
+
+
+def conditions_of(
+    target: Target, assume: Sequence[str], names: Sequence[str], *, sentences: bool = False
+) -> Conditions:
     """Return the user's conditions, those of the docstring's ``Requires:`` section, and the body's first asserts.
 
-    ``names``: the parameters. Raises WrongUsage where one of ``assume`` is no expression over them.
+    ``names``: the parameters. ``sentences``: what else the docstring says is read too, for ``with_docstring``. Raises
+    WrongUsage where one of ``assume`` is no expression over them.
     """
     known = set(names) | set(dir(builtins)) | _PRELUDE | bound_names(target.module) | imported_by(target.module.body)
-    texts = [_assumed(text, known, names) for text in assume]
-    notes = []
-    for line in _lines(target.docstring):
+    found = [Predicate(text=_assumed(text, known, names), origin="assume") for text in assume]
+    lines, notes = Sections(target.docstring).requires, []
+    is_read = sentences or not all(map(is_expression, lines))
+    reading = read_docstring(target.docstring, shapes_of(target, names)) if is_read else Reading()
+    for line in lines:
         for part in _parts(line):
-            expression = _condition(part, known, names)
-            if expression:
-                texts.append(expression)
-            else:
+            by_grammar = [p.text for p in reading.predicates if p.sentence.rstrip(". ") == line.rstrip(". ")]
+            texts = [_condition(part, known, names)] if _condition(part, known, names) else by_grammar
+            found += [Predicate(text=text, sentence=line, origin="requires") for text in texts]
+            if not texts:
                 notes.append(f"not understood as a condition: {part!r}; write it as Python, or with --assume")
-    texts += _asserted(target, known, names)
-    return Conditions(texts=tuple(dict.fromkeys(texts)), notes=tuple(dict.fromkeys(notes)))
+    found += [Predicate(text=text, origin="body") for text in _asserted(target, known, names)]
+    refused = [Predicate(text=text, origin="body") for text in _refused(target, known, names)]
+    unread = tuple(
+        u for u in reading.unread if not (u.origin == "requires" and any(p.sentence == u.text for p in found))
+    )
+    return Conditions(
+        stated=tuple({each.text: each for each in found}.values()),
+        reading=Reading(predicates=(*reading.predicates, *refused), unread=unread),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def shapes_of(target: Target, names: Sequence[str]) -> dict[str, Shape]:
+    """Return what is known of the parameters: by annotations, else by what the docstring says of their types."""
+    arguments = target.function.args
+    given = [*arguments.posonlyargs, *arguments.args]
+    defaults = [*[None] * (len(given) - len(arguments.defaults)), *arguments.defaults, *arguments.kw_defaults]
+    documented = types_in(target.docstring, names)
+    return {
+        a.arg: shape_of(a.annotation or documented.get(a.arg), default)
+        for a, default in zip([*given, *arguments.kwonlyargs], defaults, strict=True)
+        if a.arg in names and a.arg not in ("self", "cls")
+    }
 
 
 def _assumed(text: str, known: set[str], names: Sequence[str]) -> str:
@@ -78,22 +149,6 @@ def _assumed(text: str, known: set[str], names: Sequence[str]) -> str:
 
 def _has_effects(node: ast.expr) -> bool:
     return any(isinstance(n, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for n in ast.walk(node))
-
-
-def _lines(docstring: str) -> list[str]:
-    """Return the conditions of a docstring as they are written; a line that goes on further in is one."""
-    joined: list[str] = []
-    for line in section(docstring, _SECTIONS):
-        text = without_bullet(line)
-        if joined and _is_open(joined[-1]):
-            joined[-1] += f" {text}"
-        elif text:
-            joined.append(text)
-    return joined + [text.strip() for text in _FIELD.findall(docstring)]
-
-
-def _is_open(text: str) -> bool:
-    return text.count("(") > text.count(")") or text.rstrip().endswith((" and", " or", ",", "\\"))
 
 
 def _parts(line: str) -> list[str]:
@@ -131,3 +186,16 @@ def _asserted(target: Target, known: set[str], names: Sequence[str]) -> list[str
     first = itertools.takewhile(lambda statement: isinstance(statement, ast.Assert), target.body)
     tests = [statement.test for statement in first if isinstance(statement, ast.Assert)]
     return [ast.unparse(test) for test in tests if _is_over(test, known, names)]
+
+
+def _refused(target: Target, known: set[str], names: Sequence[str]) -> Iterator[str]:
+    """Yield what holds where the body raises no exception before it does anything else."""
+    for statement in target.body:
+        match statement:
+            case ast.If(test=test, body=[ast.Raise()], orelse=[]):
+                if _is_over(test, known, names):
+                    yield ast.unparse(negated(test))
+            case ast.Assert():
+                continue
+            case _:
+                return

@@ -1,17 +1,13 @@
-"""What a docstring says beside its examples: sections, types of parameters, exceptions."""
+"""What a docstring says beside its examples and conditions: types of parameters, exceptions."""
 
 import ast
 import builtins
 import re
 from collections.abc import Iterator, Sequence
 
+from difftrust.conditions.sections import Sections
 from difftrust.source.closure import expression_in
 
-_HEADING = re.compile(r"^(?P<margin>[ \t]*)(?P<name>[A-Za-z][A-Za-z ]*?)[ \t]*(?:(?P<colon>:)[ \t]*(?P<rest>.*))?$")
-_UNDERLINE = re.compile(r"^[ \t]*([-=~])\1{2,}[ \t]*$")
-_BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+")
-_ARGUMENTS = ("args", "arguments", "parameters", "params", "keyword args", "keyword arguments", "other parameters")
-_RAISES = ("raises", "raise", "throws", "exceptions", "except")
 _EXCEPTION = re.compile(r"\b((?:\w+\.)*[A-Z]\w*)\b")
 _NEGATED = re.compile(r"\b(?:never|not|no|without|instead of|rather than|n't|don't|doesn't)\b[^.;]*$", re.IGNORECASE)
 _RAISING = re.compile(r"\b(?:rais(?:e|es|ed|ing)|throw(?:s|n|ing)?|exception)\b", re.IGNORECASE)
@@ -34,50 +30,6 @@ _TYPE_NAMES = frozenset(
 )
 
 
-def section(docstring: str, names: Sequence[str]) -> list[str]:
-    """Return the lines of the sections of these names (lower case): ``Name:``, ``Name: line`` or an underlined one."""
-    lines = docstring.expandtabs().splitlines()
-    found: list[str] = []
-    at = 0
-    while at < len(lines):
-        match = _HEADING.match(lines[at])
-        at += 1
-        if match is None or match["name"].strip().lower() not in names:
-            continue
-        underlined = at < len(lines) and bool(_UNDERLINE.match(lines[at])) and not match["rest"]
-        if not underlined and not match["colon"]:
-            continue
-        if match["rest"]:
-            found.append(match["rest"].strip())
-        at += underlined
-        taken = list(_section_lines(lines[at:], len(match["margin"]), underlined=underlined))
-        at += len(taken)
-        found += [line for line in taken if line.strip()]
-    return found
-
-
-def _section_lines(lines: list[str], margin: int, *, underlined: bool) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        indent = len(line) - len(line.lstrip())
-        if not line.strip():
-            following = next((later for later in lines[number:] if later.strip()), "")
-            after = len(following) - len(following.lstrip())
-            if not following or (after <= margin and not underlined):
-                return
-        elif (
-            line.lstrip().startswith(">>>")
-            or (underlined and number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]))
-            or (not underlined and indent <= margin and not _BULLET.match(line))
-        ):
-            return
-        yield line
-
-
-def without_bullet(line: str) -> str:
-    """Return a line of a list without its mark."""
-    return _BULLET.sub("", line).strip()
-
-
 def types_in(docstring: str, names: Sequence[str]) -> dict[str, ast.expr]:
     """Return the types that a docstring gives to parameters, in the style of Google, numpy or Sphinx."""
     found: dict[str, ast.expr] = {}
@@ -89,21 +41,10 @@ def types_in(docstring: str, names: Sequence[str]) -> dict[str, ast.expr]:
 
 
 def _typed(docstring: str) -> Iterator[tuple[str, str]]:
-    """Iterate over (parameter, type as it is written)."""
-    for line in section(docstring, _ARGUMENTS):
-        for pattern in (
-            r"^[-*\s]*[`*]*(\w+)[`*]*\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?::|-|$)",  # name (type): text
-            r"^[-*\s]*[`*]*(\w+)[`*]*\s+:\s*(.+)$",  # name : type
-            r"^[-*\s]*[`*]*(\w+)[`*]*:\s*((?:an?\s+)?[\w\[\], |.]+?)(?:\s+(?:to|that|which|with)\b.*|[.;-].*)?$",
-        ):
-            match = re.match(pattern, line)
-            if match:
-                yield match[1], match[2]
-                break
-    for match in re.finditer(r":param\s+([\w\[\], .|]+?)\s+(\w+)\s*:", docstring):
-        yield match[2], match[1]
-    for match in re.finditer(r":type\s+(\w+)\s*:\s*(.+)", docstring):
-        yield match[1], match[2]
+    """Iterate over (parameter, type as it is written or as its text begins)."""
+    for name, said, text in Sections(docstring).parameters:
+        begins = re.match(r"((?:an?\s+)?[\w\[\], |]+?)(?:\s+(?:to|that|which|with)\b.*|[.;-].*)?$", text, re.DOTALL)
+        yield name, said or (begins[1] if begins else "")
 
 
 def type_of(text: str) -> ast.expr | None:
@@ -159,10 +100,8 @@ def _is_annotation(node: ast.expr) -> bool:
 def exceptions_in(docstring: str, own: set[str]) -> frozenset[str]:
     """Return the names of the exceptions that a docstring says are raised; ``own``: classes of the file."""
     found = set()
-    for line in section(docstring, _RAISES):
-        match = re.match(r"^[-*\s`]*((?:\w+\.)*[A-Z]\w*(?:\s*(?:,|or|and|/)\s*[A-Z]\w*)*)", line)
-        found |= set(_EXCEPTION.findall(match[1])) if match else set()
-    found |= set(re.findall(r":(?:raises?|except|exception)\s+([\w.]+)\s*:", docstring))
+    for said, _ in Sections(docstring).raises:
+        found |= set(_EXCEPTION.findall(said))
     prose = re.split(r"(?<=[.;!?])\s+|\n\s*\n", docstring)
     for sentence in prose:
         for match in _EXCEPTION.finditer(sentence):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from difftrust.conditions.reading import order_is_free
 from difftrust.search.columns import columns_in
 from difftrust.search.drawing import sample_seeds
 from difftrust.source.closure import (
@@ -61,6 +62,12 @@ class Stub:
     """Columns of frames, and what each holds: int, float, str, date or bool."""
     libraries: tuple[str, ...] = ()
     """Packages beside the standard library that candidates may import."""
+    conditions: Conditions = field(default_factory=Conditions)
+    """What must hold of the arguments, and what of the docstring could not be read."""
+    allowed_calls: tuple[Mapping[str, Any], ...] = ()
+    """The arguments, by name, of examples and calls that are taken as allowed."""
+    any_order: str = ""
+    """The sentence that leaves the order of results open, if one does."""
     notes: tuple[str, ...] = ()
 
 
@@ -86,12 +93,16 @@ def load_stub(
     if needs_docstring and not target.docstring:
         raise BadStub(f"expected a docstring that says what {target.entry_point} shall do, found none; write one")
     loading = Loading(target, candidates)
-    conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters])
+    conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters], sentences=True)
     loading.take_examples(examples)
     loading.take_calls()
     types = loading.types(typed=typed)
+    conditions = conditions.with_docstring(
+        loading.parameters, loading.allowed_calls, raises=bool(loading.exceptions - {"TypeError"})
+    )
     columns = columns_in(target.docstring, loading.codes, loading.values) if loading.has_frames else {}
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
+    any_order = order_is_free(target.docstring)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
     packages = set(preamble.libraries) | {p for code in candidates for p in packages_in(code) if p in LIBRARIES}
     packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
@@ -102,7 +113,19 @@ def load_stub(
         documented_exceptions=loading.exceptions,
         columns=columns,
         libraries=tuple(dict.fromkeys([*sorted(packages), *allow_imports])),
-        notes=(*loading.notes, *conditions.notes, *preamble.notes),
+        conditions=conditions,
+        allowed_calls=tuple(loading.allowed_calls),
+        any_order=any_order,
+        notes=(
+            *loading.notes,
+            *conditions.notes,
+            *(
+                [f'the order of results does not count: "{any_order}" (it does with --equality strict)']
+                if any_order
+                else []
+            ),
+            *preamble.notes,
+        ),
     )
 
 
@@ -198,6 +221,12 @@ class Loading:
                     found += self.caller.seeds(tree.body)
                     break
         return found
+
+    @property
+    def allowed_calls(self) -> list[dict[str, Any]]:
+        """The arguments of examples that do not state an exception, by name; of other calls where there are none."""
+        given = [text for e in self.examples if not e.exception for text in self.caller.seeds(tree_of(e.source).body)]
+        return [self._named(text) for text in dict.fromkeys(given or ([] if self._given else self._mined))]
 
     @property
     def values(self) -> list[Any]:

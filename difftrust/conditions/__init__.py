@@ -1,0 +1,1 @@
+"""What docstrings allow, read by one grammar: sentences become predicates over the parameters."""

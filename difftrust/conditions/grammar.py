@@ -1,0 +1,513 @@
+"""The grammar of conditions: a part of a sentence, as tokens, becomes an expression over the parameters."""
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib import resources
+from typing import Any, Final
+
+from lark import Lark, LarkError, Token, Transformer, Tree, v_args
+from lark.exceptions import VisitError
+
+from difftrust.conditions.predicates import negated
+from difftrust.conditions.shapes import Shape
+from difftrust.conditions.tokens import Tokens
+from difftrust_core.languages.python.syntax import expression
+
+Phrase = Callable[[str, Shape], str]
+"""What is said of a value: from its text and shape to a condition, "" where nothing is said."""
+Aim = Callable[[Phrase], str]
+"""What it is said of: from a phrase to a condition over the parameters."""
+STARTS: Final = ("statement", "field", "given", "raised", "loose")
+_FITS: Final = {
+    "number": {"number"}, "order": {"number", "moment"}, "size": {"list", "text", "dict"}, "items": {"list", "dict"},
+    "chars": {"text"}, "row": {"list"}, "rows": {"list"}, "text": {"text"}, "keys": {"dict", "table"},
+    "any": {"number", "moment", "text", "flag"},
+}  # fmt: skip
+"""Of what kinds of values a relation can be said as a whole; of a list it is said of each item otherwise."""
+_NOUNS: Final = {
+    "NUMBER": {"number", "moment"}, "TEXT": {"text"}, "LIST": {"list"}, "DICT": {"dict"}, "MATRIX": {"list"},
+    "CHAR": {"text"}, "ROW": {"list"},
+}  # fmt: skip
+_MADE: Final = {"NUMBER": "number", "TEXT": "text", "CHAR": "text", "DICT": "dict"}
+_VARIABLES: Final = ("x", "y", "z", "item", "each")
+
+
+class Unread(Exception):
+    """A part of a sentence is none of the grammar's, or says nothing that can be."""
+
+
+class _OfWhole(Unread):
+    """A relation is said of items that only their list can have: "distinct integers"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """The parameters of a function by name, and the one that a section is about."""
+
+    shapes: dict[str, Shape]
+    subject: str = ""
+
+
+@dataclass(frozen=True)
+class _Relation:
+    kind: str
+    meaning: str
+
+
+@cache
+def _grammar() -> tuple[Lark, list[_Relation]]:
+    """Return the parser, and the relations by their numbers in it."""
+    folder = resources.files(__package__ or "")
+    relations, rules = list[_Relation](), dict[str, list[str]]()
+    for line in (folder / "relations.txt").read_text(encoding="utf-8").splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        place, kind, *words, meaning = re.split(r"\s+\|\s*|\s*\|\s+", line)
+        rule = "compare" if (place, kind) == ("post", "order") else "related" if place == "post" else place
+        rules.setdefault(rule, []).append(f"{' | '.join(f'{w} -> r{len(relations)}' for w in _outer(words))}")
+        relations.append(_Relation(kind, meaning))
+    text = (folder / "grammar.lark").read_text(encoding="utf-8")
+    text += "".join(f"\n{rule}: {' | '.join(parts)}" for rule, parts in rules.items())
+    return Lark(text, parser="earley", lexer="basic", start=list(STARTS), ambiguity="resolve"), relations
+
+
+def _outer(parts: Sequence[str]) -> list[str]:
+    """Join again what stands within parentheses."""
+    found: list[str] = []
+    for part in filter(None, map(str.strip, parts)):
+        if found and found[-1].count("(") - found[-1].count('"("') > found[-1].count(")") - found[-1].count('")"'):
+            found[-1] += f"|{part}"
+        else:
+            found.append(part)
+    return found
+
+
+def read(tokens: Tokens, start: str, names: Names) -> str:
+    """Return the condition that some tokens are, "" where they say nothing of values. Raises Unread."""
+    parser, _ = _grammar()
+    try:
+        tree = parser.parse(" ".join(tokens.words), start=start)
+        return str(_Reader(tokens, names).transform(tree))
+    except VisitError as e:
+        raise (e.orig_exc if isinstance(e.orig_exc, Unread) else Unread(str(e.orig_exc))) from None
+    except (LarkError, RecursionError) as e:
+        raise Unread(type(e).__name__) from None
+
+
+@v_args(inline=True)
+class _Reader(Transformer[Token, Any]):
+    """Makes a condition of a tree, from the leaves up: phrases of what is said, aims of what it is said of."""
+
+    def __init__(self, tokens: Tokens, names: Names):
+        super().__init__()
+        self._values, self._names = tokens.values, names
+
+    def __default__(self, data: Any, children: list[Any], meta: Any) -> Any:
+        if re.fullmatch(r"r\d+", str(data)):
+            found = _grammar()[1][int(str(data)[1:])]
+            meaning = found.meaning
+            for n, value in enumerate(c for c in children if isinstance(c, str)):
+                meaning = meaning.replace(f"${n}", value)
+            return meaning if found.kind == "" else partial(self._relation, found.kind, meaning)
+        return children[0] if len(children) == 1 else Tree(data, children)
+
+    def __default_token__(self, token: Token) -> Any:
+        return self._values.get(str(token), token)
+
+    # What is said.
+
+    def _relation(self, kind: str, meaning: str, of: str, shape: Shape) -> str:
+        fits = _FITS[kind]
+        if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
+            raise _OfWhole(f"{kind} of {shape.kind}")
+        if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any")):
+            return _put(meaning, of)
+        if shape.kind in ("any", "item") and kind != "rows":
+            return _put(meaning, of)
+        if shape.kind == "list" and kind not in ("keys", "rows"):
+            return self._all(of, partial(self._relation, kind, meaning), shape.items)
+        if shape.kind == "dict" and kind in ("number", "order", "text") and shape.value:
+            return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
+        raise Unread(f"{kind} of {shape.kind}")
+
+    def _all(self, of: str, phrase: Phrase, item: Shape, name: str = "all") -> str:
+        free = {n.id for n in ast.walk(expression(of)) if isinstance(n, ast.Name)} | set(self._names.shapes)
+        variable = next(v for v in _VARIABLES if v not in free)
+        try:
+            inner = phrase(variable, Shape("item") if item.kind == "any" else item)
+        except _OfWhole:
+            return phrase(of, Shape("list", item))
+        return f"{name}(({inner} for {variable} in {of}))" if inner else ""
+
+    def both(self, *parts: Any) -> Phrase:
+        phrases = [part for part in parts if callable(part)]
+        return lambda of, shape: _joined("and", [phrase(of, shape) for phrase in phrases])
+
+    def either(self, *parts: Any) -> Phrase:
+        phrases = [part for part in parts if callable(part)]
+
+        def said(of: str, shape: Shape) -> str:
+            found = [phrase(of, shape) for phrase in phrases]
+            return _joined("or", found) if all(found) else ""
+
+        return said
+
+    def maybe_not(self, *parts: Any) -> Phrase:
+        return self.denies(parts[-1]) if len(parts) > 1 else parts[-1]
+
+    said = maybe_not
+
+    def denies(self, phrase: Phrase) -> Phrase:
+        def said(of: str, shape: Shape) -> str:
+            found = phrase(of, shape)
+            if not found:
+                raise Unread("nothing is denied")
+            return ast.unparse(negated(expression(found)))
+
+        return said
+
+    def np(self, *parts: Any) -> Phrase:
+        """Say something of a value that a noun with words before and behind it names."""
+        noun = next(p for p in parts if not callable(p))
+        phrases = [p for p in parts if callable(p)]
+
+        def said(of: str, shape: Shape) -> str:
+            return _joined("and", [phrase(of, _named(shape, noun)) for phrase in phrases])
+
+        return said
+
+    def np_of(self, *parts: Any) -> Phrase:
+        """The same of a noun whose items are named too: "sorted list of positive integers"."""
+        place = next(i for i, p in enumerate(parts) if not callable(p))
+        noun, before = parts[place], [p for p in parts[:place] if callable(p)]
+        inner, *after = [p for p in parts[place + 1 :] if callable(p)]
+        if noun not in ("LIST", "DICT", "MATRIX", "TEXT", "ROW"):
+            raise Unread(f"{noun} of something")
+
+        def said(of: str, shape: Shape) -> str:
+            shape = _named(shape, noun)
+            item = shape.items if shape.kind != "dict" else Shape()
+            found = [phrase(of, shape) for phrase in before]
+            each = self._all(of, inner, item)
+            return _joined("and", [*found, each, *(phrase(of, shape) for phrase in after)])
+
+        return said
+
+    inner = np
+    inner_of = np_of
+
+    def no_repeats(self) -> str:
+        return self.phrased(self.repeats())
+
+    def repeats(self) -> Phrase:
+        return partial(self._relation, "row", "any((a in _[:i] for i, a in enumerate(_)))")
+
+    def characters(self, chars: str) -> Phrase:
+        return partial(self._relation, "text", f"any(({chars} for c in _))")
+
+    def said_code(self, code: str) -> Phrase:
+        return lambda of, shape: code
+
+    def only_chars(self, chars: str) -> str:
+        return self.phrased(partial(self._relation, "text", f"all(({chars} for c in _))"))
+
+    def same_rows(self, *_: Any) -> str:
+        phrase = partial(self._relation, "rows", "all((len(row) == len(_[0]) for row in _))")
+        return self.by_kind("MATRIX")(phrase)
+
+    def only_items(self, inner: Phrase) -> Phrase:
+        return lambda of, shape: self._all(of, inner, _listed(shape).items)
+
+    def some_items(self, inner: Phrase) -> Phrase:
+        return lambda of, shape: self._all(of, inner, _listed(shape).items, "any")
+
+    def no_items(self, *inner: Phrase) -> Phrase:
+        return self.denies(self.some_items(inner[-1]))
+
+    # Sizes.
+
+    def sizing(self, *parts: Any) -> Phrase:
+        phrase = next(p for p in parts if callable(p))
+        return self._of_size(phrase, "size")
+
+    def counted(self, phrase: Phrase, unit: str) -> Phrase:
+        kind = "size" if unit == "long" else "chars" if unit in ("CHAR", "DIGIT", "letter") else "items"
+        return self._of_size(phrase, kind)
+
+    def counted_more(self, *parts: Any) -> Phrase:
+        return self.counted(partial(self._relation, "order", f"_ > {parts[-2]}"), parts[-1])
+
+    def counted_less(self, *parts: Any) -> Phrase:
+        return self.counted(partial(self._relation, "order", f"_ < {parts[-2]}"), parts[-1])
+
+    def _of_size(self, phrase: Phrase, kind: str) -> Phrase:
+        return lambda of, shape: self._relation(kind, phrase("len(_)", Shape("number")), of, shape)
+
+    def exact(self, *value: str) -> Phrase:
+        return partial(self._relation, "any", f"_ == {value[-1] if value else 1}")
+
+    # Values.
+
+    def length_value(self, *parts: str) -> str:
+        return f"len({parts[-1]})"
+
+    def members(self, *values: str) -> str:
+        return values[0] if values[0].startswith("(") else f"({', '.join(values)},)"
+
+    def charset(self, *chars: str) -> str:
+        return _joined("or", list(chars))
+
+    def size(self, *parts: Any) -> None: ...
+
+    ascending = descending = within = more = less = minimum = maximum = pattern = format = shape = things = letter = (
+        size
+    )
+
+    # What it is said of.
+
+    def whole(self, *parts: Any) -> Aim:
+        name = str(next(p for p in parts if p is not None))
+        return self._aim(name, self._names.shapes[name])
+
+    def _aim(self, text: str, shape: Shape) -> Aim:
+        aim: Any = lambda phrase: phrase(text, shape)  # noqa: E731
+        aim.text, aim.shape = text, shape
+        return aim  # type: ignore[no-any-return]
+
+    def number_of(self, name: str) -> Aim:
+        return self.length(self.whole(name))
+
+    def required_keys(self, keys: str) -> str:
+        keys = keys if keys.startswith("(") else f"({keys},)"
+        return self.by_kind("DICT")(partial(self._relation, "keys", f"set({keys}) <= set(_)"))
+
+    def every_key(self) -> Aim:
+        return self._each(self.by_kind("DICT"))
+
+    def several(self, *names: str) -> Aim:
+        aims = [self.whole(name) for name in names]
+        return lambda phrase: _joined("and", [aim(phrase) for aim in aims])
+
+    def kind(self, *word: str) -> str:
+        return str(word[-1])
+
+    noun = unit = kind
+
+    def by_kind(self, kind: str) -> Aim:
+        found = self._of_kind(kind)
+        if len(found) == 1:
+            return self.whole(found[0])
+        raise Unread(f"{len(found)} parameters are meant by {kind}")
+
+    def _of_kind(self, kind: str) -> list[str]:
+        """Return the parameters that a noun may name; the subject of the section first of all."""
+        shapes, subject = self._names.shapes, self._names.subject
+        if subject:
+            if kind in ("INPUT", "ITEM") or shapes[subject].kind in ("any", *_NOUNS.get(kind, ())):
+                return [subject]
+            raise Unread(f"{subject} is no {kind}")
+        if kind == "INPUT":
+            return list(shapes)
+        return [n for n, shape in shapes.items() if shape.kind in _NOUNS.get(kind, ())]
+
+    def each_item(self, name: str) -> Aim:
+        return self._each(self.whole(name))
+
+    def each_of(self, *parts: Any) -> Aim:
+        owner = parts[-1] if callable(parts[-1]) else self.subject()
+        return self._each(owner)
+
+    def any_of_them(self, *parts: Any) -> Aim:
+        return self._each(parts[-1], "any")
+
+    def _each(self, aim: Any, name: str = "all") -> Aim:
+        listed = _listed(aim.shape)
+        return lambda phrase: self._all(aim.text, phrase, listed.items, name)
+
+    def each_kind(self, *parts: Any) -> Aim:
+        return self._every(str(parts[-1]), "all")
+
+    def any_kind(self, kind: str) -> Aim:
+        return self._every(kind, "any")
+
+    def _every(self, kind: str, name: str) -> Aim:
+        """Aim at every item of the one list whose items a noun names, or at all parameters of a kind."""
+        fits, shapes = _NOUNS.get(kind, set()), self._names.shapes
+        named = [self._names.subject] if self._names.subject else list(shapes)
+        lists = [n for n in named if shapes[n].kind == "list" and shapes[n].items.kind in {*fits, "any"}]
+        lists = lists if fits else [n for n in named if shapes[n].kind == "list"]
+        dicts = [n for n in named if shapes[n].kind == "dict"]
+        if kind in ("INPUT", "NUMBER") and not lists and len(dicts) == 1:
+            return self.values_of(self.whole(dicts[0]))
+        if kind == "CHAR":
+            lists = [n for n in named if shapes[n].kind == "text"]
+        if len(lists) == 1:
+            return self._each(self.whole(lists[0]), name)
+        several = [n for n in named if shapes[n].kind in fits]
+        if lists or kind in ("ITEM", "INPUT") or len(several) < 2:
+            raise Unread(f"each {kind}")
+        word = "and" if name == "all" else "or"
+        return lambda phrase: _joined(word, [phrase(n, shapes[n]) for n in several])
+
+    def length(self, *parts: Any) -> Aim:
+        owner: Any = parts[-1] if callable(parts[-1]) else self.subject()
+        return lambda phrase: self._of_size(phrase, "size")(owner.text, owner.shape)
+
+    def subject(self) -> Aim:
+        if not self._names.subject:
+            raise Unread("it")
+        return self.whole(self._names.subject)
+
+    def whole_each(self, owner: Any) -> Aim:
+        return self._each(owner)
+
+    def values_of(self, owner: Any) -> Aim:
+        return lambda phrase: self._all(f"{owner.text}.values()", phrase, owner.shape.value or Shape())
+
+    # Whole sentences.
+
+    def stated(self, aim: Aim, *phrases: Phrase) -> str:
+        return aim(self.both(*phrases))
+
+    def bare(self, name: str, phrase: Phrase) -> str:
+        return self.whole(name)(phrase)
+
+    def each_phrased(self, *parts: Any) -> str:
+        return self._each(self.subject())(parts[-1])
+
+    def phrased(self, phrase: Phrase) -> str:
+        return self.subject()(phrase)
+
+    def coded(self, *parts: Any) -> str:
+        return str(parts[-1])
+
+    def different(self, *names: Any) -> str:
+        return self._pair(names, "{} != {}")
+
+    def same_size(self, *names: Any) -> str:
+        return self._pair(names, "len({}) == len({})")
+
+    def other_size(self, *names: Any) -> str:
+        return self._pair(names, "len({}) != len({})")
+
+    def _pair(self, names: Sequence[Any], form: str) -> str:
+        return form.format(*[name for name in names if isinstance(name, str) and name in self._names.shapes])
+
+    def all_same_size(self, *_: Any) -> str:
+        found = [n for n, shape in self._names.shapes.items() if shape.kind in ("list", "text")]
+        if len(found) != 2:
+            raise Unread("both")
+        return f"len({found[0]}) == len({found[1]})"
+
+    def denied(self, phrase: Any) -> str:
+        return self._allowance(self.denies(lambda of, shape: _quantified(phrase(of, shape), "any")))
+
+    def allowed(self, phrase: Any) -> str:
+        return self._allowance(lambda of, shape: _quantified(phrase(of, shape), "all"))
+
+    def phrased_not(self, phrase: Phrase) -> str:
+        return self.phrased(self.denies(phrase))
+
+    def _allowance(self, phrase: Phrase) -> str:
+        """Return what holds where something is allowed or not, of the one parameter of which it can be said."""
+        named = [self._names.subject] if self._names.subject else list(self._names.shapes)
+        found = []
+        for name in named:
+            try:
+                found.append(phrase(name, self._names.shapes[name]))
+            except Unread:
+                continue
+        if len(found) != 1:
+            raise Unread("of several")
+        return found[0]
+
+    def loose(self, *_: Any) -> str:
+        return "order"
+
+    def nothing(self) -> str:
+        raise Unread("both")
+
+    def given(self, phrase: Phrase) -> str:
+        """Return what holds of the one parameter that a noun with words around it may name."""
+        return self._given(phrase, 1)
+
+    def given_form(self, *parts: Any) -> str:
+        return self._given(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"), 1)
+
+    def given_counted(self, phrase: Phrase, unit: str) -> str:
+        return self._given(self.counted(phrase, unit), 1)
+
+    def given_many(self, *parts: Any) -> str:
+        n = int(parts[0]) if len(parts) > 1 and parts[0].isdecimal() else 2
+        if n < 2:
+            raise Unread("one")
+        return self._given(parts[-1], n)
+
+    def _given(self, phrase: Any, n: int) -> str:
+        found = []
+        for name, shape in self._names.shapes.items():
+            try:
+                if shape.kind != "any":
+                    found.append(phrase(name, shape))
+            except Unread:
+                continue
+        if len(found) != n:
+            raise Unread(f"{n} parameters")
+        return _joined("and", found)
+
+    def any_of(self, *conditions: Any) -> str:
+        return _joined("or", [c for c in conditions if isinstance(c, str)])
+
+    def or_also(self, *_: Any) -> str:
+        raise Unread("or")
+
+
+def _quantified(text: str, name: str) -> str:
+    """Return a condition on items that is said of all of them, or of any."""
+    match expression(text or "None"):
+        case ast.Call(func=ast.Name(id="any" | "all"), args=[ast.GeneratorExp(generators=[ast.comprehension()])]):
+            return name + text[3:] if "enumerate" not in text else text
+    return text
+
+
+def _put(meaning: str, of: str) -> str:
+    """Return a relation with a value in its place."""
+    return ast.unparse(_Put(of).visit(expression(meaning)))
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, of: str):
+        self._of = of
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return expression(self._of) if node.id == "_" else node
+
+
+def _joined(word: str, parts: Sequence[str]) -> str:
+    """Return conditions joined by "and" or "or", one alone as it is; what says nothing is left out."""
+    told = list(dict.fromkeys(filter(None, parts)))
+    if len(told) < 2:
+        return "".join(told)
+    op = ast.And() if word == "and" else ast.Or()
+    return ast.unparse(ast.BoolOp(op=op, values=[expression(part) for part in told]))
+
+
+def _named(shape: Shape, noun: str) -> Shape:
+    """Return the shape of a value that a noun names too. Raises Unread where they contradict each other."""
+    fits = _NOUNS.get(noun, set())
+    if not fits or shape.kind in fits:
+        return shape
+    if shape.kind in ("any", "item"):
+        return replace(shape, kind=_MADE.get(noun, "list"), item=Shape("list") if noun == "MATRIX" else shape.item)
+    if shape.kind == "list" and noun in ("NUMBER", "TEXT") and shape.items.kind in {*fits, "any"}:
+        return shape
+    raise Unread(f"{noun} of {shape.kind}")
+
+
+def _listed(shape: Shape) -> Shape:
+    if shape.kind in ("list", "any", "item", "dict", "text"):
+        return shape
+    raise Unread(f"items of {shape.kind}")

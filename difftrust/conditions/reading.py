@@ -1,0 +1,304 @@
+"""The conditions of a function as its docstring states them: what was read, and the sentences that could not be."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from typing import Any, Final
+
+from difftrust.conditions.grammar import Names, Unread, read
+from difftrust.conditions.predicates import Predicate, negated
+from difftrust.conditions.sections import Passage, Sections
+from difftrust.conditions.shapes import Shape
+from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
+from difftrust_core.languages.python.syntax import expression
+
+_CUTS: Final = frozenset({",", ";", "(", ")", ":", ".", "-", "and", "which", "that", "but"})
+_BARE: Final = _CUTS - {"and", "but", "which", "that"}
+_LONGEST, _MOST_CUTS = 40, 5
+"""Tokens of a part that is parsed; pieces between cuts that are tried together."""
+_DUTIES: Final = words_of("duties")
+_LIMITS: Final = words_of("limits")
+_ALTERS: Final = words_of("alters")
+_BEHAVIOUR: Final = words_of("behaviour")
+_RESULTS: Final = words_of("results")
+_QUESTIONS: Final = words_of("questions")
+_MEASURES: Final = words_of("measures")
+_MODALS: Final = frozenset(("must", "should", "shall", "need"))
+_CONDITIONAL: Final = frozenset(("if", "when", "unless", "where", "while", "without"))
+_VERBS: Final = frozenset(("have", "contain", "consist", "start", "end"))
+_GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consist", "can", "not"))
+"""First words of a part that is about the parameter named before."""
+_EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
+_OF_RESULTS: Final = frozenset(
+    ("return", "yield", "yields", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
+)
+_BEFORE_GIVEN: Final = words_of("before_given")
+_JUDGES = re.compile(r"\b(?:in)?valid(?:ate|ates|ity)?\b|\bwhether\b|\b(?:true|false)\b", re.IGNORECASE)
+"""A text about what is valid: its plain statements are not on what is allowed."""
+_OPTIONAL = re.compile(
+    r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
+    r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\b(?:optional|defaults? (?:to|is|=|:)?\s*[^\s,;)]+)",
+    re.IGNORECASE,
+)
+_ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadSentence:
+    """A sentence in the language of conditions that yields no predicate."""
+
+    text: str
+    names: frozenset[str]
+    """The parameters that it may speak of."""
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a docstring allows."""
+
+    predicates: tuple[Predicate, ...] = ()
+    unread: tuple[UnreadSentence, ...] = ()
+
+    def of(self, *origins: str) -> tuple[Predicate, ...]:
+        """Return the predicates of some origins."""
+        return tuple(each for each in self.predicates if each.origin in origins)
+
+
+def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
+    """Return what a docstring allows its arguments; ``shapes``: of the parameters, in their order."""
+    predicates: dict[tuple[str, str], Predicate] = {}
+    unread: dict[str, UnreadSentence] = {}
+    for passage in Sections(docstring).passages() if shapes else ():
+        if passage.origin == "requires" and is_expression(passage.text):
+            continue
+        for sentence in passage.sentences:
+            found, left = _Sentence(sentence, passage, shapes).read()
+            for text in found:
+                made = _guarded(text, shapes)
+                origin = "raises" if passage.origin == "raises" else "docstring"
+                predicates.setdefault((made, origin), Predicate(text=made, sentence=sentence, origin=origin))
+            if left is not None:
+                unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
+    return Reading(predicates=tuple(predicates.values()), unread=tuple(unread.values()))
+
+
+def order_is_free(docstring: str) -> str:
+    """Return the sentence that leaves the order of the results open, "" where none does."""
+    for passage in Sections(docstring).results():
+        for sentence in passage.sentences:
+            found = _Sentence(sentence, passage, {})
+            if found.leaves_order_open():
+                return sentence
+    return ""
+
+
+def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
+    """Return a condition that lets None through where a parameter takes it."""
+    names = {node.id for node in ast.walk(expression(text)) if isinstance(node, ast.Name)}
+    for name in (n for n in shapes if n in names and shapes[n].may_be_none and f"{n} is " not in text):
+        text = (
+            f"{name} is None or {text}"
+            if " is None or " in text or " or " not in text
+            else f"{name} is None or ({text})"
+        )
+    return text
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Return the words of the grammar."""
+    folder = resources.files(__package__ or "")
+    texts = [(folder / name).read_text(encoding="utf-8") for name in ("grammar.lark", "relations.txt")]
+    return frozenset(word for text in texts for word in re.findall(r'"([^"\s]+)"', text))
+
+
+class _Sentence:
+    """One sentence on its way to conditions."""
+
+    def __init__(self, text: str, passage: Passage, shapes: Mapping[str, Shape]):
+        self._passage, self._shapes = passage, dict(shapes)
+        self._judges = passage.origin == "prose" and bool(_JUDGES.search(passage.text))
+        is_field = passage.origin in ("field", "type") and passage.subject in shapes
+        self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "")
+        plain = _OPTIONAL.sub("", text).strip().rstrip(".")
+        if passage.origin == "raises":
+            plain = _ON_ERROR.sub("if ", plain)
+        self._tokens = tokens_of(plain, list(shapes))
+        self._words = self._tokens.words
+
+    def read(self) -> tuple[list[str], frozenset[str] | None]:
+        """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
+        origin = self._passage.origin
+        if origin == "raises":
+            return self._of_exception()
+        if origin in ("field", "type") and not self._names.subject:
+            return [], None
+        if origin == "prose" and (set(self._words) & _BEHAVIOUR or not self._speaks(self._words)):
+            found = self._of_nouns()
+            return found, (self._mentioned() if not found and self._is_duty(self._words) else None)
+        starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
+        found, left = self._cover(starts)
+        speaks = self._is_duty if origin == "prose" else self._speaks
+        if any(set(part) & _ALTERS for part in left) and (found or speaks(self._words)):
+            return [], self._mentioned()
+        if any(speaks(part) for part in left):
+            return found, self._mentioned()
+        return found, None
+
+    def leaves_order_open(self) -> bool:
+        """Tell whether a sentence on results says that their order does not matter."""
+        words = self._words
+        is_result = self._passage.origin == "returns" or set(words) & _OF_RESULTS
+        if "order" not in words or not is_result or set(words) & {"not"} & {*words[:1]}:
+            return False
+        starts = [i for i, word in enumerate(words) if word in ("in", "any", "order", "arbitrary")]
+        spans = (words[i:end] for i in starts for end in range(i + 2, min(len(words), i + 8) + 1))
+        return any("order" in span and self._attempt(span, ("loose",)) for span in spans)
+
+    def _speaks(self, words: Sequence[str]) -> bool:
+        """Tell whether words are in the language of conditions, and of an argument."""
+        said = set(words)
+        if self._passage.origin in ("field", "type", "requires"):
+            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+", w) for w in words)
+            return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
+        has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
+        is_plain = not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "contain", "have"}
+        return has_code or self._is_duty(words) or bool(is_plain)
+
+    def _is_duty(self, words: Sequence[str]) -> bool:
+        """Tell whether words in prose say what an argument has to be."""
+        said = set(words)
+        if said & _OF_RESULTS or not self._mentioned():
+            return False
+        if said & {"assume", "require"}:
+            return True
+        named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
+        for i, (word, after) in enumerate(pairwise(words)):
+            is_target = re.fullmatch(r"[PI]\d+|[A-Z]+", word) is not None
+            is_modal = after in _MODALS or (after in ("can", "may") and "not" in words[i : i + 3])
+            if (is_target and is_modal) or (named and word in _MODALS and after != "not"):
+                return True
+            verb = i if word == "be" else i - 1
+            is_of_target = verb > 0 and words[verb] == "be" and re.fullmatch(r"[PI]\d+|[A-Z]+", words[verb - 1])
+            if after in _DUTIES and is_of_target:
+                return True
+            is_plain = not self._judges and not said & _CONDITIONAL
+            is_definite = not i or words[i - 1] in ("the", "each", "every", "both", "and", "INPUT")
+            has_limit = bool(set(words[i:]) & _LIMITS) or any(w[0] in "VQL" and w[1:].isdigit() for w in words[i + 2 :])
+            if is_target and (after == "be" or (is_definite and after in _VERBS)) and has_limit and is_plain:
+                return True
+        return False
+
+    def _mentioned(self) -> frozenset[str]:
+        if self._names.subject:
+            return self._tokens.names | {self._names.subject}
+        nouns = {"TEXT": "text", "LIST": "list", "NUMBER": "number", "DICT": "dict", "MATRIX": "list", "CHAR": "text"}
+        kinds = {nouns[word] for word in self._words if word in nouns}
+        named = {name for name, shape in self._shapes.items() if {shape.kind, shape.items.kind} & kinds}
+        everything = set(self._shapes) if {"INPUT", "ITEM", "duplicate"} & set(self._words) else set()
+        return self._tokens.names or frozenset(named or everything)
+
+    def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
+        """Return the condition that some words are, "" where they say nothing, None where they are not read."""
+        strange = [i for i, w in enumerate(words) if w not in _vocabulary() and not re.fullmatch(r"[A-Z]\d+", w)]
+        if self._passage.origin == "field" and len(words) > 2 and strange in ([0], [1]) and words[strange[0]].isalpha():
+            words, strange = (*words[: strange[0]], "INPUT", *words[strange[0] + 1 :]), []  # "probability in [0, 1]"
+        if not 0 < len(words) <= _LONGEST or strange:
+            return None
+        names = self._names
+        if not names.subject and words[0] in _GOES_ON:
+            before = self._words[: self._words.index(words[0])]
+            named = [self._tokens.values[w] for w in before if re.fullmatch(r"P\d+", w)]
+            if len(set(named)) == 1:
+                names, starts = Names(shapes=self._shapes, subject=named[0]), ("field",)
+        for start in starts:
+            try:
+                return read(Tokens(words, self._tokens.values), start, names)
+            except Unread:
+                continue
+        return None
+
+    def _cover(self, starts: Sequence[str]) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Return the conditions of the longest parts that are read, and the pieces that are not."""
+        words = self._words
+        cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS), len(words)]
+        found, left, at = list[str](), list[tuple[str, ...]](), 0
+        before: tuple[str, ...] = ()
+        while at < len(cuts) - 1:
+            for end in range(min(len(cuts) - 1, at + _MOST_CUTS), at, -1):
+                part = _trimmed(words[cuts[at] + 1 : cuts[end]])
+                goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
+                text = "" if not part else None if goes_on else self._attempt(part, starts)
+                if text is not None:
+                    found += [text] if text else []
+                    at, before = end, part or before
+                    break
+            else:
+                left.append(words[max(0, cuts[at]) : cuts[at + 1]])
+                at += 1
+        return found, left
+
+    def _of_exception(self) -> tuple[list[str], frozenset[str] | None]:
+        if not self._words or self._words[0] != "if" or self._passage.subject == "TypeError":
+            return [], None
+        text = self._attempt(_trimmed(self._words[1:]), ("raised",))
+        if text:
+            return [ast.unparse(negated(expression(text)))], None
+        return [], self._mentioned() or None
+
+    def _of_nouns(self) -> list[str]:
+        """Return what words around nouns say of arguments: "the median of a non-empty list"."""
+        words, found = self._words, list[str]()
+        for at, word in enumerate(words):
+            before = words[at - 1] if at else "return"
+            is_form = word[0] == "F" and before not in _RESULTS
+            is_object = at == 1 and before not in _RESULTS and before.isalpha()
+            if is_form and not set(words) & _QUESTIONS:
+                found += filter(None, [self._attempt((word,), ("given",))])
+            elif (before in _BEFORE_GIVEN or is_object) and (
+                word in ("a", "an", "both") or (before == "in" and word == "the") or re.fullmatch(r"V\d+", word)
+            ):
+                found += self._given_at(at)
+        return found
+
+    def _given_at(self, at: int) -> Iterator[str]:
+        words, known = self._words, _vocabulary()
+        end = at
+        while (
+            end < min(len(words), at + 16)
+            and words[end] not in ("that", "which")
+            and (words[end] in known or re.fullmatch(r"[A-Z]\d+", words[end]))
+        ):
+            end += 1
+        if not set(words[at:end]) & _LIMITS and words[at][0] != "V":
+            return
+        for stop in range(end, at + 1, -1):
+            if words[stop : stop + 1] and words[stop] in _ALTERS:
+                continue
+            if text := self._attempt(words[at:stop], ("given",)):
+                yield text
+                return
+
+
+def _trimmed(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words without what stands between parts at their ends; brackets that belong to an interval stay."""
+    ends = _BARE | {"and", "but", "that", "which", "where", "it"}
+    while words and words[0] in ends | {"assume", "require", "ensure", "note", "such"} and words[0] not in ("(",):
+        words = words[1:]
+    while words and words[-1] in ends - {")"}:
+        words = words[:-1]
+    if words and words[0] == "(" and ")" not in words and "]" not in words:
+        return _trimmed(words[1:])
+    if words and words[-1] == ")" and "(" not in words and "[" not in words:
+        return _trimmed(words[:-1])
+    return words
+
+
+def contradicted(predicate: Predicate, calls: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a call that is known to be allowed breaks a condition."""
+    return any(predicate.holds(values) is False for values in calls)

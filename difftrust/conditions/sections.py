@@ -1,0 +1,156 @@
+"""A docstring in its parts: what it says of each parameter, of exceptions, under "Requires", and in prose."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from docstring_parser import (
+    Docstring,
+    DocstringParam,
+    DocstringRaises,
+    DocstringReturns,
+    ParseError,
+    google,
+    numpydoc,
+    rest,
+)
+
+_REQUIRES: Final = (
+    "Requires",
+    "Require",
+    "Assumes",
+    "Assumptions",
+    "Assumption",
+    "Preconditions",
+    "Precondition",
+    "Pre",
+)
+_TITLES: Final = "|".join(_REQUIRES)
+_IN_LINE = re.compile(rf"^([ \t]*)({_TITLES}):[ \t]+(\S.*)$", re.MULTILINE)
+_EXAMPLE = re.compile(r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
+_HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=~]{3,}\s*$)", re.MULTILINE)
+_BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+", re.MULTILINE)
+_RAISED = re.compile(r"\b(\w+(?:Error|Exception))`*\s+(?:is raised |will be raised )?((?:if|when)\b[^.;\n]+)")
+_END = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
+    r"|\n(?=\s*(?:[-*•+]|\d+[.)])\s)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A piece of text in which conditions may stand."""
+
+    text: str
+    origin: str = "prose"
+    """``prose``, ``field``, ``type``, ``requires`` or ``raises``."""
+    subject: str = ""
+    """The parameter that a field is about, the exception that is raised."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """Its sentences, each in one line."""
+        if self.origin in ("type",):
+            return [self.text.strip()]
+        parts = [re.sub(r"\s+", " ", _BULLET.sub("", part)).strip() for part in _END.split(self.text)]
+        return [part for part in parts if re.search(r"\w", part)]
+
+
+class Sections:
+    """A docstring, without its margin, as docstring_parser reads it, in the style of Google, NumPy or Sphinx."""
+
+    def __init__(self, docstring: str):
+        text = docstring.expandtabs()
+        self._in_line = [match[3] for match in _IN_LINE.finditer(text)]
+        self._plain = _EXAMPLE.sub("", _IN_LINE.sub("", text))
+
+    @cached_property
+    def _parsed(self) -> Docstring:
+        own = [google.Section(title, "requires", google.SectionType.SINGULAR) for title in _REQUIRES]
+        more = [numpydoc.Section(title, "requires") for title in _REQUIRES]
+        found = [Docstring()]
+        for parser in (
+            google.GoogleParser([*google.DEFAULT_SECTIONS, *own]).parse,
+            numpydoc.NumpydocParser([*numpydoc.DEFAULT_SECTIONS, *more]).parse,  # type: ignore[arg-type]
+            rest.parse,
+        ):
+            try:
+                found.append(parser(f".\n\n{self._plain}"))
+            except (ParseError, ValueError, IndexError, AttributeError, TypeError):
+                continue
+        return max(found, key=lambda each: len(each.meta))
+
+    @cached_property
+    def parameters(self) -> list[tuple[str, str, str]]:
+        """Name, type as it is written, and text of each parameter."""
+        found = []
+        for meta in self._parsed.meta:
+            if isinstance(meta, DocstringParam) and meta.args[:1] != ["attribute"]:
+                for name in re.findall(r"\w+", meta.arg_name or ""):
+                    found.append((name, meta.type_name or "", meta.description or ""))
+        types = dict(re.findall(r"^\s*:type\s+(\w+)\s*:\s*(.+)$", self._plain, re.MULTILINE))
+        return [(name, said or types.get(name, ""), text) for name, said, text in found]
+
+    @cached_property
+    def raises(self) -> list[tuple[str, str]]:
+        """Each exception with what is said of it."""
+        metas = [meta for meta in self._parsed.meta if isinstance(meta, DocstringRaises)]
+        return [(meta.type_name or "", meta.description or "") for meta in metas]
+
+    @cached_property
+    def requires(self) -> list[str]:
+        """The lines of the sections of conditions; one that goes on further in, or is open, is one."""
+        found = list(self._in_line)
+        for meta in self._parsed.meta:
+            if " ".join(meta.args[:1]).lower() in (
+                "requires",
+                "require",
+                "assumes",
+                "pre",
+                "precondition",
+                "preconditions",
+            ):
+                for line in filter(str.strip, (meta.description or "").splitlines()):
+                    text = _BULLET.sub("", line).strip()
+                    if found and (
+                        found[-1].count("(") > found[-1].count(")") or found[-1].endswith((",", "\\", " and", " or"))
+                    ):
+                        found[-1] += f" {text}"
+                    else:
+                        found.append(text)
+        return found
+
+    @cached_property
+    def prose(self) -> str:
+        """What stands outside of sections."""
+        if self._parsed.style is not None and "numpy" in str(self._parsed.style).lower():
+            said = [self._parsed.short_description, self._parsed.long_description]
+            said += [meta.description for meta in self._parsed.meta if meta.args[:1] == ["notes"]]
+            return "\n\n".join(filter(None, said))
+        paragraphs = [p for p in re.split(r"\n[ \t]*\n", self._plain) if p.strip()]
+        kept = [p for p in paragraphs if not p[:1].isspace() and not _HEADING.match(p)]
+        return "\n\n".join(
+            re.split(r"^\s*:\w+[^:\n]*:|^[A-Z][\w ]{2,25}:\s*$", p, maxsplit=1, flags=re.M)[0] for p in kept
+        )
+
+    def results(self) -> Iterator[Passage]:
+        """Iterate over the texts that speak of results."""
+        for meta in self._parsed.meta:
+            if isinstance(meta, DocstringReturns):
+                yield Passage(text=meta.description or "", origin="returns")
+        yield Passage(text=self.prose)
+
+    def passages(self) -> Iterator[Passage]:
+        """Iterate over the texts in which conditions may stand."""
+        for name, said, text in self.parameters:
+            yield Passage(text=said, origin="type", subject=name)
+            yield Passage(text=text, origin="field", subject=name)
+        for name, text in self.raises:
+            yield Passage(text=text, origin="raises", subject=name)
+        for line in self.requires:
+            yield Passage(text=line, origin="requires")
+        for match in _RAISED.finditer(self.prose):
+            yield Passage(text=match[2], origin="raises", subject=match[1])
+        yield Passage(text=self.prose)

@@ -1,0 +1,225 @@
+"""A sentence as tokens: words by their stem, nouns by what they name, and parameters, numbers and texts by value."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any, Final
+
+from difftrust_core.languages.python.syntax import expression
+
+_SCAN = re.compile(
+    r"``(?P<code2>[^`]+)``|`(?P<code>[^`]+)`"
+    r"|(?<![\w'\"])(?P<quote>'(?:[^'\\\n]|\\.){0,40}'|\"(?:[^\"\\\n]|\\.){0,40}\")(?!\w)"
+    r"|(?P<braces>\{[^{}]{1,200}\})"
+    r"|(?P<chain>[\w.()\[\]*+-]+(?:\s*[-+*%/]+\s*[\w.()\[\]]+)*(?:\s*(?:<=|>=|==|!=|<|>|≤|≥)\s*[\w.()\[\]*+-]+)+)"
+    r"|(?P<call>len\([A-Za-z_]\w*\))"
+    r"|(?P<form>\b(?:YYYY|yyyy|HH|hh|MM|DD|dd)(?:[-:/.T ]?(?:YYYY|MM|mm|DD|dd|HH|hh|SS|ss))+\b)"
+    r"|(?P<number>(?<![\w.])-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
+    r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
+)
+
+WORDS: Final[dict[str, Any]] = tomllib.loads(
+    (resources.files(__package__ or "") / "words.toml").read_text(encoding="utf-8")
+)
+
+
+def words_of(key: str) -> frozenset[str]:
+    """Return the words of one kind in ``words.toml``."""
+    return frozenset(WORDS[key].split())
+
+
+_STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
+_FILLERS: Final = words_of("fillers")
+_NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
+_JOINED: Final = [
+    (re.compile(pattern, re.IGNORECASE), to)
+    for pattern, to in (
+        (
+            r"\b(?:note:? (?:that )?)?(?:(?:you|we|one) (?:may|can|should) assume"
+            r"|it is (?:assumed|guaranteed|required))(?: that)?\b|\bassum(?:e|es|ing) that\b",
+            "assume",
+        ),
+        (r"\b(from \S+) up to\b", r"\1 to"),
+        (r"\bup to and including\b", "up to"),
+        (r"\b(to|up to) and including\b", r"\1"),
+        (r"\bnon[- ]?(negative|positive|zero|empty|decreasing|increasing)\b", r"non-\1"),
+        (r"\b(?:one|any) of\b", "one-of"), (r"\bcan(?:not|'t)\b", "can not"), (r"n't\b", " not"),
+        (r"\bnot (?:contain|include|have) any\b", "contain no"), (r"\(\s*((?:in|ex)clusive)\s*\)", r"\1"),
+        (r",\s*((?:in|ex)clusive)\b", r" \1"), (r"\binclusively\b|\bboth inclusive\b|\bincluded\b", "inclusive"),
+        (r"\blower case\b", "lowercase"), (r"\bupper case\b", "uppercase"), (r"\bboth ends inclusive\b", "inclusive"),
+        (r"\b(?:pairwise|mutually|all) (distinct|unique|different)\b", r"\1"), (r"\bno nan\b", "no nan"),
+        (r"\bstrict (ascending|increasing|descending|decreasing)\b", r"strictly \1"), (r"\bat[ -]least\b", "at least"),
+        (r"\bthe number of (?:elements|items|entries)\b", "length"), (r"\bdrawn from\b|\btaken from\b", "one-of"),
+        (r"\bnatural numbers?\b", "non-negative integer"), (r"\b(are|is) (?:all|both)\b", r"\1"),
+        (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
+        (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
+        (r"\bper cent\b", "percent"),
+    )
+]  # fmt: skip
+_FORMS: Final = {
+    "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A sentence in the words of the grammar, and the values that its placeholders stand for."""
+
+    words: tuple[str, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Of each placeholder (``P0``, ``V1``, ``Q2``, ...) the Python text; of ``P`` and ``I`` the parameter's name."""
+
+    def part(self, start: int, end: int) -> "Tokens":
+        """Return some of the words."""
+        return Tokens(self.words[start:end], self.values)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The parameters that are named."""
+        return frozenset(self.values[word] for word in self.words if re.fullmatch(r"[PI]\d+", word))
+
+
+def tokens_of(sentence: str, names: Sequence[str]) -> Tokens:
+    """Return a sentence as tokens; ``names``: the parameters."""
+    for pattern, to in _JOINED:
+        sentence = pattern.sub(to, sentence)
+    values: dict[str, str] = {}
+    words: list[str] = []
+    for kind, text in _tokens(sentence, list(names), words):
+        if len(kind) > 1:
+            words.append(text)
+            continue
+        key = next((k for k, v in values.items() if k[0] == kind and v == text), f"{kind}{len(values)}")
+        values[key] = text
+        words.append(key)
+    return Tokens(tuple(words), values)
+
+
+def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tuple[str, str]]:
+    for match in _SCAN.finditer(sentence):
+        kind, text = match.lastgroup or "", match[match.lastgroup or 0]
+        if kind in ("code", "code2", "call"):
+            yield _of_code(text.strip(), names)
+        elif kind == "quote":
+            yield from _of_quote(text)
+        elif kind == "braces":
+            yield _of_braces(text)
+        elif kind == "chain":
+            found = _condition(text.replace("≤", "<=").replace("≥", ">=").rstrip(".,)"), names)
+            if found and before[-1:] != ["if"]:
+                yield "C", found
+            else:
+                inner = re.split(r"(<=|>=|==|!=|<|>|≤|≥)", text)
+                for part in inner:
+                    yield from ([("symbol", part)] if part in "<=>=!=≤≥" and part else _tokens(part, names, before))
+        elif kind == "form":
+            yield "F", repr(form_of(text))
+        elif kind == "number":
+            yield "V", text.replace(",", "").replace("^", "**").replace("_", "")
+        elif kind == "word":
+            yield from _of_word(text, names, before, sentence[match.end() :].lstrip())
+        elif text not in "*\"'":
+            yield "symbol", {"–": "-", "—": ";", "..": ".."}.get(text, text)
+
+
+def _of_code(text: str, names: list[str]) -> tuple[str, str]:
+    """Return what stands between backticks: a parameter, a condition, a value, or a word."""
+    if text.strip("*") in names:
+        return "P", text.strip("*")
+    node = _parsed(text)
+    if isinstance(node, ast.Compare | ast.BoolOp) and _names_in(node) & {*names}:
+        return "C", ast.unparse(node)
+    if isinstance(node, ast.Constant) and node.value is None:
+        return "word", "none"
+    if isinstance(node, ast.Constant | ast.UnaryOp) and not isinstance(getattr(node, "value", ""), bool):
+        return ("Q" if isinstance(getattr(node, "value", None), str) else "V"), ast.unparse(node)
+    if node is not None and not isinstance(node, ast.Name) and _names_in(node) & {*names}:
+        return "V", ast.unparse(node)
+    return "word", "code"
+
+
+def _of_quote(text: str) -> Iterator[tuple[str, str]]:
+    value = ast.literal_eval(text) if _parsed(text) is not None else text[1:-1]
+    if re.fullmatch(r"(?:YYYY|HH|MM|DD|SS|[-:/.T ])+", value) and re.search("[A-Z]{2}", value):
+        yield "F", repr(form_of(value))
+    else:
+        yield "Q", repr(value)
+
+
+def _of_braces(text: str) -> tuple[str, str]:
+    node = _parsed(text)
+    if isinstance(node, ast.Set) and all(isinstance(e, ast.Constant | ast.UnaryOp) for e in node.elts):
+        return "L", f"({', '.join(map(ast.unparse, node.elts))},)"
+    return "word", "code"
+
+
+def _of_word(word: str, names: list[str], before: list[str], rest: str) -> Iterator[tuple[str, str]]:
+    plain = word.lower().replace("’", "'")
+    if word in names and not (
+        len(word) == 1 and word in "aI" and re.match(r"[a-z]{3,}", rest) and not _MODAL.match(rest)
+    ):
+        yield "P", word
+    elif not before and len(word) > 1 and plain in names:
+        yield "P", plain
+    elif before[-1:] and before[-1] in ("each", "every", "any") and (owner := _owner(plain, names)):
+        yield "I", owner
+    elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
+        yield "V", str(_NUMBERS[plain])
+    elif plain == "single" and before[-1:] != ["of"]:
+        yield "V", "1"
+    elif plain == "zero":
+        yield "word", "zero"
+    elif plain not in _FILLERS:
+        yield "word", _STEM.get(plain, plain)
+
+
+_MODAL = re.compile(r"(?:is|are|must|should|shall|may|can|cannot|has|have|needs?|and|or|in|not)\b")
+
+
+def _owner(word: str, names: list[str]) -> str:
+    """Return the parameter whose plural name a word is the singular of."""
+    endings = (("s", ""), ("es", ""), ("ies", "y"))
+    return next(
+        (n for n in names for many, one in endings if n.lower() == word.removesuffix(one) + many and n != word), ""
+    )
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return expression(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def is_expression(text: str) -> bool:
+    """Tell whether a text is Python rather than a sentence."""
+    return isinstance(_parsed(text.strip("`. ")), ast.Compare | ast.BoolOp | ast.Call)
+
+
+def _names_in(node: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _condition(text: str, names: list[str]) -> str:
+    """Return a comparison over parameters, "" if it is none."""
+    node = _parsed(text)
+    if node is None or not isinstance(node, ast.Compare):
+        return ""
+    found = _names_in(node)
+    return ast.unparse(node) if found & {*names} and found <= {*names, "len", "sum", "min", "max", "abs"} else ""
+
+
+def form_of(text: str) -> str:
+    """Return the pattern of a form that is written in letters: ``YYYY-MM-DD``, ``HH:MM``."""
+    is_time, made, rest = False, "", text.upper() if text.islower() else text.replace("dd", "DD").replace("mm", "MM")
+    rest = rest.replace("hh", "HH").replace("ss", "SS").replace("yyyy", "YYYY")
+    while rest:
+        key = next((k for k in ("YYYY", "HH", "MM", "DD", "SS") if rest.startswith(k)), rest[0])
+        is_time = is_time or key == "HH"
+        made += r"[0-5]\d" if key == "MM" and is_time else r"(?:0[1-9]|1[0-2])" if key == "MM" else _FORMS.get(key, "")
+        made += "" if len(key) > 1 else re.escape(key)
+        rest = rest[len(key) :]
+    return made

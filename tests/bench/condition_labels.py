@@ -1,0 +1,104 @@
+"""Precision and recall of conditions on labelled docstrings: `python -m tests.bench.condition_labels`.
+
+Prints what `docstring_labels.summary` says of the 300 docstrings, as far as they are installed with the same text.
+"""
+
+import ast
+import inspect
+import re
+import warnings
+from collections.abc import Iterator
+
+from difftrust.conditions.reading import read_docstring
+from difftrust.conditions.shapes import Shape, shape_of
+from difftrust.source.docstring import types_in
+from tests.bench.docstring_labels import BadNotation, Reading, canonical, compare, load_labels, read_sample, summary
+from tests.bench.docstring_sample import Docstring
+
+_FORMS = (
+    (r"list\((?P<t>.+)\) == sorted\((?P=t)\)", r"sorted(\g<t>)"),
+    (r"list\((?P<t>.+)\) == sorted\((?P=t), reverse=True\)", r"falling(\g<t>)"),
+    (r"all\(\(a < b for a, b in zip\((?P<t>.+), (?P=t)\[1:\]\)\)\)", r"strictly(\g<t>)"),
+    (r"all\(\(a not in (?P<t>.+)\[:i\] for i, a in enumerate\((?P=t)\)\)\)", r"distinct(\g<t>)"),
+    (r"all\(\(len\(row\) == len\((?P<t>.+)\) for row in (?P=t)\)\)", r"square(\g<t>)"),
+    (r"math\.isfinite\((?P<t>.+)\)", r"finite(\g<t>)"),
+    (r"(?P<t>.+)\.isascii\(\)", r"chars(\g<t>, 'ascii')"),
+    (r"(?P<not>not )?(?P<t>.+)\.(?P<end>start|end)swith\((?P<q>.+)\)", r"\g<not>\g<end>s(\g<t>, \g<q>)"),
+    (r"re\.fullmatch\((?P<q>.+), (?P<t>\w+)\) is not None", r"matches(\g<t>, \g<q>)"),
+    (r"(?P<t>.+) in \((?P<m>.+?),?\)", r"\g<t> in [\g<m>]"),
+    (r"(?P<t>.+) not in \((?P<m>.+?),?\)", r"\g<t> not in [\g<m>]"),
+)
+
+
+def notation(node: ast.expr) -> Iterator[str]:
+    """Yield a condition in the notation of the labels, a part at a time."""
+    match node:
+        case ast.Compare(ops=[ast.Is()]):
+            return  # None stands for "not given"
+        case ast.BoolOp(op=ast.Or(), values=[ast.Compare(ops=[ast.Is()]), *rest]):
+            yield from notation(rest[0] if len(rest) == 1 else ast.BoolOp(op=ast.Or(), values=rest))
+        case ast.BoolOp(op=ast.And(), values=parts):
+            for part in parts:
+                yield from notation(part)
+        case ast.BoolOp(op=ast.Or(), values=parts):
+            yield " or ".join(f"({' and '.join(notation(part))})" for part in parts)
+        case _:
+            text = ast.unparse(node)
+            for form, to in _FORMS:
+                if re.fullmatch(form, text):
+                    yield re.sub(form, to, text)
+                    return
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="all"),
+                    args=[
+                        ast.GeneratorExp(elt=inner, generators=[ast.comprehension(target=ast.Name(id=name), iter=over)])
+                    ],
+                ):
+                    over_text = re.sub(r"(.+)\.values\(\)", r"values(\1)", ast.unparse(over))
+                    for part in notation(inner):
+                        yield re.sub(rf"\b{name}\b", f"each({over_text})", part)
+                case _:
+                    yield text
+
+
+def shapes_of(docstring: Docstring) -> dict[str, Shape]:
+    """Return what signature and docstring say of the parameters."""
+    said = types_in(docstring.text, list(docstring.signature.parameters))
+    found = {}
+    for name, parameter in docstring.signature.parameters.items():
+        annotation = None
+        if parameter.annotation is not inspect.Parameter.empty:
+            written = parameter.annotation
+            text = written if isinstance(written, str) else inspect.formatannotation(written)
+            try:
+                annotation = ast.parse(text, mode="eval").body
+            except SyntaxError:
+                annotation = None
+        default = ast.Constant(value=None) if parameter.default is None else None
+        found[name] = shape_of(annotation or said.get(name), default)
+    return {name: shape for name, shape in found.items() if name not in ("self", "cls")}
+
+
+def read(docstring: Docstring) -> Reading:
+    """Return what the grammar reads, in the notation of the labels."""
+    reading = read_docstring(docstring.text, shapes_of(docstring))
+    conditions = []
+    for each in reading.predicates:
+        for text in notation(each.tree):
+            try:
+                canonical(text)
+            except BadNotation:
+                print(f"no notation    {docstring.name}: {text}")
+                continue
+            conditions.append(text)
+    unread = frozenset[str]().union(*(sentence.names for sentence in reading.unread))
+    return Reading(conditions=conditions, unread=unread)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    labels = load_labels()
+    found = read_sample(labels, read)
+    print(f"{len(found)} of {len(labels)} docstrings are installed with the text that was labelled")
+    print(summary(compare(labels.values(), found)))

@@ -1,0 +1,142 @@
+"""What sentences of docstrings become: conditions on arguments, or sentences that are kept as unread."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftrust.conditions.reading import Reading, order_is_free, read_docstring
+from difftrust.conditions.shapes import shape_of
+from tests.support.stubs import report_of
+
+
+def reading(signature: str, docstring: str) -> Reading:
+    (function,) = ast.parse(f"def f({signature}): ...").body
+    assert isinstance(function, ast.FunctionDef)
+    defaults = [*[None] * (len(function.args.args) - len(function.args.defaults)), *function.args.defaults]
+    pairs = zip(function.args.args, defaults, strict=True)
+    return read_docstring(docstring, {a.arg: shape_of(a.annotation, default) for a, default in pairs})
+
+
+READ = [
+    ("n: int", "Return n factorial of a non-negative integer.", "n >= 0"),
+    ("n: int", "`n` must be at least 1 and at most 10.", "n >= 1 and n <= 10"),
+    ("n: int", "Args:\n    n: The month (1-12).", "1 <= n <= 12"),
+    ("n: int = None", "Args:\n    n: a positive integer, optional", "n is None or n > 0"),
+    ("p: float", "Parameters\n----------\np : float in (0, 1]\n    A share.", "0 < p <= 1"),
+    ("p: float", ":param p: probability between 0 and 1, exclusive", "0 < p < 1"),
+    ("a: int, b: int", "Add. b must not be smaller than a.", "b >= a"),
+    ("a: int, b: int", "Divide two positive integers.", "a > 0 and b > 0"),
+    ("a: list, b: list", "`a` and `b` must have the same length.", "len(a) == len(b)"),
+    ("xs: list[int], k: int", "k must not exceed the length of xs.", "k <= len(xs)"),
+    ("xs: list[int]", "Args:\n    xs: non-empty list of positive integers", "len(xs) > 0 and all((x > 0 for x in xs))"),
+    ("xs: list[int]", "The number of xs is even.", "len(xs) % 2 == 0"),
+    ("xs: list[int]", "Negative numbers are not allowed.", "all((x >= 0 for x in xs))"),
+    ("xs: list[int]", "Find x in a sorted list.", "list(xs) == sorted(xs)"),
+    ("words: list[str]", "Each word must have at least 2 characters.", "all((len(x) >= 2 for x in words))"),
+    ("d: dict[str, float]", "All values must be positive.", "all((x > 0 for x in d.values()))"),
+    ("d: dict", "d must have the keys 'a' and 'b'.", "set(('a', 'b')) <= set(d)"),
+    ("s: str", "s must consist only of digits and spaces.", "all((c in '0123456789' or c == ' ' for c in s))"),
+    ("s: str", "s must not end with '.'.", "not s.endswith('.')"),
+    ("mode: str", "Args:\n    mode: one of 'r', 'w' or 'a'", "mode in ('r', 'w', 'a')"),
+    ("mode: str", "Parameters\n----------\nmode : {'r', 'w'}, optional\n    How.", "mode in ('r', 'w')"),
+]
+
+
+@pytest.mark.parametrize(("signature", "docstring", "condition"), READ, ids=[row[2] for row in READ])
+def test_a_sentence_becomes_a_condition(signature: str, docstring: str, condition: str) -> None:
+    found = reading(signature, docstring)
+    assert [each.text for each in found.predicates] == [condition]
+    assert found.unread == ()
+    assert found.predicates[0].sentence in " ".join(docstring.split())
+
+
+SILENT = [
+    ("n: int", "Return a positive integer."),
+    ("n: int", "Return 0 for a negative n."),
+    ("xs: list[int]", "Return the sorted numbers; the result is sorted."),
+    ("xs: list[int]", "Return the first positive number, or None if xs is empty."),
+    ("s: str", "Tell whether a text is a valid date. The text is not empty."),
+    ("xs: list[int]", "Return the squares of the numbers in the list that are odd."),
+]
+
+
+@pytest.mark.parametrize(("signature", "docstring"), SILENT, ids=[row[1][:40] for row in SILENT])
+def test_what_a_function_does_is_no_condition(signature: str, docstring: str) -> None:
+    assert reading(signature, docstring) == Reading()
+
+
+UNREAD = [
+    ("s: str", "s must be a roman numeral.", {"s"}),
+    ("n: int", "Args:\n    n: must be positive unless it is the last", {"n"}),
+    ("xs: list[int], k: int", "xs must be a heap.", {"xs"}),
+    ("xs: list[int] | int", "xs must be positive.", {"xs"}),
+]
+
+
+@pytest.mark.parametrize(("signature", "docstring", "names"), UNREAD, ids=[row[1][-30:] for row in UNREAD])
+def test_a_sentence_that_is_not_understood_is_kept(signature: str, docstring: str, names: set[str]) -> None:
+    found = reading(signature, docstring)
+    assert found.predicates == ()
+    assert [each.names for each in found.unread] == [names]
+
+
+def test_what_raises_is_told_from_what_is_outside() -> None:
+    found = reading("n: int", "Args:\n    n: at most 9\n\nRaises:\n    ValueError: If n is negative.")
+    assert [(each.text, each.origin) for each in found.predicates] == [("n <= 9", "docstring"), ("n >= 0", "raises")]
+
+
+ORDERS = {
+    "Return the unique items in any order.": True,
+    "Return pairs; the order of the result does not matter.": True,
+    "Start and end may be given in any order.": False,
+    "Return the items in ascending order.": False,
+}
+
+
+@pytest.mark.parametrize("docstring", ORDERS)
+def test_an_order_of_results_may_be_left_open(docstring: str) -> None:
+    assert bool(order_is_free(docstring)) is ORDERS[docstring]
+
+
+ROMAN = 'def value(text: str) -> int:\n    """Return how long it is. text must be a roman numeral.\n\n    {}    """\n'
+LENGTH = "def value(text):\n    return len(text)\n"
+
+
+def verdict(folder: Path, stub: str, *codes: str, **options: Any) -> Any:
+    return report_of(folder, stub, codes, n=200, **options)
+
+
+def test_a_disagreement_that_an_unread_sentence_may_rule_out_is_undecided(tmp_path: Path) -> None:
+    other = "def value(text):\n    return len(text) if set(text) <= set('IVX') else 0\n"
+    report = verdict(tmp_path, ROMAN.format(">>> value('IX')\n    2\n"), LENGTH, other)
+    assert report.verdict == "undecided"
+    assert "text must be a roman numeral." in report.undecided[0].why
+    assert "--assume" in report.next_step
+    assert report.validation[0].doubt.startswith("not read as a condition")
+
+
+def test_a_disagreement_on_inputs_like_the_examples_is_one_whatever_is_unread(tmp_path: Path) -> None:
+    other = "def value(text):\n    return len(text) - (text[-1:] == 'V')\n"
+    examples = ">>> value('IX')\n    2\n    >>> value('XV')\n    2\n    >>> value('XI')\n    2\n"
+    report = verdict(
+        tmp_path, ROMAN.format(examples.replace(">>> value('XV')\n    2", ">>> value('VI')\n    2")), LENGTH, other
+    )
+    assert report.verdict in ("incoherent", "disagreement found")
+
+
+def test_a_read_condition_leaves_inputs_out_and_is_said(tmp_path: Path) -> None:
+    stub = 'def half(n: int) -> int:\n    """Return half of an even number.\n\n    n must be even.\n    """\n'
+    codes = ("def half(n):\n    return n // 2\n", "def half(n):\n    return -(-n // 2)\n")
+    report = verdict(tmp_path, stub, *codes)
+    assert report.verdict == "coherent"
+    assert any(note.startswith("condition read: n % 2 == 0") for note in report.notes)
+
+
+def test_the_order_of_results_counts_unless_the_docstring_leaves_it_open(tmp_path: Path) -> None:
+    codes = ("def f(xs):\n    return sorted(set(xs))\n", "def f(xs):\n    return sorted(set(xs), reverse=True)\n")
+    stub = 'def f(xs: list[int]) -> list[int]:\n    """Return the distinct numbers{}."""\n'
+    (tmp_path / "open").mkdir()
+    assert verdict(tmp_path / "open", stub.format(" in any order"), *codes).verdict == "coherent"
+    assert verdict(tmp_path, stub.format(""), *codes).verdict == "incoherent"
