@@ -23,8 +23,8 @@ importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide", initial_sidebar_state="collapsed")
 prefetch.STEPS.expect([])  # what is asked for now goes first
 theme.set_style()
-state.show_in_url()
 page = st.navigation(list(navigation.pages(draw).values()), position="hidden")
+state.show_in_url()
 navigation.show_header(page)
 try:
     page.run()

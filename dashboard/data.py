@@ -1,7 +1,6 @@
 """The store that the app shows, and the answers it gave, kept while its files stay the same."""
 
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -19,7 +18,6 @@ from dashboard import state
 from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
 from difftrust.tables.request import is_shipped
-from difftrust.tasks.task_view import TaskView, view_task
 from difftrust_core.base.records import AS_STORED, Reading, Validity
 from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
@@ -359,20 +357,3 @@ def _passed_tests(chosen: Choice) -> pl.DataFrame:
     asked = replace(pool, members={coder: own for coder, own in pool.members.items() if coder[1] == temperature})
     groups = {chosen.benchmark: read_groups(source.store, chosen.benchmark)}
     return shares_passed({chosen.benchmark: asked}, groups, m=chosen.m)
-
-
-def task_names(chosen: Choice) -> list[str]:
-    """Return the tasks of the benchmark, 2 before 10."""
-    return sorted((task.task_id for task in chosen.pool.tasks), key=in_order)
-
-
-def in_order(name: str) -> list[tuple[int, str]]:
-    """Return what sorts names with 2 before 10."""
-    return [(int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in re.split(r"(\d+)", name)]
-
-
-@kept(most=32)
-def read_task(chosen: Choice, task_id: str, models: tuple[str, ...]) -> TaskView:
-    """Return all about a task. Raises WrongUsage or TooFewCandidates where there is nothing, saying what to choose."""
-    coders = [(model, chosen.temperature) for model in models]
-    return view_task(chosen.store, chosen.pool, task_id, coders, m=chosen.m, n=chosen.n)

@@ -1,6 +1,5 @@
 """Elements that pages are made of: headings, rows of widgets, tables, buttons that step through a list."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -28,19 +27,3 @@ def pick_row(table: Any, columns: Any, *, key: str, **drawn: Any) -> int | None:
     # Not a cell: the Tab key would select one, and open a page unasked.
     event = show_table(table, columns, on_select="rerun", selection_mode="single-row", key=key, **drawn)
     return next(iter(event["selection"]["rows"]), None)
-
-
-def show_steps(
-    name: str, keys: Sequence[str], here: int, go: Callable[[str], None], *, shortcuts: str, noun: str, about: bool
-) -> None:
-    """Write two buttons that ``go`` to what stands before and after place ``here`` of a list of ``noun``."""
-    for label, shortcut, there in zip(("Previous", "Next"), shortcuts, (here - 1, here + 1), strict=True):
-        st.button(
-            label if about else f"{label} {noun}",
-            key=f"{name}:{label.lower()}",
-            help=f"{label} {noun}" if about else None,
-            shortcut=shortcut,
-            disabled=not 0 <= there < len(keys),
-            on_click=go,
-            args=(keys[there % len(keys)],),
-        )

@@ -1,11 +1,9 @@
 """What every page has: its title, the choices that all pages share, and the source of its numbers."""
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
 
 import streamlit as st
 
@@ -16,8 +14,6 @@ from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.metrics.equality import EQUALITIES
 
-Settings = Literal["row", "folded"]
-
 
 def open_page(
     title: str,
@@ -25,21 +21,19 @@ def open_page(
     *,
     can_hide_reference: bool = False,
     names_left_out: bool = True,
-    settings: Settings = "row",
 ) -> Choice:
     """Write a page's title and the choices that pages share; return what is chosen.
 
     ``title`` and ``about`` are our own text, Markdown allowed. ``can_hide_reference``: the page supports
     ``Choice.blind``, so the switch is shown. ``names_left_out``: name the models that were not executed on n inputs;
-    this counts all models. ``settings``: the choices stand in a row, or behind a button that says them. Raises NoStore
-    or BadStore, saying what to do.
+    this counts all models. Raises NoStore or BadStore, saying what to do.
     """
     st.title(title, anchor=False)
     if about:
         st.markdown(about)
     opened = data.open_source()
     with in_row("settings"):
-        chosen = _show_settings(opened, can_hide_reference, settings)
+        chosen = _choose(opened, can_hide_reference)
         _show_copy_link()
         _show_save_report(chosen)
     text.show_small(source(chosen))
@@ -59,17 +53,8 @@ def open_page_without_store(title: str, about: str = "") -> None:
         st.markdown(about)
 
 
-def _show_settings(opened: Source, can_hide_reference: bool, settings: Settings) -> Choice:
-    if settings == "row":
-        return _choose(opened, can_hide_reference, rest=st.popover)
-    with state.unseen():
-        said = _choose(opened, can_hide_reference)
-    with st.popover(short(said), icon=":material/tune:", help="Change the settings of this page."):
-        return _choose(opened, can_hide_reference)
-
-
-def _choose(opened: Source, can_hide_reference: bool, *, rest: Callable[[str], Any] | None = None) -> Choice:
-    """Return what the URL says, and write what changes it. ``rest``: makes the place of what few change."""
+def _choose(opened: Source, can_hide_reference: bool) -> Choice:
+    """Return what the URL says, and write what changes it."""
     names = data.benchmarks(opened)
     benchmark = state.choose_one(
         "Benchmark", names, name="benchmark", format_func=text.one_line, width=150,
@@ -84,20 +69,8 @@ def _choose(opened: Source, can_hide_reference: bool, *, rest: Callable[[str], A
             "program that differs from the reference there is not wrong.",
         )  # fmt: skip
     temperature, m, n = _choose_sizes(replace(opened, reading=Reading(inputs=inputs)), benchmark)
-    with rest("More") if rest else nullcontext():
-        equality = state.choose_one(
-            "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=COMPARISONS.__getitem__,
-            help="Tolerant, as in the paper: numbers may differ by 0.1 %, and a list equals a tuple. Strict: Python's "
-            "equality, and types must match.",
-        )  # fmt: skip
-        is_audited = any(tasks_left_out(name, References.AUDITED) for name in names) and state.choose_switch(
-            "Leave out faulty references", name="audited",
-            help="Leave out tasks whose reference was judged wrong, or whose description admits several answers.",
-        )  # fmt: skip
-        blind = can_hide_reference and state.choose_switch(
-            "Hide the reference", name="blind", help="Hide everything that needs the right outcomes."
-        )
-    references = References.AUDITED if is_audited else References.PUBLISHED
+    with nullcontext() if state.is_unseen() else st.popover("More"):
+        equality, references, blind = _choose_rules(names, can_hide_reference)
     read = replace(opened, reading=Reading(inputs=inputs, references=references))
     return Choice(
         source=read,
@@ -108,6 +81,34 @@ def _choose(opened: Source, can_hide_reference: bool, *, rest: Callable[[str], A
         equality=equality,
         blind=blind,
     )
+
+
+def choose_below(opened: Source) -> Choice:
+    """Write what few change and the button of the report, below the explorer; return what the URL says."""
+    with in_row("settings"):
+        with state.unseen():
+            chosen = _choose(opened, True)
+        with st.popover("More"):
+            _choose_rules(data.benchmarks(opened), True)
+        _show_save_report(chosen)
+    return chosen
+
+
+def _choose_rules(names: list[str], can_hide_reference: bool) -> tuple[str, References, bool]:
+    """Return how outcomes are compared, which references count, and whether the reference is hidden."""
+    equality = state.choose_one(
+        "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=COMPARISONS.__getitem__,
+        help="Tolerant, as in the paper: numbers may differ by 0.1 %, and a list equals a tuple. Strict: Python's "
+        "equality, and types must match.",
+    )  # fmt: skip
+    is_audited = any(tasks_left_out(name, References.AUDITED) for name in names) and state.choose_switch(
+        "Leave out faulty references", name="audited",
+        help="Leave out tasks whose reference was judged wrong, or whose description admits several answers.",
+    )  # fmt: skip
+    blind = can_hide_reference and state.choose_switch(
+        "Hide the reference", name="blind", help="Hide everything that needs the right outcomes."
+    )
+    return equality, References.AUDITED if is_audited else References.PUBLISHED, blind
 
 
 def _choose_sizes(read: Source, benchmark: str) -> tuple[float, int, int]:
@@ -143,11 +144,6 @@ FILTERS = {
     "all": "none",
 }
 """Which inputs are kept -> words."""
-
-
-def short(chosen: Choice) -> str:
-    """Return the settings in a few words of our own."""
-    return f"temperature {chosen.temperature:g} · m = {chosen.m} · n = {chosen.n:,}"
 
 
 def source(chosen: Choice) -> str:
@@ -214,15 +210,12 @@ def _show_copy_link() -> None:
 
 
 def _show_save_report(chosen: Choice) -> None:
-    """Write a button that makes and downloads the report of what is chosen; not while the reference is hidden.
-
-    On the page of a task it is the report of that task.
-    """
+    """Write a button that makes and downloads the report of what is chosen; not while the reference is hidden."""
     if chosen.blind:
         return
     st.download_button(
         "Save report",
-        partial(_report, chosen, state.read_text("task"), tuple(st.query_params.get_all("model"))),
+        partial(_report, chosen),
         "difftrust-report.html",
         "text/html",
         on_click="ignore",
@@ -230,11 +223,10 @@ def _show_save_report(chosen: Choice) -> None:
     )
 
 
-def _report(chosen: Choice, task_id: str, models: tuple[str, ...]) -> bytes:
+def _report(chosen: Choice) -> bytes:
     from difftrust.page import make_page
     from difftrust.study import Study
 
-    known = task_id in data.task_names(chosen)
     return make_page(
         Study(store=chosen.store, is_published=chosen.source.is_shipped),
         benchmark=chosen.benchmark,
@@ -242,6 +234,4 @@ def _report(chosen: Choice, task_id: str, models: tuple[str, ...]) -> bytes:
         m=chosen.m,
         n=chosen.n,
         equality=chosen.equality,
-        task_id=task_id if known else None,
-        models=tuple(model for model in models if model in chosen.models) if known else (),
     ).html

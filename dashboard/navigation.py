@@ -11,8 +11,10 @@ from dashboard import data, state, text
 from dashboard.elements import in_row
 from difftrust_core.exceptions import DifftrustError
 
-REGISTERED = ("overview", "tasks", "task", "plan", "ablation", "signals", "check", "measures")
+REGISTERED = ("explore", "overview", "plan", "signals", "check", "measures")
 """Module in ``views`` = path in the URL; the order of the links. Its title is the name, capitalized."""
+MOVED = ("tasks", "task", "ablation")
+"""Paths of pages that the explorer took in: they open it, and it reads what their addresses say."""
 HOME = "home"
 """The page without a path: the first of the others."""
 _STORES = {"own": "your store", "paper": "16 LLMs, as published", "starter": "starter tasks, simulated models"}
@@ -24,6 +26,7 @@ def pages(draw: Callable[[str], None] = lambda _: None) -> dict[str, StreamlitPa
     return {
         HOME: st.Page(partial(draw, first), title=first.capitalize(), url_path=HOME, default=True),
         **{name: st.Page(partial(draw, name), title=name.capitalize(), url_path=name) for name in REGISTERED},
+        **{name: st.Page(partial(draw, first), title=first.capitalize(), url_path=name) for name in MOVED},
     }
 
 

@@ -22,13 +22,12 @@ def _load() -> None:
     import pandas  # noqa: F401  (whole, before any page: while another session is loading it, Altair trips over it)
 
     from dashboard import data
-    from dashboard.views import overview
+    from dashboard.views import explore
     from difftrust_core.exceptions import DifftrustError
 
     with contextlib.suppress(DifftrustError, OSError):  # the page says so
         chosen = data.usual_choice(data.open_source(next(iter(data.stores().values()))))
-        for step in overview.steps(chosen):
-            step()
+        explore.steps(chosen)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
+
+from dashboard.handed_out import routes
 
 HEADERS = ((b"x-frame-options", b"SAMEORIGIN"), (b"content-security-policy", b"frame-ancestors 'self'"))
 
@@ -24,4 +27,9 @@ class _Unframed:
         await self._app(scope, receive, sent)
 
 
-app = App(Path(__file__).with_name("app.py"), middleware=[Middleware(_Unframed)])
+_BASE = st.get_option("server.baseUrlPath").strip("/")
+app = App(
+    Path(__file__).with_name("app.py"),
+    middleware=[Middleware(_Unframed)],
+    routes=routes(f"/{_BASE}" if _BASE else ""),
+)

@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-SHARED = ("store", "benchmark", "inputs", "audited", "t", "m", "n", "equality", "blind", "model")
+SHARED = (
+    *("store", "benchmark", "inputs", "audited", "t", "m", "n", "equality", "blind", "model"),
+    *("task", "with", "with_t", "with_m", "scale", "only", "args", "search"),
+)
 """Parameters that every page understands, so links carry them."""
 LONGEST = 200
 """Characters of a parameter that is free text."""
@@ -39,7 +42,7 @@ def everything() -> dict[str, list[str]]:
 
 def shared(**changes: Any) -> dict[str, Any]:
     """Return the parameters of a link: those of SHARED that the URL has, and ``changes``; None leaves one out."""
-    kept = {name: st.query_params.get_all(name) for name in SHARED if name in st.query_params}
+    kept = {name: st.query_params.get_all(name) for name in st.query_params if name in SHARED}
     return {name: _spelled(value) for name, value in {**kept, **changes}.items() if value is not None}
 
 
@@ -76,6 +79,11 @@ def unseen() -> Iterator[None]:
         yield
     finally:
         _is_unseen.reset(before)
+
+
+def is_unseen() -> bool:
+    """Tell whether what is chosen is to be returned and nothing drawn."""
+    return _is_unseen.get()
 
 
 def choose_one(

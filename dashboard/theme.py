@@ -31,6 +31,7 @@ _STYLE = """
 [data-testid="stHeader"], [data-testid="stHeader"] * { pointer-events: none; }
 [data-testid="stHeader"] :is(button, button *) { pointer-events: auto; }
 [data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
+.unseen { position: absolute; width: 1px; height: 1px; margin: 0 !important; overflow: hidden; clip-path: inset(50%); }
 h1 { font-size: 1.55rem !important; padding: 0.2rem 0 !important; }
 h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }
 .st-key-header { gap: 0.1rem 0.35rem; padding: 0 2.4rem 0.3rem 0; border-bottom: 1px solid #80808040; }

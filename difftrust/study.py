@@ -27,7 +27,7 @@ from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import Store
 
 if TYPE_CHECKING:
-    from difftrust.explorer import Explorer
+    from difftrust.explorer.widget import Explorer
     from difftrust.figures.signals import Signals
     from difftrust.page import Page
     from difftrust.tasks.task_view import TaskView
@@ -275,12 +275,15 @@ class Study:
         return Table(query_sql(self.store, query, list(parameters), equality=equality))
 
     def explore(self, *, benchmark: str | None = None) -> "Explorer":
-        """Return sliders for m, n, temperature and model, with charts that follow (for a notebook)."""
-        require("ipywidgets", extra="lab", purpose="explore()")
-        from difftrust.explorer import Explorer
+        """Return the explorer for a notebook: sliders, the cloud of tasks, and the inputs of the one picked.
+
+        ``.selection`` holds the names of the picked tasks, ``.state`` what is chosen; set it to open another setting.
+        """
+        require("anywidget", extra="lab", purpose="explore()")
+        from difftrust.explorer.widget import Explorer
 
         name = require_known("benchmark", benchmark, self.benchmarks) if benchmark else self.benchmarks[0]
-        return Explorer(self.pool(name), self._request.counted)
+        return Explorer(self.store, name)
 
     def signals(
         self, *, temperature: float = PAPER_SETTING.temperature, m: int | None = 10, n: int | None = 1000

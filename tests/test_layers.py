@@ -35,7 +35,7 @@ DOORS = {
     "sqlglot": {"difftrust.sql"},
     "tree_sitter": {"difftrust.structure"},
     "sacrebleu": {"difftrust.structure"},
-    "ipywidgets": {"difftrust.explorer", "difftrust.study"},
+    "anywidget": {"difftrust.explorer", "difftrust.study"},
 }
 PURE = {"difftrust_core.metrics", "difftrust_core.languages"}
 FORBIDDEN_IN_PURE = {"os", "pathlib", "socket", "time", "datetime", "urllib", "subprocess", "shutil", "tempfile"}

@@ -75,12 +75,15 @@ _PICKED = "overview:picked"
 def draw() -> None:
     """Draw the page."""
     if picked := st.session_state.pop(_PICKED, None):
-        navigation.go("tasks", model=picked)
+        navigation.go("explore", model=picked)
     chosen = frame.open_page(TITLE, _ABOUT, can_hide_reference=True)
     tasks = chosen.estimates()
     if tasks.is_empty():
         st.info("No model was executed on that many inputs; choose fewer above.")
         return
+    if absent := {model for models in chosen.held.models.values() for model in models} - set(chosen.models):
+        names = ", ".join(sorted(map(text.model_name, absent)))
+        text.show_line(f"Not recorded at temperature {chosen.temperature:g}: {names}")
     table, sentences = _compare(chosen, chosen.blind)
     table = _without_reference(table) if chosen.blind else table
     known = not chosen.blind and not table["mean_error"].is_null().all()
@@ -137,7 +140,7 @@ def _show_table(table: pl.DataFrame) -> None:
     height = 38 + 35 * min(shown.height, 17)
     picked = pick_row(_spelled(shown, table), config, key="models", placeholder="unknown", height=height)
     if picked is not None:
-        navigation.go("tasks", model=table["model"][picked])
+        navigation.go("explore", model=table["model"][picked])
     counted = f"All numbers are over the same {table['tasks'][0]:,} tasks. " if same else ""
     bounds = f" {LOWER_BOUND}." if table["cost_usd_is_lower_bound"].any() else ""
     text.show_small(f"{counted}Select a row to see its model's tasks, click a column header to sort.{bounds}")

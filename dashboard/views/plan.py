@@ -9,6 +9,7 @@ import polars as pl
 import streamlit as st
 
 from dashboard import downloads, frame, prefetch, state, text
+from dashboard.components.missing import show_missing
 from dashboard.data import Choice, Source, kept
 from dashboard.elements import heading, in_row, show_table
 from difftrust.figures.spending import draw_spending
@@ -45,6 +46,7 @@ def draw() -> None:
     """Draw the page."""
     chosen = frame.open_page(TITLE, _ABOUT, names_left_out=False)
     _show(chosen)
+    show_missing(chosen, [state.read_one("model", chosen.models, chosen.usual_model)])
 
 
 @dataclass(frozen=True, kw_only=True)

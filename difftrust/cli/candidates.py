@@ -39,7 +39,7 @@ def fetch(
 ) -> None:
     """Download benchmarks or the recorded candidates, checked against a pinned sha256.
 
-    humaneval, mbpp and difftrust are the texts that the shipped results lack: the page Task shows them then.
+    humaneval, mbpp and difftrust are the texts that the shipped results lack: the explorer shows them then.
     """
     from difftrust.download import fetch as fetch_file
 

@@ -211,7 +211,7 @@ def smallest(
     jobs: JobsOption = 2,
     allow_weak: WeakOption = False,
 ) -> None:
-    """Find the smallest inputs on which programs are wrong or disagree, for the page Task. Resumes where it stopped.
+    """Find the smallest inputs on which programs are wrong or disagree, for the explorer. Resumes where it stopped.
 
     Of each behaviour one on which it differs from the reference, and of each model and temperature one for its largest
     cluster and each other. Results without programs need the benchmark and the recorded candidates on this machine.

@@ -71,7 +71,7 @@ def draw_ablation(
 ) -> Any:
     """Draw each measure against the column ``x`` (m, n or temperature): a panel a measure, a line a ``series``.
 
-    ``table``: one row a (series, x), e.g. ``ablation.curves``. Columns <measure>_low and <measure>_high become a band,
+    ``table``: one row a (series, x), e.g. ``grid.curves``. Columns <measure>_low and <measure>_high become a band,
     published_<measure> diamonds. ``among``: all names that have lines of their own, those of ``series`` unless given.
     ``chosen``: the value of x that is marked. ``ticks``: where the axis has numbers, at the values of x unless given.
     ``domains``: of charts beside this one, that share their axes (``domains_of``).
@@ -110,7 +110,7 @@ def draw_costs(
 ) -> Any:
     """Draw a measure against what all programs cost, a line a model along m; a point tells its m where there is room.
 
-    ``table``: one row a (model, m) with model, m, cost_usd and the measure, e.g. ``ablation.settings_frame``; rows of
+    ``table``: one row a (model, m) with model, m, cost_usd and the measure, e.g. ``grid.settings_frame``; rows of
     unknown or no cost are left out. <measure>_low and <measure>_high become a band. ``among``: all models that have
     lines of their own, those drawn unless given. ``chosen``: the m that is marked.
     """

@@ -1,33 +1,13 @@
-"""Cells whose colour says what happened: tasks and models, programs and inputs, signals; and clusters as bars."""
+"""Cells whose colour says what happened: programs and inputs, and signals."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import altair as alt
 import polars as pl
 
 from difftrust.figures.intervals import LABELS, ROW
-from difftrust.figures.style import COLOURS, GREY, OUTCOMES, SHARE, legend, styled, tips
-from difftrust.tables.names import display_name, with_display_names
+from difftrust.figures.style import COLOURS, GREY, legend, styled, tips
 
-SAID: Final = {
-    "right": "right",
-    "detected": "wrong and detected",
-    "undetected": "wrong, all programs agree",
-    "undefined": "undefined",
-}
-"""What happened -> words."""
-SAID_BLIND: Final = {"agree": "programs agree", "disagree": "programs disagree", "undefined": "undefined"}
-"""Whether programs agree -> words."""
-_COLOURS: Final = {SAID[name]: colour for name, colour in OUTCOMES.items()}
-_BLIND_COLOURS: Final = {"programs agree": "#DCE3EA", "programs disagree": "#0072B2", "undefined": "#BBBBBB"}
-"""Others than with a reference: that programs disagree is not that they are wrong."""
-_STEP: Final = 17
-"""Pixels of a row, its model's name in it."""
-_LEAST: Final = 100
-AS_REFERENCE: Final = "same as the reference"
-OTHERWISE: Final = "different from the reference"
-_ACCEPTED: Final = ("accepted by the checker", "rejected on some input")
 RANKS: Final = ("most common", "2nd", "3rd", "4th", "5th", "6th", "rarer")
 """What the colour of a cell says: how common its outcome is among the outcomes on that input."""
 _RANK_COLOURS: Final = ("#DCE3EA", COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], COLOURS[4], "#8A8F98")
@@ -41,92 +21,6 @@ _CORRELATION_COLOURS: Final = ("#5AA9DC", "#FFFFFF", "#F0883E")
 """Of -1, 0 and 1: blue and orange so pale that black numbers can be read on them, contrast 8 and more."""
 _WIDE, _NARROW = 28, 19
 """Pixels of a cell that holds -0.50, and of one that holds -.5."""
-
-
-def draw_matrix(
-    cells: pl.DataFrame,
-    *,
-    tasks: pl.DataFrame,
-    models: Sequence[str],
-    with_reference: bool = True,
-    selection: str | None = None,
-    order: str = "",
-) -> Any:
-    """Draw a cell each task and model: tasks from left to right in the order of ``tasks``, ``models`` from the top.
-
-    ``cells``: those of ``model_matrix.cells_of``; ``tasks``: their benchmark and task_id, a row a task. Without
-    ``with_reference`` nothing drawn depends on the reference. ``selection``: the name of a parameter that a click on a
-    cell gives its task_id, model and benchmark. ``order``: how the tasks are sorted, in words. Thousands of cells are
-    drawn on a canvas.
-    """
-    placed = tasks.select("benchmark", "task_id").with_row_index("place")
-    words, column = (SAID, "happened") if with_reference else (SAID_BLIND, "agreement")
-    colours = _COLOURS if with_reference else _BLIND_COLOURS
-    measures = ("error", "incoherence") if with_reference else ("incoherence",)
-    there = cells.filter(pl.col("model").is_in(list(models)))
-    shown = there.join(placed, on=["benchmark", "task_id"], maintain_order="left").select(
-        *("benchmark", "task_id", "model", *measures, "n_classes"),
-        start=pl.col("place").cast(pl.Int64),
-        end=pl.col("place").cast(pl.Int64) + 1,
-        what=pl.col(column).replace_strict(words, return_dtype=pl.String),
-        id="model",
-    )
-    bare: dict[str, Any] = {"grid": False, "ticks": False, "domain": False}
-    across = alt.X(
-        "start:Q",
-        title=f"tasks, {order}" if order else "tasks",
-        scale=alt.Scale(nice=False, zero=True),
-        axis=alt.Axis(labels=False, **bare),
-    )
-    rows = alt.Scale(domain=[display_name(model) for model in models], paddingInner=0.05)
-    happened = alt.Color(
-        "what:N",
-        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
-        legend=legend(2, "top", symbolType="square", symbolStrokeWidth=0),
-    )
-    names = tips("task_id: task", "model", f"what: {'what happened' if with_reference else 'programs'}")
-    made = (
-        alt.Chart(with_display_names(shown))
-        .mark_rect(cursor="pointer" if selection else "default", strokeWidth=0)
-        .encode(
-            x=across,
-            x2="end",
-            y=alt.Y("model:N", title=None, scale=rows, axis=alt.Axis(labelLimit=130, labelPadding=4, **bare)),
-            color=happened,
-            tooltip=[*names, *tips(**dict.fromkeys(measures, SHARE), n_classes=("clusters", None))],
-        )
-        .properties(
-            width=900, height=max(_LEAST, _STEP * len(models)), usermeta={"embedOptions": {"renderer": "canvas"}}
-        )
-    )
-    if selection is not None:
-        made = made.add_params(alt.selection_point(name=selection, fields=["task_id", "id", "benchmark"]))
-    return styled(made)
-
-
-def draw_clusters(table: pl.DataFrame, *, with_reference: bool = True, has_checker: bool = False) -> Any:
-    """Draw one bar per cluster, divided by model.
-
-    ``table``: cluster, model, n_candidates, is_reference. Without ``with_reference`` nothing drawn depends on it.
-    ``has_checker``: what is right is said by the task's checker, not by a reference.
-    """
-    words = _ACCEPTED if has_checker else (AS_REFERENCE, OTHERWISE)
-    shown: pl.DataFrame = table.drop("is_reference")
-    colour: Any = alt.value(COLOURS[0])
-    if with_reference:
-        said = pl.when("is_reference").then(pl.lit(words[0])).otherwise(pl.lit(words[1]))
-        shown = table.with_columns(behaviour=said)
-        scale = alt.Scale(domain=list(words), range=[COLOURS[2], COLOURS[1]])
-        colour = alt.Color("behaviour:N", scale=scale, legend=alt.Legend(title="outcomes", orient="top"))
-    bars = alt.Chart(with_display_names(shown)).mark_bar(stroke="white", strokeWidth=1)
-    made = bars.encode(
-        x=alt.X("sum(n_candidates):Q", title="number of programs", axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("cluster:O", title="cluster"),
-        color=colour,
-        detail="model:N",
-        tooltip=tips("cluster", "model", n_candidates=("programs", None)),
-    )
-    return styled(made.properties(width=560, height=alt.Step(17)))
 
 
 def draw_heat_map(table: pl.DataFrame, *, height: int = 320) -> Any:

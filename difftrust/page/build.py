@@ -1,10 +1,10 @@
-"""Put a page together: its numbers, chart and tasks, its template, and a policy that lets only its own scripts run."""
+"""Put a page together: its numbers, explorer, tasks and template, and a policy that lets only its own script run."""
 
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,8 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
+from difftrust.explorer.cube import make_cube
+from difftrust.explorer.home import inputs_there, script, style
 from difftrust.figures.chart_file import chart_bytes
 from difftrust.figures.ranking import draw_ranking
 from difftrust.page.pane import Pane, make_pane, refused
@@ -21,38 +23,16 @@ from difftrust.tables.names import display_name
 from difftrust.tables.render import in_dollars
 from difftrust.tables.sentences import LOWER_BOUND, headlines
 from difftrust.text import visible
-from difftrust_core.exceptions import DifftrustError, WrongUsage
+from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
+from difftrust_core.store.store import Store
 
-WIDE, NARROW = 940, 350
-"""Pixels of the paper that a chart is drawn for."""
-_SNIPPET: Final = "window.vegaEmbed = vegaEmbed;"
-DARK: Final = {
-    "white": "#14171d", "#FFFFFF": "#14171d", "black": "#FAFAFA", "#000000": "#FAFAFA", "#0072B2": "#3C9FDE",
-    "#8C6D31": "#C9A75A", "#444444": "#C8C8C8", "#767676": "#A0A0A0", "#BBBBBB": "#4A4F5C", "#E2E2E2": "#2A2E39",
-    "#EFEFEF": "#262A34", "#DCE3EA": "#2A3140",
-}  # fmt: skip
-"""Colour on white paper -> colour on a dark page."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """One chart in two widths, and a picture of the wide one."""
-
-    name: str
-    title: str
-    about: str
-    specs: dict[str, Any]
-    """``wide`` and ``narrow``: Vega-Lite."""
-    picture: str
-    """SVG as a data URL."""
-
-
-@cache
-def library() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle(_SNIPPET))
+_SIZE: Final = (850, 430)
+"""Pixels of the picture of models, without its axes."""
+_LAST: Final = (
+    'showOffline(document.getElementById("explorer"), JSON.parse(document.getElementById("results").textContent));'
+)
+_MOST: Final = 3_500_000
+"""Bytes of results that a page embeds, so that it stays below 5 MB."""
 
 
 def digest(script: str) -> str:
@@ -60,25 +40,39 @@ def digest(script: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
-def ranking_chart(subject: Subject) -> Chart | None:
-    """Return error against incoherence, a point a model; None without a reference."""
+def ranking_picture(subject: Subject) -> str:
+    """Return error against incoherence, a point a model, as SVG in a data URL; empty without a reference."""
     points = subject.table.drop_nulls(["mean_error", "mean_incoherence"])
     if points.is_empty():
-        return None
+        return ""
     table = points if "benchmark" in points.columns else points.with_columns(benchmark=pl.lit(subject.benchmark))
-    sizes = {"wide": (WIDE - 90, 430), "narrow": (NARROW - 80, 330)}
     with alt.data_transformers.disable_max_rows():
-        made = {name: draw_ranking(table, width=width, height=height) for name, (width, height) in sizes.items()}
-        svg = chart_bytes(made["wide"], ".svg")
-        specs = {name: chart.to_dict() for name, chart in made.items()}
-    return Chart(
-        name="ranking",
-        title="Models by error and incoherence",
-        about="Up: how often a program is wrong. Right: how often two programs disagree, which needs no reference. "
-        "Bars are 95 % intervals over tasks. Point at a model for its numbers.",
-        specs=specs,
-        picture=f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}",
-    )
+        svg = chart_bytes(draw_ranking(table, width=_SIZE[0], height=_SIZE[1]), ".svg")
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+
+
+def explorer_data(subject: Subject) -> dict[str, Any] | None:
+    """Return what the explorer of a page shows: the benchmark, on each kind of inputs as far as it fits.
+
+    None where the results of the page's own inputs are too large for a file.
+    """
+    own, cubes, left = subject.store.settings().validity, {}, _MOST
+    for one in inputs_there(subject.store):
+        reading = replace(subject.store.reading, inputs=one["id"])
+        with suppress(NoStore):  # not of this benchmark
+            made = make_cube(Store(subject.store.root, reading), subject.benchmark, equality=subject.equality)
+            spelled = base64.b64encode(made).decode()
+            if len(spelled) <= left:
+                cubes[f"{subject.benchmark} {one['id']}"] = spelled
+                left -= len(spelled)
+    if f"{subject.benchmark} {own}" not in cubes:
+        return None
+    return {
+        "benchmarks": [subject.benchmark],
+        "inputs": [one for one in inputs_there(subject.store) if f"{subject.benchmark} {one['id']}" in cubes],
+        "state": {"inputs": str(own), "t": subject.temperature, "m": subject.m, "n": subject.n},
+        "cubes": cubes,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,8 +217,8 @@ def _panes(subject: Subject, chosen: Sequence[Worth], *, strict: bool = False) -
 def _rendered(subject: Subject, title: str, panes: Sequence[Pane], *, whole: bool) -> Page:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    chart = ranking_chart(subject) if whole else None
-    scripts = [library(), _read("page.js")] if chart is not None else []
+    results = explorer_data(subject) if whole else None
+    code = script(_LAST) if results else ""
     jinja = Environment(
         loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -232,15 +226,15 @@ def _rendered(subject: Subject, title: str, panes: Sequence[Pane], *, whole: boo
     shown = visible(title)
     made = jinja.get_template("page.html.jinja").render(
         title=shown,
-        policy=_policy(scripts),
-        style=_read("page.css"),
-        scripts=scripts,
+        policy=_policy(code),
+        style=_read("page.css") + (style() if results else ""),
+        script=code,
         facts=[(what, visible(value)) for what, value in subject.facts()],
         left_out=", ".join(visible(display_name(model)) for model in subject.left_out),
         n=f"{subject.n:,}",
         numbers=headlines(subject.table, with_reference=subject.has_reference) if whole else [],
-        chart=chart,
-        specs=_specs(chart),
+        picture=ranking_picture(subject) if whole else "",
+        results=results,
         table=model_table(subject) if whole else None,
         panes=panes,
         whole=whole,
@@ -251,13 +245,9 @@ def _rendered(subject: Subject, title: str, panes: Sequence[Pane], *, whole: boo
     return Page(title=shown, html=made.encode("utf-8", "backslashreplace"))
 
 
-def _specs(chart: Chart | None) -> dict[str, Any]:
-    return {} if chart is None else {"name": chart.name, "dark": DARK, **chart.specs}
-
-
-def _policy(scripts: Sequence[str]) -> str:
-    """Return a Content-Security-Policy: no network, no frames, no forms, and these scripts alone."""
-    allowed = " ".join(f"'{digest(script)}'" for script in scripts) or "'none'"
+def _policy(script: str) -> str:
+    """Return a Content-Security-Policy: no network, no frames, no forms, and this script alone."""
+    allowed = f"'{digest(script)}'" if script else "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
         "form-action 'none'"

@@ -11,6 +11,7 @@ from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.standard_types import names_of
 from difftrust_core.datasets.benchmarks import benchmark_names
 from difftrust_core.datasets.entries import load_domains
+from difftrust_core.exceptions import BadTask
 from difftrust_core.store.store import Store
 
 KINDS: Final = ("strings", "numbers", "lists", "dicts", "nested", "other")
@@ -34,7 +35,10 @@ def kinds_of(store: Store, benchmark: str) -> dict[str, frozenset[str]]:
     wrote for the benchmark; seed inputs; the inputs that the store holds.
     """
     found: dict[str, frozenset[str]] = {}
-    tasks = store.read_tasks(benchmark) if store.holds("tasks") else []
+    try:
+        tasks = store.read_tasks(benchmark) if store.holds("tasks") else []
+    except BadTask:  # a stranger's store may say anything
+        tasks = []
     typed = {task.task_id: (task.domain.types if task.domain else "", task.signature) for task in tasks}
     _add(found, ((task_id, kinds_of_types(types)) for task_id, (types, _) in typed.items()))
     _add(found, ((task_id, kinds_of_signature(signature)) for task_id, (_, signature) in typed.items()))

@@ -22,8 +22,6 @@ from tests.support.dashboard_server import dashboard, launched
 from tests.support.proc import cpu_seconds, peak_mb
 
 SESSIONS = 20
-INPUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""What the slider of n can be moved to, below where it stands."""
 STILL = (
     "() => !document.querySelector('[data-testid=stStatusWidget]') && !document.querySelector('[data-stale=true]')"
     " && document.querySelector('h1')"
@@ -86,7 +84,8 @@ class Bench:
     def open(self, name: str) -> None:
         """Open the first page and note how long that took."""
         wall, cpu = time.perf_counter(), cpu_seconds(self.pid)
-        self.go("", "95 % confidence intervals")
+        self.page.goto(self.url)
+        self.page.wait_for_selector(DRAWN)
         self._note(name, time.perf_counter() - wall, cpu, math.nan)
 
     def time(self, name: str, act: Callable[[], Any], shows: str) -> None:
@@ -112,24 +111,6 @@ class Bench:
         self.page.get_by_role("combobox", name=box).click()
         self.time(name, self.page.get_by_role("option", name=value, exact=True).click, shows)
 
-    def jump(self, name: str, m: int, shows: str) -> None:
-        """Time a click on the track of the slider of m, there where m is; it begins with two programs."""
-        slider = self.page.get_by_role("slider", name=PROGRAMS)
-        box = slider.locator("xpath=../../..").bounding_box()
-        assert box is not None
-        x = box["x"] + box["width"] * (m - 2) / int(slider.get_attribute("max") or "")
-        self.time(name, lambda: self.page.mouse.click(x, box["y"] + box["height"] / 2), shows)
-
-    def follow(self, name: str, button: str, shows: str) -> None:
-        """Time a button that leads to another address."""
-        before = self.page.url
-
-        def act() -> None:
-            self.page.get_by_role("button", name=button).click()
-            self.page.wait_for_url(lambda url: url != before)
-
-        self.time(name, act, shows)
-
     def _note(self, name: str, wall: float, cpu: float, own: float) -> None:
         self.taken.setdefault(name, []).append((wall, cpu_seconds(self.pid) - cpu, own))
 
@@ -146,12 +127,51 @@ class Bench:
 
 
 PROGRAMS = "Programs per task (m)"
+DRAWN = "[data-testid=explorer]:not([data-revision='0'])"
+"""There once the explorer has drawn its numbers and dots."""
+EXPLORE = """
+([name, rounds]) => (async () => {
+  const deep = root => root.querySelector('[data-testid=explorer]')
+    ?? [...root.querySelectorAll('*')].filter(e => e.shadowRoot).map(e => deep(e.shadowRoot)).find(Boolean);
+  const root = deep(document), taken = [];
+  const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)));
+  for (let i = 0; i < rounds; i++) {
+    const slider = root.querySelector(`[data-testid=explorer-${name}]`);
+    const dots = [...root.querySelectorAll('[data-testid=explorer-dot]')].filter(dot => dot.style.display !== 'none');
+    await new Promise(done => setTimeout(done, 250));
+    const began = performance.now(), before = +root.dataset.revision;
+    if (slider) {
+      slider.value = (+slider.value + 1) % (+slider.max + 1);
+      slider.dispatchEvent(new Event('input'));
+    } else dots[(7 * i) % dots.length].dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    while (+root.dataset.revision === before) await frame();
+    root.getBoundingClientRect();
+    taken.push(performance.now() - began);
+  }
+  return taken;
+})()
+"""
+"""Milliseconds from an input to the revision that shows it, layout included; from a click where no slider is named."""
+
+
+def explore(bench: Bench, rounds: int) -> None:
+    """Move the explorer's sliders and pick its dots."""
+    for path in ("", "?benchmark=MBPP"):
+        bench.page.goto(f"{bench.url}/{path}")
+        bench.page.wait_for_selector(DRAWN)
+        bench.page.wait_for_timeout(1_000)
+        for name, words in (("m", "m"), ("n", "n"), ("temperature", "temperature"), ("pick", "click on a dot")):
+            cpu = cpu_seconds(bench.pid)
+            for wall in bench.page.evaluate(EXPLORE, [name, rounds]):
+                bench._note(f"explore {path[11:]}: {words}", wall / 1000, cpu, math.nan)
+                cpu = cpu_seconds(bench.pid)
 
 
 def interact(bench: Bench, rounds: int) -> None:
     """Do what users do, each thing ``rounds`` times."""
     page = bench.page
-    bench.open("open the first page")
+    explore(bench, 3 * rounds)
+    bench.go("overview", "95 % confidence intervals")
     _move(bench, rounds, "overview: move m")
     for i in range(rounds):
         word = ("strict", "tolerant (0.1 %)")[i % 2]
@@ -159,41 +179,12 @@ def interact(bench: Bench, rounds: int) -> None:
         label = page.get_by_test_id("stPopoverBody").get_by_text(word, exact=True)
         bench.time("overview: outcome comparison", label.click, f"comparison: {word}")
         page.keyboard.press("Escape")
-    words = page.inner_text("body").split(" inputs ·")[0].rsplit("n = ", 1)[1]
-    fewer = [str(n) for n in reversed(INPUTS) if n < int(words.replace(",", ""))][:3]
-    there_and_back = [(n, "ArrowLeft") for n in fewer] + [(n, "ArrowRight") for n in (*fewer[1::-1], words)]
-    for i in range(rounds):
-        n, key = there_and_back[i % len(there_and_back)]
-        bench.press("overview: move n", key, f"n = {n} inputs", slider="Inputs per task (n)")
-    bench.go("", "95 % confidence intervals")
     for i in range(rounds):
         name = ("MBPP", "HumanEval")[i % 2]
         bench.choose("overview: another benchmark", "Benchmark", name, f"· {name} ·")
-    bench.go("?benchmark=MBPP", "95 % confidence intervals")
-    _move(bench, rounds, "overview of MBPP: move m")
-    for m in range(15, 15 + 3 * rounds, 3):
-        bench.jump("overview of MBPP: jump to another m", m, f"m = {m} programs")
-    bench.go("tasks", "Models on these")
-    for i in range(rounds):
-        bench.choose("tasks: another type", "Type of arguments", ("strings", "lists")[i % 2], "Models on these")
-    bench.go("task?task=HumanEval/20", "What this shows")
-    page.evaluate("() => { window.began = window.changed = performance.now(); }")
-    page.wait_for_function(FINISHED, arg=["of 1,000 inputs", QUIET])  # keys are heard only then
-    for i in range(rounds):
-        bench.press("task: another input", "jk"[i % 2], "of 1,000 inputs")
-    for name, button in (("next task (new)", "Next task"), ("previous task (seen)", "Previous task")):
-        for _ in range(rounds):
-            bench.follow(f"task: {name}", button, "What this shows")
     bench.go("plan?model=gpt_4o", "Per 1,000 tasks")
     for _ in range(rounds):
         bench.press("plan: another wish", "ArrowLeft", "Per 1,000 tasks", slider="I want to find")
-    bench.go("ablation", "Each measure by programs")
-    for i in range(rounds):
-        bench.press("ablation: move m (new)", "ArrowRight", f"With {11 + i} programs", slider=PROGRAMS)
-    for i in range(rounds):
-        bench.press("ablation: move m (seen)", "ArrowLeft", f"With {9 + rounds - i} programs", slider=PROGRAMS)
-    for m in range(15, 15 + 3 * rounds, 3):  # no step from anything that was shown
-        bench.jump("ablation: jump to another m", m, f"With {m} programs")
 
 
 def _move(bench: Bench, rounds: int, name: str) -> None:
@@ -206,7 +197,7 @@ def _move(bench: Bench, rounds: int, name: str) -> None:
 
 def many_sessions(url: str, browser: Browser) -> tuple[int, float]:
     """Open SESSIONS pages at once; return how many show an error, and how long all took."""
-    paths = ("", "tasks", "task?task=HumanEval/1", "?benchmark=MBPP", "tasks?benchmark=MBPP&m=7")
+    paths = ("", "?task=HumanEval/1", "?benchmark=MBPP", "?benchmark=MBPP&m=7", "?with=gpt_4")
     pages = [_page(browser) for _ in range(SESSIONS)]
     began = time.perf_counter()
     for i, page in enumerate(pages):

@@ -4,27 +4,24 @@
 """
 
 import io
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.support.dashboard_server import answers, dashboard, free_port, launched
+from tests.support.dashboard_server import dashboard, launched
+from tests.support.lab import lab
 from tests.support.screens import open_screen
-from tests.support.waiting import until
 
 PAGES = {
+    "explore": "?benchmark=HumanEval&inputs=domain&model=gpt_4o&task=HumanEval/122",
+    "compare": "?benchmark=HumanEval&inputs=domain&model=gpt_4o&with=claude_sonnet_4&task=HumanEval/122",
+    "task": "?store=starter&inputs=domain&task=starter/split_bill&model=simulated/weak",
     "overview": "overview?inputs=domain",
-    "tasks": "tasks?inputs=domain",
-    "task": "task?store=starter&inputs=domain&task=starter/split_bill&model=simulated/medium",
     "plan": "plan?inputs=domain",
-    "ablation": "ablation?inputs=domain&model=claude_opus_4&model=gpt_4o",
     "signals": "signals?inputs=domain",
     "check": "check",
 }
@@ -84,32 +81,14 @@ _SHOWN = 690
 
 def _draw_sliders(browser: Browser, place: Path, folder: Path) -> None:
     """Run a notebook of one cell in JupyterLab, and take the picture of what it shows."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(_CELL)])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, place / "explore.ipynb")
-    port = free_port()
-    words = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="]
-    words += [f"--ServerApp.root_dir={place}"]
-    words += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url="]
-    own = {name: value for name, value in os.environ.items() if not name.startswith("DIFFTRUST_")}
-    lab = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *words], env=own | {"HOME": str(place)}, stderr=subprocess.DEVNULL
-    )
-    try:
-        until(lambda: answers(f"http://127.0.0.1:{port}/api"), 120, every=0.25)
+    with lab(place, _CELL) as (url, run):
         page = browser.new_page(**_SLIDERS)
         page.set_default_timeout(120_000)
-        page.goto(f"http://127.0.0.1:{port}/lab/tree/explore.ipynb")
-        page.locator(".jp-Notebook .cm-content").first.click()
-        page.get_by_text("Python 3").first.wait_for()
-        page.keyboard.press("Shift+Enter")
-        page.locator(".jp-OutputArea-output .widget-box").first.wait_for()
+        page.goto(url)
+        run(page)
         page.wait_for_timeout(5_000)
         _save(page.locator(".jp-OutputArea-output").first.screenshot(), folder / "explore.png", height=_SHOWN)
         page.context.close()
-    finally:
-        lab.terminate()
-        lab.wait(30)
 
 
 if __name__ == "__main__":

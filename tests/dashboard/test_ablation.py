@@ -1,11 +1,7 @@
-"""The page Ablation: its numbers, its sliders, and the run of a new setting, to its end and cancelled."""
+"""Settings as rows, and the run of a new setting on the page Plan, to its end and cancelled."""
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -34,10 +30,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def metrics(at: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in at.metric}
-
-
 def test_a_setting_is_one_row_and_none_where_it_is_not_recorded() -> None:
     pool = load_pool(Store.open(find_results()), "HumanEval")
     frame = settings_frame(pool, [GPT], [(10, 1_000), (51, 1_000), (10, 10_001), (1, 1_000)])
@@ -51,45 +43,8 @@ def test_a_setting_is_one_row_and_none_where_it_is_not_recorded() -> None:
     assert whole_rows(pool, mixture, m=10, n=10_000) is None
 
 
-@pytest.mark.slow
-def test_a_mixture_whose_cost_is_a_lower_bound_is_named_beside_the_dollars() -> None:
-    at = opened("ablation", model=["gpt_4o", "gpt_o4_mini"])
-    (said,) = [e.proto.body for e in at.get("html") if "lower bound" in e.proto.body]
-    assert "recorded: GPT-4o + o4-mini, o4-mini<" in said
-    assert metrics(at)["Cost"] == "≥ $3.08"  # five programs of each
-    assert "a lower bound, for tokens of reasoning are billed too" in shown(at)
-    at = opened("ablation")
-    assert metrics(at)["Cost"] == "$4.43"
-    assert "lower bound" not in shown(at)
-
-
-@pytest.mark.slow
-def test_the_cost_of_a_model_that_nobody_lists_is_unknown(store: Path) -> None:
-    at = opened("ablation", benchmark="starter", m="2", n="10")
-    assert metrics(at)["Cost"] == "unknown"
-    assert "The price of these programs is unknown." in shown(at)
-
-
-def test_the_sliders_move_the_point() -> None:
-    at = opened("ablation")
-    assert metrics(at)["Mean error"] == "10.5%"
-    before = metrics(at)["Detection rate"]
-    at.select_slider(key="url:m").set_value(2).run()
-    assert not at.exception
-    assert at.query_params["m"] == "2"
-    assert float(metrics(at)["Detection rate"].rstrip("%")) < float(before.rstrip("%"))
-    assert "With 2 programs per task on 1,000 inputs" in shown(at)
-
-
-@pytest.mark.slow
-def test_what_is_not_recorded_is_said_and_no_number_is_shown() -> None:
-    at = opened("ablation", model="claude_opus_4", n="10000")
-    assert "Not recorded: 10,000 inputs for every program of Claude Opus 4" in shown(at)
-    assert metrics(at) == {}
-
-
 def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
-    at = opened("ablation", ask="simulated/weak", ask_m="20")
+    at = opened("plan", ask="simulated/weak", ask_m="20")
     words = shown(at)
     assert "difftrust generate --benchmark=HumanEval --model=simulated/weak -m20 --temperature=0.6 --store=DIR" in words
     assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
@@ -97,73 +52,46 @@ def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
 
 @pytest.mark.slow
 def test_the_shipped_starter_store_is_never_written_though_it_holds_programs() -> None:
-    at = opened("ablation", store="starter")
+    at = opened("plan", store="starter")
     assert "it comes with difftrust" in shown(at)
     assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
-
-
-def charts(at: AppTest) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the Vega-Lite of each chart of the page by what its titles say."""
-    found = {}
-    for element in at.get("vega_lite_chart"):
-        spec = json.loads(element.proto.spec)
-        xs = [layer.get("encoding", {}).get("x", {}) for layer in spec["layer"]]
-        (across,) = {x["title"] for x in xs if x.get("title")}
-        found[(spec["title"]["text"], across)] = spec
-    return found
-
-
-@pytest.mark.slow
-def test_where_the_reference_is_hidden_nothing_that_needs_it_is_on_the_page() -> None:
-    at = opened("ablation", blind="yes", model=["gpt_4o", "claude_opus_4"])
-    assert list(metrics(at)) == ["Mean incoherence", "Cost"]
-    specs = [element.proto for element in at.get("vega_lite_chart")]
-    assert len(specs) == 3
-    for proto in specs:
-        assert not {"error", "detection"} & set(re.findall(r"error|detection", proto.spec))
-        for data in proto.datasets:
-            columns = pl.read_ipc_stream(data.data.data).columns
-            assert not [name for name in columns if "error" in name or "detection" in name]
-    words = shown(at)
-    assert "The reference is hidden" in words
-    assert "Detection rate by cost" not in words
 
 
 @pytest.mark.slow
 def test_where_it_only_reads_there_is_no_run(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
     monkeypatch.setenv("DIFFTRUST_READONLY", "1")
-    at = opened("ablation", benchmark="starter")
+    at = opened("plan", benchmark="starter")
     assert "This dashboard is read-only" in shown(at)
     assert [button.label for button in at.button] == []
 
 
 @pytest.mark.slow
 def test_a_link_names_no_model_that_is_not_in_the_list(store: Path) -> None:
-    at = opened("ablation", benchmark="starter", ask="openai/http://evil.example")
+    at = opened("plan", benchmark="starter", ask="openai/http://evil.example")
     assert at.selectbox(key="url:ask").value == "simulated/strong"
 
 
 @pytest.mark.slow
 def test_what_is_missing_is_priced_run_cancelled_and_run_to_its_end(store: Path) -> None:
-    at = opened("ablation", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
+    at = opened("plan", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
     click(at, "Estimate requests and cost")
     assert "**120 requests** for 60 tasks (0 programs are in the store): about **\\$0.00**" in shown(at)
     job = run(at, store)
     until(lambda: job.done > 0 or not job.is_running, 240)
-    again = opened("ablation", benchmark="starter")  # the page loaded anew finds the run
+    again = opened("plan", benchmark="starter")  # the page loaded anew finds the run
     assert "Simulated (weak) on starter" in shown(again)
     again.button(key="cancel:missing").click().run()
     until(lambda: not job.is_running, 240)
     assert job.state is State.CANCELLED
     assert not list(store.rglob("*.tmp"))
-    assert "Cancelled. Finished work is kept." in warnings_of(opened("ablation", benchmark="starter"))
-    at = opened("ablation", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
+    assert "Cancelled. Finished work is kept." in warnings_of(opened("plan", benchmark="starter"))
+    at = opened("plan", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
     click(at, "Estimate requests and cost")
     job = run(at, store)
     until(lambda: not job.is_running, 240)
     assert job.state is State.DONE, list(job.lines)
-    at = opened("ablation", benchmark="starter", model="simulated/weak", m="2", n="10")
-    assert 0 < float(metrics(at)["Mean error"].rstrip("%")) < 100
+    table = opened("overview", benchmark="starter", m="2", n="10").dataframe[0].value
+    assert 0 < table[table["model"] == "Simulated (weak)"].iloc[0]["mean_error"] < 1
 
 
 def warnings_of(at: AppTest) -> str:

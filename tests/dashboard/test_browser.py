@@ -10,6 +10,7 @@ import pytest
 from tests.support.dashboard_server import dashboard
 from tests.support.hostile_store import BENCHMARK, LONG, NAME, make_hostile_store
 from tests.support.screens import PROBES, settle
+from tests.support.waiting import until
 
 PATIENCE = 90_000
 CHECKED = (
@@ -61,90 +62,16 @@ def words_of(page: Any) -> list[str]:
 
 
 @pytest.mark.slow
-def test_from_a_point_to_its_task_and_back(watched: Watched, server: str) -> None:
+def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str) -> None:
     page = watched.page
-    page.goto(f"{server}/?m=5")
-    page.get_by_role("link", name="Tasks", exact=True).click()
-    page.wait_for_url("**/tasks?m=5")
-    page.goto(f"{server}/tasks?m=5&select=click")
-    points = page.locator("svg.marks .mark-symbol path[aria-label*='task id']")
-    points.first.wait_for()
-    watched.settle()
-    points.nth(5).click(force=True)
-    page.wait_for_url("**picked=**")
-    name = re.search(r"picked=(HumanEval%2F\d+)", page.url)  # of points that cover one another the uppermost
-    assert name is not None
-    page.get_by_role("link", name="Open", exact=True).click()
-    page.wait_for_url("**/task?**")
-    assert f"task={name[1]}" in page.url
-    assert "m=5" in page.url
-    page.get_by_text("What this shows").wait_for()
-    watched.settle()
-    before, shown = page.url, words_of(page)
-    page.reload()
-    page.get_by_text("What this shows").wait_for()
-    watched.settle()
-    assert page.url == before
-    assert sorted(words_of(page)) == sorted(shown)  # Vega writes a moved chart's axis labels in another order
-    page.get_by_role("button", name="Next task").click()
-    page.wait_for_url(lambda url: url != before)
-    assert "m=5" in page.url
-    page.go_back()
-    page.wait_for_url(before)
-
-
-@pytest.mark.slow
-def test_a_box_picks_the_points_within(watched: Watched, server: str) -> None:
-    page = watched.page
-    page.goto(f"{server}/tasks?select=box&scale=linear")
-    page.locator("svg.marks .mark-symbol path").first.wait_for()
-    watched.settle()
-    page.locator("svg.marks").first.scroll_into_view_if_needed()
-    box = page.locator("svg.marks").first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.12)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.98, box["y"] + box["height"] * 0.6, steps=4)
-    page.mouse.up()
-    page.wait_for_url("**picked=**")
-    page.get_by_text("Selected tasks").wait_for()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("path", "columns"), [("", b"benchmark,model"), ("ablation", b"coder,temperature,m,n")])
-def test_charts_are_downloaded_as_svg_png_and_csv(watched: Watched, server: str, path: str, columns: bytes) -> None:
-    page = watched.page
-    page.goto(f"{server}/{path}")
+    page.goto(f"{server}/overview")
     watched.settle()
     page.get_by_role("button", name="Download", exact=True).first.click()
-    begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": columns}
+    begins = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"benchmark,model"}
     for words, start in begins.items():
         with page.expect_download() as found:
             page.get_by_test_id("stDownloadButton").filter(has_text=words).first.get_by_role("button").click()
         assert Path(found.value.path()).read_bytes().startswith(start), words
-
-
-@pytest.mark.slow
-def test_ablation_moves_by_key_and_its_url_gives_the_same_page(watched: Watched, server: str) -> None:
-    page = watched.page
-    page.goto(f"{server}/ablation")
-    page.get_by_text("Detection rate by cost").wait_for()
-    watched.settle()
-    for label, value, said in (
-        ("Programs per task (m)", "m=9", "m = 9 programs"),
-        ("Inputs per task (n)", "n=500", "n = 500 inputs"),
-    ):
-        page.get_by_role("slider", name=label).focus()
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_url(f"**{value}**")
-        page.get_by_text(said).wait_for()
-    page.get_by_text("With 9 programs per task on 500 inputs").wait_for()
-    watched.settle()
-    # sorted, for a chart that moved writes its axis in another order than a new one
-    before, shown = page.url, sorted(words_of(page))
-    page.reload()
-    page.get_by_text("With 9 programs per task on 500 inputs").wait_for()
-    watched.settle()
-    assert (page.url, sorted(words_of(page))) == (before, shown)
 
 
 @pytest.mark.slow
@@ -173,7 +100,7 @@ def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
     with dashboard(store.root, tmp_path / "log") as (url, _):
         watched = Watched(browser, url)
         page = watched.page
-        for path in ("", "tasks", "task?left=2&right=4"):
+        for path in ("overview", ""):
             page.goto(f"{url}/{path}")
             watched.settle()
             assert page.get_by_text(re.compile("^Store .* · ")).first.inner_text().count(BENCHMARK) == 1, path
@@ -183,8 +110,12 @@ def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
             assert page.evaluate("() => window.owned") is None
             assert not re.search("[\u202e\u2066\u200b\x07\x1b]", main.inner_text()), path
             assert len(page.content()) < LONG
-        for words in ("⟨U+202E⟩", "⟨U+0007⟩", '<img src="x" onerror="window.owned = 1">', "999,600 more characters"):
-            page.wait_for_function("words => document.body.innerText.includes(words)", arg=words)
+        explorer = page.get_by_test_id("explorer")
+        page.get_by_test_id("explorer-dot").first.click(force=True)
+        for words in ("⟨U+202E⟩", '<img src="x" onerror="window.owned = 1">'):
+            until(lambda words=words: words in explorer.text_content(), 60)
+        assert explorer.locator("img, script").count() == 0
+        assert not re.search("[\u202e\u2066\u200b\x07\x1b]", explorer.text_content())
         assert NAME not in page.title()
         assert page.get_by_text("This page cannot be shown").count() == 0
         watched.close()

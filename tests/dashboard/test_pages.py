@@ -1,6 +1,5 @@
 """The dashboard's pages and parts without a browser: what they show, what they believe, what they refuse."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from tests.support.pages import opened, shown
 
 
 @pytest.mark.quick(6)
-@pytest.mark.parametrize("page", [page for page in REGISTERED if page not in ("check", "measures")])
+@pytest.mark.parametrize("page", [page for page in REGISTERED if page not in ("check", "measures", "explore")])
 @pytest.mark.parametrize("more", [{}, {"benchmark": "MBPP", "equality": "strict", "t": "1"}, {"blind": "yes"}])
 def test_each_page_opens_and_says_where_its_numbers_come_from(page: str, more: dict[str, str]) -> None:
     at = opened(page, **more)
@@ -40,7 +39,7 @@ def test_a_url_is_believed_only_where_a_widget_could_have_written_it() -> None:
 
 @pytest.mark.slow
 def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
-    for page in ("overview", "tasks", "task"):
+    for page in ("overview",):
         words = shown(opened(page, blind="yes")).lower()
         words = words.split("· executed")[1]
         for needs in (
@@ -53,8 +52,6 @@ def test_without_a_reference_nothing_that_needs_one_is_shown() -> None:
             assert needs not in words, (page, needs)
     tables = [set(table.value.columns) for table in opened("overview", blind="yes").dataframe]
     assert tables == [{"model", "mean_incoherence", "cost_per_1000_tasks"}]
-    for table in opened("tasks", blind="yes").dataframe:
-        assert not {"error", "happened", "wrong", "right"} & set(table.value.columns)
 
 
 def test_the_overview_has_table_4_with_costs_lower_bounds_and_pass_at_1() -> None:
@@ -83,31 +80,6 @@ def test_the_published_numbers_stand_beside_and_the_tests_only_where_others_are_
     assert table[table["model"] == "GPT-4o"].iloc[0]["published_detection_rate"] == pytest.approx(0.70, abs=0.03)
     assert "Mean absolute difference: mean error 0.011" in shown(at)
     assert "passed_tests" not in opened(inputs="tests").dataframe[0].value.columns
-
-
-def test_tasks_are_searched_and_filtered() -> None:
-    table = opened("tasks", search="humaneval/12").dataframe[1]
-    names = set(table.value["task_id"])
-    assert names == {"HumanEval/12", *(f"HumanEval/12{i}" for i in range(10))}
-    assert "No task matches" in shown(opened("tasks", search="%' or 1=1 --"))
-
-
-def test_a_task_says_what_it_shows_and_shows_its_clusters() -> None:
-    at = opened("task", task="HumanEval/0", model="gpt_4o")
-    words = shown(at)
-    assert "10 programs show 2 behaviours and disagree on" in words or "10 programs behave alike" in words
-    assert "at least one program is wrong" not in words  # these inputs may lie outside the domain
-    assert "of 10 programs are right on every input" in words
-    assert "Programs that pass the task's tests: seed inputs: 10 of 10." in words
-    assert at.dataframe[0].value["programs"].sum() == 10
-    assert "The programs themselves are not part of this store" in words
-    assert "difftrust fetch humaneval" in words
-
-
-def test_more_inputs_than_were_executed_are_refused_with_what_to_do() -> None:
-    words = shown(opened("task", task="HumanEval/0", n="10000"))
-    assert "was executed on 1,000 inputs by all these programs, not 10,000; choose fewer" in words
-    assert "Left out because some programs were not executed on 10,000 inputs: Claude Opus 4" in words
 
 
 def _empty(root: Path) -> Path:
@@ -146,7 +118,7 @@ STORES = {
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize(("make", "message"), STORES.values(), ids=STORES)
-@pytest.mark.parametrize("page", ["overview", "task"])
+@pytest.mark.parametrize("page", ["explore", "overview"])
 def test_a_store_that_cannot_be_shown_gives_a_page_that_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any, message: str, page: str
 ) -> None:
@@ -198,25 +170,6 @@ def test_long_lines_and_long_texts_are_cut_and_say_so() -> None:
     assert text.plain("\n".join("x" * 401)) == "\n".join("x" * 400) + "\n… (1 more lines)"
     assert text.one_line("x" * 120) == "x" * 120
     assert text.one_line("x" * 121) == "x" * 119 + "…"
-
-
-def test_outcomes_stand_side_by_side_and_the_reference_s_is_named() -> None:
-    def cards(**more: str) -> list[str]:
-        (found,) = [
-            words
-            for words in shown(opened("task", task="HumanEval/1", list="disagreeing", input="477", **more)).split("\n")
-            if "<section" in words
-        ]
-        return found.split("<section")[1:]
-
-    seen = cards()
-    assert len(seen) == 12
-    assert ["as the reference" in card for card in seen] == [bool(re.search(r", cluster 1\b", card)) for card in seen]
-    assert sum("as the reference" in card for card in seen) == 1
-    assert "<mark>" not in seen[0]
-    assert all("<mark>" in card for card in seen[1:])
-    assert any("<mark></mark>" in card for card in seen[1:])
-    assert not any("as the reference" in card for card in cards(blind="yes"))
 
 
 def test_data_is_downloaded_with_what_others_wrote_made_visible() -> None:

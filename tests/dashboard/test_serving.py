@@ -51,7 +51,7 @@ def test_no_other_site_may_show_it_in_a_frame(below: str) -> None:
 def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
     open_screen(page, f"{below}/overview?inputs=domain&m=5")
     seen = []
-    for name in ("Tasks", "Task", "Signals"):
+    for name in ("Explore", "Signals"):
         seen.append(page.url)
         page.get_by_role("link", name=name, exact=True).click()
         page.wait_for_url(f"**/{name.lower()}?**")
@@ -69,15 +69,15 @@ def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
 
 @pytest.mark.slow
 def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:
-    open_screen(page, f"{below}/task?store=starter&model=simulated%2Fweak&t=1")
+    open_screen(page, f"{below}/plan?store=starter&model=simulated%2Fweak&t=1")
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("Copied").wait_for()
     assert page.evaluate("() => navigator.clipboard.readText()") == page.url
     page.get_by_role("link", name="Overview", exact=True).click()
     page.wait_for_url("**/overview?**")
     settle(page)
-    page.get_by_role("link", name="Task", exact=True).click()
-    page.wait_for_url("**/task?**")
+    page.get_by_role("link", name="Plan", exact=True).click()
+    page.wait_for_url("**/plan?**")
     assert "model=simulated%2Fweak" in page.url
 
 

@@ -1,4 +1,4 @@
-"""A task of scripts from the command line to its page: texts are shown as they are."""
+"""A task of scripts from the command line to the explorer: texts are shown as they are."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from difftrust.explorer.cube import cube_of
 from difftrust.tasks.task_sentences import spelled_text
+from difftrust_core.store.store import Store
 from tests.support.command import executed_samples, succeed
-from tests.support.pages import opened, shown
 
 RIGHT = "n = int(input())\na = list(map(int, input().split()))\nprint(max(a))\nprint(*sorted(a))\n"
 OTHER = (
@@ -37,17 +38,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-def test_the_page_shows_texts_as_they_are(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIFFTRUST_STORE", str(store))
-    at = opened("task", benchmark="own", task=TASK["task_id"])
-    words = shown(at)
-    assert "Print the largest" in words
-    plain = [code.value for code in at.code if code.language is None or code.language == "plaintext"]
-    assert any(len(code.split("\n")) >= 2 and code.split("\n")[0].isdigit() for code in plain), plain
-    assert "def main" not in words
-    assert "This task has no domain: its inputs are those on which its reference" in words
-    assert "(&#x27;" not in words
-    assert "('" not in "".join(plain)
+def test_texts_are_shown_as_they_are(store: Path) -> None:
+    (task,) = cube_of(Store.open(store), "own")["tasks"]
+    shown = [one["arguments"] for one in (*task["telling"], *task["smallest"])]
+    assert any(len(text.split("\n")) >= 2 and text.split("\n")[0].isdigit() for text in shown), shown
+    assert "('" not in "".join(shown)
 
 
 def test_texts_are_spelled_and_what_is_none_is_left() -> None:

@@ -12,7 +12,7 @@ from difftrust.figures.ablations import draw_ablation
 from difftrust.figures.chart_file import chart_bytes, save_chart
 from difftrust.figures.curves import draw_mixtures
 from difftrust.figures.error_incoherence import draw_error_incoherence
-from difftrust.figures.heat_maps import draw_clusters, draw_correlations
+from difftrust.figures.heat_maps import draw_correlations
 from difftrust.figures.intervals import draw_auroc, draw_false_trust
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.workflow import draw_workflow
@@ -205,21 +205,6 @@ def test_correlations_are_a_cell_each() -> None:
     chart = draw_correlations(table)
     assert [r["r"] for r in rows_of(chart)] == [1.0, -0.5, -0.5, None]
     assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
-
-
-def test_clusters_do_not_tell_of_the_reference_without_it() -> None:
-    table = pl.DataFrame(
-        {"cluster": [1, 2], "model": ["a", "a"], "n_candidates": [3, 1], "is_reference": [True, False]}
-    )
-    assert [r["behaviour"] for r in rows_of(draw_clusters(table))] == [
-        "same as the reference",
-        "different from the reference",
-    ]
-    assert [r["behaviour"] for r in rows_of(draw_clusters(table, has_checker=True))] == [
-        "accepted by the checker",
-        "rejected on some input",
-    ]
-    assert not {"behaviour", "is_reference"} & set(rows_of(draw_clusters(table, with_reference=False))[0])
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])

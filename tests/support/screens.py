@@ -3,30 +3,23 @@
 import re
 from typing import Any
 
-from tests.bench.dashboard import STILL
+from tests.bench.dashboard import DRAWN, STILL
 
 PROBES = re.compile(r"_stcore/(health|host-config)$")
 """Streamlit looks for its server below the page's own path first, and says so in the console: the one known error."""
 PATHS = {
-    "overview": "",
+    "explore": "",
+    "explore, a task": "?benchmark=HumanEval&model=gpt_4o&task=HumanEval/122",
+    "explore, compared": "?model=gpt_4o&with=claude_opus_4&inputs=domain",
+    "explore, simulated": "?store=starter&task=starter/split_bill",
+    "explore without the reference": "?blind=yes",
+    "overview": "overview",
     "overview, domain": "overview?inputs=domain",
     "overview, simulated": "overview?store=starter",
     "overview without the reference": "overview?blind=yes",
-    "tasks": "tasks",
-    "tasks of MBPP": "tasks?benchmark=MBPP",
-    "tasks, simulated": "tasks?store=starter",
-    "tasks without the reference": "tasks?blind=yes",
-    "tasks of all benchmarks": "tasks?tasks=all",
-    "tasks, a type of arguments": "tasks?args=strings&only=undetected",
-    "task": "task?task=HumanEval/122&model=gpt_4o",
-    "task of all models": "task?task=HumanEval/1",
-    "task, simulated": "task?store=starter&task=starter/split_bill",
     "plan": "plan?model=gpt_4o",
     "plan that is reached": "plan?model=gpt_4o&find=0.5&alarms=0.1",
     "plan, simulated": "plan?store=starter&find=0.7&model=simulated/strong",
-    "ablation": "ablation?model=claude_opus_4&model=gpt_4o",
-    "ablation, simulated": "ablation?store=starter",
-    "ablation without the reference": "ablation?blind=yes",
     "signals": "signals",
     "signals without the reference": "signals?blind=yes",
     "check": "check",
@@ -122,6 +115,8 @@ def open_screen(page: Any, url: str) -> list[str]:
     page.goto(url)
     page.wait_for_selector("h1")
     page.wait_for_function(STILL)
+    if page.get_by_test_id("explorer").count():
+        page.wait_for_selector(DRAWN)
     settle(page)
     return said
 

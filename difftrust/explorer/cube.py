@@ -1,0 +1,246 @@
+"""Pack one benchmark's behaviours in whole numbers, small enough for a page that computes each setting by itself.
+
+A task's *columns* are its patterns of inputs under one equality, its *rows* the behaviours; row 0 is the reference's
+where there is one, and its outcome has the label 0 in every column. Of what this holds error, incoherence and both
+detection probabilities follow for any m, any recorded n, model and temperature, as ``estimates.measures`` defines them.
+"""
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from difftrust.shipped import PAPER_SETTING, load_published
+from difftrust.tables.names import display_name
+from difftrust.tables.request import is_shipped
+from difftrust.tasks.argument_kinds import KINDS, kinds_of
+from difftrust.tasks.details import WRONG
+from difftrust.tasks.find_texts import commands_for_texts
+from difftrust.tasks.task_sentences import domain_in_words, spelled_database, spelled_text
+from difftrust.text import cut, visible
+from difftrust_core.base.records import Kind, Validity
+from difftrust_core.base.task import Task
+from difftrust_core.datasets.entries import domain_of
+from difftrust_core.estimates.pool import MISSING, CompactTask, Ints, Labels, Pool, load_pool
+from difftrust_core.metrics.equality import Equality
+from difftrust_core.store.store import Store, partition_of
+
+FIRST: Final = 48
+"""The character of the number 0 in a packed text; 1 is the next one, and so on."""
+ABSENT: Final = "!"
+"""Stands where a behaviour was not executed, or a candidate is missing."""
+INPUTS_IN_WORDS: Final = {
+    Validity.REFERENCE: "reference accepts",
+    Validity.DOMAIN: "in the domain",
+    Validity.TESTS: "the benchmark's tests",
+    Validity.QUORUM: "half of the programs return",
+    Validity.ALL: "all that were drawn",
+}
+_LINE, _LINES = 400, 60
+
+
+def readings(store: Store) -> list[str]:
+    """Return the input filters that a store holds results of, its own first."""
+    found = {partition_of(path, "classes")["validity"] for path in store.files("classes")}
+    own = store.settings().validity
+    return sorted(map(str, found), key=lambda validity: (validity != own, validity))
+
+
+def make_cube(store: Store, benchmark: str, *, equality: str = Equality.PAPER, blind: bool = False) -> bytes:
+    """Return one benchmark, as the store is read, as gzipped JSON: the same bytes for the same results.
+
+    ``blind``: without what the reference says. Raises NoStore if there are no results of it.
+    """
+    said = json.dumps(
+        cube_of(store, benchmark, equality=equality, blind=blind), ensure_ascii=False, separators=(",", ":")
+    )
+    return gzip.compress(said.encode("utf-8", "backslashreplace"), 6, mtime=0)
+
+
+def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, blind: bool = False) -> dict[str, Any]:
+    """Return what ``make_cube`` packs; the shipped results with the published tasks alone, as every table has them."""
+    pool = load_pool(store, benchmark, equality=equality)
+    if is_shipped(store.root):
+        pool = pool.without(set(load_published("excluded_tasks").filter(benchmark=benchmark)["task_id"]))
+    models = sorted({model for model, _ in pool.members}, key=display_name)
+    stops = input_stops(max(len(task.pattern_of_input) for task in pool.tasks))
+    kinds = kinds_of(store, benchmark)
+    validity = str(store.settings().validity)
+    described = {task_id: rows[0] for task_id, rows in _by_task(store, "tasks", {"benchmark": benchmark}).items()}
+    packed = [
+        _Packed(replace(task, reference=None) if blind else task, pool.equality, described.get(task.task_id, {}))
+        for task in pool.tasks
+    ]
+    where = {"benchmark": benchmark, "validity": validity}
+    telling = _by_task(store, "disagreements", {**where, "equality": equality})
+    smallest = _by_task(store, "smallest", where)
+    return {
+        "benchmark": benchmark,
+        "inputs": validity,
+        "inputs_in_words": INPUTS_IN_WORDS.get(Validity(validity), validity),
+        "is_inside": validity in (Validity.DOMAIN, Validity.TESTS),
+        "usual": {"model": PAPER_SETTING.model, **{k: getattr(PAPER_SETTING, k) for k in ("m", "n", "temperature")}},
+        "models": [{"id": model, "name": visible(display_name(model))} for model in models],
+        "stops": stops,
+        "kinds": list(KINDS),
+        "missing": list(commands_for_texts(benchmark)) if not store.holds("programs") else [],
+        "coders": [
+            {"model": models.index(model), "temperature": at, "rows": _samples(pool, (model, at), packed)}
+            for model, at in sorted(pool.members)
+        ],
+        "tasks": [
+            {
+                "id": one.task.task_id,
+                **one.matrix(),
+                "weights": one.weights(stops),
+                "domain": visible(domain_in_words(domain_of(benchmark, one.task.task_id))),
+                "kinds": [kind for kind in KINDS if kind in kinds.get(one.task.task_id, ())],
+                "telling": one.telling(telling.get(one.task.task_id, ())),
+                "smallest": one.smallest(smallest.get(one.task.task_id, ()), equality),
+            }
+            for one in packed
+        ],
+    }  # fmt: skip
+
+
+def input_stops(most: int) -> list[int]:
+    """Return the stops of the slider of inputs: 1, 2, 5, 10, ... and all of them."""
+    stops = [a * 10**k for k in range(len(str(most))) for a in (1, 2, 5)]
+    return sorted({*(stop for stop in stops if stop <= most), most})
+
+
+def _by_task(store: Store, table: str, where: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in store.read(table, where).iter_rows(named=True) if store.holds(table) else ():
+        found.setdefault(row["task_id"], []).append(row)
+    return found
+
+
+def _samples(pool: Pool, coder: tuple[str, float], packed: Sequence["_Packed"]) -> list[str]:
+    """Return of each task the row of each of a coder's candidates, by its sample index."""
+    own = pool.of(coder)
+    found: list[dict[int, int]] = [{} for _ in packed]
+    for task, index, row in zip(own.task.tolist(), own.sample_index.tolist(), own.row.tolist(), strict=True):
+        found[task][index] = row
+    return [
+        "".join(chr(FIRST + one.place[rows[i]]) if i in rows else ABSENT for i in range(max(rows, default=-1) + 1))
+        for one, rows in zip(packed, found, strict=True)
+    ]
+
+
+class _Packed:
+    """One task with its rows sorted, so that they shrink well, and columns that are equal merged."""
+
+    def __init__(self, task: CompactTask, equality: str, described: Mapping[str, Any]):
+        self.task, self._described = task, described
+        renamed = _reference_first(task.labels[equality], task.reference)
+        rows = sorted(range(len(renamed)), key=lambda row: (row != task.reference, renamed[row].tolist(), row))
+        self.place = {row: place for place, row in enumerate(rows)}
+        self._rows = rows
+        sorted_rows = np.ascontiguousarray(renamed[rows].T)
+        numbers: dict[bytes, int] = {}
+        self._column_of = np.array([numbers.setdefault(column.tobytes(), len(numbers)) for column in sorted_rows])
+        firsts = np.unique(self._column_of, return_index=True)[1]
+        self._renamed, self._raw = sorted_rows[firsts], task.labels[equality]
+        self._columns = _spelled(self._renamed)
+
+    def matrix(self) -> dict[str, Any]:
+        """Return the columns, and of the rows what else counts: how far each was executed, and which do not load."""
+        n = len(self.task.pattern_of_input)
+        reach = [int(self.task.reach[row]) for row in self._rows]
+        return {
+            "columns": self._columns,
+            "reach": reach[0] if len(set(reach)) == 1 else reach,
+            "n": n,
+            "has_reference": self.task.reference is not None,
+            "checker": bool(json.loads(self._described.get("relation") or "{}").get("accept")),
+            "failed": [place for place, row in enumerate(self._rows) if self.task.kinds[row, 0] == Kind.LOAD_ERROR],
+        }
+
+    def weights(self, stops: Sequence[int]) -> list[list[int]]:
+        """Return how many of the inputs since the stop before are of each column; shorter where no later one is met."""
+        columns, found, before = self._column_of[self.task.pattern_of_input], [], 0
+        for stop in stops:
+            if stop > len(columns):
+                break
+            found.append(np.bincount(columns[before:stop]).tolist())
+            before = stop
+        return found
+
+    def _spell(self, arguments: str) -> str:
+        """Return an input as people read it: a script's text, a database a line a row, else as it is."""
+        spell = {"sql": spelled_database, "stdin": spelled_text}.get(self._language, str)
+        return _safe(spell(arguments))
+
+    def _outcome(self, kind: str | None, text: str | None) -> str:
+        is_text = self._language == "stdin" and kind == "value"
+        return _safe(spelled_text(text or "") if is_text else text or "")
+
+    @property
+    def _language(self) -> str:
+        return self._described.get("language") or Task.language
+
+    def telling(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the inputs of which the store knows what was done on them: index, column, arguments, outcomes."""
+        found: dict[int, dict[str, Any]] = {}
+        for row in rows:
+            index = row["input_index"]
+            pattern = int(self.task.pattern_of_input[index])
+            labels = self._new_labels(pattern)
+            if index not in found:
+                column, arguments = int(self._column_of[pattern]), self._spell(row["arguments"])
+                found[index] = {"index": index, "column": column, "arguments": arguments, "outcomes": []}
+            if row["label"] in labels:
+                found[index]["outcomes"].append(
+                    [labels[row["label"]], row["kind"], self._outcome(row["kind"], row["text"])]
+                )
+        return list(found.values())
+
+    def _new_labels(self, pattern: int) -> dict[int, int]:
+        """Return the label as stored -> the label here, of one pattern."""
+        stored = self._raw[self._rows, pattern].tolist()
+        here = self._renamed[self._column_of[pattern]].tolist()
+        return {old: new for old, new in zip(stored, here, strict=True) if new >= 0}
+
+    def smallest(self, rows: Sequence[dict[str, Any]], equality: str) -> list[dict[str, Any]]:
+        """Return the smallest inputs found: which two rows differ on each (-1: the reference), and what both do."""
+        return [
+            {
+                "kind": row["kind"],
+                "rows": [self.place[row["first"]], -1 if row["second"] is None else self.place[row["second"]]],
+                "arguments": self._spell(row["arguments"]),
+                "outcomes": [
+                    [row[f"{side}_kind"], self._outcome(row[f"{side}_kind"], row[f"{side}_text"])]
+                    for side in ("first", "second")
+                ],
+                "place": row["place"],
+                "is_smallest": row["is_smallest"],
+            }
+            for row in rows
+            if row["equality"] in (equality, Equality.PAPER)
+            and not (row["kind"] == WRONG and self.task.reference is None)
+        ]
+
+
+def _spelled(labels: Ints) -> list[str]:
+    """Return each row of a matrix as a text, a character a label."""
+    characters = np.where(labels < 0, ord(ABSENT), labels + FIRST).astype("<u4")
+    text, width = characters.tobytes().decode("utf-32-le"), labels.shape[1]
+    return [text[start : start + width] for start in range(0, labels.size, width)]
+
+
+def _reference_first(labels: Labels, reference: int | None) -> Ints:
+    """Return the labels renumbered in each column: 0 is the reference's, the others by their order; -1 is unknown."""
+    found = np.where(labels == MISSING, -1, labels.astype(np.int64))
+    if reference is None:
+        return found
+    truth = found[reference]
+    moved = np.where(found == truth, 0, np.where((found >= 0) & (found < truth), found + 1, found))
+    return np.where(found < 0, -1, np.where(truth < 0, found, moved))
+
+
+def _safe(text: str) -> str:
+    return visible(cut(text, line=_LINE, lines=_LINES))

@@ -1,0 +1,77 @@
+"""What every home of the explorer gets: its script and style, what there is, and what a task has beside its numbers."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from difftrust.explorer.cube import INPUTS_IN_WORDS, readings
+from difftrust.tasks.details import WRONG, Described
+from difftrust.tasks.task_inputs import as_test, read_inputs
+from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
+from difftrust.text import cut, marked_difference, visible
+from difftrust_core.base.records import Coder, Validity
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.store.store import Store
+
+_PROGRAMS: Final = 3
+_LINE, _LINES = 300, 80
+
+
+@cache
+def style() -> str:
+    """Return the explorer's style."""
+    return _read("explorer.css")
+
+
+@cache
+def script(last: str) -> str:
+    """Return the explorer's module, with the line that a home adds."""
+    return f"{_read('explorer.js')}\n{last}\n"
+
+
+def _read(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def inputs_there(store: Store) -> list[dict[str, str]]:
+    """Return the input filters that a store holds results of, each with its id and in words."""
+    return [{"id": one, "words": f"inputs: {INPUTS_IN_WORDS.get(Validity(one), one)}"} for one in readings(store)]
+
+
+def task_details(store: Store, pool: Pool, task_id: str, coder: Coder, *, m: int, n: int) -> dict[str, Any]:
+    """Return a task's description, what its inputs show, programs beside the reference, and tests: as safe texts.
+
+    No text of a program where neither the store nor this machine holds them. Raises WrongUsage or TooFewCandidates as
+    ``view_task`` does.
+    """
+    view = view_task(store, pool, task_id, [coder], m=m, n=n)
+    wrong = read_inputs(view, WRONG) if view.task else []
+    tests = {_safe(one.arguments): as_test(view.task.entry_point, one) for one in wrong if view.task}
+    return {
+        "description": _described(view.task),
+        "statements": [_safe(line) for line in view.statements],
+        "programs": _programs(view),
+        "tests": {arguments: test for arguments, test in tests.items() if test},
+    }
+
+
+def _described(task: Described | None) -> str:
+    return "" if task is None else _safe(task.description.strip())
+
+
+def _programs(view: TaskView) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return the shortest program of the largest clusters and the reference; in each what the first one lacks."""
+    codes: Mapping[str, str | None] = {
+        **{f"cluster {one.number}": view.code_of(one.number) for one in view.clustering.clusters[:_PROGRAMS]},
+        "reference": view.code_of(REFERENCE_CLUSTER),
+    }
+    known = {title: _safe(code.strip("\n")) for title, code in codes.items() if code is not None}
+    if set(known) <= {"reference"}:
+        return []
+    first = next(iter(known.values()))
+    return [(title, [piece for piece in marked_difference(code, first) if piece[0]]) for title, code in known.items()]
+
+
+def _safe(text: str) -> str:
+    return visible(cut(text, line=_LINE, lines=_LINES))
