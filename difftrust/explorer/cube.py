@@ -17,6 +17,7 @@ from difftrust.shipped import PAPER_SETTING, load_published
 from difftrust.tables.names import display_name
 from difftrust.tables.request import is_shipped
 from difftrust.tasks.argument_kinds import KINDS, kinds_of
+from difftrust.tasks.descriptions import Description, load_descriptions
 from difftrust.tasks.details import WRONG
 from difftrust.tasks.find_texts import commands_for_texts
 from difftrust.tasks.task_sentences import domain_in_words, spelled_database, spelled_text
@@ -75,6 +76,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
         for task in pool.tasks
     ]
     where = {"benchmark": benchmark, "validity": validity}
+    in_words = load_descriptions().get(benchmark, {})
     telling = _by_task(store, "disagreements", {**where, "equality": equality})
     smallest = _by_task(store, "smallest", where)
     return {
@@ -94,6 +96,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
         "tasks": [
             {
                 "id": one.task.task_id,
+                **_in_words(in_words.get(one.task.task_id)),
                 **one.matrix(),
                 "weights": one.weights(stops),
                 "domain": visible(domain_in_words(domain_of(benchmark, one.task.task_id))),
@@ -104,6 +107,12 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
             for one in packed
         ],
     }  # fmt: skip
+
+
+def _in_words(description: Description | None) -> dict[str, str]:
+    if description is None:
+        return {}
+    return {"signature": visible(description.signature), "sentence": visible(description.sentence)}
 
 
 def input_stops(most: int) -> list[int]:
