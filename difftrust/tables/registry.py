@@ -12,7 +12,7 @@ from difftrust.tables.paper_tables import make_table_2, make_table_3, make_table
 from difftrust.tables.policies import make_policies
 from difftrust.tables.questions import make_questions
 from difftrust.tables.rankings import make_rankings, make_selection
-from difftrust.tables.readings import make_draws, make_readings, make_suspects, make_undetected
+from difftrust.tables.readings import make_alarms, make_draws, make_readings, make_suspects, make_undetected
 from difftrust.tables.request import TableRequest
 from difftrust_core.exceptions import WrongUsage
 
@@ -26,6 +26,7 @@ TABLES: Final[dict[str, Callable[[TableRequest], Table]]] = {
     "rankings": make_rankings,
     "readings": make_readings,
     "undetected": make_undetected,
+    "alarms": make_alarms,
     "suspects": make_suspects,
     "draws": make_draws,
     "agreement": make_agreement,
