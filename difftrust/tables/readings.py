@@ -12,11 +12,11 @@ import polars as pl
 from difftrust.research import suspects as suspicion
 from difftrust.research.coders import MEAN
 from difftrust.results import Table
-from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import requested_table_4, shares_over_tasks
-from difftrust.tables.request import TableRequest, estimates_for, paper_sizes
+from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import Detection, Reading, References, Validity
 from difftrust_core.datasets.audits import FAULTS, Finding, audit_frame
+from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 
 READINGS: Final = {
@@ -193,13 +193,15 @@ def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:
 
 def make_suspects(request: TableRequest) -> Table:
     """Return the suspects: tasks on which at least 3/4 of the models share one modal behaviour unlike the reference."""
-    pools = request.pools()
-    m, n = paper_sizes(request, pools)
-    temperature = PAPER_SETTING.temperature if request.temperature is None else request.temperature
-    parts = [suspicion.suspects(pool, temperature=temperature, m=m, n=n) for pool in pools.values()]
-    frame = pl.concat([pl.DataFrame(schema=parts[0].schema), *parts])
-    frame = request.counted(frame)
-    return Table(frame, notes=(f"m = {m}, n = {n}, temperature {temperature:g}", *suspicion.count_findings(frame)))
+    t = request.wanted_temperature
+    if t is None or request.m is None or request.n is None:
+        raise WrongUsage("suspects are those of one temperature, one m and one n; take them from `make_table`")
+    pools = request.shown_pools()
+    parts = [suspicion.suspects(pool, temperature=t, m=request.m, n=request.n) for pool in pools.values()]
+    frame = request.counted(pl.concat(parts))
+    return Table(
+        frame, notes=(f"m = {request.m}, n = {request.n}, temperature {t:g}", *suspicion.count_findings(frame))
+    )
 
 
 def make_draws(request: TableRequest) -> Table:
