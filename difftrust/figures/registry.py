@@ -26,7 +26,7 @@ from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.policies import make_policies
 from difftrust.tables.questions import PUBLISHED, curves_of_answers, gains_said, user_answers
 from difftrust.tables.render import in_brackets
-from difftrust.tables.request import TableRequest, estimates_for, paper_sizes
+from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import References, Validity
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -218,7 +218,8 @@ def _pools(request: FigureRequest) -> dict[str, Pool]:
 
 def _fixed(request: FigureRequest, pools: Mapping[str, Pool]) -> dict[str, float]:
     """Return m, n and temperature: those asked for, else the paper's as far as the store goes."""
-    m, n = paper_sizes(request, pools)
+    reached = min(len(task.pattern_of_input) for pool in pools.values() for task in pool.tasks)
+    m, n = request.m or PAPER_SETTING.m, request.n or min(PAPER_SETTING.n, reached)
     temperature = request.temperature
     if temperature is None:
         temperature = _usual({coder[1] for pool in pools.values() for coder in pool.members})
@@ -351,7 +352,7 @@ def _questions(request: FigureRequest) -> Figure:
         gains_said(table),
         "Where a line ends, the other tasks have no right program among those sampled, or need more answers.",
         width=WIDTH if len(names) > 1 else 420,
-        notes=(said, PUBLISHED),
+        notes=(*said, PUBLISHED),
     )
 
 

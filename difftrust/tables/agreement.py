@@ -5,10 +5,9 @@ from dataclasses import replace
 import polars as pl
 
 from difftrust.results import Table
-from difftrust.tables.request import TableRequest, estimates_for, paper_sizes, range_of
+from difftrust.tables.request import TableRequest, estimates_for, range_of, settle
 from difftrust_core.base.records import Validity
-from difftrust_core.estimates.refresh import check_reach
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.intervals import clopper_pearson
 
 
@@ -16,31 +15,18 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return the rows of ``selective.answers`` that the agreement tables and Figure risk-coverage show, with notes."""
     from difftrust.research.selective import answers
 
-    store = request.open()
-    pools = request.pools()
+    request, notes = settle(request)
+    store, pools = request.open(), request.shown_pools()
     if not pools:
         inputs = store.settings().validity
         raise NoStore(
             f"the store {request.store} holds no results on inputs {inputs}; run `difftrust execute` on it first"
         )
-    wanted = request.wanted_temperature
-    sizes = {
-        coder: int(pool.of(coder).sample_index.max()) + 1
-        for pool in pools.values()
-        for coder in pool.members
-        if (not request.only or coder[0] in request.only) and wanted in (None, coder[1])
-    }
-    if not sizes:
-        there = sorted({f"{model} at {t:g}" for pool in pools.values() for model, t in pool.members})
-        raise WrongUsage(f"the store holds no programs of what is asked for; it holds: {', '.join(there)}")
-    m, n = paper_sizes(request, pools) if request.as_in_paper else (request.m or min(sizes.values()), request.n)
-    for pool in pools.values():
-        check_reach(pool, n)
     rows = pl.concat(
-        answers(pool, temperature=temperature, m=m, n=n)
+        answers(pool, temperature=temperature, m=request.m, n=request.n)
         for pool in pools.values()
-        for temperature in sorted({temperature for _, temperature in sizes})
-    ).filter(pl.col("model").is_in({model for model, _ in sizes}))
+        for temperature in sorted({temperature for _, temperature in pool.members})
+    )
     rows = request.counted(rows)
     if rows["wrong"].is_not_null().sum() == 0:
         raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
@@ -49,6 +35,7 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         f"answer: the behaviour of most of the programs, of equally many the first; m = {numbers}",
         f"wrong: unlike the reference on any input; n = {range_of(rows['n'])}, inputs: {store.settings().validity}, "
         f"references: {request.reading.references}, equality {request.equality}; the benchmark's tests are not run",
+        *notes,
     ]
 
 
@@ -78,7 +65,7 @@ def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) 
     name = "agree_risk_by_tests"
     reading = replace(request.reading, inputs=Validity.TESTS.value)
     try:
-        tested, _ = estimates_for(replace(request, reading=reading))
+        tested, _ = estimates_for(replace(request, reading=reading, n=None))
     except NoStore:
         absent = [pl.lit(None, dtype=pl.Float64).alias(f"{name}{end}") for end in ("", "_low", "_high")]
         return frame.with_columns(absent)
@@ -89,8 +76,8 @@ def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) 
     limits = [
         (b, m, part / whole, *clopper_pearson(part, whole, alpha=0.025)) for b, m, whole, part in counts.iter_rows()
     ]
-    columns = ["benchmark", "model", name, f"{name}_low", f"{name}_high"]
-    found = pl.DataFrame(limits, schema=columns, orient="row")
+    texts, shares = dict.fromkeys(("benchmark", "model"), pl.String), (name, f"{name}_low", f"{name}_high")
+    found = pl.DataFrame(limits, schema={**texts, **dict.fromkeys(shares, pl.Float64)}, orient="row")
     return frame.join(found, on=["benchmark", "model"], how="left", maintain_order="left")
 
 

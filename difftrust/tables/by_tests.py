@@ -7,9 +7,8 @@ import polars as pl
 
 from difftrust.research.passed_tests import ALL, read_groups, shares_passed
 from difftrust.results import Table
-from difftrust.shipped import in_published_set
 from difftrust.tables.intervals import requested_table_4
-from difftrust.tables.request import TableRequest, estimates_for, is_shipped, range_of
+from difftrust.tables.request import TableRequest, estimates_for, range_of
 from difftrust_core.base.records import Detection, Validity
 from difftrust_core.estimates.refresh import open_pools, policies_executed
 from difftrust_core.exceptions import NoStore
@@ -34,8 +33,7 @@ def make_tests(request: TableRequest) -> Table:
     """
     fuzzed = _fuzzed(request)
     own = next(iter(fuzzed.values()), None)
-    m = request.m if own is None else int(own["m"].max())  # type: ignore[arg-type]
-    passed = _passed(replace(request, m=m))
+    passed = _passed(request)
     told = _left_out(own, passed) if own is not None else ""
     passed = passed if own is None else passed.join(own, on=_PAIR, how="semi")
     if passed.is_empty():
@@ -82,7 +80,7 @@ def _passed(request: TableRequest) -> pl.DataFrame:
     pools = open_pools(on_tests, equality=request.equality, n_jobs=request.n_jobs)
     groups = {name: read_groups(on_tests, name) for name in pools}
     found = shares_passed(pools, groups, m=request.m)
-    found = in_published_set(found) if request.as_in_paper or is_shipped(request.store) else found
+    found = request.counted(found)
     at = request.wanted_temperature
     found = found if at is None else found.filter(pl.col("temperature") == at)
     return found.filter(pl.col("model").is_in(request.only)) if request.only else found

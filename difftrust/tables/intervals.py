@@ -4,7 +4,7 @@ All coders of a benchmark are resampled together, task by task: what one task do
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -108,6 +108,29 @@ def requested_table_4(
     if not request.intervals:
         return table
     return with_intervals(table, estimates, detection=rule, resamples=request.resamples, seed=request.seed)
+
+
+def shares_over_tasks(
+    pairs: pl.DataFrame, shares: Mapping[str, tuple[str, str]], tasks: pl.Series, request: TableRequest
+) -> dict[str, float]:
+    """Return each share, <share>_low and <share>_high: the sum of one column of ``pairs`` over that of another.
+
+    ``pairs``: rows that have a task_id, several a task at will; ``shares``: name -> the two columns; ``tasks``: the ids
+    of all tasks, which are resampled whole. NaN where nothing defines a share, and for the ends where it is the same in
+    every resample, such as 0 of 7: resampling says nothing of it.
+    """
+    resampling = _Resampling.of(tasks, resamples=request.resamples, seed=request.seed)
+    columns = sorted({column for both in shares.values() for column in both})
+    sums = pairs.group_by("task_id").agg(pl.col(columns).cast(pl.Float64).sum())
+    of_task = resampling.task_ids.join(sums, on="task_id", how="left", maintain_order="left").fill_null(0.0)
+    found: dict[str, float] = {}
+    for name, both in shares.items():
+        part, whole = (resampling.weights @ of_task[column].to_numpy() for column in both)
+        values = np.divide(part, whole, out=np.full(len(whole), math.nan), where=whole > 0)
+        varies = len(np.unique(values[~np.isnan(values)])) > 1
+        low, high = resampling.limits(values) if varies else (math.nan, math.nan)
+        found |= {name: float(values[0]), f"{name}{LOW}": low, f"{name}{HIGH}": high}
+    return found
 
 
 def differences(table: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.names import display_name
 from difftrust.tables.render import in_brackets
-from difftrust.tables.request import TableRequest
+from difftrust.tables.request import TableRequest, settle
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -56,6 +56,8 @@ def _open(request: TableRequest) -> tuple[Pools, Examples]:
     pools = request.pools()
     if not pools:
         raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
+    if request.m or request.n:
+        settle(request)  # refuses what nobody has
     chosen = {name: pool for name, pool in pools.items() if request.benchmark in (None, name)}
     return chosen, open_examples(request.open(), equality=request.equality, n_jobs=request.n_jobs)
 

@@ -1,6 +1,5 @@
 """What answered questions are worth: the table and the figure."""
 
-from functools import partial
 from typing import Final
 
 import polars as pl
@@ -21,18 +20,17 @@ _SHOWN: Final = (1, 2, 3, 5)
 _VALUES: Final = ("pass_at_1", "consensus", *(AFTER[k] for k in _SHOWN), "some_right", "none_left", "questions")
 
 
-def user_answers(request: TableRequest) -> tuple[pl.DataFrame, str]:
+def user_answers(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     """Return what answered questions are worth in a store, a row a coder, task and way to ask, and what they rest on.
 
     Raises NoStore where no task has a reference.
     """
-    pools = request.pools()
-    found, sizes = request.judged(
-        partial(compute_answers, pools),
+    found, (sizes, *notes) = request.judged(
+        compute_answers,
         missing="with a reference, which is the user that answers; give its tasks references",
     )
-    without = sum(task.reference is None for pool in pools.values() for task in pool.tasks)
-    return found, f"{sizes}; the user is the reference; tasks without a reference, left out: {without}"
+    without = sum(task.reference is None for pool in request.pools().values() for task in pool.tasks)
+    return found, [f"{sizes}; the user is the reference; tasks without a reference, left out: {without}", *notes]
 
 
 def make_questions(request: TableRequest) -> Table:
@@ -44,7 +42,7 @@ def make_questions(request: TableRequest) -> Table:
     columns = [name for name in frame.columns if name.removesuffix("_low").removesuffix("_high") in kept]
     frame = frame.select(columns).drop([] if request.intervals else ends)
     notes = (
-        said,
+        *said,
         "pass_at_1: of a random candidate; consensus: 0 answers; after_k: of the largest cluster that contradicts none "
         "of k answers; right: like the reference on all n inputs",
         "best input: splits the candidates that are left most evenly; random input: any that splits them, expected "

@@ -1,6 +1,6 @@
 """Rankings of models: by consensus against a random candidate, and by incoherence against error."""
 
-from functools import partial
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -9,7 +9,7 @@ from difftrust.research.coders import RHOS
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import ranking_intervals
-from difftrust.tables.request import TableRequest, paper_sizes
+from difftrust.tables.request import TableRequest, settle
 from difftrust_core.base.records import Detection
 from difftrust_core.estimates.refresh import estimates_of_pools
 from difftrust_core.exceptions import NoStore
@@ -22,11 +22,11 @@ def make_selection(request: TableRequest) -> Table:
 
     examples = open_examples(request.open(), equality=request.equality, n_jobs=request.n_jobs)
     passes, sizes = request.judged(
-        partial(compute_passes, request.pools(), examples),
+        lambda pools, **sizes: compute_passes(pools, examples, **sizes),
         missing="whose right answers are known; give its tasks references, checkers or tests",
     )
     notes = (
-        sizes,
+        *sizes,
         "random: the mean over the candidates; consensus: the program of fewest tokens of the largest cluster",
         "filtered: the consensus of the candidates that pass the task's public examples, of all where none does; "
         "public are the test inputs that stand in the description (HumanEval) and the first test (MBPP)",
@@ -48,12 +48,12 @@ def make_rankings(request: TableRequest) -> Table:
     Columns: benchmark, temperature, detection, coders, and each rho of ``coders.rankings`` with its ends; published,
     what the paper's Figure 1 has. Raises NoStore if nothing is executed.
     """
-    store = request.open()
-    pools = request.pools()
+    request, left_out = settle(request)
+    anywhere = replace(request, temperature=None, paper_setting=False, published=False)
+    pools = anywhere.shown_pools()
     if not pools:
         raise NoStore(f"the store {request.store} holds no results; run `difftrust execute --store {request.store}`")
-    m, n = paper_sizes(request, pools)
-    found = estimates_of_pools(store, pools, m=m, n=n)
+    found = estimates_of_pools(request.open(), pools, m=request.m, n=request.n)
     found = request.counted(found)
     parts = [
         _ranking_rows(own, f"{t:g}", request) for (t,), own in found.group_by("temperature") if _is_ranked(t, request)
@@ -61,7 +61,9 @@ def make_rankings(request: TableRequest) -> Table:
     if found["temperature"].n_unique() > 1:
         parts.append(_ranking_rows(_pooled(found), POOLED, request))
     frame = pl.concat(parts).sort("benchmark", pl.col("temperature") == POOLED, "temperature", "detection")
-    return Table(frame, notes=(*_RANKING_NOTES, f"m = {m}, n = {n}, equality {request.equality}"))
+    return Table(
+        frame, notes=(*_RANKING_NOTES, f"m = {request.m}, n = {request.n}, equality {request.equality}", *left_out)
+    )
 
 
 _RANKING_NOTES: Final = (

@@ -1,5 +1,9 @@
-"""One store read in three ways: as published, inside the domains, and there without faulty references."""
+"""One store read in three ways: as published, inside the domains, and there without faulty references.
 
+Its errors that nobody sees, and its alarms, are told apart by the second and the third.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -8,11 +12,11 @@ import polars as pl
 from difftrust.research import suspects as suspicion
 from difftrust.research.coders import MEAN
 from difftrust.results import Table
-from difftrust.shipped import PAPER_SETTING
-from difftrust.tables.intervals import requested_table_4
-from difftrust.tables.request import TableRequest, estimates_for, paper_sizes
+from difftrust.tables.intervals import requested_table_4, shares_over_tasks
+from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import Detection, Reading, References, Validity
-from difftrust_core.datasets.audits import FAULTS, audit_frame
+from difftrust_core.datasets.audits import FAULTS, Finding, audit_frame
+from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 
 READINGS: Final = {
@@ -62,6 +66,9 @@ KINDS: Final = (
     "error of the programs",
 )
 """What becomes of an error that incoherence missed."""
+_ALL: Final = "all"
+"""The model in the rows of all models together."""
+_PAIR: Final = ("benchmark", "model", "temperature", "task_id")
 
 
 def make_undetected(request: TableRequest) -> Table:
@@ -69,45 +76,132 @@ def make_undetected(request: TableRequest) -> Table:
 
     Undetected: E > 0, I = 0 and every program loads, as published. Of these tasks, on inputs inside the domain: E = 0
     (``outside the domain``); I > 0 (``detected in the domain``); the audit found the reference or the description at
-    fault; what is left are errors of the programs, all alike.
+    fault; what is left are errors of the programs, all alike. ``on_tasks``: distinct tasks among them; ``share <kind>``
+    with its interval over tasks.
     """
-    key = ["benchmark", "model", "temperature", "task_id"]
-    published, domain = (
-        estimates_for(replace(request, reading=READINGS[name]))[0].select(*key, "error", "detected")
-        for name in ("as published", "in the domain")
-    )
-    missed = published.filter((pl.col("error") > 0) & ~pl.col("detected")).select(key)
-    faults = audit_frame().filter(pl.col("finding").is_in([str(fault) for fault in FAULTS]))
-    joined = missed.join(domain, on=key).join(
-        faults.select("benchmark", "task_id", fault=pl.lit(True)), on=["benchmark", "task_id"], how="left"
+    published, domain = (_of_reading(name, request) for name in ("as published", "in the domain"))
+    missed = published.filter((pl.col("error") > 0) & ~pl.col("detected"))
+    judged = (
+        missed.select(*_PAIR).join(domain, on=_PAIR).join(_audited(*FAULTS), on=["benchmark", "task_id"], how="left")
     )
     kind = (
         pl.when(pl.col("error") == 0).then(pl.lit(KINDS[0]))
         .when(pl.col("detected")).then(pl.lit(KINDS[1]))
-        .when(pl.col("fault").fill_null(value=False)).then(pl.lit(KINDS[2]))
+        .when(pl.col("audited").fill_null(value=False)).then(pl.lit(KINDS[2]))
         .otherwise(pl.lit(KINDS[3]))
     )  # fmt: skip
-    classed = joined.with_columns(kind=kind)
-    everyone = classed.with_columns(model=pl.lit("all"))
-    both = pl.concat([classed, everyone])
-    counted = both.group_by("benchmark", "model").agg(
-        undetected=pl.len(), **{name: (pl.col("kind") == name).sum() for name in KINDS}
-    )
-    shares = [(pl.col(name) / pl.col("undetected")).alias(f"share {name}") for name in KINDS]
-    frame = counted.with_columns(shares).sort("benchmark", pl.col("model") == "all", "model")
-    pairs = f"(coder, task) pairs with E > 0 and nothing detected as published: {missed.height}"
-    return Table(frame, notes=(f"{pairs}; with results in the domain: {joined.height}",))
+    pairs = judged.with_columns(undetected=True, **{name: kind == name for name in KINDS})
+    shares = {f"share {name}": (name, "undetected") for name in KINDS}
+    frame = _by_model(pairs, ("undetected", *KINDS), shares, published, request)
+    said = f"(coder, task) pairs with E > 0 and nothing detected as published: {missed.height}"
+    return Table(frame, notes=(f"{said}; with results in the domain: {judged.height}", *_tasks_of_kinds(pairs), _OVER))
+
+
+def make_alarms(request: TableRequest) -> Table:
+    """Return how many alarms are right: a row for each benchmark, model and reading, counting tasks.
+
+    An alarm: two of the programs differ on some input of the reading, or one does not load. On inputs inside the domain
+    the task then has E = 0 (``no_error``); or E > 0 where the audit found that the description admits both answers
+    (``admits_both``); else the alarm is ``right``. ``precision``: right alarms of all; ``no_error_share`` likewise;
+    ``recall``: of the ``erroneous`` tasks of the reading, the share ``detected``; each with its interval over tasks.
+    """
+    of_reading = {name: _of_reading(name, request) for name in READINGS}
+    domain = of_reading["in the domain"].select(*_PAIR, truth="error")
+    parts = []
+    for number, (name, estimates) in enumerate(of_reading.items()):
+        found = estimates.drop_nulls("detected").join(domain, on=_PAIR)
+        found = found.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
+        wrong, both = pl.col("truth") > 0, pl.col("audited").fill_null(value=False)
+        pairs = found.with_columns(
+            alarms=pl.col("detected"),
+            right=pl.col("detected") & wrong & ~both,
+            no_error=pl.col("detected") & ~wrong,
+            admits_both=pl.col("detected") & wrong & both,
+            erroneous=pl.col("error") > 0,
+            found=pl.col("detected") & (pl.col("error") > 0),
+        )
+        made = _by_model(pairs.drop("detected").rename({"found": "detected"}), _COUNTED, _RATES, found, request)
+        parts.append(made.with_columns(reading=pl.lit(name), number=pl.lit(number)))
+    frame = pl.concat(parts).sort("benchmark", pl.col("model") == _ALL, "model", "number").drop("number")
+    first = ("benchmark", "model", "reading")
+    return Table(frame.select(*first, pl.exclude(first)), notes=(*_OF_ALARMS, _OVER))
+
+
+_COUNTED: Final = ("alarms", "right", "no_error", "admits_both", "erroneous", "detected")
+_RATES: Final = {
+    "precision": ("right", "alarms"),
+    "no_error_share": ("no_error", "alarms"),
+    "recall": ("detected", "erroneous"),
+}
+_OF_ALARMS: Final = (
+    "alarm: two of the programs differ on some input of the reading, or one does not load; right: some program errs on "
+    "an input inside the domain, by the reference as given, and the description does not admit both answers",
+    "no_error: no program errs inside the domain, so the alarm rests on inputs that the task does not allow; in the "
+    "domain there is none, for programs that differ there cannot all equal the reference",
+    "admits_both: the audit found that the description admits the reference's answer and another; counted apart",
+    "recall: detection rate of the reading, by all pairs; all: (model, task) pairs of all models together",
+)
+_OVER: Final = (
+    "in brackets: 95 % intervals over tasks (BCa), all pairs of one task drawn together; none where every resample "
+    "gives the same"
+)
+
+
+def _of_reading(name: str, request: TableRequest) -> pl.DataFrame:
+    return estimates_for(replace(request, reading=READINGS[name]))[0].select(*_PAIR, "error", "detected")
+
+
+def _audited(*findings: Finding) -> pl.DataFrame:
+    """Return the tasks of which the audit found one of these: benchmark, task_id, audited."""
+    kept = audit_frame().filter(pl.col("finding").is_in([str(finding) for finding in findings]))
+    return kept.select("benchmark", "task_id", audited=pl.lit(value=True))
+
+
+def _by_model(
+    pairs: pl.DataFrame,
+    counted: Sequence[str],
+    shares: Mapping[str, tuple[str, str]],
+    judged: pl.DataFrame,
+    request: TableRequest,
+) -> pl.DataFrame:
+    """Return a row a benchmark and model, then all: ``on_tasks``, the sums of ``counted``, ``shares`` with intervals.
+
+    ``judged``: rows of all tasks that the shares are resampled over; ``on_tasks``: those with the first of ``counted``.
+    """
+    everyone = pairs.with_columns(model=pl.lit(_ALL))
+    rows = []
+    for (benchmark, model), own in pl.concat([pairs, everyone]).group_by("benchmark", "model"):
+        tasks = judged.filter(benchmark=benchmark)["task_id"]
+        row = {"benchmark": benchmark, "model": model, **own.select(pl.col(counted).sum()).row(0, named=True)}
+        row["on_tasks"] = own.filter(counted[0])["task_id"].n_unique()
+        rows.append(row | shares_over_tasks(own, shares, tasks, request))
+    schema = {"benchmark": pl.String, "model": pl.String, **dict.fromkeys((*counted, "on_tasks"), pl.Int64)}
+    schema |= {f"{name}{end}": pl.Float64 for name in shares for end in ("", "_low", "_high")}
+    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort("benchmark", pl.col("model") == _ALL, "model")
+
+
+def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:
+    """Say on how many tasks the pairs of each kind stand."""
+    lines = []
+    for (benchmark,), own in pairs.group_by("benchmark", maintain_order=True):
+        counts = [f"{name} {own[name].sum()} on {own.filter(name)['task_id'].n_unique()}" for name in KINDS]
+        lines.append(
+            f"{benchmark}, pairs on distinct tasks: {own.height} on {own['task_id'].n_unique()}; {', '.join(counts)}"
+        )
+    return lines
 
 
 def make_suspects(request: TableRequest) -> Table:
     """Return the suspects: tasks on which at least 3/4 of the models share one modal behaviour unlike the reference."""
-    pools = request.pools()
-    m, n = paper_sizes(request, pools)
-    temperature = PAPER_SETTING.temperature if request.temperature is None else request.temperature
-    parts = [suspicion.suspects(pool, temperature=temperature, m=m, n=n) for pool in pools.values()]
-    frame = pl.concat([pl.DataFrame(schema=parts[0].schema), *parts])
-    frame = request.counted(frame)
-    return Table(frame, notes=(f"m = {m}, n = {n}, temperature {temperature:g}", *suspicion.count_findings(frame)))
+    t = request.wanted_temperature
+    if t is None or request.m is None or request.n is None:
+        raise WrongUsage("suspects are those of one temperature, one m and one n; take them from `make_table`")
+    pools = request.shown_pools()
+    parts = [suspicion.suspects(pool, temperature=t, m=request.m, n=request.n) for pool in pools.values()]
+    frame = request.counted(pl.concat(parts))
+    return Table(
+        frame, notes=(f"m = {request.m}, n = {request.n}, temperature {t:g}", *suspicion.count_findings(frame))
+    )
 
 
 def make_draws(request: TableRequest) -> Table:

@@ -1,15 +1,16 @@
 """What a table is asked for, and the estimates that it rests on."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 
 from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
-from difftrust_core.base.records import AS_STORED, Detection, Load, Reading
-from difftrust_core.estimates.pool import Pool
+from difftrust.tables.names import display_name
+from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
+from difftrust_core.estimates.pool import MISSING, Members, Pool
 from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -63,22 +64,34 @@ class TableRequest:
         """Return the behaviours of each benchmark of the store, as asked."""
         return open_pools(self.open(), equality=self.equality, n_jobs=self.n_jobs)
 
-    def counted(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of the tasks that count: the published ones, where these are meant."""
-        return in_published_set(frame) if self.as_in_paper and not frame.is_empty() else frame
+    def shown_pools(self) -> dict[str, Pool]:
+        """Return the behaviours of the coders asked for: their first m programs, where these met n inputs.
 
-    def judged(self, compute: Callable[..., pl.DataFrame], *, missing: str) -> tuple[pl.DataFrame, str]:
-        """Return the rows of ``compute`` that are shown, and in words the m and n that they rest on.
-
-        ``compute`` takes temperature, m and n. Raises NoStore saying what is ``missing`` if there is none.
+        Benchmarks and tasks of which none is left are left out. Raises WrongUsage for a model that is not there.
         """
-        usual = PAPER_SETTING if self.as_in_paper else None
-        sizes = {name: getattr(self, name) or getattr(usual, name, None) for name in ("m", "n")}
-        found = compute(temperature=self.wanted_temperature, **sizes)
-        rows = found if found.is_empty() else self.counted(shown(found, self))
+        pools = self.pools()
+        models = {model for pool in pools.values() for model, _ in pool.members}
+        if pools and (unknown := sorted(set(self.only) - models)):
+            raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {', '.join(sorted(models))}")
+        chosen = {name: _chosen(pool, self) for name, pool in pools.items()}
+        return {name: pool for name, pool in chosen.items() if pool.members}
+
+    def counted(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of the tasks that count: the published ones, where these are meant or shipped."""
+        is_published = self.as_in_paper or is_shipped(self.store)
+        return in_published_set(frame) if is_published and not frame.is_empty() else frame
+
+    def judged(self, compute: Callable[..., pl.DataFrame], *, missing: str) -> tuple[pl.DataFrame, list[str]]:
+        """Return the rows of ``compute``, and in words the m and n that they rest on.
+
+        ``compute`` takes pools, and temperature, m and n. Raises NoStore saying what is ``missing`` if there is none.
+        """
+        request, notes = settle(self)
+        found = compute(request.shown_pools(), temperature=request.wanted_temperature, m=request.m, n=request.n)
+        rows = request.counted(found)
         if rows.is_empty():
             raise NoStore(f"the store {self.store} holds no executed task {missing}, and run `difftrust execute` on it")
-        return rows, f"m = {range_of(rows['m'])}, n = {range_of(rows['n'])}, equality {self.equality}"
+        return rows, [f"m = {range_of(rows['m'])}, n = {range_of(rows['n'])}, equality {self.equality}", *notes]
 
     @property
     def as_in_paper(self) -> bool:
@@ -102,55 +115,104 @@ def _require_sampled(store: Store, temperature: float) -> None:
 
 
 def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
-    """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, with notes."""
+    """Return the estimates that Tables 2 and 4 and Figures 1 and 3 rest on, for one m and one n, with notes."""
+    request, notes = settle(request)
     store = request.open()
-    wanted = request.wanted_temperature
-    found, notes = _sized(store, request)
+    found = estimates_of_pools(store, request.shown_pools(), m=request.m, n=request.n)
     if found.is_empty():
         asked = f" --inputs {request.reading.inputs}" if request.reading.inputs else ""
         remedy = f"run `difftrust execute --store {request.store}{asked}`"
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
-    found = shown(found, request)
+    if estimates_are_stale(store):
+        notes.append("the store holds candidates that are not executed yet; run `difftrust execute`")
     if request.as_in_paper or is_shipped(request.store):
-        found = in_published_set(found)
         notes.append("tasks: the published 150 of HumanEval and 412 of MBPP, as far as the store holds them")
-    if not (request.as_in_paper or request.m or request.n or found.is_empty()):
-        found, more = _alike(store, request, found)
-        notes += more
+    found = request.counted(found)
     if request.drop_timeouts:
         # The published pipeline dropped what took over 60 s; a timeout is what that comes from.
         kept = found.filter(pl.col("n_timeouts") == 0)
         notes.append(f"left out for a timeout: {found.height - kept.height} (coder, task) pairs")
         found = kept
-    if found.is_empty():
-        raise NoStore(f"the store {request.store} holds no estimate at temperature {wanted}; leave --temperature out")
     return found, notes
 
 
-def shown(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
-    """Return those of the temperature and the models asked for. Raises WrongUsage for a model that is not there."""
-    if unknown := sorted(set(request.only) - set(estimates["model"])):
-        there = ", ".join(estimates["model"].unique().sort())
-        raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {there}")
-    at = request.wanted_temperature
-    found = estimates if at is None else estimates.filter(pl.col("temperature") == at)
-    return found.filter(pl.col("model").is_in(request.only)) if request.only else found
+def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[TableRequest, list[str]]:
+    """Return the request with one m and one n, and what to say: of these, and of the coders that have fewer.
+
+    They are those asked for; else the paper's, where these are meant, as far as any coder goes; else the largest that
+    all coders shown have, those with a single program aside. A coder has m programs if it has them for some task, and n
+    inputs if its first m programs met as many on every task of it, in each of the ``readings`` (none: the request's).
+    Of tests no n is settled: each task has its own. Raises WrongUsage if no coder has the m or n asked for.
+    """
+    places = [
+        (pool, coder)
+        for reading in readings or (request.reading,)
+        for pool in replace(request, reading=reading, m=None, n=None).shown_pools().values()
+        for coder in sorted(pool.members)
+    ]
+    if not places:
+        return request, []
+    programs = [_programs(pool, coder) for pool, coder in places]
+    m = request.m or _usual_size(request, PAPER_SETTING.m, programs, least=2)
+    _require_reached("-m", m, max(programs), "generate more")
+    kept = [place for place, number in zip(places, programs, strict=True) if number >= m]
+    inputs = [_reach(pool, pool.of(coder).first(m)) for pool, coder in kept]
+    n = request.n or _usual_size(request, PAPER_SETTING.n, inputs, least=1)
+    _require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
+    is_largest = not request.as_in_paper and request.m is request.n is None and (max(programs) > m or max(inputs) > n)
+    others = "the largest that all coders shown have, some have more; -m, -n and --model choose others"
+    notes = [f"m = {m}, n = {n}: {others}"] if is_largest else []
+    reached = {id(place): number for place, number in zip(kept, inputs, strict=True)}
+    lacking = [(place[1], place[0].benchmark) for place in places if reached.get(id(place), 0) < n]
+    notes += _said_of(dict.fromkeys(lacking), m, n)
+    is_tests = request.open().settings().validity == Validity.TESTS
+    return replace(request, m=m, n=None if is_tests and request.n is None else n), notes
 
 
-def _alike(store: Store, request: TableRequest, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return the estimates for one m and one n: the largest that all coders shown have; and what to say of it."""
-    most = found.group_by("benchmark", "model", "temperature").agg(pl.max("m"))["m"]
-    m, n = _least(most), _least(found["n"])
-    if most.n_unique() == 1 and found["n"].n_unique() == 1:
-        return found, []
-    pools = request.pools()
-    alike = estimates_of_pools(store, pools, m=m, n=n, temperature=request.wanted_temperature)
-    said = f"m = {m}, n = {n}: the largest that all coders shown have, some have more; -m, -n and --model choose others"
-    return alike.join(found, on=["benchmark", "model", "temperature", "task_id"], how="semi"), [said]
+def _usual_size(request: TableRequest, paper: int, there: Sequence[int], *, least: int) -> int:
+    return min(paper, max(there)) if request.as_in_paper else min([x for x in there if x >= least], default=max(there))
 
 
-def _least(values: pl.Series) -> int:
-    return int(values.min())  # type: ignore[arg-type]
+def _require_reached(option: str, wanted: int, most: int, remedy: str) -> None:
+    if wanted > most:
+        raise WrongUsage(
+            f"expected {option} of at most {most}, the most that is recorded of any coder shown, got {wanted}; choose "
+            f"fewer, or {remedy}"
+        )
+
+
+def _said_of(lacking: Iterable[tuple[Coder, str]], m: int, n: int) -> list[str]:
+    """Return a line a temperature that names the coders left out."""
+    of: dict[float, list[str]] = {}
+    for (model, temperature), benchmark in lacking:
+        of.setdefault(temperature, []).append(f"{display_name(model)} on {benchmark}")
+    return [f"left out at t = {t:g}, without m = {m} or n = {n}: {', '.join(names)}" for t, names in sorted(of.items())]
+
+
+def _programs(pool: Pool, coder: Coder) -> int:
+    return int(pool.of(coder).sample_index.max(initial=-1)) + 1
+
+
+def _reach(pool: Pool, members: Members) -> int:
+    """Return how many inputs all of these programs, and the references of their tasks, were executed on."""
+    flat = pool.flat
+    own = flat.reach[flat.first_row[members.task] + members.row].min(initial=MISSING)
+    of_references = flat.reference_reach[members.task][flat.has_reference[members.task]].min(initial=MISSING)
+    return int(min(own, of_references, flat.n_inputs[members.task].min(initial=MISSING)))
+
+
+def _chosen(pool: Pool, request: TableRequest) -> Pool:
+    members = {}
+    for coder, own in pool.members.items():
+        is_asked = (not request.only or coder[0] in request.only) and request.wanted_temperature in (None, coder[1])
+        if is_asked and (request.m is None or _programs(pool, coder) >= request.m):
+            first = own.first(request.m)
+            if request.n is None or _reach(pool, first) >= request.n:
+                members[coder] = first
+    if len(members) == len(pool.members) and request.m is None:
+        return pool
+    there = {task for own in members.values() for task in own.task.tolist()}
+    return replace(pool, members=members).without({t.task_id for i, t in enumerate(pool.tasks) if i not in there})
 
 
 def is_shipped(store: Path) -> bool:
@@ -159,32 +221,6 @@ def is_shipped(store: Path) -> bool:
         return store.resolve() == find_results().resolve()
     except NoBenchmark:
         return False
-
-
-def _sized(store: Store, request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
-    """Return the estimates for the m and n asked for; those at hand if these are all there are."""
-    m, n, temperature = request.m, request.n, request.wanted_temperature
-    if m is None and n is None and not request.as_in_paper and request.reading.load == Load.TRIMMED:
-        from difftrust_core.estimates.queries import query_estimates
-
-        stale = estimates_are_stale(store)
-        notes = ["the store holds candidates that are not executed yet; run `difftrust execute`"] if stale else []
-        found = query_estimates(store, equality=request.equality)
-        return found, notes if not found.is_empty() else []
-    pools = request.pools()
-    if request.as_in_paper and pools:
-        m, n = paper_sizes(request, pools)
-    found = estimates_of_pools(store, pools, m=m, n=n, temperature=temperature)
-    wanted = {coder for pool in pools.values() for coder in pool.members if temperature in (None, coder[1])}
-    wanted = {coder for coder in wanted if not request.only or coder[0] in request.only}
-    left_out = len(wanted - set(found.select("model", "temperature").unique().iter_rows()))
-    return found, [f"left out: {left_out} coders not executed on {n} inputs everywhere"] if left_out else []
-
-
-def paper_sizes(request: TableRequest, pools: Mapping[str, Pool]) -> tuple[int, int]:
-    """Return the m and n asked for, else the paper's as far as the store goes."""
-    reached = min(len(task.pattern_of_input) for pool in pools.values() for task in pool.tasks)
-    return request.m or PAPER_SETTING.m, request.n or min(PAPER_SETTING.n, reached)
 
 
 def range_of(values: pl.Series) -> str:

@@ -9,8 +9,8 @@ from tests.compatibility.golden import assert_golden_entry, digest
 
 STORES = {"paper": "results", "starter": "starter-results"}
 TABLES = (
-    *("2", "3", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "suspects"),
-    *("draws", "agreement", "guarantee", "policies", "tests"),
+    *("2", "3", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "alarms"),
+    *("suspects", "draws", "agreement", "guarantee", "policies", "tests"),
 )
 FIGURES = ("1", "2", "3", "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions", "policies")
 VARIANTS = {
@@ -27,7 +27,7 @@ VARIANTS = {
 }
 SLOW_TABLES = (
     *("paper questions", "paper selection", "paper 2", "paper rankings", "paper readings", "paper guarantee"),
-    *("paper tests", "paper agreement", "paper 3", "paper undetected"),
+    *("paper tests", "paper agreement", "paper 3", "paper undetected", "paper alarms"),
 )
 SLOW_FIGURES = tuple(f"paper {name}" for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage"))
 MODELS = {"paper": "gpt_4o", "starter": "simulated/strong"}

@@ -75,7 +75,7 @@ def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
     with pytest.raises(SystemExit):
         main(["table", "4", "-n", "20", "--store", str(store.root)])
     out, _ = capsys.readouterr()
-    assert "left out: 1 coders not executed on 20 inputs everywhere" in out
+    assert "left out at t = 0.6, without m = 2 or n = 20: near on tiny" in out
     assert "near" not in out.split("left out")[0]
 
 

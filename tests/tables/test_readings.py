@@ -79,6 +79,27 @@ def test_undetected_errors_are_told_apart(store: Store) -> None:
     assert everyone["undetected"] == sum(frame.filter(pl.col("model") != "all")["undetected"])
 
 
+@pytest.mark.parametrize(("finding", "counts"), [("reference wrong", [3, 0]), ("description admits both", [2, 1])])
+def test_alarms_are_right_in_vain_or_on_tasks_that_admit_both(
+    store: Store, monkeypatch: pytest.MonkeyPatch, finding: str, counts: list[int]
+) -> None:
+    """On each task OTHER is wrong inside the domain, so that c's three alarms are right, unless both answers are."""
+    audit = Audit(
+        benchmark="tiny", task_id="tiny/total", finding=Finding(finding), arguments="([1],)", why="-", drawn=False
+    )
+    monkeypatch.setattr(audits, "load_audits", lambda: (audit,))
+    frame = make_table("alarms", TableRequest(store=store.root)).frame
+    rows = frame.filter(model="c").select("alarms", "right", "no_error", "admits_both", "erroneous", "detected")
+    in_domain = rows.row(1, named=True)
+    assert in_domain["no_error"] == 0
+    assert [in_domain["right"], in_domain["admits_both"]] == counts
+    assert rows["alarms"].to_list()[0] == 3
+    assert frame.filter(model="d")["alarms"].to_list() == [0, 0, 0]
+    assert frame.filter(model="d")["precision"].to_list() == [None] * 3  # undefined is no 0
+    whole = frame.filter(model="all", reading="as published").row(0, named=True)
+    assert whole["alarms"] == whole["right"] + whole["no_error"] + whole["admits_both"] == 3
+
+
 def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Store) -> None:
     pool = load_pool(Store.open(store.root, Reading(inputs="domain")), "tiny")
     found = suspects(pool, temperature=0.6, m=2, n=60)

@@ -1,0 +1,82 @@
+"""One rule for every table: one m, one n and one temperature a row, said in it, and who lacks them is named."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from difftrust.tables.registry import TABLES, make_table
+from difftrust.tables.request import TableRequest
+from difftrust_core.base.records import Reading
+from difftrust_core.base.task import Domain
+from difftrust_core.datasets.recorded import Recorded, selection_of
+from difftrust_core.estimates.refresh import refresh_estimates
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.store import Store
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+
+OWN_RULES = ("3", "3a", "3b", "3c", "draws", "policies")
+SETTLED = sorted(TABLES.keys() - set(OWN_RULES))
+DOMAIN = {"tiny/double": "x: int", "tiny/first": "items: list[int]", "tiny/total": "items: list[int]"}
+HOT = 1.0
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """At 0.6 "far" has four programs on 20 inputs, "near" three on 10, "one" a single one; at 1.0 two have two."""
+    made = Store.create(tmp_path_factory.mktemp("settings") / "store")
+    tasks = [replace(task, domain=Domain(types=DOMAIN[task.task_id])) for task in TASKS]
+    cold = {"far": (RIGHT, WRONG, RIGHT, WRONG), "near": (OTHER, RIGHT, RIGHT), "one": (WRONG,)}
+    for model, programs in cold.items():
+        add_candidates(made, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
+    for model, programs in {"far": (WRONG, WRONG), "near": (WRONG, RIGHT)}.items():
+        frame = candidates(model, *programs).candidates.with_columns(temperature=pl.lit(HOT))
+        add_candidates(made, Recorded(candidates=frame), {"tiny": tasks}, n_jobs=1)
+    for validity in ("domain", "tests", "reference"):
+        execute(made, n=10, validity=validity, say=silent)
+        refresh_estimates(made)
+    execute(made, n=20, selection=selection_of(models=["far"]), say=silent)
+    refresh_estimates(made)
+    return made
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_a_row_has_one_m_one_n_and_one_temperature_and_says_so(store: Store, name: str) -> None:
+    """Each temperature's rows are those of that temperature alone, and asking for the m and n shown changes nothing."""
+    request = TableRequest(store=store.root, resamples=100)
+    made = make_table(name, request)
+    assert made.frame.select(pl.col("m", "n").n_unique()).row(0) == (1, 1) or made.frame.is_empty()
+    assert any("left out at t = 0.6" in note and "one on tiny" in note for note in made.notes)
+    asked = {"m": 2, "n": 10}
+    for temperature in (0.6, HOT):
+        alone = make_table(name, replace(request, temperature=temperature, **asked)).frame
+        same = made.frame.filter(pl.col("temperature").cast(pl.String) == str(temperature))
+        if name != "rankings":  # whose last row is of all temperatures
+            assert_frame_equal(alone, same)
+        if not alone.is_empty():
+            assert set(alone.select("m", "n").row(0)) == set(asked.values())
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_models_without_the_m_asked_for_are_left_out_and_named(store: Store, name: str) -> None:
+    made = make_table(name, TableRequest(store=store.root, m=4, resamples=100))
+    models = set(made.frame["model"]) if "model" in made.frame.columns else set()
+    assert models <= {"far", "mean", "all"}
+    assert any("left out at t = 0.6, without m = 4" in note and "near on tiny" in note for note in made.notes)
+
+
+@pytest.mark.parametrize("name", [*SETTLED, "policies"])
+def test_what_nobody_has_is_refused_with_what_is_recorded(store: Store, name: str) -> None:
+    request = TableRequest(store=store.root, model="far")
+    with pytest.raises(WrongUsage, match=r"expected -m of at most 4, .* got 99"):
+        make_table(name, replace(request, m=99))
+    with pytest.raises(WrongUsage, match=r"expected -n of at most .0, .* got 99"):
+        make_table(name, replace(request, n=99))
+
+
+def test_reading_of_tests_has_all_tests_of_each_task(store: Store) -> None:
+    frame = make_table("4", TableRequest(store=store.root, reading=Reading(inputs="tests"))).frame
+    assert frame["n"].null_count() == frame.height
