@@ -33,15 +33,15 @@ def run(folder: Path, *options: str, answers: str) -> subprocess.CompletedProces
 
 
 def test_one_answer_settles_and_is_written(folder: Path) -> None:
-    done = run(folder, "--ask", "--out", "kept.py", "--pin", "answers", "--write-tests", "t.py", answers="[\n-1\n")
+    done = run(folder, "--ask", "--out", "kept.py", "--pin", "answers", "--write-tests", "t.py", answers="[\n0\n")
     assert done.returncode == 1, done.stderr
-    assert "Question 1 of at most 5; 3 candidates left\n  middle([-1, 0])\n    a: 0   2 candidates\n" in done.stderr
+    assert "Question 1 of at most 5; 3 candidates left\n  middle([1, 0])\n    a: 1   2 candidates\n" in done.stderr
     assert 'expected a letter, a value such as [1, 2], "raises ValueError"' in done.stderr
     assert "1 answer: 1 candidate left: b.py" in done.stderr
-    assert "--example 'middle([-1, 0]) == -1'" in done.stderr
+    assert "--example 'middle([1, 0]) == 0'" in done.stderr
     assert (folder / "kept.py").read_text() == CODES["b"]
-    assert "assert middle([-1, 0]) == -1" in (folder / "t.py").read_text()
-    assert ">>> middle([-1, 0])\n    -1" in (folder / "m.py").read_text()
+    assert "assert middle([1, 0]) == 0" in (folder / "t.py").read_text()
+    assert ">>> middle([1, 0])\n    0" in (folder / "m.py").read_text()
 
 
 @pytest.mark.slow

@@ -59,9 +59,10 @@ def test_from_candidates_to_a_table(store: Store) -> None:
     # Of the 10 pairs, the right ones agree, those that do not load agree, 2 differ somewhere, 6 everywhere.
     assert row["incoherence"] == pytest.approx((6 + 2 * differ) / 10)
     refresh_estimates(store)
-    made = make_table("4", TableRequest(store=store.root))
-    assert made.frame.row(0)[:3] == ("calculator", "someone", 1)
-    assert made.frame.row(0)[3:5] == pytest.approx((row["error"], row["incoherence"]), abs=0.001)
+    made = make_table("4", TableRequest(store=store.root)).frame.row(0, named=True)
+    assert (made["benchmark"], made["model"], made["tasks"]) == ("calculator", "someone", 1)
+    found = made["mean_error"], made["mean_incoherence"]
+    assert found == pytest.approx((row["error"], row["incoherence"]), abs=0.001)
 
 
 def test_structure_by_a_grammar_of_its_own(store: Store) -> None:
