@@ -122,12 +122,6 @@ def choose_switch(label: str, *, name: str, **drawn: Any) -> bool:
     return st.toggle(label, key=_bind(name, chosen), on_change=_write, args=(name, False), **drawn)
 
 
-def type_text(label: str, *, name: str, **drawn: Any) -> str:
-    """Return a line of free text, at most LONGEST characters."""
-    key = _bind(name, read_text(name))
-    return st.text_input(label, key=key, max_chars=LONGEST, on_change=_write, args=(name, ""), **drawn) or ""
-
-
 def _bind(name: str, value: object) -> str:
     """Make the widget of a parameter show ``value``; return the widget's key."""
     key = f"url:{name}"

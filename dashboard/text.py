@@ -69,14 +69,6 @@ class Card:
     """A line below it."""
 
 
-def show_cards(cards: Iterable[Card]) -> None:
-    """Write cards, as many beside one another as fit. One element of the page, however many: each costs its change."""
-    st.html(
-        '<div style="display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr));gap:1rem">'
-        f"{''.join(map(_spelled_card, cards))}</div>"
-    )
-
-
 def _spelled_card(card: Card) -> str:
     spelled = (
         f"<mark>{html.escape(visible(piece))}</mark>" if is_marked else html.escape(visible(piece))

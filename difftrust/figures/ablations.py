@@ -10,7 +10,6 @@ import polars as pl
 
 from difftrust.figures.labels import place_labels
 from difftrust.figures.style import (
-    LETTERS,
     SHARE,
     axis,
     channels,
@@ -98,41 +97,6 @@ def draw_ablation(
         about: dict[str, Any] = {"subtitle": "diamonds: published values"} if has_published else {}
         panels.append(panel.properties(title=alt.Title(title_of(measure), fontWeight="normal", **about)))
     return styled(side_by_side(panels))
-
-
-def draw_costs(
-    table: pl.DataFrame,
-    *,
-    measure: str = "detection_rate",
-    among: Sequence[str] | None = None,
-    chosen: int | None = None,
-    has_legend: bool = True,
-) -> Any:
-    """Draw a measure against what all programs cost, a line a model along m; a point tells its m where there is room.
-
-    ``table``: one row a (model, m) with model, m, cost_usd and the measure, e.g. ``grid.settings_frame``; rows of
-    unknown or no cost are left out. <measure>_low and <measure>_high become a band. ``among``: all models that have
-    lines of their own, those drawn unless given. ``chosen``: the m that is marked.
-    """
-    rows = with_cost(table).select("model", "m", "cost_usd", _COST, measure, f"^{measure}_(low|high)$")
-    rows = rows.filter(pl.col("cost_usd").is_finite() & (pl.col("cost_usd") > 0) & pl.col(measure).is_not_null())
-    rows = rows.sort("model", "m")
-    ends = domains_of([rows], [measure])[measure]
-    look = _look(rows, "model", among, legend(1, symbolType="stroke", symbolStrokeWidth=3) if has_legend else None)
-    across = axis(
-        alt.X, "cost_usd", title="cost of all programs of all tasks (US dollars)", format="$~g", tickCount=5,
-        scale={"type": "log", "nice": False, "padding": _PADDING},
-    )  # fmt: skip
-    up = partial(_share_axis, measure, ends)
-    labels = labels_of(rows, measure, ends, chosen=chosen)
-    told = (measure.replace("_", " "), SHARE)
-    tooltip = [*tips("model", _COST, m=("programs per task (m)", None)), *tips(**{measure: told})]
-    layers = _lines(with_display_names(rows), across, up, look, (measure, "m", chosen), tooltip, order="m:Q")
-    for (shift,), texts in labels.group_by("shift", maintain_order=True):
-        mark = alt.Chart(texts).mark_text(dy=shift, fontSize=11, color=LETTERS)
-        layers.append(mark.encode(x=across, y=up(), text="m:Q"))
-    title = alt.Title(title_of(measure), fontWeight="normal")
-    return styled(alt.layer(*layers).properties(width=560, height=HEIGHT, title=title))
 
 
 def labels_of(

@@ -1,6 +1,5 @@
 """What one task shows, in words: how its programs behave, and what follows from a disagreement."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from difftrust.check.report import at_least, input_interval, of_the_coder, statement
@@ -131,12 +130,6 @@ def statements_of(
     said = (f"{failed} of {subject} {do} not load: a failure that is seen without a reference.",) if failed else ()
     compared = relation_in_words(relation)
     return *said, own, of_models[:1].upper() + of_models[1:], *([compared] if compared else [])
-
-
-def models_in_words(names: Sequence[str], *, most: int = 3) -> str:
-    """Return names as ``GPT-4o, o3 and 2 more``."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def spelled_database(arguments: str) -> str:
