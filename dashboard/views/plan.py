@@ -203,9 +203,11 @@ def _show_careful(wish: Wish) -> None:
     cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
     paid = f"{cost} per 1,000 tasks" if wish.by_price else f"{row['programs']:.1f} programs per task"
     models = f" ({', '.join(other.models)})" if other.models else ""
+    fitted = row["fitted_false_alarms"]
+    chosen = "was chosen" if fitted is None else f"was chosen at {as_share(fitted)} false alarms"
     text.show_sentence(
         f"To find {goal}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
-        f"{models} was chosen at {as_share(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
+        f"{models} {chosen}. On the other tasks it finds "
         f"{with_interval(row, 'detection')} at {with_interval(row, 'false_alarms')} false alarms, for "
         f"{paid}."
     )

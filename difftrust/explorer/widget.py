@@ -40,6 +40,9 @@ class Explorer(anywidget.AnyWidget):
         )
         self.on_msg(self._answer)
 
+    def __repr__(self) -> str:
+        return f"Explorer({self.state['benchmark']})"
+
     def _answer(self, _: object, content: dict[str, Any], __: object) -> None:
         """Answer the page: another benchmark's results, or what a task has beside its numbers."""
         try:

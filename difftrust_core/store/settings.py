@@ -47,9 +47,13 @@ def load_settings(root: Path) -> Settings:
 
 
 def has_checksums(root: Path) -> bool:
-    """Tell whether the settings of a store have a checksum: then it was begun with one in every file."""
+    """Tell whether a store was begun with a checksum in every file: its settings have one.
+
+    Results are no such store: the settings of those of former versions were given one later than their files.
+    """
     try:
-        return "sha256" in json.loads((root / SETTINGS_FILE).read_bytes())
+        found = json.loads((root / SETTINGS_FILE).read_bytes())
+        return "sha256" in found and not found.get("tables")
     except (OSError, ValueError, TypeError, RecursionError):
         return False
 

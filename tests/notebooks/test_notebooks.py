@@ -102,4 +102,4 @@ def test_the_quickstart_runs_on_any_store(tmp_path: Path, monkeypatch: Any) -> N
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     found = said(execute(FOLDER / "quickstart.ipynb", environment={"DIFFTRUST_STORE": str(store.root)}))
     assert any("tiny/" in text for _, _, text in found)
-    assert [kind for _, kind, _ in found].count("image/png") == 3
+    assert [kind for _, kind, _ in found].count("image/png") == 2
