@@ -200,16 +200,16 @@ def _show_careful(wish: Wish) -> None:
         text.show_sentence(f"No recorded policy finds {goal}, whatever its false alarms.")
         return
     row = other.row
+    models = f" ({', '.join(other.models)})" if other.models else ""
+    found = f"To find {goal}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}{models}"
+    if row["programs"] is None:
+        text.show_sentence(f"{found}. Too few tasks are left to say what it finds on others.")
+        return
     cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
     paid = f"{cost} per 1,000 tasks" if wish.by_price else f"{row['programs']:.1f} programs per task"
-    models = f" ({', '.join(other.models)})" if other.models else ""
-    fitted = row["fitted_false_alarms"]
-    chosen = "was chosen" if fitted is None else f"was chosen at {as_share(fitted)} false alarms"
     text.show_sentence(
-        f"To find {goal}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}"
-        f"{models} {chosen}. On the other tasks it finds "
-        f"{with_interval(row, 'detection')} at {with_interval(row, 'false_alarms')} false alarms, for "
-        f"{paid}."
+        f"{found} was chosen at {as_share(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
+        f"{with_interval(row, 'detection')} at {with_interval(row, 'false_alarms')} false alarms, for {paid}."
     )
 
 

@@ -30,6 +30,7 @@ def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # 231 checks
 @pytest.mark.slow
 def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green() -> None:
     answers = ask_all(QUESTIONS, jobs=2, check=run_warm_check)

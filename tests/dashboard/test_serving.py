@@ -56,6 +56,7 @@ def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
         page.get_by_role("link", name=name, exact=True).click()
         page.wait_for_url(f"**/{name.lower()}?**")
         settle(page)
+        page.locator("a[href^='signals?'][href*='model=']").wait_for()  # the header has what the explorer chose
         assert "m=5" in page.url
         assert "inputs=domain" in page.url
     for url in reversed(seen):
