@@ -81,7 +81,7 @@ def compare(store: Store, task: Task, tables: dict[str, pl.DataFrame]) -> tuple[
             compared += 1
         classes, seen_words = {strict for strict, _ in pairs}, {seen for _, seen in pairs}
         assert len(classes) == len(pairs) == len(seen_words), (task.task_id, inputs[i], pairs)
-    return compared, own["executions"].height * len(inputs)
+    return compared, sum(plain is not None for plain in words) * len(inputs)
 
 
 def compare_all(store: Store) -> tuple[int, int]:
