@@ -15,12 +15,11 @@ import difftrust as dt
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.readings import undetected_pairs
 from difftrust.tables.request import TableRequest
-from difftrust.tasks.find_texts import RECORDED, find_programs, find_task
+from difftrust.tasks.find_texts import find_programs, find_task
 from difftrust.tasks.shrinking import UNTELLING, Place, Places
 from difftrust_core.base.records import Coder, Outcome
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.audits import Audit
-from difftrust_core.datasets.benchmarks import find_benchmark
 from difftrust_core.estimates.behaviours import cut
 from difftrust_core.estimates.pool import CompactTask, Pool
 from difftrust_core.execution.jobs import ChunkJob
@@ -41,8 +40,6 @@ def recorded_inputs(request: TableRequest) -> Iterator[dict[str, str | None]]:
     Of the inputs on which program and reference both end by themselves. ``place``: domain, types or outside; null, as
     ``arguments``, where there is no such input.
     """
-    for benchmark in RECORDED:
-        _ = find_benchmark(benchmark)
     _, pairs = undetected_pairs(request)
     pools = replace(request, reading=dt.open(request.store, inputs="reference").store.reading).pools()
     with Sandbox(Limits()) as sandbox:

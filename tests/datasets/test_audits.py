@@ -118,22 +118,25 @@ def verdict(task_id: str, finding: str, arguments: str = "(3, -5)") -> str:
 
 
 def test_two_readers_settle_a_task_and_a_third_a_dispute(tmp_path: Path) -> None:
-    ids = ("HumanEval/13", "HumanEval/20", "HumanEval/49", "HumanEval/97")
-    said_a = ("program wrong", "reference wrong", "reference wrong", "description silent")
-    said_b = ("program wrong", "description silent", "description admits both")
+    ids = ("HumanEval/13", "HumanEval/20", "HumanEval/49", "HumanEval/150", "HumanEval/97")
+    said_a = ("program wrong", "reference wrong", "reference wrong", "description silent", "description silent")
+    said_b = ("program wrong", "description silent", "description admits both", "description silent")
+    inputs = ("(3, -5)", "([3.0, 4.0],)", "(0, 1)", "('0', 1, 2)", "(9, -8)")
     for name, said in (("reader_A", said_a), ("reader_B", said_b)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(map(verdict, ids, said)))
-    (tmp_path / "settled.jsonl").write_text(verdict(ids[1], "description admits both"))
+        (tmp_path / f"{name}.jsonl").write_text("".join(map(verdict, ids, said, inputs)))
+    (tmp_path / "settled.jsonl").write_text(verdict(ids[1], "description admits both", inputs[1]))
     before = load_audits()
-    after = {audit.task_id: audit for audit in merge(tmp_path, before)}
+    merged, outside = merge(tmp_path, before)
+    after, same = ({audit.task_id: audit for audit in own} for own in (merged, before))
     assert after[ids[0]].finding == Finding.PROGRAMS_WRONG
-    assert (after[ids[0]].settled_by, after[ids[0]].former) == ("both readers", "reference wrong")
+    assert (after[ids[0]].settled_by, after[ids[0]].former) == ("both readers", str(same[ids[0]].finding))
     assert (after[ids[1]].finding, after[ids[1]].settled_by) == (Finding.SEVERAL_RIGHT, "third reader")
     assert (after[ids[1]].reader_a, after[ids[1]].reader_b) == ("reference wrong", "description silent")
-    same = {audit.task_id: audit for audit in before}
     assert after[ids[2]] == same[ids[2]]  # a dispute that nobody settled
-    assert after[ids[3]] == same[ids[3]]  # read by one alone
-    assert list(after) == [audit.task_id for audit in before]
+    assert outside == [ids[3]]
+    assert after[ids[3]] == same[ids[3]]
+    assert after[ids[4]] == same[ids[4]]  # read by one alone
+    assert list(after) == list(same)
 
 
 def test_kappa_is_what_a_plain_count_says() -> None:
