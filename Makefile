@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
 .PHONY: help demo test test-all test-rest test-hostile test-recovery test-pythons check lint types mutants bench bench-sandbox bench-check bench-dashboard \
-	pictures bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
+	pictures audits check-audits bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -87,6 +87,12 @@ agreement: $(READY)  ## Write the tables of docs/agreement.md anew; INPUTS="refe
 docs: $(READY)  ## Write the tables and figures that README.md and docs/ quote of the shipped results anew; 3 minutes
 	$(BIN)/python -m tests.support.documents
 	$(BIN)/python -m tests.support.agreement --inputs reference domain tests
+
+audits: $(READY)  ## Write the data set in data/audits anew; INPUTS=1 seeks its inputs again (needs the benchmarks; 15 minutes)
+	$(BIN)/python -m difftrust.audit_package $(if $(INPUTS),inputs,build)
+
+check-audits: $(READY)  ## Check audits that somebody proposes: FILE=rows.csv, docs/audits.md
+	$(BIN)/python -m difftrust.audit_package check $(FILE)
 
 pictures: $(READY)  ## The pictures of the dashboard in docs/: each page light, dark and on a phone
 	$(BIN)/python -m tests.bench.pictures docs

@@ -147,10 +147,10 @@ class Study:
         correlations over models; "readings": as published, in the domain and with audited references side by side;
         "undetected": what the errors are that incoherence misses; "alarms": how many disagreements are an error inside
         the domain; "suspects": tasks on which most models contradict the reference; "draws": how inputs were drawn;
-        "agreement": risk and coverage where the programs agree, and a threshold of ``signal`` (incoherence,
-        largest_share or n_clusters) with risk at most ``alpha`` with probability 1 - ``delta``; "guarantee": how often
-        that bound is kept; "policies": what ways of buying programs find, raise in vain and cost; "tests": pass@1 by
-        the tasks' tests beside error and incoherence on other inputs.
+        "audits": how far two readers of the references agree; "agreement": risk and coverage where the programs agree,
+        and a threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most ``alpha`` with
+        probability 1 - ``delta``; "guarantee": how often that bound is kept; "policies": what ways of buying programs
+        find, raise in vain and cost; "tests": pass@1 by the tasks' tests beside error and incoherence on other inputs.
         ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
         ``model`` is whose Table 3 or policies, and the only one of another; ``drop_timeouts`` leaves out (model, task)
         pairs with a timeout, as published. Raises WrongUsage for another.

@@ -38,7 +38,7 @@ TOOL = (
     ("outputs",),
     ("research",),
     ("results", "tables", "figures", "tasks"),
-    ("verdicts", "page", "explorer", "study", "pipeline", "reproduce"),
+    ("verdicts", "page", "explorer", "study", "pipeline", "reproduce", "audit_package", "audit_evidence"),
     ("agents", "cli"),
 )
 """A room imports from rooms before it and from those of its own tuple; modules never in a circle."""

@@ -12,8 +12,10 @@ import polars as pl
 from difftrust.research import suspects as suspicion
 from difftrust.research.coders import MEAN
 from difftrust.results import Table
+from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import requested_table_4, shares_over_tasks
-from difftrust.tables.request import TableRequest, estimates_for
+from difftrust.tables.request import TableRequest, estimates_for, is_shipped
+from difftrust_core.base.files import find_shipped
 from difftrust_core.base.records import Detection, Reading, References, Validity
 from difftrust_core.datasets.audits import FAULTS, Finding, audit_frame
 from difftrust_core.exceptions import WrongUsage
@@ -74,27 +76,60 @@ _PAIR: Final = ("benchmark", "model", "temperature", "task_id")
 def make_undetected(request: TableRequest) -> Table:
     """Return what the undetected errors of the first reading are: a row for each benchmark and model, counting tasks.
 
-    Undetected: E > 0, I = 0 and every program loads, as published. Of these tasks, on inputs inside the domain: E = 0
-    (``outside the domain``); I > 0 (``detected in the domain``); the audit found the reference or the description at
-    fault; what is left are errors of the programs, all alike. ``on_tasks``: distinct tasks among them; ``share <kind>``
-    with its interval over tasks.
+    The pairs are those of ``undetected_pairs``. ``unread``: errors of the programs on tasks that nobody has audited;
+    ``on_tasks``: distinct tasks among all; ``share <kind>`` with its interval over tasks.
+    """
+    published, pairs = undetected_pairs(request)
+    n_missed = published.filter((pl.col("error") > 0) & ~pl.col("detected")).height
+    shares = {f"share {name}": (name, "undetected") for name in KINDS}
+    read = pairs.join(_audited(*Finding), on=["benchmark", "task_id"], how="left", maintain_order="left")
+    unread = (pl.col("kind") == KINDS[3]) & read["audited_right"].is_null()
+    counted = pairs.with_columns(undetected=True, unread=unread, **{name: pl.col("kind") == name for name in KINDS})
+    frame = _by_model(counted, ("undetected", *KINDS, "unread"), shares, published, request)
+    said = f"(coder, task) pairs with E > 0 and nothing detected as published: {n_missed}"
+    notes = [f"{said}; with results in the domain: {pairs.height}", *_tasks_of_kinds(counted)]
+    moved = pairs.filter(pl.col("in_domain") & (pl.col("error") == 0)).height
+    if moved:
+        notes.append(
+            f"E = 0 on the inputs drawn in the domain, yet a recorded input inside it shows the error: {moved}"
+        )
+    return Table(frame, notes=(*notes, _OVER))
+
+
+def undetected_pairs(request: TableRequest) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the estimates as published, and what each undetected error of them is: a row a (coder, task).
+
+    Undetected: E > 0, I = 0 and every program loads, as published. ``kind``: no input inside the domain shows the error
+    (``outside the domain``: neither one drawn there, ``error``, nor one recorded as published, ``in_domain``);
+    programs differ inside the domain, I > 0 (``detected in the domain``); the audit found the reference or the
+    description at fault; what is left are errors of the programs, all alike.
     """
     published, domain = (_of_reading(name, request) for name in ("as published", "in the domain"))
     missed = published.filter((pl.col("error") > 0) & ~pl.col("detected"))
-    judged = (
-        missed.select(*_PAIR).join(domain, on=_PAIR).join(_audited(*FAULTS), on=["benchmark", "task_id"], how="left")
+    judged = missed.select(*_PAIR).join(domain, on=_PAIR)
+    judged = judged.join(_audited(*FAULTS), on=["benchmark", "task_id"], how="left")
+    judged = judged.join(_recorded_inside(request), on=_PAIR, how="left").with_columns(
+        pl.col("in_domain").fill_null(value=False)
     )
     kind = (
-        pl.when(pl.col("error") == 0).then(pl.lit(KINDS[0]))
+        pl.when((pl.col("error") == 0) & ~pl.col("in_domain")).then(pl.lit(KINDS[0]))
         .when(pl.col("detected")).then(pl.lit(KINDS[1]))
         .when(pl.col("audited").fill_null(value=False)).then(pl.lit(KINDS[2]))
         .otherwise(pl.lit(KINDS[3]))
     )  # fmt: skip
-    pairs = judged.with_columns(undetected=True, **{name: kind == name for name in KINDS})
-    shares = {f"share {name}": (name, "undetected") for name in KINDS}
-    frame = _by_model(pairs, ("undetected", *KINDS), shares, published, request)
-    said = f"(coder, task) pairs with E > 0 and nothing detected as published: {missed.height}"
-    return Table(frame, notes=(f"{said}; with results in the domain: {judged.height}", *_tasks_of_kinds(pairs), _OVER))
+    return published, judged.with_columns(kind=kind)
+
+
+def _recorded_inside(request: TableRequest) -> pl.DataFrame:
+    """Return the pairs of the shipped results of which a recorded input that shows the error lies in the domain."""
+    schema = {name: pl.Float64 if name == "temperature" else pl.String for name in _PAIR} | {"in_domain": pl.Boolean}
+    path = find_shipped("data/audits/undetected.csv")
+    if not path.is_file() or not is_shipped(request.store):
+        return pl.DataFrame(schema=schema)
+    inside = pl.read_csv(path, infer_schema=False).filter(place="domain")
+    return inside.with_columns(temperature=PAPER_SETTING.temperature, in_domain=True).select(
+        pl.col(name).cast(kind) for name, kind in schema.items()
+    )
 
 
 def make_alarms(request: TableRequest) -> Table:
@@ -105,26 +140,35 @@ def make_alarms(request: TableRequest) -> Table:
     (``admits_both``); else the alarm is ``right``. ``precision``: right alarms of all; ``no_error_share`` likewise;
     ``recall``: of the ``erroneous`` tasks of the reading, the share ``detected``; each with its interval over tasks.
     """
-    of_reading = {name: _of_reading(name, request) for name in READINGS}
-    domain = of_reading["in the domain"].select(*_PAIR, truth="error")
     parts = []
-    for number, (name, estimates) in enumerate(of_reading.items()):
-        found = estimates.drop_nulls("detected").join(domain, on=_PAIR)
-        found = found.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
-        wrong, both = pl.col("truth") > 0, pl.col("audited").fill_null(value=False)
-        pairs = found.with_columns(
-            alarms=pl.col("detected"),
-            right=pl.col("detected") & wrong & ~both,
-            no_error=pl.col("detected") & ~wrong,
-            admits_both=pl.col("detected") & wrong & both,
-            erroneous=pl.col("error") > 0,
-            found=pl.col("detected") & (pl.col("error") > 0),
-        )
-        made = _by_model(pairs.drop("detected").rename({"found": "detected"}), _COUNTED, _RATES, found, request)
+    for number, (name, pairs) in enumerate(alarm_pairs(request).items()):
+        counted = pairs.with_columns(alarms=pl.col("detected"), detected=pl.col("detected") & pl.col("erroneous"))
+        made = _by_model(counted, _COUNTED, _RATES, pairs, request)
         parts.append(made.with_columns(reading=pl.lit(name), number=pl.lit(number)))
     frame = pl.concat(parts).sort("benchmark", pl.col("model") == _ALL, "model", "number").drop("number")
     first = ("benchmark", "model", "reading")
     return Table(frame.select(*first, pl.exclude(first)), notes=(*_OF_ALARMS, _OVER))
+
+
+def alarm_pairs(request: TableRequest) -> dict[str, pl.DataFrame]:
+    """Return for each reading a row a (coder, task) of which it is known whether there is an alarm, ``detected``.
+
+    ``erroneous`` in the reading; of an alarm ``right``, ``no_error`` or ``admits_both``.
+    """
+    of_reading = {name: _of_reading(name, request) for name in READINGS}
+    domain = of_reading["in the domain"].select(*_PAIR, truth="error")
+    wrong, both, is_alarm = pl.col("truth") > 0, pl.col("audited").fill_null(value=False), pl.col("detected")
+    found = {}
+    for name, estimates in of_reading.items():
+        known = estimates.drop_nulls("detected").join(domain, on=_PAIR)
+        known = known.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
+        found[name] = known.with_columns(
+            erroneous=pl.col("error") > 0,
+            right=is_alarm & wrong & ~both,
+            no_error=is_alarm & ~wrong,
+            admits_both=is_alarm & wrong & both,
+        )
+    return found
 
 
 _COUNTED: Final = ("alarms", "right", "no_error", "admits_both", "erroneous", "detected")

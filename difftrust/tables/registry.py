@@ -9,6 +9,7 @@ import polars as pl
 
 from difftrust.results import Table
 from difftrust.tables.agreement import make_agreement, make_guarantee
+from difftrust.tables.audits import make_audits
 from difftrust.tables.by_tests import make_tests
 from difftrust.tables.grid import PARTS
 from difftrust.tables.paper_tables import make_table_2, make_table_3, make_table_4
@@ -88,12 +89,13 @@ TABLES: Final[dict[str, Maker]] = {
     "alarms": _settled(make_alarms, *READINGS.values()),
     "suspects": _settled(make_suspects),
     "draws": make_draws,
+    "audits": make_audits,
     "agreement": _settled(make_agreement),
     "guarantee": _settled(make_guarantee),
     "policies": make_policies,
     "tests": _settled(make_tests, AS_STORED, READINGS["in the domain"]),
 }
-"""Table 3 varies m, n and temperature row by row, ``policies`` buys programs, ``draws`` is of inputs: own rules."""
+"""Own rules: Table 3 varies m, n and temperature, ``policies`` buys programs, ``draws`` and ``audits`` are of tasks."""
 
 
 def make_table(name: str, request: TableRequest) -> Table:

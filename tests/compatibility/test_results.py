@@ -10,7 +10,7 @@ from tests.compatibility.golden import assert_golden_entry, digest
 STORES = {"paper": "results", "starter": "starter-results"}
 TABLES = (
     *("2", "3", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "alarms"),
-    *("suspects", "draws", "agreement", "guarantee", "policies", "tests"),
+    *("suspects", "draws", "audits", "agreement", "guarantee", "policies", "tests"),
 )
 FIGURES = ("1", "2", "3", "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions", "policies")
 VARIANTS = {

@@ -16,6 +16,11 @@ import difftrust as dt
 from difftrust.research.coders import MEAN
 from difftrust.shipped import find_results
 from difftrust.tables.names import display_name, with_display_names
+from difftrust.tables.readings import KINDS
+from difftrust.tasks.descriptions import load_descriptions
+from difftrust_core.base.files import find_shipped
+from difftrust_core.datasets.audits import audit_frame
+from difftrust_core.datasets.entries import load_domains
 from tests.bench.performance import write_document
 from tests.support import options
 from tests.support.markdown import ROOT, Part
@@ -96,7 +101,8 @@ def readme_readings() -> str:
         f"{_percent(min(removed.values()), digits=0)} of {display_name(min(removed, key=removed.__getitem__))}'s. Of "
         f"the {everyone['undetected']} (model, task) pairs of 16 models whose error disagreement misses, on "
         f"{everyone['on_tasks']} tasks, {outside} err only on inputs that the task does not allow, {fault} have a "
-        f"faulty reference or description, {real} are left as errors of the programs; of {display_name(SHOWN[0])}'s "
+        f"faulty reference or description, {real} are left as errors of the programs ({everyone['unread']} of the "
+        f"{everyone[shares[3]]} on tasks that nobody has audited); of {display_name(SHOWN[0])}'s "
         f"{sonnet['undetected']} that is {', '.join(str(sonnet[name]) for name in (shares[0], *shares[2:]))}. "
         f"Nor is every disagreement an error: on {' and '.join(in_vain)}, no program errs where the task allows the "
         "input. "
@@ -113,6 +119,8 @@ def _removed(rows: pl.DataFrame) -> float:
 
 
 def _with_ends(row: dict[str, Any], name: str) -> str:
+    if row[f"{name}_low"] is None:  # every resample gives the same
+        return _percent(row[name], digits=0)
     share, low, high = (100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
     return f"{share:.0f} % [{low:.0f}, {high:.0f}]"
 
@@ -208,6 +216,63 @@ def draws() -> str:
     return _table([*head, "repeated", "redrawn", "rejected"], rows, texts=2)
 
 
+def audits_agreement() -> str:
+    """Return what readers found, and how far two of them agree."""
+    frame = _study("reference").table("audits").frame.filter(pl.col("benchmark") != "all")
+    kinds = [kind == pl.String for kind in frame.schema.values()]
+    return _table(
+        [name.replace("_", " ") for name in frame.columns], (map(_cell, row) for row in frame.iter_rows()), texts=kinds
+    )
+
+
+def audits_split() -> str:
+    """Return what the undetected errors of each model are."""
+    frame = with_display_names(_study("reference").table("undetected", published=True).frame)
+    rows = []
+    for row in frame.iter_rows(named=True):
+        shares = [str(row["undetected"]), *(f"{row[name]}: {_with_ends(row, f'share {name}')}" for name in KINDS)]
+        rows.append([row["benchmark"], row["model"], *shares, str(row["unread"])])
+    return _table(["benchmark", "model", "undetected", *KINDS, "of these on tasks not read"], rows, texts=2)
+
+
+N_SHOWN = 20
+"""Audits that docs/audits.md shows."""
+
+
+def audits_drawn() -> str:
+    """Return twenty audits, drawn by seed, with all that they rest on."""
+    held = audit_frame().filter(pl.col("arguments") != "")
+    rows = held.sample(N_SHOWN, seed=0, shuffle=True).rows(named=True)
+    return "".join(_audit(row) for row in rows)
+
+
+def _audit(row: dict[str, Any]) -> str:
+    one = load_descriptions()[row["benchmark"]][row["task_id"]]
+    domains = load_domains(find_shipped(f"data/domains/{row['benchmark'].lower()}.toml"))
+    own = domains[row["task_id"]]
+    seen = pl.read_csv(find_shipped("data/audits/outcomes.csv"), infer_schema=False).filter(task_id=row["task_id"])
+    allowed = " and ".join(filter(None, (own.types, " ".join(own.requires.split())))) or "what the signature says"
+    lines = [f"### {row['task_id']}: {row['finding']}\n", f"`{one.signature}`: {one.sentence}\n"]
+    lines += [f"- allowed: {_code(allowed)}", f"- input: {_code(row['arguments'])}"]
+    n_programs = seen["n_programs"].cast(int)
+    ranked = seen.with_columns(n=n_programs).sort("reference", "n", descending=True, maintain_order=True)
+    for kind, text, n, is_reference in ranked.head(5).select("kind", "text", "n", "reference").iter_rows():
+        who = "reference, and " if is_reference == "true" else ""
+        said = _code(text or "") if kind == "value" else f"{kind} {_code(text or '')}"
+        lines.append(f"- {who}{n} of {n_programs.sum()} programs: {said}")
+    if ranked.height > 5:
+        lines.append(f"- {ranked['n'][5:].sum()} programs: {ranked.height - 5} further outcomes")
+    lines += [f"- why: {row['why']}", f"- settled by: {row['settled_by']}"]
+    for side in "ab":
+        if row[f"reader_{side}"]:
+            lines.append(f"- reader {side.upper()}: {row[f'reader_{side}']}. {row[f'why_{side}']}")
+    return "\n".join(lines) + "\n\n"
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
 _M = (5, 10, 50)
 _KINDS = {
     "22 kinds": "all simulated kinds together",
@@ -299,6 +364,9 @@ PARTS = (
     ),
     Part(document="docs/questions.md", begin="| inputs | references |", end="", make=answers_all),
     Part(document="docs/domains.md", begin="| benchmark | inputs |", end="\n`--inputs tests`", make=draws),
+    Part(document="docs/audits.md", begin="| benchmark | finding", end="\n## What the und", make=audits_agreement),
+    Part(document="docs/audits.md", begin="| benchmark | model", end="\n## Twenty", make=audits_split),
+    Part(document="docs/audits.md", begin="### ", end="## Correct", heading="## Twenty", make=audits_drawn),
     Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
 )
 

@@ -1,0 +1,218 @@
+"""The data set of audits: what comes with the project, and how rows are read, checked, settled and used."""
+
+import csv
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import difftrust as dt
+from difftrust.audit_package import FIELDS, complaints, describe, merge
+from difftrust.tables.audits import cohens_kappa
+from difftrust_core.base.files import find_shipped
+from difftrust_core.base.literals import read_literal
+from difftrust_core.base.records import References
+from difftrust_core.datasets import audits
+from difftrust_core.datasets.audits import FAULTS, Audit, Finding, audit_frame, load_audits, read_audits, tasks_left_out
+from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.exceptions import BadBenchmark
+from difftrust_core.languages.registry import language_of
+from tests.tasks.test_descriptions import RUN, _runs, _words
+
+FOLDER = find_shipped("data/audits")
+GOOD = {
+    **{"benchmark": "HumanEval", "task_id": "HumanEval/13", "finding": "reference wrong", "arguments": "(3, -5)"},
+    "why": "Of the common divisors the greatest is positive.",
+}
+
+
+def written(folder: Path, *rows: dict[str, str]) -> Path:
+    path = folder / "rows.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_every_fault_names_an_input_and_a_reason() -> None:
+    """A finding of a fault rests on an argument tuple; nothing found rests on none."""
+    assert len(load_audits()) == audit_frame().height > 100
+    for audit in load_audits():
+        assert audit.why.endswith(".")
+        if audit.finding in FAULTS:
+            assert type(read_literal(audit.arguments)) is tuple, audit.task_id
+        if audit.finding == Finding.NOTHING_FOUND:
+            assert audit.arguments == ""
+
+
+def test_only_faults_are_left_out_and_only_when_asked() -> None:
+    """Programs that are all wrong are no fault of the reference."""
+    left_out = tasks_left_out("MBPP", References.AUDITED)
+    findings = {audit.task_id: audit.finding for audit in load_audits() if audit.benchmark == "MBPP"}
+    assert left_out == {name for name, finding in findings.items() if finding in FAULTS}
+    assert tasks_left_out("MBPP", References.PUBLISHED) == frozenset()
+
+
+@pytest.mark.parametrize("benchmark", ["HumanEval", "MBPP"])
+def test_deciding_inputs_are_allowed_and_reasons_quote_nothing(
+    benchmark: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the task never allowed decides nothing, and no reason repeats seven words of a description."""
+    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
+    tasks = {task.task_id: task for task in load_benchmark(benchmark)}
+    for audit in load_audits():
+        if audit.benchmark == benchmark:
+            domain = language_of(tasks[audit.task_id]).domain(tasks[audit.task_id])
+            assert domain is not None
+            assert not audit.arguments or domain.fits(audit.arguments), audit.task_id
+            theirs = set(map(tuple, _runs(_words(tasks[audit.task_id].description))))
+            for why in (audit.why, audit.why_a, audit.why_b):
+                assert theirs.isdisjoint(map(tuple, _runs(_words(why)))), (audit.task_id, RUN)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"finding": "odd"}, "line 2: expected one of reference wrong"),
+        ({"author": "me"}, "line 2: expected columns among benchmark"),
+        ({"settled_by": "me"}, "line 2: expected one of first reading"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_refused_by_line(tmp_path: Path, change: dict[str, str], said: str) -> None:
+    with pytest.raises(BadBenchmark, match=said):
+        list(read_audits(written(tmp_path, GOOD | change)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, None),
+        ({"task_id": "HumanEval/999"}, "found none of this id"),
+        ({"why": "No."}, "found 1 words"),
+        ({"why": "word " * 31 + "end."}, "found 32 words"),
+        ({"arguments": ""}, "expected the input that decides"),
+        ({"arguments": "3"}, "expected a tuple of literals"),
+        ({"arguments": "print(3)"}, "expected a tuple of literals"),
+        ({"arguments": "('3', 5)"}, "outside by its types"),
+        ({"task_id": "HumanEval/41", "arguments": "(-1,)"}, "outside by its condition"),
+        ({"finding": "nothing found", "arguments": ""}, None),
+    ],
+)
+def test_a_proposed_row_is_checked(tmp_path: Path, change: dict[str, str], said: str | None) -> None:
+    """Without a benchmark on the machine: by its id, its words, and the domain's own condition."""
+    found = complaints(written(tmp_path, GOOD | change))
+    if said is None:
+        assert found == []
+    else:
+        assert len(found) == 1
+        assert said in found[0]
+
+
+def verdict(task_id: str, finding: str, arguments: str = "(3, -5)") -> str:
+    return json.dumps({"task_id": task_id, "verdict": finding, "input": arguments, "why": "Because."}) + "\n"
+
+
+def test_two_readers_settle_a_task_and_a_third_a_dispute(tmp_path: Path) -> None:
+    ids = ("HumanEval/13", "HumanEval/20", "HumanEval/49", "HumanEval/150", "HumanEval/97")
+    said_a = ("program wrong", "reference wrong", "reference wrong", "description silent", "description silent")
+    said_b = ("program wrong", "description silent", "description admits both", "description silent")
+    inputs = ("(3, -5)", "([3.0, 4.0],)", "(0, 1)", "('0', 1, 2)", "(9, -8)")
+    for name, said in (("reader_A", said_a), ("reader_B", said_b)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(map(verdict, ids, said, inputs)))
+    (tmp_path / "settled.jsonl").write_text(verdict(ids[1], "description admits both", inputs[1]))
+    before = load_audits()
+    merged, outside = merge(tmp_path, before)
+    after, same = ({audit.task_id: audit for audit in own} for own in (merged, before))
+    assert after[ids[0]].finding == Finding.PROGRAMS_WRONG
+    assert (after[ids[0]].settled_by, after[ids[0]].former) == ("both readers", str(same[ids[0]].finding))
+    assert (after[ids[1]].finding, after[ids[1]].settled_by) == (Finding.SEVERAL_RIGHT, "third reader")
+    assert (after[ids[1]].reader_a, after[ids[1]].reader_b) == ("reference wrong", "description silent")
+    assert after[ids[2]] == same[ids[2]]  # a dispute that nobody settled
+    assert outside == [ids[3]]
+    assert after[ids[3]] == same[ids[3]]
+    assert after[ids[4]] == same[ids[4]]  # read by one alone
+    assert list(after) == list(same)
+
+
+def test_kappa_is_what_a_plain_count_says() -> None:
+    """80 of 100 alike, .58 by chance; one word for everything leaves nothing to measure."""
+    first, second = "a" * 70 + "b" * 30, "a" * 60 + "b" * 10 + "a" * 10 + "b" * 20
+    assert cohens_kappa(first, second) == pytest.approx((0.8 - 0.58) / (1 - 0.58))
+    assert cohens_kappa("aa", "aa") is None
+    assert cohens_kappa("", "") is None
+
+
+def test_the_table_counts_what_both_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def audit(number: int, a: str, b: str, former: str = "") -> Audit:
+        finding = Finding(a if a == b else "description admits both")
+        own = {"benchmark": "MBPP", "task_id": f"Mbpp/{number}", "arguments": "(1,)", "why": "-", "drawn": False}
+        return Audit(**own, finding=finding, former=former, reader_a=a, reader_b=b)  # type: ignore[arg-type]
+
+    wrong, right = "reference wrong", "programs wrong"
+    made = (
+        audit(1, wrong, wrong, wrong),
+        audit(2, wrong, right, wrong),
+        audit(3, right, right),
+        audit(4, right, right),
+    )
+    monkeypatch.setattr(audits, "load_audits", lambda: made)
+    rows = {row["finding"]: row for row in dt.open().table("audits").frame.filter(benchmark="MBPP").to_dicts()}
+    assert [rows[wrong][name] for name in ("settled", "reader_a", "reader_b", "both", "changed")] == [1, 2, 1, 1, 1]
+    assert rows[wrong]["agreement"] == pytest.approx(2 / 3)
+    assert (rows["all"]["agreement"], rows["all"]["kappa"]) == (0.75, 0.5)
+    assert rows["nothing found"]["agreement"] is None
+
+
+def test_the_package_says_what_its_files_hold() -> None:
+    """Columns, sizes and checksums of the description are those of the files, and what it is made from is in them."""
+    said = json.loads((FOLDER / "datapackage.json").read_text())
+    assert said == describe(FOLDER)
+    tables = {}
+    for resource in said["resources"]:
+        content = (FOLDER / resource["path"]).read_bytes()
+        assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+        tables[resource["name"]] = pl.read_csv(FOLDER / resource["path"], infer_schema=False)
+        assert tables[resource["name"]].columns == [field["name"] for field in resource["schema"]["fields"]]
+    assert tables.keys() == FIELDS.keys()
+    assert tables["tasks"].height == tables["domains"].height == 562
+    keys = ["benchmark", "task_id", "arguments"]
+    with_input = audit_frame().drop_nulls("arguments").filter(pl.col("arguments") != "").select(keys).unique()
+    assert tables["outcomes"].select(keys).unique().sort(keys).equals(with_input.sort(keys))
+    assert dt.load_audits().frame.height == tables["audits"].height
+
+
+@pytest.mark.slow
+def test_the_splits_are_those_of_the_tables() -> None:
+    study = dt.open()
+    for name, table, whole in (("undetected", "undetected", "undetected"), ("alarms", "alarms", "alarms")):
+        own = pl.read_csv(FOLDER / f"{name}.csv", infer_schema=False)
+        frame = study.table(table).frame.filter(model="all")
+        frame = frame.filter(reading="as published") if name == "alarms" else frame
+        for row in frame.to_dicts():
+            kinds = own.filter(benchmark=row["benchmark"])["kind"].value_counts().rows()
+            assert sum(n for _, n in kinds) == row[whole]
+            assert all(row[kind if kind in row else kind.replace(" ", "_")] == n for kind, n in kinds)
+
+
+def test_a_recorded_input_inside_the_domain_makes_the_error_one_of_the_domain() -> None:
+    """HumanEval/134: no input drawn inside shows it, a recorded one does, and the domain's condition holds there."""
+    own = pl.read_csv(FOLDER / "undetected.csv", infer_schema=False)
+    row = own.filter(task_id="HumanEval/134", model="gemini_2_5_pro").row(0, named=True)
+    assert (row["place"], row["arguments"]) == ("domain", "('Í',)")
+    assert row["kind"] == "error of the programs"
+    assert own.filter(kind="outside the domain", place="domain").is_empty()
+
+
+def test_a_stranger_can_read_it_without_difftrust() -> None:
+    """The script of the page, by a Python that has nothing installed."""
+    page = (FOLDER.parents[1] / "docs" / "audits.md").read_text()
+    script = page.split("```python\n")[1].split("```")[0]
+    words = [sys.executable, "-I", "-S", "-W", "ignore::ResourceWarning", "-c", script]
+    run = subprocess.run(words, cwd=FOLDER.parents[1], capture_output=True, text=True, check=True)
+    faulty = sum(audit.finding == Finding.REFERENCE_WRONG for audit in load_audits())
+    assert run.stdout.split()[1:] == [str(len(load_audits())), str(faulty)]
