@@ -5,7 +5,6 @@ import random
 
 import pytest
 
-from difftrust.search.dictionary import dictionary_of
 from difftrust.search.drawing import FreshDraws, TypedInputs
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.base import Draws
@@ -214,7 +213,7 @@ def test_what_is_drawn_and_changed_fits_and_is_the_same_each_time(parameters: st
     drawn = [write_literal(fresh.draw(Draws(generator=random.Random(i)))) for i in range(40)]
     assert [text for text in drawn if not types.accepts(text)] == []
     assert all(write_literal(read_literal(text)) == text for text in drawn)
-    draws = TypedInputs(types, drawn, task_id="t", seed=0, dictionary=["1017", "word"])
+    draws = TypedInputs(types, drawn, task_id="t", seed=0)
     inputs = [draws(position, 0) for position in range(200)]
     assert [text for text in inputs if not draws.accepts(text)] == []
     assert inputs == [draws(position, 0) for position in range(200)]
@@ -263,36 +262,6 @@ def test_the_columns_of_frames_are_those_that_are_known() -> None:
     draws = Draws(generator=random.Random(1), columns={"day": "date", "price": "float", "n": "int", "who": "str"})
     (frame,) = FreshDraws(types_of("a: pl.DataFrame")).draw(draws)
     assert list(frame.args[0]) == ["day", "price", "n", "who"]
-
-
-PLANTED = {
-    "a rare constant": ("n: int", "n == 86417", lambda n: n == 86417),
-    "a computed constant": ("n: int", "n == 60 * 60 * 24", lambda n: n == 86400),
-    "a boundary": ("age: int", "age > 18", lambda age: age == 18),
-    "a remainder": ("n: int", "n % 97 == 13", lambda n: n % 97 == 13),
-    "two constants": ("a: int, b: int", "a == 317 and b == 41", lambda a, b: (a, b) == (317, 41)),
-    "a substring": ("s: str", "'qzx' in s", lambda s: "qzx" in s),
-    "a prefix": ("s: str", "s.startswith('ftp://')", lambda s: s.startswith("ftp://") and len(s) > 6),
-    "equal elements": ("xs: list[int]", "", lambda xs: len(xs) > 2 and len(set(xs)) == 1),
-    "equal arguments": ("a: list[int], b: list[int]", "", lambda a, b: a == b and len(a) > 2),
-    "a length of 13": ("xs: list[int]", "len(xs) == 13", lambda xs: len(xs) == 13),
-    "a text of length 13": ("s: str", "len(s) == 13", lambda s: len(s) == 13),
-    "a key and its value": ("d: dict[str, int]", "d.get('total') == 500", lambda d: d.get("total") == 500),
-    "an anagram": ("a: str, b: str", "", lambda a, b: a != b and sorted(a) == sorted(b)),
-}
-
-
-@pytest.mark.parametrize("name", PLANTED)
-def test_planted_faults_are_hit_within_a_thousand_inputs(name: str) -> None:
-    parameters, condition, is_hit = PLANTED[name]
-    types, n_hit = types_of(parameters), 0
-    program = f"def f({parameters}):\n    if {condition or 'True'}:\n        return 1\n"
-    for seed in range(10):
-        fresh = FreshDraws(types)
-        seeds = [write_literal(fresh.draw(Draws(generator=random.Random(f"{seed}/{i}")))) for i in range(20)]
-        draws = TypedInputs(types, seeds, task_id=name, seed=seed, dictionary=dictionary_of([program]))
-        n_hit += any(is_hit(*read_literal(draws(position, 0))) for position in range(1000))
-    assert n_hit >= 9
 
 
 @pytest.mark.parametrize("parameters", ["x: int", "n: int", "x: float", "xs: list[int]", "text: str"])

@@ -13,6 +13,7 @@ from difftrust.check.examples import run_examples
 from difftrust.check.implied_conditions import ImpliedConditions
 from difftrust.check.input_filter import (
     ALL,
+    MAX_EXHAUSTIVE,
     QUORUM,
     Drawn,
     InputFilter,
@@ -35,7 +36,9 @@ from difftrust.check.report import (
     standing_of,
 )
 from difftrust.check.verdict import Evidence, doubts_of, next_step, statement_of, verdict_of
+from difftrust.check.witnesses import Witnesses, note_of, seek_witnesses
 from difftrust.questions.board import Board, board_of
+from difftrust.search.drawing import TypedInputs
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.text import by_length, unified_diff
 from difftrust_core.base.records import Kind, Outcome
@@ -95,7 +98,9 @@ class _Check:
         self.codes = [program.code for program in self.programs]
         self.executor = Executor(task, sandbox)
         documented = {*function.documented_exceptions, *(e.exception for e in function.examples if e.exception)}
-        self.inputs = check_inputs(task, function.types, self.codes, seed=options.seed, columns=function.columns)
+        self.inputs: InputSource = check_inputs(
+            task, function.types, self.codes, seed=options.seed, columns=function.columns
+        )
         self.judge = InputFilter(
             executor=self.executor,
             programs=self.programs,
@@ -123,6 +128,9 @@ class _Check:
         self._note_programs()
         doubts = doubts_of(found)
         verdict = verdict_of(found, doubts)
+        reached = self.witnesses.reached(self.codes, self.names)
+        if verdict == "coherent" and reached:
+            self.notes.append(note_of(reached, self.witnesses.searched.n_traced))
         disagreements = self._disagreements() if found.is_comparable else ()
         if found.interval is not None:
             source = "from the same source" if self.prepared.subject else f"by {found.subject}"
@@ -162,6 +170,7 @@ class _Check:
             consensus=next((c.code for c in clusters if c.works and not c.contradicts), None),
             notes=tuple(self.notes),
             standing=standing_of(self.prepared.own, clusters) if self.prepared.own else None,
+            reached=reached,
         )
 
     @cached_property
@@ -174,15 +183,20 @@ class _Check:
         options.phase("running the examples")
         examples = run_examples(self.executor, self.programs, self.names, self.function.examples)
         self.notes += examples.notes
+        options.phase("seeking inputs on which the candidates differ")
+        witnesses = self.witnesses
+        if isinstance(self.inputs, TypedInputs) and witnesses.seeds:
+            self.inputs = self.inputs.from_seeds([*self.task.seed_inputs, *witnesses.seeds])
         favour_answered(self.inputs, judge)
         options.phase("drawing inputs on which the candidates answer")
         drawn = draw_inputs(self.task, self.inputs, judge, n=options.n)
         judge.counts = False
         options.phase("running the candidates on the inputs")
         measured = judge.measure(drawn.inputs)
-        options.phase("seeking inputs on which the candidates differ")
+        options.phase("running the candidates on what was given and sought")
         working, fresh = np.flatnonzero(measured.works).tolist(), judge.fresh()
-        seeds = keep_seeds(self.task, self.inputs, fresh, drawn, n=options.witnesses) if len(working) > 1 else []
+        sought = replace(self.task, seed_inputs=(*self.task.seed_inputs[: options.witnesses], *witnesses.judged))
+        seeds = keep_seeds(sought, self.inputs, fresh, drawn, n=len(sought.seed_inputs)) if len(working) > 1 else []
         unchanged = fresh.classify(working, seeds)
         if drawn.differing:
             options.say("looking for the smallest inputs on which validation differs")
@@ -198,6 +212,14 @@ class _Check:
             validation=left_out.find_validation(list(drawn.differing.values())),
             excluded=left_out.find_excluded(drawn, measured),
         )
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """What the search finds; nothing where all inputs run anyway, or none are asked for."""
+        everything = self.inputs.exhaustive()
+        is_wanted = self.options.witnesses > 0 and (everything is None or len(everything) > MAX_EXHAUSTIVE)
+        source = self.inputs if is_wanted else None
+        return seek_witnesses(source, self.judge, key=f"{self.task.task_id}/{self.options.seed}/search")
 
     @cached_property
     def rows(self) -> list[list[int]]:

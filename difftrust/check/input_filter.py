@@ -28,7 +28,7 @@ _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 _SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
 _CPU = 2.0
 """CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
-_MAX_EXHAUSTIVE = 1000
+MAX_EXHAUSTIVE = 1000
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
 _INSIDE = "inside"
 _PREDICATE = """\
@@ -351,7 +351,7 @@ def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int) -
     Where the types allow few argument tuples, all of these.
     """
     everything = draws.exhaustive()
-    if everything is not None and len(everything) <= _MAX_EXHAUSTIVE:
+    if everything is not None and len(everything) <= MAX_EXHAUSTIVE:
         drawn = Drawn(exhausted=True)
         for judged in judge.judge(everything):
             drawn.count(judged)

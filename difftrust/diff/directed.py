@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from difftrust.search.dictionary import mine_constants
 from difftrust.search.drawing import arguments_of
+from difftrust.types.constants import mine_constants
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
 from difftrust_core.languages.python.syntax import parsed

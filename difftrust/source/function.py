@@ -361,9 +361,7 @@ class Loading:
             why = types.unchecked[unknown[0].name]
             raise WrongUsage(f"expected example inputs or type hints, parameter {unknown[0].name}: {why}; {remedy}")
         known = [*self._given, *self._mined]
-        drawn = sample_seeds(
-            types, seed=seed, docstring=self.target.docstring, given=known, columns=columns, codes=self.codes
-        )
+        drawn = sample_seeds(types, seed=seed, given=known, columns=columns, codes=self.codes)
         if not drawn and needed:
             raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
         return drawn

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from difftrust.search.dictionary import dictionary_of, numbers_in
 from difftrust.search.drawing import FreshDraws, values_by_name
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter
 from difftrust.types.base import Draws, NoValue
+from difftrust.types.constants import dictionary_of, numbers_in
 from difftrust.types.own import parameters_in
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import write_literal

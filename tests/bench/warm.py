@@ -21,7 +21,7 @@ _IMPORTED = (
     "difftrust.cli.judgement",
     "difftrust_core.languages.python.adapter",
     "difftrust_core.languages.python.simpler",
-    "difftrust.search.dictionary",
+    "difftrust.search.search",
     "difftrust.task_intervals",
     "difftrust.outputs.report_text",
     "difftrust_core.sandbox.host",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from difftrust.search.dictionary import dictionary_of, mine_constants
+from difftrust.types.constants import dictionary_of, mine_constants
 from difftrust_core.base.literals import write_literal
 
 PROGRAM = '''
