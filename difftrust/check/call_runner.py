@@ -16,7 +16,7 @@ CALLS = Runner(
     inputs="Calls",
     parts=(
         *(_CHILD / f"{name}.py" for name in ("typed_repr", "building", "awaiting", "examples", "printed", "methods")),
-        *(TRACING / f"{name}.py" for name in ("instrument", "tracing")),
+        *TRACING,
     ),
 )
 """Calls of a user's function: arguments of its own classes, methods, keywords, coroutines, effects, examples."""

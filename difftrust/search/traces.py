@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from difftrust.search.child.instrument import sites_of
+from difftrust.search.instrument import sites_of
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import parsed
 
-TRACING = Path(__file__).parent / "child"
-"""The sandbox's side of a trace."""
+TRACING = (Path(__file__).parent / "instrument.py", Path(__file__).parent / "child" / "tracing.py")
+"""The files of the sandbox's side of a trace."""
 TRACED = "traced "
 """Before an entry point: the program runs instrumented, and the outcome of each call is its trace."""
 _MOST = 4_000

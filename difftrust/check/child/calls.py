@@ -118,7 +118,7 @@ class Calls(Inputs):
 
         return call
 
-    def _tracing(self, call: Callable[..., Said], recorder: Recorder) -> Callable[..., object]:
+    def _tracing(self, call: Callable[..., Any], recorder: Recorder) -> Callable[..., object]:
         def outcome(arguments: tuple[Any, ...]) -> str:
             try:
                 return f"V{call(*arguments).text}"

@@ -96,11 +96,12 @@ class Recorder:
 
     def hooks(self) -> dict[str, Callable[..., Any]]:
         """Return the names that an instrumented program finds."""
-        return names_with({
+        named: dict[str, Callable[..., Any]] = names_with({
             "line": self._line, "test": self._test, "compare": self._compare, "kept": lambda _: self._kept.pop(),
             "method": self._method, "function": self._function, "modulo": self._modulo, "item": self._item,
             "piece": self._piece, "subject": self._subject,
         })  # fmt: skip
+        return named
 
     def _line(self, number: int) -> None:
         if self._active:

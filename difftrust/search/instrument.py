@@ -107,7 +107,7 @@ def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 def instrumented(tree: ast.Module, sites: dict[Key, Site]) -> ast.Module:
     """Return the tree, changed in place, with a call at each of the sites; annotations stay as they are."""
-    made = _Instrument(sites).visit(tree)
+    made: ast.Module = _Instrument(sites).visit(tree)
     return ast.fix_missing_locations(made)
 
 
@@ -138,7 +138,8 @@ class _Instrument(ast.NodeTransformer):
         arguments.defaults = [self.visit(one) for one in arguments.defaults]
         arguments.kw_defaults = [self.visit(one) if one is not None else None for one in arguments.kw_defaults]
         node.body = self._block(node.body)
-        return node
+        made: ast.AST = node
+        return made
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is not None:
@@ -157,15 +158,16 @@ class _Instrument(ast.NodeTransformer):
 
     def _statement(self, statement: ast.stmt) -> ast.stmt:
         if isinstance(statement, (*_DEFINES, ast.ClassDef)):
-            return self.visit(statement)  # type: ignore[no-any-return]
+            defined: ast.stmt = self.visit(statement)
+            return defined
         parts = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
         held = [(part, name, getattr(part, name)) for part in parts for name in _BLOCKS if hasattr(part, name)]
         for part, name, _ in held:
             setattr(part, name, [])
-        made = self.visit(statement)
+        made: ast.stmt = self.visit(statement)
         for part, name, block in held:
             setattr(part, name, self._block(block))
-        return made  # type: ignore[no-any-return]
+        return made
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
         values = [v.value for case in node.cases for v in ast.walk(case.pattern) if isinstance(v, ast.MatchValue)]
