@@ -1,9 +1,11 @@
 """What several test files need, and what a run says at its end."""
 
 import os
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,22 @@ def shared_data() -> Path:
     if not (folder / "difftrust" / "candidates.parquet").exists():
         pytest.skip("the recorded corpora are not here; set DIFFTRUST_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Return Chromium; skips where it or Playwright is missing.
+
+    One a module, never two at once: Playwright runs a loop of its own in the thread for as long as it is open.
+    """
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium")
+    if not path:
+        pytest.skip("no chromium in PATH (apt-get install chromium)")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 FULL_MACHINE = ("bench", "execution", "hostile", "recovery", "sandbox")

@@ -19,7 +19,6 @@ from difftrust_core.base.records import Reading
 from difftrust_core.estimates.measures import ablation, summary
 from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.store.store import Store
-from tests.dashboard.conftest import browser  # noqa: F401  (a fixture)
 from tests.support.dashboard_server import dashboard
 from tests.support.lab import lab
 
@@ -142,7 +141,7 @@ def work(page: Any) -> list[Any]:
 
 
 @contextmanager
-def on_a_page(browser: Any, url: str) -> Iterator[Any]:  # noqa: F811
+def on_a_page(browser: Any, url: str) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     context.set_default_timeout(120_000)
     page = context.new_page()
@@ -154,7 +153,7 @@ def on_a_page(browser: Any, url: str) -> Iterator[Any]:  # noqa: F811
 @pytest.mark.slow
 @pytest.mark.full_machine
 @pytest.mark.timeout(1800)
-def test_three_homes_show_the_same(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_three_homes_show_the_same(browser: Any, tmp_path: Path) -> None:
     study = dt.open(find_results())
     study.report(benchmark="HumanEval").save(tmp_path / "report.html")
     with on_a_page(browser, (tmp_path / "report.html").as_uri()) as page:

@@ -1,7 +1,5 @@
 """The report in a real browser without a network: on paper, on a phone, dark and light, with a stranger's store."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,7 @@ from difftrust.shipped import find_results, find_starter_results
 from difftrust.study import open_study
 from tests.support.hostile_store import make_hostile_store
 
-CHROMIUM = shutil.which("chromium") or ""
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="no chromium in PATH (apt-get install chromium)"),
-    pytest.mark.slow,
-]
+pytestmark = pytest.mark.slow
 LABELS = """
 () => {
   const boxes = [...document.querySelectorAll('.chart .role-mark text')]
@@ -59,14 +52,6 @@ CONTRAST = """
   return found;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
