@@ -4,8 +4,8 @@ import ast
 import random
 import re
 from collections.abc import Iterable, Iterator
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as codes
+from re import _parser
 from typing import Any
 
 from difftrust_core.languages.python.syntax import parsed
