@@ -204,7 +204,7 @@ DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_is_found_and_what_is_moved_aside_comes_back(name: str, store: Store, whole: Store) -> None:
     damage, path, what = DAMAGES[name]

@@ -280,6 +280,7 @@ def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: Capture)
     assert "x1b" in out
 
 
+@pytest.mark.slow
 def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
     where, folder = write_stub(tmp_path, *TOTAL)
     function = load_stub(where)

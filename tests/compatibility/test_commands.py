@@ -86,6 +86,7 @@ def _two() -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_keys_of_diff(pins: Path, capsys: Capture) -> None:
     found = {
         "changed": parsed(capsys, "diff", "old.py::parity", "new.py::parity", "--format", "json"),
@@ -131,6 +132,7 @@ def test_formats_of_findings(command: str, pins: Path, capsys: Capture) -> None:
     assert_golden(f"formats_of_{command}", found)
 
 
+@pytest.mark.slow
 def test_keys_of_other_commands(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     store = shutil.copytree(DATA / "stores" / "domain", tmp_path / "store")

@@ -105,6 +105,7 @@ def test_a_resumed_store_keeps_what_was_executed(copied: Path, capsys: Capture) 
     assert [row for row in json.loads(seconds) if row in now] == json.loads(seconds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", ["replies"], indirect=True)
 def test_replies_are_not_asked_for_again(copied: Path, capsys: Capture) -> None:
     kept = {path: path.read_text() for path in sorted(copied.rglob("replies.jsonl"))}

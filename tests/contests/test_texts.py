@@ -59,6 +59,7 @@ def test_numbers_stay_within_what_was_seen_and_counts_are_true() -> None:
         assert 1 <= min(values) <= max(values) <= 9
 
 
+@pytest.mark.slow
 def test_long_examples_and_strange_ones_give_texts() -> None:
     long = "2000\n" + " ".join(map(str, range(2000))) + "\n"
     assert all(len(draw_text([long], i)) < 2 * len(long) for i in range(3))

@@ -293,6 +293,7 @@ def test_a_folder_without_experiments_is_refused(tmp_path: Path) -> None:
         read_artifact(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_published_sample_equals_the_published_table(shared_data: Path) -> None:
     sample = read_artifact(shared_data / "artifact_sample")
     assert sample.bad_rows == ()

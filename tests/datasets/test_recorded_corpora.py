@@ -54,6 +54,7 @@ def test_the_bound_holds_on_every_row(store: Store) -> None:
     assert query_estimates(store).height == 20
 
 
+@pytest.mark.slow
 def test_error_and_incoherence_are_near_the_published_ones(store: Store, shared_data: Path) -> None:
     beside = query_estimates(store).join(published(shared_data), on=["model", "task_id"])
     assert beside.height == 20

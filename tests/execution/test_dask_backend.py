@@ -116,6 +116,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_two_workers_one_of_them_killed_give_the_same_bytes(tmp_path: Path, undisturbed: Store) -> None:
     store = filled(tmp_path / "store")
     with cluster(tmp_path, nanny=False) as (address, processes), ThreadPoolExecutor(1) as pool:

@@ -95,7 +95,7 @@ EVEN = Domain(types="x: int", requires="x % 2 == 0 and x >= 0")
 SQUARES = Domain(types="x: int", requires="math.isqrt(x) ** 2 == x", generate=GENERATES_SQUARES)
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("domain", [EVEN, SQUARES, Domain(types="x: int")])
 def test_inputs_lie_inside_the_domain_and_are_prefix_stable(sandbox: Sandbox, domain: Domain) -> None:
     drawn = sample_valid_inputs(job(domain, seeds=("(16,)",)), sandbox)

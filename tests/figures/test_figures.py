@@ -207,6 +207,7 @@ def test_correlations_are_a_cell_each() -> None:
     assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
 @pytest.mark.parametrize("name", ["a\x01", "a\x00b", "\x1b[2J", "\ud800", "a\ufffe", "a\u202eb"])
 def test_no_name_ends_the_process_that_draws(name: str, suffix: str) -> None:
@@ -227,6 +228,7 @@ class Chart:
         return self.spec
 
 
+@pytest.mark.slow
 def test_what_ends_the_renderer_is_refused_and_the_next_chart_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chart_file, "visible", str)  # the abort of a character that was not thought of
     with pytest.raises(DifftrustError, match=r"^the chart cannot be drawn: expected .*, found: it ended$"):

@@ -98,6 +98,7 @@ def test_attacks_on_the_streams(name: str, sandbox: Sandbox, outside: Outside, u
         assert len({*outcomes}) == 1
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("attack", as_parameters(GROUPS))
 def test_every_attack_as_a_script(attack: Attack, sandbox: Sandbox, outside: Outside, undisturbed: list[Ran]) -> None:
     ran = contained(attack.source + CALL, sandbox, outside, undisturbed, ORDINARY, **AS_SCRIPT)

@@ -126,6 +126,7 @@ def kinds_of(root: Path) -> dict[tuple[str, str], object]:
     return {(task, model): did for task, model, did in rows.iter_rows()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_candidate_does_the_same_beside_others(pair: str, did: dict[str, dict[tuple[str, str], object]]) -> None:
     task = f"f{list(PAIRS).index(pair)}"

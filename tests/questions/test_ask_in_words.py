@@ -59,6 +59,7 @@ def test_a_function_answers_and_the_right_program_is_left(check: dt.Check) -> No
         check.ask(right, most=0)
 
 
+@pytest.mark.slow
 def test_so_many_questions_are_asked_at_most(check: dt.Check) -> None:
     seen: list[Question] = []
 

@@ -96,6 +96,7 @@ def test_two_files_of_a_folder_are_merged(plain: Store, tmp_path: Path) -> None:
     assert merged.name.startswith("+")
 
 
+@pytest.mark.slow
 def test_a_folder_may_be_named_like_a_pattern(merged: Store, tmp_path: Path) -> None:
     shutil.copytree(merged.root, tmp_path / "a[b]*?")
     other = Store.open(tmp_path / "a[b]*?")

@@ -71,6 +71,7 @@ def test_each_task_has_its_own_rows(made: tuple[Path, Path], capsys: pytest.Capt
     assert all(str(at) in returned[task_id] for at, task_id in enumerate(IDS))
 
 
+@pytest.mark.slow
 def test_results_and_merged_files_tell_them_apart(made: tuple[Path, Path]) -> None:
     store, results = (Store.open(root) for root in made)
     for each in (store, results):

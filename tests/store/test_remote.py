@@ -92,6 +92,7 @@ def test_the_same_commands_leave_the_same_bytes_at_a_bucket(
     assert not verify(Store.open(elsewhere)).findings
 
 
+@pytest.mark.slow
 def test_a_folder_that_was_copied_to_a_url_is_a_store_there(
     place: str, local: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,6 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return made
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", SETTLED)
 def test_a_row_has_one_m_one_n_and_one_temperature_and_says_so(store: Store, name: str) -> None:
     """Each temperature's rows are those of that temperature alone, and asking for the m and n shown changes nothing."""
@@ -60,6 +61,7 @@ def test_a_row_has_one_m_one_n_and_one_temperature_and_says_so(store: Store, nam
             assert set(alone.select("m", "n").row(0)) == set(asked.values())
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", SETTLED)
 def test_models_without_the_m_asked_for_are_left_out_and_named(store: Store, name: str) -> None:
     made = make_table(name, TableRequest(store=store.root, m=4, resamples=100))

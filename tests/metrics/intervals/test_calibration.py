@@ -31,6 +31,7 @@ def test_intervals_over_programs_cover_the_llm_and_naive_ones_do_not(coders: lis
     assert found["I naive"].width < found["I"].width / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [5, 10, 50])
 @pytest.mark.parametrize("coder", RARE.values(), ids=list(RARE))
 def test_a_rare_behaviour_that_is_very_wrong_is_reckoned_with(coder: Coder, m: int) -> None:
@@ -45,6 +46,7 @@ def test_the_guaranteed_ones_never_fall_short(coders: list[Coder], m: int) -> No
     assert all(tally.coverage >= 0.95 for tally in found.values())
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("n", [100, 1000])
 def test_intervals_over_inputs_cover_the_given_programs(coders: list[Coder], n: int) -> None:
     found = over_inputs(coders, m=10, n=n, experiments=EXPERIMENTS, seed=n, names=("I calibrated",))
@@ -65,7 +67,8 @@ def test_intervals_over_tasks_cover_all_tasks() -> None:
         assert AT_LEAST - BINOMIAL <= tally.coverage <= AT_MOST + BINOMIAL
 
 
-@pytest.mark.parametrize(("m", "n"), [(5, 50), (10, 200), pytest.param(50, 500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "n"), [(5, 50), (10, 200), (50, 500)])
 def test_estimators_are_unbiased_and_never_cry_wolf(m: int, n: int) -> None:
     coder = few_of(6, 1)(np.random.default_rng(7))
     found = biases(coder, m=m, n=n, experiments=EXPERIMENTS, seed=m)
