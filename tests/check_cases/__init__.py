@@ -5,5 +5,6 @@ their programs by name; ``same``, the names in groups of one behaviour inside th
 each two groups a call on which they differ; ``why`` in a line; ``draw``, a Python expression over a ``random.Random`` r
 that writes a call inside the domain, by which test_truth.py tries what ``same`` says. Optional: ``expected``, the
 verdict; ``contradicts``, who contradicts an example; ``options`` of the command; ``needs``, packages; ``files``, what
-stands beside the module.
+stands beside the module; ``ruled_out``, a call outside the domain on which candidates differ; ``allows``, what the
+docstring says in prose of the domain, as a Python expression over the parameters that only the tests see.
 """

@@ -31,6 +31,8 @@ class Case:
     needs: tuple[str, ...] = ()
     ruled_out: str = ""
     """A call that the docstring does not allow, and on which candidates differ."""
+    allows: str = ""
+    """What the docstring says in prose of the domain, as a Python expression over the parameters; no check sees it."""
     files: dict[str, str] = field(default_factory=dict)
 
     @property

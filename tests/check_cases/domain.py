@@ -35,7 +35,8 @@ def conditions(case: Case) -> list[str]:
                     break
                 inside.append(below.strip())
             found += [text for text in inside if _is_expression(text)]
-    return found + [ast.unparse(each.test) for each in function.body if isinstance(each, ast.Assert)]
+    found += [ast.unparse(each.test) for each in function.body if isinstance(each, ast.Assert)]
+    return [*found, case.allows] if case.allows else found
 
 
 def wrapped(case: Case, candidate: str) -> str:

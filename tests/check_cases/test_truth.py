@@ -15,4 +15,6 @@ def test_what_a_case_says_is_true(case: Case) -> None:
     if case.missing:
         pytest.skip(f"{', '.join(case.missing)} is not installed")
     assert falsehoods(case, 100) == []
-    assert outside(case, draws(case, 20)) == []
+    assert outside(case, [*draws(case, 20), *case.differs.values()]) == []
+    if case.allows and case.ruled_out:
+        assert outside(case, [case.ruled_out]) == [case.ruled_out]
