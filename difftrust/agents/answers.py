@@ -113,6 +113,7 @@ class AskResult(BaseModel):
     program: str | None = Field(description="The program of most survivors; null if none is left.")
     examples: list[str] = Field(description="The answers, as check takes them in examples.")
     assume: list[str] = Field(description="The answers, as check takes them in assume.")
+    left_out: str = ""
 
 
 class PinResult(BaseModel):

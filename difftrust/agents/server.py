@@ -29,6 +29,8 @@ _AT_ONCE = 2
 """Calls that run at the same time; others wait."""
 _MOST_SECONDS = 900.0
 _MOST_INPUTS = 100_000
+_MOST_PROGRAMS = 100
+"""Distinct programs of a check, each of which runs on every input: about a quarter of a minute."""
 _INSTRUCTIONS = (
     "Finds inputs on which implementations of a Python function disagree, or on which a new version behaves unlike the "
     "old one, without a reference. Programs run in a sandbox. A disagreement proves that a program is wrong only where "
@@ -72,13 +74,19 @@ class Tools:
 
         Give the file as ``source`` or ``path`` (relative to the server's folder) and the function as ``entry_point``
         (``f`` or ``Class.f``); its docstring, types and examples say what is asked for. ``candidates``: sources of two
-        or more programs that each define it. ``models`` samples m programs instead, which costs money and needs a
+        to a hundred programs that each define it. ``models`` samples m programs instead, which costs money and needs a
         server with a budget. ``examples``: "f(1) == 2", "f([]) raises ValueError"; ``assume``: "start <= end".
         ``n``: random inputs.
         """
         place = {"entry_point": entry_point, "source": source, "path": path}
         if bool(candidates) == bool(models):
             raise ToolError("expected either candidates or models, got " + ("both" if models else "neither"))
+        n_programs = m if models else len(set(candidates or ()))
+        if n_programs > _MOST_PROGRAMS:
+            raise ToolError(
+                f"expected at most {_MOST_PROGRAMS} distinct programs, got {n_programs:,}; each runs on every input: "
+                "give some of them"
+            )
         request = {
             "tool": "check",
             "place": place,

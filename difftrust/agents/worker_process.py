@@ -27,10 +27,10 @@ _TEXT, _CODE = 400, 4000
 """Characters of a text and of a program."""
 _ITEMS = 8
 """Clusters, inputs and notes."""
-_ANSWER = 6000
-"""Characters of an answer to check and diff, as JSON: an agent reads all of it."""
-_STEPS = ((_CODE, 50), (1000, 20), (500, 10), (250, 8), (250, 4), (250, 2))
-"""Characters of a text and items of a list, until the answer is short enough."""
+_ANSWER = 5900
+"""Bytes of an answer as JSON in lines, the id of its check excepted: an agent reads all of it."""
+_STEPS = ((_CODE, 50), (1000, 20), (500, 10), (250, 8), (250, 4), (250, 2), (100, 2), (50, 1))
+"""Characters of a text and items of a list, until the answer is short enough; by the last any is."""
 _FILE = 2_000_000
 """Bytes of a source."""
 _VERDICTS = {"disagreement found": "incoherent"}
@@ -150,11 +150,11 @@ def _fitted(result: Answer) -> Answer:
     """Return an answer with its texts and lists cut until it is short, and a word of how."""
     for n_characters, n_items in _STEPS:
         shown: Answer = _shortened(result, n_characters, n_items)
-        if len(json.dumps(shown)) <= _ANSWER:
+        if shown != result:
+            said = f"texts were cut to {n_characters} characters, lists to {n_items}"
+            shown["left_out"] = "; ".join(filter(None, (result.get("left_out"), said)))
+        if len(json.dumps(shown, indent=2, ensure_ascii=False).encode("utf-8", "replace")) <= _ANSWER:
             break
-    if shown != result:
-        said = f"texts were cut to {n_characters} characters, lists to {n_items}"
-        shown["left_out"] = "; ".join(filter(None, (result["left_out"], said)))
     return shown
 
 
@@ -221,10 +221,9 @@ def _ask(*, board: Any, answers: Sequence[Sequence[str]], answer: str | None) ->
         "n_left": now.n_left,
         "survivors": [_cut(name) for name in now.survivors[:50]],
         "program": program and _cut(program, _CODE),
-        "examples": list(now.pins),
-        "assume": list(now.conditions),
     }
-    return {"result": result, "answers": [[each.arguments, each.said] for each in now.answers]}
+    whole = {"examples": list(now.pins), "assume": list(now.conditions)}  # to be given back as they are
+    return {"result": _fitted(result) | whole, "answers": [[each.arguments, each.said] for each in now.answers]}
 
 
 def _pin(*, place: Mapping[str, Any], examples: Sequence[str]) -> Answer:

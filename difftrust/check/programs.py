@@ -1,7 +1,6 @@
 """The distinct programs of a check or a comparison, what they do on inputs, and the smallest on which they do it."""
 
 import ast
-import importlib.util
 import math
 import re
 import sys
@@ -10,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from difftrust.check.call_runner import runner_for
+from difftrust.check.call_runner import installed, runner_for
 from difftrust.check.options import RunOptions
 from difftrust.text import by_length
 from difftrust_core.base.records import Candidate, Kind, Outcome, Program
@@ -27,7 +26,6 @@ _SKIPPED: Outcome = (Kind.SKIPPED, "")
 _TIMEOUT: Outcome = (Kind.TIMEOUT, "")
 _CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
 """Seconds that somebody waits for a program that waits itself; computing is limited by CPU time."""
-_COMMON = frozenset(("numpy", "pandas", "polars"))
 _IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
 _ALWAYS = ("inspect",)
 """What builds a user's own values needs it."""
@@ -213,13 +211,12 @@ def lacks_package(code: str, said: str) -> bool:
 def open_sandbox(task: Task, codes: Sequence[str], libraries: Sequence[str], options: RunOptions) -> Sandbox:
     """Return a sandbox for the programs of a task; what they import is loaded there once.
 
-    Packages that candidates commonly import are left out where they are not installed. Raises WrongUsage for another
-    that is missing.
+    pandas, which need not be there, is left out where it is not installed. Raises WrongUsage for another package.
     """
     language = language_of(task)
     runner = language.runner
     if language.name == "python":
-        there = [name for name in libraries if name not in _COMMON or importlib.util.find_spec(name) is not None]
+        there = [name for name in libraries if name != "pandas" or installed(name)]
         preload = _IMPORTED.findall("\n".join((language.preamble(task), *codes)))
         runner = runner_for(there, messages=options.messages, preload=[*preload, *_ALWAYS])
     limits = replace(language.limits, call_wall=_CALL, repeat_wall=_REPEAT, load_wall=_LOAD)

@@ -69,13 +69,13 @@ def _of_groups(one: Candidates, groups: Sequence[str] | None) -> Iterator[dict[s
     places = {ALL: np.arange(len(one.task.pattern_of_input if groups is None else groups))}
     names = np.array(groups or [])
     for name, at in ({name: np.flatnonzero(names == name) for name in dict.fromkeys(groups or ())} | places).items():
-        right = _right_on(one.task, one.pool.equality, at)
-        known = right is not None and one.task.reach[one.rows].min() > at.max()
+        is_known = one.task.reach[one.rows].min() > at.max()
+        right = _right_on(one.task, one.pool.equality, at) if is_known else None
         yield one.key | {
             "m": len(one.rows),
             "tests": name,
             "n_tests": None if groups is None else len(at),
-            "passed": float(right[one.rows].mean()) if right is not None and known else None,
+            "passed": None if right is None else float(right[one.rows].mean()),
         }
 
 

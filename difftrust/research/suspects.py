@@ -58,9 +58,8 @@ def suspects(pool: Pool, *, temperature: float, m: int | None, n: int) -> pl.Dat
     enough = pl.col("n_sharing") >= SHARED_BY * pl.col("n_models")
     audits = audit_frame().select("benchmark", "task_id", "finding", "arguments", "why")
     kept = found.filter(enough & (pl.col("unlike_reference") > 0))
-    return kept.join(audits, on=["benchmark", "task_id"], how="left", maintain_order="left").sort(
-        "benchmark", "unlike_reference", descending=[False, True]
-    )
+    kept = kept.sort("unlike_reference", descending=True, maintain_order=True)
+    return kept.join(audits, on=["benchmark", "task_id"], how="left", maintain_order="left")
 
 
 def _modal_rows(pool: Pool, coder: Coder, m: int | None, n: int) -> dict[str, int]:

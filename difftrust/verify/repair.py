@@ -67,7 +67,7 @@ def _executions(store: Store, path: str) -> list[str]:
     try:
         inputs = _readable(store, "inputs", where)
         end = int(inputs["input_index"].max() or 0) + 1  # type: ignore[arg-type]
-        coders = [] if int(where["start"]) == 0 else _who(store, where)
+        coders = _who(store, where)
     except (DifftrustError, OSError):
         end, coders = 1, []
     if end == 1:

@@ -102,7 +102,9 @@ def test_an_agent_checks_asks_answers_and_pins(folder: Path) -> None:
         assert [len(cluster["candidates"]) for cluster in check["clusters"]] == [2, 1]
         assert "execution starts" in check["sandbox"]
         assert "running the candidates on the inputs" in steps
-        assert len(str(check)) < 8000
+        many = await session.call_tool("check", asked(candidates=[f"{SMALLER}# {i}" for i in range(1000)]))
+        assert many.is_error
+        assert "expected at most 100 distinct programs, got 1,000" in many.content[0].text
 
         name = {"check_id": check["check_id"]}
         first = (await session.call_tool("ask_next", name)).structured_content
@@ -262,7 +264,7 @@ def part(found: Any, wanted: Any) -> Any:
 
 @pytest.mark.slow
 def test_long_texts_get_short_answers(folder: Path) -> None:
-    programs = [f"def middle(values):\n    # {'x' * 3000}\n    return {i}\n" for i in range(12)]
+    programs = [f"def middle(values):\n    # {'x' * 3000}\n    return {'𝕏' * 3000 + chr(i)!r}\n" for i in range(65, 77)]
 
     async def told(session: ClientSession, process: psutil.Process) -> None:
         for more in ({"entry_point": "x" * 20_000}, {"examples": ["middle([1]) == \n(" * 300]}, {"n": -1}):
@@ -270,11 +272,15 @@ def test_long_texts_get_short_answers(folder: Path) -> None:
             assert found.is_error
             assert len(found.content[0].text) < 700
             assert "\n" not in found.content[0].text
-        check = (await session.call_tool("check", asked(candidates=programs))).structured_content
+        found = await session.call_tool("check", asked(candidates=programs * 84))
+        check = found.structured_content
         assert check is not None
-        assert len(json.dumps(check)) < 7000
         assert "4 clusters" in check["left_out"]
-        assert "texts were cut to" in check["left_out"]
+        first = await session.call_tool("ask_next", {"check_id": check["check_id"]})
+        for each in (found, first):
+            assert len(each.content[0].text.encode()) <= 6000
+            assert each.structured_content["question" if each is first else "clusters"]
+            assert "texts were cut to" in each.structured_content["left_out"]
 
     talk(folder, told)
 

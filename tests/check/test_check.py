@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from difftrust.check.report import CheckReport, input_interval
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
+from difftrust_core.sandbox.runner import file_of
 from tests.support import tiny
 from tests.support.command import run
 from tests.support.llm_server import Server
@@ -73,6 +75,9 @@ def test_coherent_programs_are_let_pass(checked: Check) -> None:
     assert "No disagreement in 300 inputs" in out
     assert "at most 0.0099" in out  # 1 - 0.05 ** (1 / 300)
     assert "differ on" not in out
+    given = ("--example", "backwards('unlike any word')", "--assume", "text == 'unlike any word'")
+    _, out = checked(stub, codes, *given, "-n", 5)
+    assert "of 5 inputs are unchanged seed inputs: no valid mutation was found" in out
 
 
 def test_the_report_in_words(tmp_path: Path, capsys: Capture) -> None:
@@ -184,13 +189,22 @@ FIRST = 'def first(items: list[int]) -> int:\n    """Return the first item."""\n
 RIGHT = "def first(items):\n    return items[0]\n"
 
 
-def test_a_package_that_is_not_allowed_is_named_and_decides_nothing(checked: Check) -> None:
+def test_a_package_that_is_not_there_or_not_allowed_is_named_and_decides_nothing(
+    checked: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
     codes = (RIGHT, RIGHT.replace("items[0]", "[*items][0]"), f"import math\nimport tabulate\n{RIGHT}")
-    status, out = checked(FIRST, codes)
+    codes = (*codes, f"import pandas\n{RIGHT}")
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pandas", None)  # as where it is not installed
+        file_of.cache_clear()
+        status, out = checked(FIRST, codes)
+    file_of.cache_clear()
     assert status == 3
     assert "2.py: does not load (line 2: ModuleNotFoundError: tabulate; --allow-import tabulate allows it)" in out
+    assert "3.py: does not load (ModuleNotFoundError: pandas, line 1)" in out
     status, out = checked(FIRST, codes, "--allow-import", "tabulate")
     assert status == 0, out
+    assert checked(FIRST, codes, "--allow-import", "nowhere")[0] == 2
 
 
 @pytest.mark.quick(2)

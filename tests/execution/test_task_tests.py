@@ -15,7 +15,7 @@ from difftrust.research.passed_tests import ALL, read_groups, shares_passed
 from difftrust.verify.verification import verify
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
-from difftrust_core.datasets.recorded import Recorded, as_table
+from difftrust_core.datasets.recorded import Recorded, as_table, selection_of
 from difftrust_core.estimates.refresh import open_pools, refresh_estimates
 from difftrust_core.execution.answers import has_answers, run_answers
 from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
@@ -128,8 +128,11 @@ def test_tests_not_executed_yet_are_no_group(tmp_path: Path) -> None:
     store = stored(tmp_path / "store", [SQUARE], {"square": SQUARES[0]}, {"square": SQUARES[1]})
     execute(store, n=2, validity="tests", say=silent)
     assert read_groups(read_on_tests(store), "own") == {}
-    execute(store, n=3, say=silent)
+    execute(store, n=3, selection=selection_of(m=1), say=silent)
     assert read_groups(read_on_tests(store), "own") == {"square": ["examples", "tests", "tests"]}
+    assert list(passed(store).values()) == [None, 1.0, None]  # all, examples, tests: one had two of three
+    execute(store, n=3, say=silent)
+    assert list(passed(store).values()) == [0.5, 1.0, 0.5]
 
 
 def test_expected_values_are_the_answers_without_a_reference(tmp_path: Path) -> None:

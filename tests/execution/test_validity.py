@@ -164,7 +164,8 @@ def test_a_task_without_a_domain_has_the_inputs_that_its_reference_accepts(tmp_p
         bare = [replace(task, reference=None) if validity == "quorum" else task for task in TASKS]
         tasks = {"domain": [TASKS[0], replace(TASKS[1], reference=None)]}.get(validity, bare)[:2]
         store = filled(tmp_path / validity, RIGHT, RIGHT, tasks=[*tasks, *TASKS[2:]])
-        done = execute(store, n=20, validity=validity, say=silent)
+        store.write_settings(replace(store.settings(), validity=validity))  # as a run that was killed at once
+        done = execute(store, n=20, say=silent)
         assert set(done.without_domain) == ({task.task_id for task in TASKS} if validity == "domain" else set())
         for task in tasks:
             rows = store.read("inputs").filter(task_id=task.task_id)
@@ -179,6 +180,7 @@ def test_rejected_draws_and_repeated_inputs_are_counted(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT, RIGHT, tasks=tasks)
     _ = execute(store, n=20, validity="domain", say=silent)
     _ = execute(store, n=20, validity="reference", say=silent)
+    assert execute(store, n=20, say=silent).n_executions == 0  # by the policy that it was last executed by
     made = export_results(store, tmp_path / "results")
     draws, inputs = made.read("draws"), store.read("inputs")
     assert set(draws["validity"]) == {"domain", "reference"}

@@ -1,6 +1,7 @@
 """Candidates and tasks that come into a store: samples that are there already, and files of earlier versions."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ from difftrust.verify.verification import verify
 from difftrust_core.datasets.recorded import Recorded
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import BadSource, BadStore, NoStore
+from difftrust_core.exceptions import BadSource, BadStore, NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
@@ -38,6 +39,15 @@ def test_a_sample_that_is_there_with_another_text_is_kept_and_reported(tmp_path:
     assert "holds this sample with another text" in again.bad_rows[0].why
     same = add_candidates(store, candidates("coder", RIGHT, OTHER), BENCHMARK, n_jobs=1)
     assert (same.n_candidates, same.n_known, same.bad_rows) == (0, 6, ())
+
+
+def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    changed = [replace(TASKS[0], reference=WRONG["tiny/double"]), *TASKS[1:]]
+    assert add_candidates(store, candidates("other", RIGHT), {"tiny": changed}, n_jobs=1).n_candidates == 3
+    execute(store, n=2, say=silent)
+    with pytest.raises(WrongUsage, match="tiny/double of tiny was executed, and its reference changed since"):
+        add_candidates(store, candidates("third", RIGHT), BENCHMARK, n_jobs=1)
 
 
 PLACES = ("candidates", "programs/benchmark=tiny", "tasks/benchmark=tiny/tasks.parquet", "difftrust-files.txt",

@@ -108,15 +108,19 @@ def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Stor
     assert found["n_sharing"].item() == 3
     assert found["finding"].item() is None
     published = load_pool(Store.open(store.root, Reading(inputs="reference")), "tiny")
-    assert set(suspects(published, temperature=0.6, m=2, n=60)["task_id"]) == {task.task_id for task in TASKS}
+    everywhere = suspects(published, temperature=0.6, m=2, n=60)
+    assert set(everywhere["task_id"]) == {task.task_id for task in TASKS}
+    assert everywhere["unlike_reference"].is_sorted(descending=True)
+    for models, n_suspects in (("abc", 3), ("ab", 0)):  # of three models on; c's first of two equals is as a's
+        few = {coder: members for coder, members in published.members.items() if coder[0] in models}
+        assert suspects(replace(published, members=few), temperature=0.6, m=2, n=60).height == n_suspects
 
 
 def test_what_agreement_is_worth_is_judged_by_the_tests_too(store: Store) -> None:
-    """All of a's tasks fail a test of the benchmark, and its programs agree on each; none of d's does."""
+    """On every task, a's programs agree and fail a test of the benchmark; c's never agree; d's fail none."""
     frame = make_table("agreement", TableRequest(store=store.root, reading=Reading(inputs="domain"))).frame
     risks = dict(frame.select("model", "agree_risk_by_tests").iter_rows())
-    assert risks["a"] == 1.0
-    assert risks["d"] == 0.0
+    assert [risks[model] for model in "abcd"] == [1.0, 1.0, None, 0.0]
 
 
 def test_an_unknown_reading_is_refused(store: Store) -> None:
