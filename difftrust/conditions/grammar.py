@@ -8,9 +8,7 @@ from functools import cache, partial
 from importlib import resources
 from typing import Any, Final
 
-from lark import Lark, LarkError, Token, Transformer, Tree, v_args
-from lark.exceptions import VisitError
-
+from difftrust.conditions.parser import Grammar, Node
 from difftrust.conditions.predicates import negated
 from difftrust.conditions.shapes import Shape
 from difftrust.conditions.tokens import Tokens
@@ -58,64 +56,54 @@ class _Relation:
 
 
 @cache
-def _grammar() -> tuple[Lark, list[_Relation]]:
+def grammar() -> tuple[Grammar, list[_Relation]]:
     """Return the parser, and the relations by their numbers in it."""
     folder = resources.files(__package__ or "")
+    text = (folder / "grammar.txt").read_text(encoding="utf-8")
     relations, rules = list[_Relation](), dict[str, list[str]]()
     for line in (folder / "relations.txt").read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        place, kind, *words, meaning = re.split(r"\s+\|\s*|\s*\|\s+", line)
+        place, kind, rest = map(str.strip, line.split("|", 2))
+        words, meaning = map(str.strip, rest.rsplit("|", 1))
         rule = "compare" if (place, kind) == ("post", "order") else "related" if place == "post" else place
-        rules.setdefault(rule, []).append(f"{' | '.join(f'{w} -> r{len(relations)}' for w in _outer(words))}")
+        rules.setdefault(rule, []).append(f"r{len(relations)}")
+        text += f"\nr{len(relations)}: {words}"
         relations.append(_Relation(kind, meaning))
-    text = (folder / "grammar.lark").read_text(encoding="utf-8")
     text += "".join(f"\n{rule}: {' | '.join(parts)}" for rule, parts in rules.items())
-    return Lark(text, parser="earley", lexer="basic", start=list(STARTS), ambiguity="resolve"), relations
-
-
-def _outer(parts: Sequence[str]) -> list[str]:
-    """Join again what stands within parentheses."""
-    found: list[str] = []
-    for part in filter(None, map(str.strip, parts)):
-        if found and found[-1].count("(") - found[-1].count('"("') > found[-1].count(")") - found[-1].count('")"'):
-            found[-1] += f"|{part}"
-        else:
-            found.append(part)
-    return found
+    return Grammar(text), relations
 
 
 def read(tokens: Tokens, start: str, names: Names) -> str:
     """Return the condition that some tokens are, "" where they say nothing of values. Raises Unread."""
-    parser, _ = _grammar()
+    tree = grammar()[0].parse(tokens.words, start)
+    if tree is None:
+        raise Unread("no rule")
     try:
-        tree = parser.parse(" ".join(tokens.words), start=start)
-        return str(_Reader(tokens, names).transform(tree))
-    except VisitError as e:
-        raise (e.orig_exc if isinstance(e.orig_exc, Unread) else Unread(str(e.orig_exc))) from None
-    except (LarkError, RecursionError) as e:
+        return str(_Reader(tokens, names).meaning(tree))
+    except RecursionError as e:
         raise Unread(type(e).__name__) from None
 
 
-@v_args(inline=True)
-class _Reader(Transformer[Token, Any]):
+class _Reader:
     """Makes a condition of a tree, from the leaves up: phrases of what is said, aims of what it is said of."""
 
     def __init__(self, tokens: Tokens, names: Names):
-        super().__init__()
         self._values, self._names = tokens.values, names
 
-    def __default__(self, data: Any, children: list[Any], meta: Any) -> Any:
-        if re.fullmatch(r"r\d+", str(data)):
-            found = _grammar()[1][int(str(data)[1:])]
-            meaning = found.meaning
-            for n, value in enumerate(c for c in children if isinstance(c, str)):
-                meaning = meaning.replace(f"${n}", value)
-            return meaning if found.kind == "" else partial(self._relation, found.kind, meaning)
-        return children[0] if len(children) == 1 else Tree(data, children)
-
-    def __default_token__(self, token: Token) -> Any:
-        return self._values.get(str(token), token)
+    def meaning(self, node: Node) -> Any:
+        """Return what a node says: the method of its name makes it of what its parts say."""
+        parts = [self.meaning(p) if isinstance(p, Node) else self._values.get(p, p) for p in node.parts]
+        made = getattr(self, node.name, None)
+        if made is not None:
+            return made(*parts)
+        if re.fullmatch(r"r\d+", node.name):
+            found = grammar()[1][int(node.name[1:])]
+            text = found.meaning
+            for n, part in enumerate(p for p in parts if isinstance(p, str)):
+                text = text.replace(f"${n}", part)
+            return text if found.kind == "" else partial(self._relation, found.kind, text)
+        return parts[0] if len(parts) == 1 else None
 
     # What is said.
 

@@ -4,12 +4,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from itertools import pairwise
 from typing import Any, Final
 
-from difftrust.conditions.grammar import Names, Unread, read
+from difftrust.conditions.grammar import Names, Unread, grammar, read
 from difftrust.conditions.predicates import Predicate, negated
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape
@@ -109,14 +107,6 @@ def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
     return text
 
 
-@cache
-def _vocabulary() -> frozenset[str]:
-    """Return the words of the grammar."""
-    folder = resources.files(__package__ or "")
-    texts = [(folder / name).read_text(encoding="utf-8") for name in ("grammar.lark", "relations.txt")]
-    return frozenset(word for text in texts for word in re.findall(r'"([^"\s]+)"', text))
-
-
 class _Sentence:
     """One sentence on its way to conditions."""
 
@@ -205,7 +195,7 @@ class _Sentence:
 
     def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
-        strange = [i for i, w in enumerate(words) if w not in _vocabulary() and not re.fullmatch(r"[A-Z]\d+", w)]
+        strange = [i for i, w in enumerate(words) if w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w)]
         if self._passage.origin == "field" and len(words) > 2 and strange in ([0], [1]) and words[strange[0]].isalpha():
             words, strange = (*words[: strange[0]], "INPUT", *words[strange[0] + 1 :]), []  # "probability in [0, 1]"
         if not 0 < len(words) <= _LONGEST or strange:
@@ -267,7 +257,7 @@ class _Sentence:
         return found
 
     def _given_at(self, at: int) -> Iterator[str]:
-        words, known = self._words, _vocabulary()
+        words, known = self._words, grammar()[0].words
         end = at
         while (
             end < min(len(words), at + 16)
