@@ -27,7 +27,7 @@ _FITS: Final = {
 """Of what kinds of values a relation can be said as a whole; of a list it is said of each item otherwise."""
 _NOUNS: Final = {
     "NUMBER": {"number", "moment"}, "TEXT": {"text"}, "LIST": {"list"}, "DICT": {"dict"}, "MATRIX": {"list"},
-    "CHAR": {"text"}, "ROW": {"list"},
+    "CHAR": {"text"}, "ROW": {"list"}, "TIME": {"number", "moment", "text"},
 }  # fmt: skip
 _MADE: Final = {"NUMBER": "number", "TEXT": "text", "CHAR": "text", "DICT": "dict"}
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
@@ -47,6 +47,8 @@ class Names:
 
     shapes: dict[str, Shape]
     subject: str = ""
+    group: tuple[str, ...] = ()
+    """The parameters that the section is about, where they are several."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,20 @@ class _Reader:
 
     def _relation(self, kind: str, meaning: str, of: str, shape: Shape) -> str:
         fits = _FITS[kind]
+        if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
+            raise Unread("compared with itself")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
             raise _OfWhole(f"{kind} of {shape.kind}")
         if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any")):
             return _put(meaning, of)
+        if shape.others and " in ('" in meaning:
+            return f"not isinstance({of}, str) or {_put(meaning, of)}"
+        if (
+            kind in ("number", "order")
+            and "number" in shape.others
+            and shape.others <= {"number", "text", "flag", "any"}
+        ):
+            return f"isinstance({of}, str) or {_put(meaning, of)}"
         if shape.kind in ("any", "item") and kind != "rows":
             return _put(meaning, of)
         if shape.kind == "list" and kind not in ("keys", "rows"):
@@ -172,6 +184,8 @@ class _Reader:
         place = next(i for i, p in enumerate(parts) if not callable(p))
         noun, before = parts[place], [p for p in parts[:place] if callable(p)]
         inner, *after = [p for p in parts[place + 1 :] if callable(p)]
+        if noun == "NUMBER":
+            return self.np(*before, noun)
         if noun not in ("LIST", "DICT", "MATRIX", "TEXT", "ROW"):
             raise Unread(f"{noun} of something")
 
@@ -341,7 +355,10 @@ class _Reader:
         return lambda phrase: _joined(word, [phrase(n, shapes[n]) for n in several])
 
     def length(self, *parts: Any) -> Aim:
-        owner: Any = parts[-1] if callable(parts[-1]) else self.subject()
+        owner: Any = next(filter(callable, parts), None)
+        if owner is None and not self._names.subject:
+            return lambda phrase: self._given(self._of_size(phrase, "items"), 1)
+        owner = owner or self.subject()
         return lambda phrase: self._of_size(phrase, "size")(owner.text, owner.shape)
 
     def subject(self) -> Aim:
@@ -390,6 +407,13 @@ class _Reader:
             raise Unread("both")
         return f"len({found[0]}) == len({found[1]})"
 
+    def same_group(self, *alike: str) -> str:
+        first, *others = self._names.group or ("",)
+        if not others:
+            raise Unread("one alone")
+        form = "{}.shape == {}.shape" if alike[-1] == "shape" else "len({}) == len({})"
+        return _joined("and", [form.format(first, other) for other in others])
+
     def denied(self, phrase: Any) -> str:
         return self._allowance(self.denies(lambda of, shape: _quantified(phrase(of, shape), "any")))
 
@@ -411,6 +435,24 @@ class _Reader:
         if len(found) != 1:
             raise Unread("of several")
         return found[0]
+
+    def chosen(self, name: str | None, members: str) -> str:
+        aim = self.whole(name) if name in self._names.shapes else self.subject()
+        return aim(partial(self._relation, "any", f"_ in {members}"))
+
+    def counts(self, *parts: Any) -> str:
+        sign = "<=" if parts[0] == "most" else ">="
+        if parts[-1] in self._names.shapes:
+            return self._of_size(lambda of, shape: f"{of} {sign} {parts[1]}", "size")(
+                parts[-1], self._names.shapes[parts[-1]]
+            )
+        return self._given(partial(self._relation, "items", f"len(_) {sign} {parts[1]}"), 1)
+
+    def at_least(self) -> str:
+        return "least"
+
+    def at_most(self) -> str:
+        return "most"
 
     def loose(self, *_: Any) -> str:
         return "order"
