@@ -8,9 +8,7 @@ from functools import cache, partial
 from importlib import resources
 from typing import Any, Final
 
-from lark import Lark, LarkError, Token, Transformer, Tree, v_args
-from lark.exceptions import VisitError
-
+from difftrust.conditions.parser import Grammar, Node
 from difftrust.conditions.predicates import negated
 from difftrust.conditions.shapes import Shape
 from difftrust.conditions.tokens import Tokens
@@ -29,7 +27,7 @@ _FITS: Final = {
 """Of what kinds of values a relation can be said as a whole; of a list it is said of each item otherwise."""
 _NOUNS: Final = {
     "NUMBER": {"number", "moment"}, "TEXT": {"text"}, "LIST": {"list"}, "DICT": {"dict"}, "MATRIX": {"list"},
-    "CHAR": {"text"}, "ROW": {"list"},
+    "CHAR": {"text"}, "ROW": {"list"}, "TIME": {"number", "moment", "text"},
 }  # fmt: skip
 _MADE: Final = {"NUMBER": "number", "TEXT": "text", "CHAR": "text", "DICT": "dict"}
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
@@ -49,6 +47,8 @@ class Names:
 
     shapes: dict[str, Shape]
     subject: str = ""
+    group: tuple[str, ...] = ()
+    """The parameters that the section is about, where they are several."""
 
 
 @dataclass(frozen=True)
@@ -58,73 +58,73 @@ class _Relation:
 
 
 @cache
-def _grammar() -> tuple[Lark, list[_Relation]]:
+def grammar() -> tuple[Grammar, list[_Relation]]:
     """Return the parser, and the relations by their numbers in it."""
     folder = resources.files(__package__ or "")
+    text = (folder / "grammar.txt").read_text(encoding="utf-8")
     relations, rules = list[_Relation](), dict[str, list[str]]()
     for line in (folder / "relations.txt").read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        place, kind, *words, meaning = re.split(r"\s+\|\s*|\s*\|\s+", line)
+        place, kind, rest = map(str.strip, line.split("|", 2))
+        words, meaning = map(str.strip, rest.rsplit("|", 1))
         rule = "compare" if (place, kind) == ("post", "order") else "related" if place == "post" else place
-        rules.setdefault(rule, []).append(f"{' | '.join(f'{w} -> r{len(relations)}' for w in _outer(words))}")
+        rules.setdefault(rule, []).append(f"r{len(relations)}")
+        text += f"\nr{len(relations)}: {words}"
         relations.append(_Relation(kind, meaning))
-    text = (folder / "grammar.lark").read_text(encoding="utf-8")
     text += "".join(f"\n{rule}: {' | '.join(parts)}" for rule, parts in rules.items())
-    return Lark(text, parser="earley", lexer="basic", start=list(STARTS), ambiguity="resolve"), relations
-
-
-def _outer(parts: Sequence[str]) -> list[str]:
-    """Join again what stands within parentheses."""
-    found: list[str] = []
-    for part in filter(None, map(str.strip, parts)):
-        if found and found[-1].count("(") - found[-1].count('"("') > found[-1].count(")") - found[-1].count('")"'):
-            found[-1] += f"|{part}"
-        else:
-            found.append(part)
-    return found
+    return Grammar(text), relations
 
 
 def read(tokens: Tokens, start: str, names: Names) -> str:
     """Return the condition that some tokens are, "" where they say nothing of values. Raises Unread."""
-    parser, _ = _grammar()
+    tree = grammar()[0].parse(tokens.words, start)
+    if tree is None:
+        raise Unread("no rule")
     try:
-        tree = parser.parse(" ".join(tokens.words), start=start)
-        return str(_Reader(tokens, names).transform(tree))
-    except VisitError as e:
-        raise (e.orig_exc if isinstance(e.orig_exc, Unread) else Unread(str(e.orig_exc))) from None
-    except (LarkError, RecursionError) as e:
+        return str(_Reader(tokens, names).meaning(tree))
+    except RecursionError as e:
         raise Unread(type(e).__name__) from None
 
 
-@v_args(inline=True)
-class _Reader(Transformer[Token, Any]):
+class _Reader:
     """Makes a condition of a tree, from the leaves up: phrases of what is said, aims of what it is said of."""
 
     def __init__(self, tokens: Tokens, names: Names):
-        super().__init__()
         self._values, self._names = tokens.values, names
 
-    def __default__(self, data: Any, children: list[Any], meta: Any) -> Any:
-        if re.fullmatch(r"r\d+", str(data)):
-            found = _grammar()[1][int(str(data)[1:])]
-            meaning = found.meaning
-            for n, value in enumerate(c for c in children if isinstance(c, str)):
-                meaning = meaning.replace(f"${n}", value)
-            return meaning if found.kind == "" else partial(self._relation, found.kind, meaning)
-        return children[0] if len(children) == 1 else Tree(data, children)
-
-    def __default_token__(self, token: Token) -> Any:
-        return self._values.get(str(token), token)
+    def meaning(self, node: Node) -> Any:
+        """Return what a node says: the method of its name makes it of what its parts say."""
+        parts = [self.meaning(p) if isinstance(p, Node) else self._values.get(p, p) for p in node.parts]
+        made = getattr(self, node.name, None)
+        if made is not None:
+            return made(*parts)
+        if re.fullmatch(r"r\d+", node.name):
+            found = grammar()[1][int(node.name[1:])]
+            text = found.meaning
+            for n, part in enumerate(p for p in parts if isinstance(p, str)):
+                text = text.replace(f"${n}", part)
+            return text if found.kind == "" else partial(self._relation, found.kind, text)
+        return parts[0] if len(parts) == 1 else None
 
     # What is said.
 
     def _relation(self, kind: str, meaning: str, of: str, shape: Shape) -> str:
         fits = _FITS[kind]
+        if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
+            raise Unread("compared with itself")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
             raise _OfWhole(f"{kind} of {shape.kind}")
         if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any")):
             return _put(meaning, of)
+        if shape.others and " in ('" in meaning:
+            return f"not isinstance({of}, str) or {_put(meaning, of)}"
+        if (
+            kind in ("number", "order")
+            and "number" in shape.others
+            and shape.others <= {"number", "text", "flag", "any"}
+        ):
+            return f"isinstance({of}, str) or {_put(meaning, of)}"
         if shape.kind in ("any", "item") and kind != "rows":
             return _put(meaning, of)
         if shape.kind == "list" and kind not in ("keys", "rows"):
@@ -184,6 +184,8 @@ class _Reader(Transformer[Token, Any]):
         place = next(i for i, p in enumerate(parts) if not callable(p))
         noun, before = parts[place], [p for p in parts[:place] if callable(p)]
         inner, *after = [p for p in parts[place + 1 :] if callable(p)]
+        if noun == "NUMBER":
+            return self.np(*before, noun)
         if noun not in ("LIST", "DICT", "MATRIX", "TEXT", "ROW"):
             raise Unread(f"{noun} of something")
 
@@ -353,7 +355,10 @@ class _Reader(Transformer[Token, Any]):
         return lambda phrase: _joined(word, [phrase(n, shapes[n]) for n in several])
 
     def length(self, *parts: Any) -> Aim:
-        owner: Any = parts[-1] if callable(parts[-1]) else self.subject()
+        owner: Any = next(filter(callable, parts), None)
+        if owner is None and not self._names.subject:
+            return lambda phrase: self._given(self._of_size(phrase, "items"), 1)
+        owner = owner or self.subject()
         return lambda phrase: self._of_size(phrase, "size")(owner.text, owner.shape)
 
     def subject(self) -> Aim:
@@ -402,6 +407,13 @@ class _Reader(Transformer[Token, Any]):
             raise Unread("both")
         return f"len({found[0]}) == len({found[1]})"
 
+    def same_group(self, *alike: str) -> str:
+        first, *others = self._names.group or ("",)
+        if not others:
+            raise Unread("one alone")
+        form = "{}.shape == {}.shape" if alike[-1] == "shape" else "len({}) == len({})"
+        return _joined("and", [form.format(first, other) for other in others])
+
     def denied(self, phrase: Any) -> str:
         return self._allowance(self.denies(lambda of, shape: _quantified(phrase(of, shape), "any")))
 
@@ -423,6 +435,24 @@ class _Reader(Transformer[Token, Any]):
         if len(found) != 1:
             raise Unread("of several")
         return found[0]
+
+    def chosen(self, name: str | None, members: str) -> str:
+        aim = self.whole(name) if name in self._names.shapes else self.subject()
+        return aim(partial(self._relation, "any", f"_ in {members}"))
+
+    def counts(self, *parts: Any) -> str:
+        sign = "<=" if parts[0] == "most" else ">="
+        if parts[-1] in self._names.shapes:
+            return self._of_size(lambda of, shape: f"{of} {sign} {parts[1]}", "size")(
+                parts[-1], self._names.shapes[parts[-1]]
+            )
+        return self._given(partial(self._relation, "items", f"len(_) {sign} {parts[1]}"), 1)
+
+    def at_least(self) -> str:
+        return "least"
+
+    def at_most(self) -> str:
+        return "most"
 
     def loose(self, *_: Any) -> str:
         return "order"

@@ -2,14 +2,12 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from difftrust.conditions.grammar import Names, Unread, read
+from difftrust.conditions.grammar import Names, Unread, grammar, read
 from difftrust.conditions.predicates import Predicate, negated
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape
@@ -26,6 +24,7 @@ _ALTERS: Final = words_of("alters")
 _BEHAVIOUR: Final = words_of("behaviour")
 _RESULTS: Final = words_of("results")
 _QUESTIONS: Final = words_of("questions")
+_NO_NOUNS: Final = words_of("measured") | _ALTERS | _BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
 _MODALS: Final = frozenset(("must", "should", "shall", "need"))
 _CONDITIONAL: Final = frozenset(("if", "when", "unless", "where", "while", "without"))
@@ -41,7 +40,8 @@ _JUDGES = re.compile(r"\b(?:in)?valid(?:ate|ates|ity)?\b|\bwhether\b|\b(?:true|f
 """A text about what is valid: its plain statements are not on what is allowed."""
 _OPTIONAL = re.compile(
     r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
-    r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\b(?:optional|defaults? (?:to|is|=|:)?\s*[^\s,;)]+)",
+    r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\boptional\b"
+    r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
     re.IGNORECASE,
 )
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
@@ -68,6 +68,12 @@ class Reading:
         """Return the predicates of some origins."""
         return tuple(each for each in self.predicates if each.origin in origins)
 
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """Of parameters that are dicts, the keys that they have."""
+        found = (re.fullmatch(r"set\((\('.*\))\) <= set\((\w+)\)", each.text) for each in self.predicates)
+        return {match[2]: ast.literal_eval(match[1]) for match in found if match}
+
 
 def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     """Return what a docstring allows its arguments; ``shapes``: of the parameters, in their order."""
@@ -79,12 +85,30 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
         for sentence in passage.sentences:
             found, left = _Sentence(sentence, passage, shapes).read()
             for text in found:
+                if re.fullmatch(r"\w+ is None|all\(\(\w+ is None for \w+ in \w+\)\)", text):
+                    continue
                 made = _guarded(text, shapes)
                 origin = "raises" if passage.origin == "raises" else "docstring"
                 predicates.setdefault((made, origin), Predicate(text=made, sentence=sentence, origin=origin))
             if left is not None:
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
-    return Reading(predicates=tuple(predicates.values()), unread=tuple(unread.values()))
+    return Reading(predicates=tuple(_with_all_choices(predicates.values())), unread=tuple(unread.values()))
+
+
+def _with_all_choices(predicates: Iterable[Predicate]) -> Iterator[Predicate]:
+    """Yield conditions, those that list what one parameter may be as one: choices may be listed in groups."""
+    listed: dict[tuple[str, str], tuple[Predicate, list[Any]]] = {}
+    for each in predicates:
+        match = re.fullmatch(r"(.*?)\b(\w+) in (\('[^()]*\))\)*", each.text)
+        members = ast.literal_eval(match[3]) if match else ()
+        if not match or not all(isinstance(member, str) for member in members):
+            yield each
+            continue
+        _, known = listed.setdefault((match[2], each.origin), (each, []))
+        known += [member for member in members if member not in known]
+    for (name, _), (each, known) in listed.items():
+        head, _, tail = re.split(rf"\b{name} in (\('[^()]*\))(?=\)*$)", each.text)
+        yield replace(each, text=f"{head}{name} in {tuple(known)}{tail}")
 
 
 def order_is_free(docstring: str) -> str:
@@ -109,14 +133,6 @@ def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
     return text
 
 
-@cache
-def _vocabulary() -> frozenset[str]:
-    """Return the words of the grammar."""
-    folder = resources.files(__package__ or "")
-    texts = [(folder / name).read_text(encoding="utf-8") for name in ("grammar.lark", "relations.txt")]
-    return frozenset(word for text in texts for word in re.findall(r'"([^"\s]+)"', text))
-
-
 class _Sentence:
     """One sentence on its way to conditions."""
 
@@ -124,7 +140,7 @@ class _Sentence:
         self._passage, self._shapes = passage, dict(shapes)
         self._judges = passage.origin == "prose" and bool(_JUDGES.search(passage.text))
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
-        self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "")
+        self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
         plain = _OPTIONAL.sub("", text).strip().rstrip(".")
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
@@ -138,13 +154,15 @@ class _Sentence:
             return self._of_exception()
         if origin in ("field", "type") and not self._names.subject:
             return [], None
+        if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
+            return self._choices(listed), None
         if origin == "prose" and (set(self._words) & _BEHAVIOUR or not self._speaks(self._words)):
             found = self._of_nouns()
             return found, (self._mentioned() if not found and self._is_duty(self._words) else None)
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(starts)
         speaks = self._is_duty if origin == "prose" else self._speaks
-        if any(set(part) & _ALTERS for part in left) and (found or speaks(self._words)):
+        if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or speaks(self._words)):
             return [], self._mentioned()
         if any(speaks(part) for part in left):
             return found, self._mentioned()
@@ -166,6 +184,8 @@ class _Sentence:
         if self._passage.origin in ("field", "type", "requires"):
             is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+", w) for w in words)
             return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
+        if said & _DUTIES and any(re.fullmatch(r"L\d+", w) for w in words) and not said & _OF_RESULTS:
+            return True
         has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
         is_plain = not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "contain", "have"}
         return has_code or self._is_duty(words) or bool(is_plain)
@@ -199,15 +219,19 @@ class _Sentence:
             return self._tokens.names | {self._names.subject}
         nouns = {"TEXT": "text", "LIST": "list", "NUMBER": "number", "DICT": "dict", "MATRIX": "list", "CHAR": "text"}
         kinds = {nouns[word] for word in self._words if word in nouns}
-        named = {name for name, shape in self._shapes.items() if {shape.kind, shape.items.kind} & kinds}
+        named = {
+            name
+            for name, shape in self._shapes.items()
+            if {shape.kind, shape.items.kind, shape.value and shape.value.kind} & kinds
+        }
         everything = set(self._shapes) if {"INPUT", "ITEM", "duplicate"} & set(self._words) else set()
         return self._tokens.names or frozenset(named or everything)
 
     def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
-        strange = [i for i, w in enumerate(words) if w not in _vocabulary() and not re.fullmatch(r"[A-Z]\d+", w)]
-        if self._passage.origin == "field" and len(words) > 2 and strange in ([0], [1]) and words[strange[0]].isalpha():
-            words, strange = (*words[: strange[0]], "INPUT", *words[strange[0] + 1 :]), []  # "probability in [0, 1]"
+        if self._passage.origin == "field":
+            words = _plain_nouns(words)
+        strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
         names = self._names
@@ -215,7 +239,7 @@ class _Sentence:
             before = self._words[: self._words.index(words[0])]
             named = [self._tokens.values[w] for w in before if re.fullmatch(r"P\d+", w)]
             if len(set(named)) == 1:
-                names, starts = Names(shapes=self._shapes, subject=named[0]), ("field",)
+                names, starts = replace(names, subject=named[0]), ("field",)
         for start in starts:
             try:
                 return read(Tokens(words, self._tokens.values), start, names)
@@ -226,14 +250,16 @@ class _Sentence:
     def _cover(self, starts: Sequence[str]) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the conditions of the longest parts that are read, and the pieces that are not."""
         words = self._words
-        cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS), len(words)]
+        cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS or self._trails(i)), len(words)]
         found, left, at = list[str](), list[tuple[str, ...]](), 0
         before: tuple[str, ...] = ()
         while at < len(cuts) - 1:
             for end in range(min(len(cuts) - 1, at + _MOST_CUTS), at, -1):
                 part = _trimmed(words[cuts[at] + 1 : cuts[end]])
                 goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
-                text = "" if not part else None if goes_on else self._attempt(part, starts)
+                is_prose = self._passage.origin == "prose"
+                is_aside = at and _is_aside(part, words[: cuts[at] + 1], is_prose=is_prose)
+                text = "" if not part else None if goes_on or is_aside else self._attempt(part, starts)
                 if text is not None:
                     found += [text] if text else []
                     at, before = end, part or before
@@ -243,13 +269,32 @@ class _Sentence:
                 at += 1
         return found, left
 
+    def _choices(self, listed: Sequence[str]) -> list[str]:
+        """Return that a text is one of those in a type; values of other types may be named beside them."""
+        members = [ast.literal_eval(self._tokens.values[word]) for word in listed]
+        values = tuple(dict.fromkeys(v for each in members for v in (each if isinstance(each, tuple) else (each,))))
+        text = f"{self._names.subject} in {values}"
+        if not set(self._words) - {*listed, ",", "or", "none", "TEXT"}:
+            return [text]
+        is_text = all(isinstance(value, str) for value in values) and "TEXT" not in self._words
+        return [f"not isinstance({self._names.subject}, str) or {text}"] if is_text else []
+
+    def _trails(self, at: int) -> bool:
+        """Tell whether words go on with what something is for: "a positive number specifying ...", "... to use"."""
+        word, known = self._words[at], grammar()[0].words
+        if self._passage.origin != "field" or not at:
+            return False
+        after = self._words[at + 1] if at + 1 < len(self._words) else ""
+        is_strange = after.isalpha() and after.islower() and (after not in known or after == "use")
+        return (word in ("to", "for", "used", "as") and is_strange) or (word.endswith("ing") and word not in known)
+
     def _of_exception(self) -> tuple[list[str], frozenset[str] | None]:
         if not self._words or self._words[0] != "if" or self._passage.subject == "TypeError":
             return [], None
         text = self._attempt(_trimmed(self._words[1:]), ("raised",))
         if text:
             return [ast.unparse(negated(expression(text)))], None
-        return [], self._mentioned() or None
+        return [], self._mentioned() or frozenset(self._shapes)
 
     def _of_nouns(self) -> list[str]:
         """Return what words around nouns say of arguments: "the median of a non-empty list"."""
@@ -267,7 +312,7 @@ class _Sentence:
         return found
 
     def _given_at(self, at: int) -> Iterator[str]:
-        words, known = self._words, _vocabulary()
+        words, known = self._words, grammar()[0].words
         end = at
         while (
             end < min(len(words), at + 16)
@@ -283,6 +328,31 @@ class _Sentence:
             if text := self._attempt(words[at:stop], ("given",)):
                 yield text
                 return
+
+
+def _is_aside(part: tuple[str, ...], before: tuple[str, ...], *, is_prose: bool) -> bool:
+    """Tell whether a part is values alone, in the middle of a sentence that does not lead to them."""
+    if not part or any(word.isalpha() and len(word) > 1 for word in part):
+        return False
+    is_list, last = re.fullmatch(r"[LQ]\d+", part[0]) is not None, before[-2:-1]
+    if is_list or not is_prose:
+        return is_list and before[-1] != "("
+    return not (last and re.fullmatch(r"[A-Z]\d+|where|with|that|must|satisfy", last[0]))
+
+
+def _is_kind(part: tuple[str, ...]) -> bool:
+    """Tell whether words only say what kind of thing something is: "column or literal"."""
+    return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
+
+
+def _plain_nouns(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
+    known = grammar()[0].words
+    nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
+    text = " ".join(f"_{w}" if w in nouns else w for w in words)
+    text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
+    text = re.sub(r"^(the |a |an )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
+    return tuple(re.sub(r"\b_", "", text).split())
 
 
 def _trimmed(words: tuple[str, ...]) -> tuple[str, ...]:

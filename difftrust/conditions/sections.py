@@ -32,7 +32,21 @@ _IN_LINE = re.compile(rf"^([ \t]*)({_TITLES}):[ \t]+(\S.*)$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 _HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=~]{3,}\s*$)", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+", re.MULTILINE)
-_RAISED = re.compile(r"\b(\w+(?:Error|Exception))`*\s+(?:is raised |will be raised )?((?:if|when)\b[^.;\n]+)")
+_CHOICES = re.compile(
+    r":[ \t]*\n\s*\n?((?:[ \t]*(?:[-*•+]|\d+[.)])[ \t]+(?:.+(?:\n(?![ \t]*(?:[-*•+]|\d+[.)])[ \t]).+)*)\n*)+)"
+)
+"""A colon, and what is listed below it."""
+_LITERAL = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+`*(['\"][\w. /-]*['\"]|None|-?\d+(?![\w.]))", re.MULTILINE)
+_RAISED = re.compile(r"\b(\w+(?:Error|Exception))`*\s+(?:is raised |will be raised )?((?:if|when|in case)\b[^.;]+)")
+_IN_SENTENCE = r"(?:[^.;:\n]|\n(?!\s*\n))"
+_RAISES = re.compile(
+    rf"\b(If {_IN_SENTENCE}+?)(?:,| then){_IN_SENTENCE}*?(?:\braises?\b{_IN_SENTENCE}*?\b(\w+(?:Error|Exception))\b"
+    r"|\b(\w+(?:Error|Exception))`*\s+(?:is|will be)\s+raised)"
+)
+_DEFINITION = re.compile(
+    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}[ \t]+--?[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
+)
+"""A parameter and what it is, as the standard library has it."""
 _END = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
     r"|\n(?=\s*(?:[-*•+]|\d+[.)])\s)"
@@ -48,14 +62,24 @@ class Passage:
     """``prose``, ``field``, ``type``, ``requires`` or ``raises``."""
     subject: str = ""
     """The parameter that a field is about, the exception that is raised."""
+    group: tuple[str, ...] = ()
+    """All parameters that a field is about."""
 
     @property
     def sentences(self) -> list[str]:
         """Its sentences, each in one line."""
         if self.origin in ("type",):
             return [self.text.strip()]
-        parts = [re.sub(r"\s+", " ", _BULLET.sub("", part)).strip() for part in _END.split(self.text)]
+        text = _CHOICES.sub(_listed_choices, self.text)
+        parts = [re.sub(r"\s+", " ", _BULLET.sub("", part)).strip() for part in _END.split(text)]
         return [part for part in parts if re.search(r"\w", part)]
+
+
+def _listed_choices(match: re.Match[str]) -> str:
+    """Return a list of literals as one sentence; another list as it is."""
+    items = len(re.findall(r"^[ \t]*(?:[-*•+]|\d+[.)])[ \t]", match[1], re.MULTILINE))
+    found = _LITERAL.findall(match[1])
+    return f": {', '.join(found)}.\n\n" if len(found) == items > 1 else match[0]
 
 
 class Sections:
@@ -68,7 +92,8 @@ class Sections:
 
     @cached_property
     def _parsed(self) -> Docstring:
-        own = [google.Section(title, "requires", google.SectionType.SINGULAR) for title in _REQUIRES]
+        own = [google.Section("Raise", "raises", google.SectionType.MULTIPLE)]
+        own += [google.Section(title, "requires", google.SectionType.SINGULAR) for title in _REQUIRES]
         more = [numpydoc.Section(title, "requires") for title in _REQUIRES]
         found = [Docstring()]
         for parser in (
@@ -83,15 +108,17 @@ class Sections:
         return max(found, key=lambda each: len(each.meta))
 
     @cached_property
-    def parameters(self) -> list[tuple[str, str, str]]:
-        """Name, type as it is written, and text of each parameter."""
+    def parameters(self) -> list[tuple[str, str, str, tuple[str, ...]]]:
+        """Name, type as it is written, and text of each parameter, and all that share the text."""
         found = []
         for meta in self._parsed.meta:
             if isinstance(meta, DocstringParam) and meta.args[:1] != ["attribute"]:
-                for name in re.findall(r"\w+", meta.arg_name or ""):
-                    found.append((name, meta.type_name or "", meta.description or ""))
+                names = tuple(re.findall(r"\w+", meta.arg_name or ""))
+                found += [(name, meta.type_name or "", meta.description or "", names) for name in names]
+        if not found:
+            found = [(match[2], "", match[3], (match[2],)) for match in _DEFINITION.finditer(self._plain)]
         types = dict(re.findall(r"^\s*:type\s+(\w+)\s*:\s*(.+)$", self._plain, re.MULTILINE))
-        return [(name, said or types.get(name, ""), text) for name, said, text in found]
+        return [(name, said or types.get(name, ""), text, names) for name, said, text, names in found]
 
     @cached_property
     def raises(self) -> list[tuple[str, str]]:
@@ -144,13 +171,15 @@ class Sections:
 
     def passages(self) -> Iterator[Passage]:
         """Iterate over the texts in which conditions may stand."""
-        for name, said, text in self.parameters:
+        for name, said, text, names in self.parameters:
             yield Passage(text=said, origin="type", subject=name)
-            yield Passage(text=text, origin="field", subject=name)
+            yield Passage(text=text, origin="field", subject=name, group=names)
         for name, text in self.raises:
             yield Passage(text=text, origin="raises", subject=name)
         for line in self.requires:
             yield Passage(text=line, origin="requires")
         for match in _RAISED.finditer(self.prose):
             yield Passage(text=match[2], origin="raises", subject=match[1])
+        for match in _RAISES.finditer(self.prose):
+            yield Passage(text=match[1], origin="raises", subject=match[2] or match[3])
         yield Passage(text=self.prose)

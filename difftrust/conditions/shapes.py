@@ -27,6 +27,8 @@ class Shape:
     value: "Shape | None" = None
     """Of a dict, what its values are."""
     may_be_none: bool = False
+    others: frozenset[str] = frozenset()
+    """Kinds of values that are allowed beside it, or of which one is where it is ``mixed``."""
 
     @property
     def items(self) -> "Shape":
@@ -40,8 +42,10 @@ def shape_of(annotation: ast.expr | None, default: ast.expr | None = None) -> Sh
     options = [option for option in _options(annotation) if ast.unparse(option) != "None"] if annotation else []
     shapes = [_shape(option) for option in options]
     is_none = is_none or (annotation is not None and len(options) < len(list(_options(annotation))))
-    one = shapes[0] if shapes and len({shape.kind for shape in shapes}) == 1 else Shape("mixed" if shapes else "any")
-    return Shape(one.kind, one.item, one.value, may_be_none=is_none)
+    known = [shape for shape in shapes if shape.kind != "any"]
+    one = known[0] if len({shape.kind for shape in known}) == 1 else Shape("mixed" if known else "any")
+    others = frozenset(shape.kind for shape in shapes) - {one.kind}
+    return Shape(one.kind, one.item, one.value, may_be_none=is_none, others=others)
 
 
 def _options(node: ast.expr) -> list[ast.expr]:

@@ -17,6 +17,9 @@ _SCAN = re.compile(
     r"|(?P<chain>[\w.()\[\]*+-]+(?:\s*[-+*%/]+\s*[\w.()\[\]]+)*(?:\s*(?:<=|>=|==|!=|<|>|≤|≥)\s*[\w.()\[\]*+-]+)+)"
     r"|(?P<call>len\([A-Za-z_]\w*\))"
     r"|(?P<form>\b(?:YYYY|yyyy|HH|hh|MM|DD|dd)(?:[-:/.T ]?(?:YYYY|MM|mm|DD|dd|HH|hh|SS|ss))+\b)"
+    r"|(?P<fields>[\[(][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[\])])"
+    r"|(?P<letters>\b(?:[A-Z] ?(?:-|–|to|through) ?[A-Z]|[a-z] ?(?:-|–|to|through) ?[a-z])\b)"
+    r"|(?P<sum>\b[A-Za-z_]\w*(?: ?[-*/+] ?\d+)+\b)"
     r"|(?P<number>(?<![\w.])-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
     r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
 )
@@ -29,6 +32,13 @@ WORDS: Final[dict[str, Any]] = tomllib.loads(
 def words_of(key: str) -> frozenset[str]:
     """Return the words of one kind in ``words.toml``."""
     return frozenset(WORDS[key].split())
+
+
+def _with_quotes(match: re.Match[str]) -> str:
+    """Return names of keys as texts, unless they are words of conditions."""
+    names = [name for name in re.findall(r"\w+", match[2]) if name != "and"]
+    is_plain = {*names} & (_STEM.keys() | words_of("limits") | words_of("duties") | words_of("particles"))
+    return match[0] if is_plain else f"{match[1]} {', '.join(map(repr, names))}"
 
 
 _STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
@@ -57,8 +67,17 @@ _JOINED: Final = [
         (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
         (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
         (r"\bper cent\b", "percent"),
+        (r"^(?:(?:(?:the )?callers?|you) (?:(?:must|should|ha(?:s|ve) to) )?)?(?:makes?|be) sure(?: that)?", "assume"),
+        (r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", _with_quotes),
+        (r":\w+:(?=`)", ""), (r"(\S) or None\b|\bNone or (\S)", r"\1\2"),
+        (r"\((?:e\.g\.|for example|for instance|such as|like)[^()]*\)", ""),
+        (r"(?:,|\()? ?(?:\be\.g\.|\bfor example|\bfor instance|\bsuch as)(?!\s*:?$).*$", ""),
+        (r"\b(?:call it )?the caller'?s'? responsibility (?:is|to) (?:ensure )?that\b", "assume"),
     )
 ]  # fmt: skip
+_OF_CODE: Final = ("len", "sum", "min", "max", "abs", "all", "any")
+"""What a condition may call."""
+_BEFORE_FIELDS: Final = ("form", "format", "of", "LIST", ":")
 _FORMS: Final = {
     "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
 }  # fmt: skip
@@ -95,7 +114,20 @@ def tokens_of(sentence: str, names: Sequence[str]) -> Tokens:
         key = next((k for k, v in values.items() if k[0] == kind and v == text), f"{kind}{len(values)}")
         values[key] = text
         words.append(key)
-    return Tokens(tuple(words), values)
+    return Tokens(tuple(_joined_lists(words, values)), values)
+
+
+def _joined_lists(words: Sequence[str], values: dict[str, str]) -> Iterator[str]:
+    """Yield words, a list of texts as one of them, and a noun once that stands on both sides of "or"."""
+    text = re.sub(r"\b([A-Z]+) or \1\b", r"\1", " ".join(words))
+    for match in re.finditer(r"(?:Q\d+|none)(?: ?(?:,|/|or|and|, or|, and) (?:Q\d+|none)\b)+|\S+", text):
+        if " " not in match[0]:
+            yield match[0]
+            continue
+        listed = dict.fromkeys(values[word] for word in re.findall(r"Q\d+", match[0]))
+        key = f"L{len(values)}"
+        values[key] = f"({', '.join(listed)},)"
+        yield key
 
 
 def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tuple[str, str]]:
@@ -103,6 +135,8 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
         kind, text = match.lastgroup or "", match[match.lastgroup or 0]
         if kind in ("code", "code2", "call"):
             yield _of_code(text.strip(), names)
+        elif kind == "quote" and not before and text[1:-1] in names:
+            yield "P", text[1:-1]
         elif kind == "quote":
             yield from _of_quote(text)
         elif kind == "braces":
@@ -115,6 +149,11 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
                 inner = re.split(r"(<=|>=|==|!=|<|>|≤|≥)", text)
                 for part in inner:
                     yield from ([("symbol", part)] if part in "<=>=!=≤≥" and part else _tokens(part, names, before))
+        elif kind in ("fields", "letters", "sum"):
+            special = _of_special(kind, text, names, before)
+            for part in () if special else re.findall(r"[A-Za-z_]\w*(?:-[A-Za-z]\w*)*|\d+|\S", text):
+                yield from _tokens(part, names, before)
+            yield from special
         elif kind == "form":
             yield "F", repr(form_of(text))
         elif kind == "number":
@@ -125,13 +164,23 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
             yield "symbol", {"–": "-", "—": ";", "..": ".."}.get(text, text)
 
 
+def _of_special(kind: str, text: str, names: list[str], before: list[str]) -> list[tuple[str, str]]:
+    """Return "n - 1" as a value, "(name, age)" behind "of the form" as so many parts, "A to Z" as characters."""
+    named = {*re.findall(r"[A-Za-z_]\w*", text)} & {*names}
+    if kind == "sum" and named:
+        return [("V", text)]
+    if kind == "fields" and not named and before[-1:] and before[-1] in _BEFORE_FIELDS:
+        return [("N", str(text.count(",") + 1))]
+    return [("Z", f"{text[0]!r} <= c <= {text[-1]!r}")] if kind == "letters" and not named else []
+
+
 def _of_code(text: str, names: list[str]) -> tuple[str, str]:
     """Return what stands between backticks: a parameter, a condition, a value, or a word."""
     if text.strip("*") in names:
         return "P", text.strip("*")
     node = _parsed(text)
-    if isinstance(node, ast.Compare | ast.BoolOp) and _names_in(node) & {*names}:
-        return "C", ast.unparse(node)
+    if isinstance(node, ast.Compare | ast.BoolOp) and (found := _names_in(node)) & {*names}:
+        return ("C", ast.unparse(node)) if found <= {*names, *_OF_CODE} else ("word", "code")
     if isinstance(node, ast.Constant) and node.value is None:
         return "word", "none"
     if isinstance(node, ast.Constant | ast.UnaryOp) and not isinstance(getattr(node, "value", ""), bool):
@@ -164,12 +213,14 @@ def _of_word(word: str, names: list[str], before: list[str], rest: str) -> Itera
         yield "P", word
     elif not before and len(word) > 1 and plain in names:
         yield "P", plain
-    elif before[-1:] and before[-1] in ("each", "every", "any") and (owner := _owner(plain, names)):
+    elif before[-1:] and re.fullmatch(r"each|every|any|V\d+", before[-1]) and (owner := _owner(plain, names)):
         yield "I", owner
     elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
         yield "V", str(_NUMBERS[plain])
     elif plain == "single" and before[-1:] != ["of"]:
         yield "V", "1"
+    elif plain.endswith("s") and before[-2:] == ["NUMBER", "of"] and plain not in _STEM:
+        yield "word", "ITEM"
     elif plain == "zero":
         yield "word", "zero"
     elif plain not in _FILLERS:
@@ -209,7 +260,7 @@ def _condition(text: str, names: list[str]) -> str:
     if node is None or not isinstance(node, ast.Compare):
         return ""
     found = _names_in(node)
-    return ast.unparse(node) if found & {*names} and found <= {*names, "len", "sum", "min", "max", "abs"} else ""
+    return ast.unparse(node) if found & {*names} and found <= {*names, *_OF_CODE} else ""
 
 
 def form_of(text: str) -> str:

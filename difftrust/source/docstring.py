@@ -42,7 +42,7 @@ def types_in(docstring: str, names: Sequence[str]) -> dict[str, ast.expr]:
 
 def _typed(docstring: str) -> Iterator[tuple[str, str]]:
     """Iterate over (parameter, type as it is written or as its text begins)."""
-    for name, said, text in Sections(docstring).parameters:
+    for name, said, text, _ in Sections(docstring).parameters:
         begins = re.match(r"((?:an?\s+)?[\w\[\], |]+?)(?:\s+(?:to|that|which|with)\b.*|[.;-].*)?$", text, re.DOTALL)
         yield name, said or (begins[1] if begins else "")
 

@@ -96,7 +96,7 @@ def load_stub(
     conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters], sentences=True)
     loading.take_examples(examples)
     loading.take_calls()
-    types = loading.types(typed=typed)
+    types = loading.types(typed=typed, keys=conditions.reading.keys)
     conditions = conditions.with_docstring(
         loading.parameters, loading.allowed_calls, raises=bool(loading.exceptions - {"TypeError"})
     )
@@ -260,9 +260,12 @@ class Loading:
         stated = {example.exception for example in self.examples if example.exception}
         return exceptions_in(self.target.docstring, own) | stated
 
-    def types(self, *, typed: bool) -> ArgumentTypes:
-        """Return the types of the arguments; those without annotation as far as they can be found out."""
-        self.parameters = [self._with_type(p) for p in self.parameters]
+    def types(self, *, typed: bool, keys: Mapping[str, tuple[str, ...]]) -> ArgumentTypes:
+        """Return the types of the arguments; those without annotation as far as they can be found out.
+
+        ``keys``: of a dict, those that it has for sure.
+        """
+        self.parameters = [replace(self._with_type(p), keys=keys.get(p.name, ())) for p in self.parameters]
         types = ArgumentTypes(self.parameters, Annotations(self.known_module))
         if typed:
             self.notes += [f"argument {name} is not checked: {why}" for name, why in types.unchecked.items()]

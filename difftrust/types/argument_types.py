@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from difftrust.types.base import NotResolved, Type
-from difftrust.types.containers import all_rows
+from difftrust.types.containers import Entries, WithKeys, all_rows
 from difftrust.types.infer import Anything
 from difftrust.types.own import Parameter
 from difftrust.types.resolve import Annotations
@@ -107,7 +107,8 @@ class ArgumentTypes:
             self.unchecked[parameter.name] = "no annotation"
             return Anything()
         try:
-            return annotations.resolve(parameter.annotation)
+            found = annotations.resolve(parameter.annotation)
+            return WithKeys(found, parameter.keys) if parameter.keys and isinstance(found, Entries) else found
         except (NotResolved, RecursionError) as e:
             spelled = ast.unparse(parameter.annotation)
             why = f" ({e} is not known here)" if isinstance(e, NotResolved) and str(e) != spelled else ""

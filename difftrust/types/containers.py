@@ -187,6 +187,34 @@ class Entries(Sized):
 
 
 @dataclass(eq=False)
+class WithKeys(Type):
+    """Dicts that have some keys, others too."""
+
+    entries: Entries
+    keys: tuple[str, ...]
+
+    def fits(self, value: Any) -> bool:
+        return self.entries.fits(value) and {*self.keys} <= value.keys()
+
+    def draw(self, draws: Draws) -> Any:
+        known = {key: draws.of(self.entries.value, key) for key in self.keys}
+        return known | self.entries.draw(draws) if draws.chance(0.3) else known
+
+    def change(self, value: Any, draws: Draws) -> Any:
+        changed = self.entries.change(value, draws)
+        return changed if self.fits(changed) else value
+
+    def parts(self, value: Any) -> list[Part]:
+        return self.entries.parts(value)
+
+    def rebuilt(self, value: Any, parts: list[Any]) -> Any:
+        return self.entries.rebuilt(value, parts)
+
+    def inside(self) -> Sequence[Type]:
+        return self.entries.inside()
+
+
+@dataclass(eq=False)
 class Wrapped(Type):
     """A value written as a call around another one: ``iter([1])``, ``deque([1])``, ``Counter({'a': 1})``."""
 

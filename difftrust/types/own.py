@@ -22,6 +22,8 @@ class Parameter:
     keyword: bool = False
     """It is given by name, within ``Keywords``; with ``variadic`` it takes all names (``**kwargs``)."""
     default: ast.expr | None = None
+    keys: tuple[str, ...] = ()
+    """Of a dict, those that it has for sure."""
 
 
 def parameters_in(arguments: ast.arguments) -> Iterator[Parameter]:

@@ -21,6 +21,7 @@ _FORMS = (
     (r"all\(\(a < b for a, b in zip\((?P<t>.+), (?P=t)\[1:\]\)\)\)", r"strictly(\g<t>)"),
     (r"all\(\(a not in (?P<t>.+)\[:i\] for i, a in enumerate\((?P=t)\)\)\)", r"distinct(\g<t>)"),
     (r"all\(\(len\(row\) == len\((?P<t>.+)\) for row in (?P=t)\)\)", r"square(\g<t>)"),
+    (r"(?P<a>\w+)\.shape == (?P<b>\w+)\.shape", r"shape(\g<a>) == shape(\g<b>)"),
     (r"math\.isfinite\((?P<t>.+)\)", r"finite(\g<t>)"),
     (r"(?P<t>.+)\.isascii\(\)", r"chars(\g<t>, 'ascii')"),
     (r"(?P<not>not )?(?P<t>.+)\.(?P<end>start|end)swith\((?P<q>.+)\)", r"\g<not>\g<end>s(\g<t>, \g<q>)"),
@@ -35,7 +36,15 @@ def notation(node: ast.expr) -> Iterator[str]:
     match node:
         case ast.Compare(ops=[ast.Is()]):
             return  # None stands for "not given"
-        case ast.BoolOp(op=ast.Or(), values=[ast.Compare(ops=[ast.Is()]), *rest]):
+        case ast.BoolOp(
+            op=ast.Or(),
+            values=[
+                ast.Compare(ops=[ast.Is()])
+                | ast.Call(func=ast.Name(id="isinstance"))
+                | ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="isinstance"))),
+                *rest,
+            ],
+        ):
             yield from notation(rest[0] if len(rest) == 1 else ast.BoolOp(op=ast.Or(), values=rest))
         case ast.BoolOp(op=ast.And(), values=parts):
             for part in parts:
