@@ -54,12 +54,13 @@ def _choose_store() -> None:
         return
     if len(names) > 1:
         state.choose_one(
-            "Store", names, name="store", format_func=_store_title, label_visibility="collapsed", width=250,
+            "Store", names, name="store", format_func=store_title, label_visibility="collapsed", width=250,
             help="Where the programs and results come from.",
         )  # fmt: skip
 
 
-def _store_title(name: str) -> str:
+def store_title(name: str) -> str:
+    """Return what to call a store of the URL."""
     own = data.stores()["own"].name if name == "own" else ""
     return f"{_STORES[name]}: {text.one_line(own, most=30)}" if own else _STORES[name]
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 SHARED = (
     *("store", "benchmark", "inputs", "audited", "t", "m", "n", "equality", "blind", "model"),
-    *("task", "with", "with_t", "with_m", "scale", "only", "args", "search"),
+    *("task", "with", "with_t", "with_m", "with_store", "scale", "only", "args", "search"),
 )
 """Parameters that every page understands, so links carry them."""
 LONGEST = 200

@@ -432,10 +432,11 @@ class Explorer {
     this.inputs = choose("Inputs", (inputs) => this.open({ ...this.state, inputs }));
     this.chips = make("div", { class: "chips", role: "group", "aria-label": "Models" });
     this.compare = make("button", { type: "button", "data-testid": "explorer-compare", "aria-pressed": "false", onclick: () => this.toggleCompare() }, "+ Compare");
-    this.bModel = choose("Compare with: model", (model) => this.set({ with: model }));
+    this.bModel = choose("Compare with: model", (model) => this.set({ with: model, with_t: undefined }));
     this.bTemperature = choose("Compare with: temperature", (t) => this.set({ with_t: +t }));
     this.bCount = choose("Compare with: programs", (m) => this.set({ with_m: +m }));
-    this.second = make("span", { class: "second", hidden: true }, "with B: ", this.bModel, " T ", this.bTemperature, " m ", this.bCount);
+    this.bStore = choose("Compare with: store", (store) => this.open({ ...this.state, with_store: store || undefined }));
+    this.second = make("span", { class: "second", hidden: true }, "with B: ", this.bStore, this.bModel, " T ", this.bTemperature, " m ", this.bCount);
     this.numbers = make("div", { class: "numbers", role: "group", "aria-label": "Numbers at this setting" },
       ...Array.from({ length: 4 }, () => make("div", {}, make("b"), make("span", { class: "ends" }), make("span", { class: "words" }))));
     this.search = make("input", { type: "search", placeholder: "/ search", "aria-label": "Search tasks", oninput: (e) => this.set({ search: e.target.value }) });
@@ -476,22 +477,18 @@ class Explorer {
     const state = { ...wanted };
     if (!benchmarks.includes(state.benchmark)) state.benchmark = benchmarks[0];
     if (!inputs.some((one) => one.id === state.inputs)) state.inputs = inputs[0].id;
-    const key = `${state.benchmark} ${state.inputs}`;
+    if (!this.home.stores?.some((one) => one.id === state.with_store)) delete state.with_store;
     const ticket = (this.ticket = {});
-    if (!this.cubes.has(key)) {
-      this.note.textContent = "Reading the results …";
-      this.cubes.set(key, Promise.resolve(this.home.cube(state.benchmark, state.inputs)).then(unpack));
-    }
-    let cube;
-    try {
-      cube = await this.cubes.get(key);
-    } catch (error) {
-      this.cubes.delete(key);
-      if (ticket === this.ticket) this.note.textContent = `These results could not be read: ${error.message}. Choose others, or load the page again.`;
-      return;
-    }
-    if (ticket !== this.ticket) return;
+    const read = (store) => this.results(state.benchmark, state.inputs, store).catch((error) => {
+      if (ticket !== this.ticket) return null;
+      this.note.textContent = `These results could not be read: ${error.message}. Choose others, or load the page again.`;
+      return null;
+    });
     this.note.textContent = "";
+    const [cube, otherCube] = await Promise.all([read(), state.with_store ? read(state.with_store) : null]);
+    if (ticket !== this.ticket || !cube) return;
+    if (!otherCube) delete state.with_store;
+    this.otherCube = otherCube;
     this.cube = cube;
     this.dots.clear();
     this.layers.points.replaceChildren();
@@ -505,25 +502,44 @@ class Explorer {
     this.update({ isNew: true });
   }
 
+  /** Return the results of a benchmark, of another store where one is named; they are asked for once. */
+  async results(benchmark, inputs, store) {
+    const key = `${benchmark} ${inputs} ${store ?? ""}`;
+    if (!this.cubes.has(key)) {
+      this.note.textContent = "Reading the results …";
+      this.cubes.set(key, Promise.resolve(this.home.cube(benchmark, inputs, store)).then(unpack));
+    }
+    try {
+      return await this.cubes.get(key);
+    } catch (error) {
+      this.cubes.delete(key);
+      throw error;
+    } finally {
+      if (this.note.textContent.endsWith("…")) this.note.textContent = "";
+    }
+  }
+
   /** Return a state of which everything is recorded: what is not moves to what is nearest. */
   believed(state) {
     const cube = this.cube, usual = cube.usual, found = { ...state };
     const models = cube.models.map((one) => one.id);
     if (!models.includes(found.model)) found.model = models.includes(usual.model) ? usual.model : models[0];
-    const settle = (model, t, m) => {
-      const temperature = nearest(cube.temperatures(model), Number(t ?? usual.temperature));
-      const coder = cube.coder(model, temperature);
-      return [temperature, nearest(cube.counts(coder), Number(m ?? usual.m)), coder];
+    const settle = (from, model, t, m) => {
+      const temperature = nearest(from.temperatures(model), Number(t ?? usual.temperature));
+      const coder = from.coder(model, temperature);
+      return [temperature, nearest(from.counts(coder), Number(m ?? usual.m)), coder];
     };
-    [found.t, found.m, this.coder] = settle(found.model, found.t, found.m);
+    [found.t, found.m, this.coder] = settle(cube, found.model, found.t, found.m);
+    const second = (this.bCube = this.otherCube ?? cube), theirs = second.models.map((one) => one.id);
+    if (this.otherCube && !theirs.includes(found.with)) found.with = theirs.includes(found.model) ? found.model : theirs[0];
     this.other = null;
-    if (found.with !== undefined && models.includes(found.with)) {
-      [found.with_t, found.with_m, this.other] = settle(found.with, found.with_t ?? found.t, found.with_m ?? found.m);
+    if (theirs.includes(found.with)) {
+      [found.with_t, found.with_m, this.other] = settle(second, found.with, found.with_t ?? found.t, found.with_m ?? found.m);
     } else {
       delete found.with; delete found.with_t; delete found.with_m;
     }
-    const reach = Math.min(cube.reach(this.coder, found.m), this.other ? cube.reach(this.other, found.with_m) : Infinity);
-    const stops = cube.stops.filter((stop) => stop <= reach);
+    const reach = Math.min(cube.reach(this.coder, found.m), this.other ? second.reach(this.other, found.with_m) : Infinity);
+    const stops = cube.stops.filter((stop) => stop <= reach && second.stops.includes(stop));
     this.stops = stops.length ? stops : [cube.stops[0]];
     found.n = nearest(this.stops, Number(found.n ?? usual.n));
     if (!cube.place.has(found.task)) delete found.task;
@@ -545,11 +561,16 @@ class Explorer {
     this.set({ [key]: this.positions[name][position] }, { isMoving: true });
   }
 
+  /** Compare with the same model at the temperature that is farthest, with another model where only one is recorded. */
   toggleCompare() {
-    if (this.other) return this.set({ with: undefined, with_t: undefined, with_m: undefined });
-    const others = this.cube.models.map((one) => one.id).filter((id) => id !== this.state.model);
-    const there = others.filter((id) => this.cube.coder(id, this.state.t));
-    this.set({ with: (there.length ? there : others)[0] ?? this.state.model });
+    const { state, cube } = this, none = { with: undefined, with_t: undefined, with_m: undefined, with_store: undefined };
+    if (this.other) {
+      this.otherCube = null;
+      return this.set(none);
+    }
+    const far = cube.temperatures(state.model).reduce((best, t) => (Math.abs(t - state.t) > Math.abs(best - state.t) ? t : best), state.t);
+    const others = cube.models.map((one) => one.id).filter((id) => id !== state.model && cube.coder(id, state.t));
+    this.set(far === state.t && others.length ? { ...none, with: others[0] } : { ...none, with: state.model, with_t: far });
   }
 
   // -- What is shown --
@@ -558,7 +579,7 @@ class Explorer {
   update({ isNew = false, isMoving = false }) {
     const { state, cube } = this;
     this.a = cube.measure(this.coder, state.m, state.n);
-    this.b = this.other && cube.measure(this.other, state.with_m, state.n);
+    this.b = this.other && this.measuredB();
     this.showControls();
     this.showNumbers({});
     this.drawCloud(!isNew);
@@ -569,6 +590,13 @@ class Explorer {
     });
     clearTimeout(this.later);
     this.later = setTimeout(() => this.rest(isMoving), isMoving ? REST : 0);
+  }
+
+  /** Return the measures of B, task by task as A's stand. */
+  measuredB() {
+    const found = this.bCube.measure(this.other, this.state.with_m, this.state.n);
+    if (!this.otherCube) return found;
+    return { ...found, tasks: this.cube.tasks.map((task) => found.tasks[this.otherCube.place.get(task.id)] ?? null) };
   }
 
   /** Return what is chosen as an address spells it: what is not the default of an empty address. */
@@ -603,9 +631,12 @@ class Explorer {
     put(this.compare, "ariaPressed", `${Boolean(this.other)}`);
     put(this.compare, "textContent", this.other ? "× Compare" : "+ Compare");
     if (this.other) {
-      fill(this.bModel, cube.models.map((one) => [one.id, one.name]), state.with);
-      fill(this.bTemperature, cube.temperatures(state.with).map((t) => [t, t]), state.with_t);
-      fill(this.bCount, cube.counts(this.other).map((m) => [m, m]), state.with_m);
+      const stores = this.home.stores ?? [];
+      this.bStore.hidden = !stores.length;
+      fill(this.bStore, [["", "this store"], ...stores.map((one) => [one.id, one.words])], state.with_store);
+      fill(this.bModel, this.bCube.models.map((one) => [one.id, one.name]), state.with);
+      fill(this.bTemperature, this.bCube.temperatures(state.with).map((t) => [t, t]), state.with_t);
+      fill(this.bCount, this.bCube.counts(this.other).map((m) => [m, m]), state.with_m);
     }
     fill(this.happened, [["", "any outcome"], ...Object.entries(STATUS).slice(0, 3)], state.only);
     if (document.activeElement !== this.search && this.root.getRootNode().activeElement !== this.search) this.search.value = state.search ?? "";
@@ -619,8 +650,8 @@ class Explorer {
     }, one.name)));
   }
 
-  nameOf(model) {
-    return this.cube.models.find((one) => one.id === model).name;
+  nameOf(model, cube = this.cube) {
+    return cube.models.find((one) => one.id === model).name;
   }
 
   showNumbers(limits) {
@@ -647,8 +678,9 @@ class Explorer {
 
   sideInWords(side) {
     const { state } = this;
-    const [model, t, m] = side === "a" ? [state.model, state.t, state.m] : [state.with, state.with_t, state.with_m];
-    return `${this.nameOf(model)}, T ${t}, m ${m}`;
+    if (side === "a") return `${this.nameOf(state.model)}, T ${state.t}, m ${state.m}`;
+    const store = this.otherCube ? `, ${this.home.stores.find((one) => one.id === state.with_store).words}` : "";
+    return `${this.nameOf(state.with, this.bCube)}, T ${state.with_t}, m ${state.with_m}${store}`;
   }
 
   suitGround() {
@@ -922,17 +954,18 @@ class Explorer {
     const index = cube.place.get(state.task), task = cube.tasks[index];
     this.task = task;
     this.clusters = cube.clusters(index, this.coder, state.m, state.n);
-    const others = this.other && cube.clusters(index, this.other, state.with_m, state.n);
+    const there = this.other && this.bCube.place.get(task.id);
+    const others = there !== null && there !== undefined && this.bCube.clusters(there, this.other, state.with_m, state.n);
     this.found = inputsOf(cube, task, this.clusters, state.n);
     const parts = [make("h2", {}, nameInWords(task.id), " ", make("small", {}, this.nameOf(state.model)))];
     parts.push(make("p", { class: "headline" }, this.clusters.length ? headline(cube, task, this.clusters, state.n) : "No program is recorded."));
-    if (others?.length) parts.push(make("p", {}, `B, ${this.sideInWords("b")}: ${headline(cube, task, others, state.n)}`));
+    if (others?.length) parts.push(make("p", {}, `B, ${this.sideInWords("b")}: ${headline(this.bCube, this.bCube.tasks[there], others, state.n)}`));
     if (task.sentence) parts.push(make("p", { class: "sentence" }, task.sentence));
     if (task.signature) parts.push(make("pre", { class: "signature" }, task.signature));
     if (task.domain) parts.push(make("p", { class: "pale domain" }, `domain: ${task.domain}`));
     this.reader = make("div", { class: "reader" });
     parts.push(this.reader);
-    if (others) parts.push(this.majorities(task, others));
+    if (others && !this.otherCube) parts.push(this.majorities(task, others));
     this.codes = make("div", { class: "codes-of-task" });
     parts.push(this.codes, this.clusterTable(task, index));
     pane.replaceChildren(...parts);
@@ -1172,19 +1205,19 @@ export function showInStreamlit({ data, parentElement, setStateValue }) {
   const keep = new Set(data.keep), asked = new URLSearchParams(window.location.search);
   const state = Object.fromEntries([...asked].filter(([name]) => !keep.has(name)));
   [state.model, state.with] = asked.has("with") ? [asked.get("model"), asked.get("with")] : asked.getAll("model");
-  const words = (more) => new URLSearchParams([...[...new URLSearchParams(window.location.search)].filter(([name]) => keep.has(name)), ...Object.entries(more)]);
+  const words = (more) => new URLSearchParams({ ...Object.fromEntries([...new URLSearchParams(window.location.search)].filter(([name]) => keep.has(name))), ...more });
   const fetched = async (path, more) => {
     const reply = await fetch(`${data.address}/${path}?${words(more)}`);
     if (!reply.ok) throw new Error(await reply.text());
     return reply;
   };
-  let later;
+  let later, told;
   place.explorer = mount(place, {
     ...data,
     state: { ...data.state, ...state },
     isDark: () => isDarkColour(getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor),
-    cube: async (benchmark, inputs) => {
-      if (!data.cubes) return (await fetched("cube", { benchmark, inputs })).arrayBuffer();
+    cube: async (benchmark, inputs, store) => {
+      if (!data.cubes) return (await fetched("cube", { benchmark, inputs, ...(store ? { store } : {}) })).arrayBuffer();
       const own = data.cubes[`${benchmark} ${inputs}`];
       if (own) return bytesOf(own);
       setStateValue("address", `${words({ ...place.explorer.address(), benchmark, inputs })}`); // the page comes anew with it
@@ -1193,9 +1226,13 @@ export function showInStreamlit({ data, parentElement, setStateValue }) {
     details: async (task, { benchmark, inputs, model, t, m, n }) => data.cubes ? null : (await fetched("task", { benchmark, inputs, task, model, t, m, n })).json(),
     url: () => window.location.href,
     changed: (address) => {
-      history.replaceState(history.state, "", `${window.location.pathname}?${words(address)}`);
+      const now = `${words(address)}`;
+      told ??= now; // what was opened stays as it was written: else a link would first go back to that
+      if (told === now) return;
+      told = now;
+      history.replaceState(history.state, "", `${window.location.pathname}?${now}`);
       clearTimeout(later);
-      later = setTimeout(() => setStateValue("address", `${words(address)}`), 1000); // links of the header follow
+      later = setTimeout(() => place.isConnected && setStateValue("address", now), 400); // links of the header follow
     },
   });
 }
