@@ -4,8 +4,8 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from dashboard import data, frame, navigation, prefetch, state, text
-from dashboard.handed_out import PATH, cube, embedded, is_served
+from dashboard import data, frame, navigation, state, text
+from dashboard.handed_out import PATH, embedded, is_served
 from difftrust.explorer.home import inputs_there, script, style
 
 TITLE = "Explore"
@@ -37,7 +37,6 @@ def draw() -> None:
     )
     chosen = frame.choose_below(opened)
     text.show_small(frame.source(chosen))
-    prefetch.STEPS.expect([])
 
 
 def _other_stores() -> list[dict[str, str]]:
@@ -49,8 +48,3 @@ def _other_stores() -> list[dict[str, str]]:
 def _follow() -> None:
     """Take the address that the explorer has written, so that links to other pages keep what is chosen."""
     st.query_params.from_dict(dict(parse_qsl(st.session_state["explorer"]["address"])))
-
-
-def steps(chosen: data.Choice) -> list[object]:
-    """Compute what the page asks for first."""
-    return [cube(chosen.source, chosen.benchmark, chosen.equality, False)]
