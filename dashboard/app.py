@@ -9,26 +9,25 @@ sys.path[:0] = [folder for folder in [str(Path(__file__).resolve().parents[1])] 
 
 import streamlit as st
 
-from dashboard import frame, navigation, prefetch, state, theme
+from dashboard import frame, navigation, state, theme
 from difftrust_core.exceptions import DifftrustError
 
 
-def draw(name: str) -> None:
-    """Draw a page; its code is loaded when it is drawn."""
-    importlib.import_module(f"dashboard.views.{name}").draw()
+def draw(name: str, path: str) -> None:
+    """Draw a page, reached by a path; its code is loaded when it is drawn."""
+    view = importlib.import_module(f"dashboard.views.{name}")
+    view.draw() if path == name or not hasattr(view, "PARTS") else view.draw(path)
 
 
 # Whole, before any page: while another session is loading it, Altair trips over the half that is there.
 importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide", initial_sidebar_state="collapsed")
-prefetch.STEPS.expect([])  # what is asked for now goes first
 theme.set_style()
 page = st.navigation(list(navigation.pages(draw).values()), position="hidden")
 state.show_in_url()
 navigation.show_header(page)
 try:
     page.run()
-    prefetch.make_ready()
 except DifftrustError as e:
     frame.show_refusal(e)
 except (OSError, MemoryError) as e:  # a store that goes away or is damaged under our hands

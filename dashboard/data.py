@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,13 +22,10 @@ from difftrust_core.base.records import AS_STORED, Reading, Validity
 from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoBenchmark, NoStore
-from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
-READ_AHEAD = 4
-"""Benchmarks that are read before they are asked for."""
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
@@ -276,20 +273,6 @@ class Choice:
         """Return the behaviours of the benchmark."""
         return self.source.pool(self.benchmark, self.equality)
 
-    def one_step_away(self) -> list["Choice"]:
-        """Return the choices that one key or click leads to: a program more or fewer, the other comparison."""
-        counts = [m for m in (self.m + 1, self.m - 1) if 2 <= m <= self.held.most_candidates[self.temperature]]
-        others = [equality for equality in EQUALITIES if equality != self.equality]
-        return [*(replace(self, m=m) for m in counts), *(replace(self, equality=other) for other in others)]
-
-    def in_other_benchmarks(self) -> Iterator["Choice"]:
-        """Yield this choice in the other of the first benchmarks, where they hold as much."""
-        for name in benchmarks(self.source)[:READ_AHEAD]:
-            there = replace(self, benchmark=name)
-            most = 0 if name == self.benchmark else there.held.most_candidates.get(self.temperature, 0)
-            if self.m <= most and self.n <= there.held.most_inputs:
-                yield there
-
     def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
         """Return one row per (model, task), of all models unless named: the columns of ``measures.TASK_SCHEMA``.
 
@@ -305,23 +288,6 @@ class Choice:
     def of(self, model: str) -> pl.DataFrame:
         """Return the estimates of one model, no row where some are missing."""
         return _of_one(self, model)
-
-
-def usual_choice(opened: Source) -> Choice:
-    """Return what a link without parameters chooses."""
-    policies = inputs_there(opened)
-    source = replace(opened, reading=Reading(inputs=policies[0] if len(policies) > 1 else None))
-    benchmark = benchmarks(source)[0]
-    there = held(source, benchmark)
-    return Choice(
-        source=source,
-        benchmark=benchmark,
-        temperature=there.usual_temperature,
-        m=there.usual_m(there.usual_temperature),
-        n=there.usual_n,
-        equality=EQUALITIES[0],
-        blind=False,
-    )
 
 
 @kept()

@@ -30,6 +30,12 @@ def cube(source: Source, benchmark: str, equality: str, blind: bool) -> bytes:
     return make_cube(source.store, benchmark, equality=equality, blind=blind)
 
 
+def usual_cube() -> bytes:
+    """Return what an address without parameters asks for."""
+    opened = data.open_source(next(iter(data.stores().values())))
+    return cube(*_source({"inputs": data.inputs_there(opened)[0]}), False)
+
+
 def _answer(request: Request) -> Response:
     """Answer with what the address names; whatever it says, only what a store holds is handed out."""
     asked = request.query_params

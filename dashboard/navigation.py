@@ -11,23 +11,32 @@ from dashboard import data, state, text
 from dashboard.elements import in_row
 from difftrust_core.exceptions import DifftrustError
 
-REGISTERED = ("explore", "overview", "plan", "signals", "check", "measures")
-"""Module in ``views`` = path in the URL; the order of the links. Its title is the name, capitalized."""
-MOVED = ("tasks", "task", "ablation")
-"""Paths of pages that the explorer took in: they open it, and it reads what their addresses say."""
+REGISTERED = ("explore", "overview", "check", "tables")
+"""Module in ``views`` = path in the URL; the order of the links."""
+_TITLES = {"tables": "Further tables"}
+"""What to call a page whose name is not its path, capitalized."""
+MOVED = {
+    **dict.fromkeys(("tasks", "task", "ablation"), "explore"),
+    **dict.fromkeys(("plan", "signals", "measures"), "tables"),
+}
+"""Paths of pages that others took in: they open those, which read what their addresses say."""
 HOME = "home"
 """The page without a path: the first of the others."""
 _STORES = {"own": "your store", "paper": "16 LLMs, as published", "starter": "starter tasks, simulated models"}
 
 
-def pages(draw: Callable[[str], None] = lambda _: None) -> dict[str, StreamlitPage]:
-    """Return the pages by their names, and the one that opens under HOME. ``draw``: draws one; links need none."""
+def pages(draw: Callable[[str, str], None] = lambda *_: None) -> dict[str, StreamlitPage]:
+    """Return the pages by their names, and the one that opens under HOME.
+
+    ``draw``: draws the page of a name, as it is reached by a path; links need none.
+    """
     first = REGISTERED[0]
-    return {
-        HOME: st.Page(partial(draw, first), title=first.capitalize(), url_path=HOME, default=True),
-        **{name: st.Page(partial(draw, name), title=name.capitalize(), url_path=name) for name in REGISTERED},
-        **{name: st.Page(partial(draw, first), title=first.capitalize(), url_path=name) for name in MOVED},
-    }
+
+    def page(path: str, name: str) -> StreamlitPage:
+        title = _TITLES.get(name, name.capitalize())
+        return st.Page(partial(draw, name, path), title=title, url_path=path, default=path == HOME)
+
+    return {path: page(path, name) for path, name in {HOME: first, **{n: n for n in REGISTERED}, **MOVED}.items()}
 
 
 def show_header(here: StreamlitPage) -> None:
@@ -54,12 +63,13 @@ def _choose_store() -> None:
         return
     if len(names) > 1:
         state.choose_one(
-            "Store", names, name="store", format_func=_store_title, label_visibility="collapsed", width=250,
+            "Store", names, name="store", format_func=store_title, label_visibility="collapsed", width=250,
             help="Where the programs and results come from.",
         )  # fmt: skip
 
 
-def _store_title(name: str) -> str:
+def store_title(name: str) -> str:
+    """Return what to call a store of the URL."""
     own = data.stores()["own"].name if name == "own" else ""
     return f"{_STORES[name]}: {text.one_line(own, most=30)}" if own else _STORES[name]
 

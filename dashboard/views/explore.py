@@ -4,8 +4,8 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from dashboard import data, frame, prefetch, state, text
-from dashboard.handed_out import PATH, cube, embedded, is_served
+from dashboard import data, frame, navigation, state, text
+from dashboard.handed_out import PATH, embedded, is_served
 from difftrust.explorer.home import inputs_there, script, style
 
 TITLE = "Explore"
@@ -27,6 +27,7 @@ def draw() -> None:
         data={
             "benchmarks": data.benchmarks(opened),
             "inputs": inputs_there(opened.store),
+            "stores": _other_stores() if is_served() else [],
             "keep": list(_KEPT),
             "address": f"{below}{PATH}",
             "cubes": None if is_served() else embedded(st.query_params.to_dict()),
@@ -36,14 +37,14 @@ def draw() -> None:
     )
     chosen = frame.choose_below(opened)
     text.show_small(frame.source(chosen))
-    prefetch.STEPS.expect([])
+
+
+def _other_stores() -> list[dict[str, str]]:
+    """Return the stores that the one of the page can be compared with."""
+    here = data.store_path()
+    return [{"id": name, "words": navigation.store_title(name)} for name, path in data.stores().items() if path != here]
 
 
 def _follow() -> None:
     """Take the address that the explorer has written, so that links to other pages keep what is chosen."""
     st.query_params.from_dict(dict(parse_qsl(st.session_state["explorer"]["address"])))
-
-
-def steps(chosen: data.Choice) -> list[object]:
-    """Compute what the page asks for first."""
-    return [cube(chosen.source, chosen.benchmark, chosen.equality, False)]

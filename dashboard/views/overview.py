@@ -1,14 +1,11 @@
 """The models of a benchmark side by side."""
 
-from collections.abc import Callable
-from functools import partial
-from itertools import chain
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, navigation, prefetch, state, text
+from dashboard import downloads, frame, navigation, state, text
 from dashboard.data import Choice, kept, passed_tests
 from dashboard.downloads import Drawn
 from dashboard.elements import heading, in_row, pick_row, show_table
@@ -94,18 +91,6 @@ def draw() -> None:
     for sentence in sentences:
         text.show_sentence(sentence)
     _show_intervals(table)
-    prefetch.STEPS.expect(
-        step for each in chain(chosen.one_step_away(), chosen.in_other_benchmarks()) for step in steps(each)
-    )
-
-
-def steps(chosen: Choice) -> list[Callable[[], object]]:
-    """Return the steps that compute all numbers of the page for this choice."""
-    return [
-        *(partial(chosen.of, model) for model in chosen.models),
-        partial(_compare, chosen, chosen.blind),
-        partial(_chart, chosen),
-    ]
 
 
 def _without_reference(table: pl.DataFrame) -> pl.DataFrame:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, prefetch, state, text
+from dashboard import downloads, frame, state, text
 from dashboard.components.missing import show_missing
 from dashboard.data import Choice, Source, kept
 from dashboard.elements import heading, in_row, show_table
@@ -95,8 +94,6 @@ def _show(chosen: Choice) -> None:
         return
     for show in (_show_answer, _show_policies, _show_models, _show_list, _say_what_holds):
         show(wish)
-    others = (name for name in chosen.models if name != wish.model)
-    prefetch.STEPS.expect(partial(_offers, chosen, name) for name in others)
 
 
 def _choose_wish(chosen: Choice) -> Wish:

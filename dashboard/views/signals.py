@@ -1,12 +1,11 @@
 """Signals that may find errors without a reference, and how well each does."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import polars as pl
 import streamlit as st
 
-from dashboard import downloads, frame, prefetch, state, text
+from dashboard import downloads, frame, state, text
 from dashboard.data import Choice, kept
 from dashboard.elements import heading, show_table
 from difftrust.figures.curves import draw_roc
@@ -56,8 +55,6 @@ def draw() -> None:
     else:
         _show_compared(*asked)
     _show_correlations(chosen, _among_signals(*asked) if chosen.blind else _correlations(*asked))
-    shown = _among_signals if chosen.blind else _compared_if_possible
-    prefetch.STEPS.expect(partial(shown, each, tuple(models)) for each in chosen.one_step_away())
 
 
 def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
@@ -89,11 +86,6 @@ def _not_comparable(rows: pl.DataFrame) -> str:
     if (rows["error"].drop_nulls() > 0).n_unique() < 2:
         return "Signals are compared where some tasks are right and some are wrong; choose more models."
     return ""
-
-
-def _compared_if_possible(chosen: Choice, models: tuple[str, ...]) -> None:
-    if not _not_comparable(_rows(chosen, models)):
-        _compared(chosen, models)
 
 
 def _show_meanings(shown: Sequence[Signal]) -> None:

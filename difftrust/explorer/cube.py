@@ -58,7 +58,7 @@ def make_cube(store: Store, benchmark: str, *, equality: str = Equality.PAPER, b
     said = json.dumps(
         cube_of(store, benchmark, equality=equality, blind=blind), ensure_ascii=False, separators=(",", ":")
     )
-    return gzip.compress(said.encode("utf-8", "backslashreplace"), 6, mtime=0)
+    return gzip.compress(said.encode("utf-8", "backslashreplace"), 9, mtime=0)
 
 
 def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, blind: bool = False) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
     validity = str(store.settings().validity)
     described = {task_id: rows[0] for task_id, rows in _by_task(store, "tasks", {"benchmark": benchmark}).items()}
     packed = [
-        _Packed(replace(task, reference=None) if blind else task, pool.equality, described.get(task.task_id, {}))
+        _Packed(replace(task, reference=None) if blind else task, pool.equality, described.get(task.task_id, {}), stops)
         for task in pool.tasks
     ]
     where = {"benchmark": benchmark, "validity": validity}
@@ -141,20 +141,26 @@ def _samples(pool: Pool, coder: tuple[str, float], packed: Sequence["_Packed"]) 
 
 
 class _Packed:
-    """One task with its rows sorted, so that they shrink well, and columns that are equal merged."""
+    """One task with rows and columns in an order in which they shrink well, and columns that are equal merged.
 
-    def __init__(self, task: CompactTask, equality: str, described: Mapping[str, Any]):
-        self.task, self._described = task, described
-        renamed = _reference_first(task.labels[equality], task.reference)
-        rows = sorted(range(len(renamed)), key=lambda row: (row != task.reference, renamed[row].tolist(), row))
+    Columns stand by the stop at which an input first needs them, so that the first n inputs need the first columns.
+    """
+
+    def __init__(self, task: CompactTask, equality: str, described: Mapping[str, Any], stops: Sequence[int]):
+        self.task, self._described, self._raw = task, described, task.labels[equality]
+        rows = sorted(range(len(self._raw)), key=lambda row: (row != task.reference, self._raw[row].tolist(), row))
         self.place = {row: place for place, row in enumerate(rows)}
-        self._rows = rows
-        sorted_rows = np.ascontiguousarray(renamed[rows].T)
-        numbers: dict[bytes, int] = {}
-        self._column_of = np.array([numbers.setdefault(column.tobytes(), len(numbers)) for column in sorted_rows])
-        firsts = np.unique(self._column_of, return_index=True)[1]
-        self._renamed, self._raw = sorted_rows[firsts], task.labels[equality]
-        self._columns = _spelled(self._renamed)
+        self._rows, self._renamed = rows, _by_first(self._raw[rows]).T
+        spelled = _spelled(self._renamed)
+        patterns, firsts = np.unique(task.pattern_of_input, return_index=True)
+        met = dict(zip(patterns.tolist(), np.searchsorted(stops, firsts, side="right").tolist(), strict=True))
+        needed: dict[str, int] = {}
+        for pattern, column in enumerate(spelled):
+            stop = met.get(pattern, len(stops))
+            needed[column] = min(stop, needed.get(column, stop))
+        self._columns = sorted(needed, key=lambda column: (needed[column], column))
+        number = {column: place for place, column in enumerate(self._columns)}
+        self._column_of = np.array([number[column] for column in spelled])
 
     def matrix(self) -> dict[str, Any]:
         """Return the columns, and of the rows what else counts: how far each was executed, and which do not load."""
@@ -211,7 +217,7 @@ class _Packed:
     def _new_labels(self, pattern: int) -> dict[int, int]:
         """Return the label as stored -> the label here, of one pattern."""
         stored = self._raw[self._rows, pattern].tolist()
-        here = self._renamed[self._column_of[pattern]].tolist()
+        here = self._renamed[pattern].tolist()
         return {old: new for old, new in zip(stored, here, strict=True) if new >= 0}
 
     def smallest(self, rows: Sequence[dict[str, Any]], equality: str) -> list[dict[str, Any]]:
@@ -241,14 +247,20 @@ def _spelled(labels: Ints) -> list[str]:
     return [text[start : start + width] for start in range(0, labels.size, width)]
 
 
-def _reference_first(labels: Labels, reference: int | None) -> Ints:
-    """Return the labels renumbered in each column: 0 is the reference's, the others by their order; -1 is unknown."""
-    found = np.where(labels == MISSING, -1, labels.astype(np.int64))
-    if reference is None:
-        return found
-    truth = found[reference]
-    moved = np.where(found == truth, 0, np.where((found >= 0) & (found < truth), found + 1, found))
-    return np.where(found < 0, -1, np.where(truth < 0, found, moved))
+def _by_first(labels: Labels) -> Ints:
+    """Return the labels renumbered in each column by the first row that has them; 0 is the first row's, -1 unknown."""
+    columns = np.arange(labels.shape[1])
+    names = np.full((labels.shape[1], int(labels.max(where=labels != MISSING, initial=0)) + 1), -1, np.int64)
+    free = (labels[0] == MISSING).astype(np.int64)
+    found = np.full(labels.shape, -1, np.int64)
+    for row, own in zip(found, labels, strict=True):
+        known = own != MISSING
+        at, label = columns[known], own[known]
+        new = names[at, label] < 0
+        names[at[new], label[new]] = free[at[new]]
+        free[at[new]] += 1
+        row[known] = names[at, label]
+    return found
 
 
 def _safe(text: str) -> str:

@@ -6,6 +6,7 @@ const FIRST = 48; // the character of the number 0 in a packed text
 const NS = "http://www.w3.org/2000/svg";
 const LEAST = 1e-3; // the smallest share that the logarithmic axes tell from 0
 const RESAMPLES = 1000;
+const REST = 180; // milliseconds after which a hand on a slider rests
 const PLACES = { domain: "in the domain", types: "outside the declared types", outside: "outside the domain" };
 const STATUS = {
   right: "all programs right",
@@ -29,10 +30,7 @@ export class Cube {
     Object.assign(this, said);
     this.place = new Map(this.tasks.map((task, i) => [task.id, i]));
     this.kept = new Map();
-    for (const task of this.tasks) {
-      task.sums = [];
-      task.strings = new Map();
-    }
+    for (const task of this.tasks) decode(task);
   }
 
   coder(model, temperature) {
@@ -48,10 +46,10 @@ export class Cube {
     coder.reach ??= [];
     coder.reach[m] ??= Math.min(
       ...this.tasks.map((task, i) => {
-        const own = rowsOf(coder, i, m);
-        if (!own.size) return Infinity;
+        const { rows } = this.samples(coder, m)[i];
+        if (!rows.length) return Infinity;
         const reach = (row) => (Array.isArray(task.reach) ? task.reach[row] : task.reach);
-        return Math.min(task.n, ...own.keys().map(reach), task.has_reference ? reach(0) : Infinity);
+        return Math.min(task.n, ...rows.map(reach), task.has_reference ? reach(0) : Infinity);
       }),
     );
     return coder.reach[m];
@@ -69,12 +67,26 @@ export class Cube {
     return found.length ? found : [this.stops[0]];
   }
 
+  /** Return of each task which rows a coder's first m candidates show, and how many of them show each. */
+  samples(coder, m) {
+    coder.samples ??= [];
+    return (coder.samples[m] ??= coder.rows.map((text) => {
+      const found = new Map();
+      for (const character of text.slice(0, m)) {
+        if (character !== "!") found.set(label(character), (found.get(label(character)) || 0) + 1);
+      }
+      return { rows: [...found.keys()], sizes: [...found.values()] };
+    }));
+  }
+
   /** Return how many of the first n inputs are of each column of a task; n is one of the stops. */
   weights(task, n) {
-    const last = this.stops.indexOf(n);
-    task.sums[last] ??= task.weights.slice(0, last + 1).reduce((sum, more) => {
-      return more.map((count, i) => count + (sum[i] || 0)).concat(sum.slice(more.length));
-    }, []);
+    const last = Math.min(this.stops.indexOf(n), task.weights.length - 1);
+    for (let stop = task.sums.length; stop <= last; stop++) {
+      const found = Int32Array.from(task.weights[stop]);
+      task.sums[stop - 1]?.forEach((before, i) => (found[i] += before));
+      task.sums.push(found);
+    }
     return task.sums[last];
   }
 
@@ -89,52 +101,55 @@ export class Cube {
     const key = `${coder.model} ${coder.temperature} ${m} ${n}`;
     if (!this.kept.has(key)) {
       if (this.kept.size > 200) this.kept.clear();
-      const tasks = this.tasks.map((task, i) => this.measureTask(task, rowsOf(coder, i, m), n));
+      const tasks = this.samples(coder, m).map((own, i) => this.measureTask(this.tasks[i], own, n));
       this.kept.set(key, { tasks, ...summary(tasks.filter(Boolean)) });
     }
     return this.kept.get(key);
   }
 
-  measureTask(task, own, n) {
-    if (!own.size) return null;
-    const rows = [...own.keys()], sizes = [...own.values()];
-    const m = sizes.reduce((a, b) => a + b, 0), pairs = m * (m - 1);
-    const weights = this.weights(task, n);
-    const known = task.has_reference;
-    const disagreeing = new Map(), wrong = new Map();
-    let differing = 0, errors = 0, parted = 0;
-    for (let c = 0; c < weights.length; c++) {
+  measureTask(task, { rows, sizes }, n) {
+    if (!rows.length) return null;
+    const { labels, height } = task;
+    const m = sum(sizes), pairs = m * (m - 1), weights = this.weights(task, n), known = task.has_reference;
+    let differing = 0, errors = 0, noneDiffer = 1, noneWrong = 1;
+    for (let c = 0, at = 0; c < weights.length; c++, at += height) {
       if (!weights[c]) continue;
-      const [alike, right] = agreement(task.columns[c], rows, sizes);
-      if (alike < m * m) {
-        disagreeing.set(m * m - alike, (disagreeing.get(m * m - alike) || 0) + weights[c]);
-        differing += (m * m - alike) * weights[c];
-        parted += weights[c];
+      let apart = m * m;
+      for (let i = 0; i < rows.length; i++) TALLY[labels[at + rows[i]]] += sizes[i];
+      const wrong = m - TALLY[0];
+      for (let i = 0; i < rows.length; i++) {
+        const alike = labels[at + rows[i]];
+        apart -= TALLY[alike] ** 2;
+        TALLY[alike] = 0;
       }
-      if (known && right < m) {
-        wrong.set(m - right, (wrong.get(m - right) || 0) + weights[c]);
-        errors += (m - right) * weights[c];
+      if (apart) {
+        differing += apart * weights[c];
+        noneDiffer *= (1 - apart / pairs) ** weights[c];
+      }
+      if (wrong) {
+        errors += wrong * weights[c];
+        noneWrong *= (1 - wrong / m) ** weights[c];
       }
     }
-    const failed = rows.reduce((sum, row, i) => sum + (task.failed.includes(row) ? sizes[i] : 0), 0);
     return {
       m,
       error: known ? errors / (m * n) : NaN,
       incoherence: pairs ? differing / (pairs * n) : NaN,
-      pDetected: pairs ? anyOf(disagreeing, pairs) : NaN,
-      pErroneous: known ? anyOf(wrong, m) : NaN,
-      detected: pairs ? parted > 0 || failed > 0 : null,
+      pDetected: pairs ? 1 - noneDiffer : NaN,
+      pErroneous: known ? 1 - noneWrong : NaN,
+      detected: pairs ? differing > 0 || rows.some((row) => task.failed.includes(row)) : null,
     };
   }
 
   /** Return the clusters of a task's candidates, the largest first, those that do not load last. */
   clusters(index, coder, m, n) {
     const task = this.tasks[index], found = new Map();
-    for (const [row, size] of rowsOf(coder, index, m)) {
+    const { rows, sizes } = this.samples(coder, m)[index];
+    for (const [i, row] of rows.entries()) {
       const key = this.behaviour(task, row, n);
       const one = found.get(key) ?? { behaviour: key, rows: [], size: 0, loads: !task.failed.includes(row) };
       one.rows.push(row);
-      one.size += size;
+      one.size += sizes[i];
       found.set(key, one);
     }
     const weights = this.weights(task, n);
@@ -148,38 +163,16 @@ export class Cube {
 
 const label = (character) => character.charCodeAt(0) - FIRST;
 
-/** Return row -> how many of a coder's first m candidates behave so on a task, in the order of the candidates. */
-function rowsOf(coder, index, m) {
-  const found = new Map();
-  for (const character of coder.rows[index].slice(0, m)) {
-    if (character !== "!") found.set(label(character), (found.get(label(character)) || 0) + 1);
-  }
-  return found;
-}
+const TALLY = new Int32Array(1 << 16); // by label; 0 between calls
 
-/** Return the ordered pairs of candidates that agree on a column, each with itself too, and how many are right. */
-function agreement(column, rows, sizes) {
-  const first = column.charCodeAt(rows[0]);
-  let i = 1, alike = sizes[0];
-  while (i < rows.length && column.charCodeAt(rows[i]) === first) alike += sizes[i++];
-  if (i === rows.length) return [alike * alike, first === FIRST ? alike : 0];
-  const counts = new Map([[first, alike]]);
-  for (; i < rows.length; i++) {
-    const code = column.charCodeAt(rows[i]);
-    counts.set(code, (counts.get(code) || 0) + sizes[i]);
-  }
-  let squares = 0;
-  for (const size of counts.values()) squares += size * size;
-  return [squares, counts.get(FIRST) || 0];
-}
-
-/** Return 1 - prod (1 - value / whole), equal values as one power, the smallest first. */
-function anyOf(histogram, whole) {
-  let none = 1;
-  for (const value of [...histogram.keys()].sort((a, b) => a - b)) {
-    none *= ((whole - value) / whole) ** histogram.get(value);
-  }
-  return 1 - none;
+/** Put a task's columns into one array of labels, row by row within a column. */
+function decode(task) {
+  task.height = task.columns[0].length;
+  task.labels = new Uint16Array(task.columns.length * task.height);
+  let at = 0;
+  for (const column of task.columns) for (let row = 0; row < task.height; row++) task.labels[at++] = column.charCodeAt(row) - FIRST;
+  task.sums = [];
+  task.strings = new Map();
 }
 
 /** Return the means over tasks, each over those that define it; NaN where none does. */
@@ -213,22 +206,27 @@ function intervals(rows, statistics) {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-  const terms = Object.entries(statistics).map(([name, term]) => [name, rows.map(term)]);
-  const found = Object.fromEntries(terms.map(([name]) => [name, new Float64Array(RESAMPLES)]));
-  const drawn = new Int32Array(rows.length);
+  const draws = new Int32Array(rows.length);
+  const terms = Object.entries(statistics).map(([name, term]) => {
+    const weights = new Float64Array(rows.length), products = new Float64Array(rows.length);
+    rows.map(term).forEach(([value, weight], i) => {
+      if (weight > 0) [weights[i], products[i]] = [weight, value * weight]; // NaN weighs nothing
+    });
+    return { name, weights, products, means: new Float64Array(RESAMPLES) };
+  });
   for (let b = 0; b < RESAMPLES; b++) {
-    for (let i = 0; i < rows.length; i++) drawn[i] = random() * rows.length;
-    for (const [name, values] of terms) {
+    for (let i = 0; i < draws.length; i++) draws[i] = random() * draws.length;
+    for (const { weights, products, means } of terms) {
       let above = 0, below = 0;
-      for (let i = 0; i < rows.length; i++) {
-        const [value, weight] = values[drawn[i]];
-        if (weight > 0) { above += value * weight; below += weight; } // NaN weighs nothing
+      for (let i = 0; i < draws.length; i++) {
+        above += products[draws[i]];
+        below += weights[draws[i]];
       }
-      found[name][b] = above / below;
+      means[b] = above / below;
     }
   }
-  return Object.fromEntries(Object.entries(found).map(([name, values]) => {
-    const sorted = values.filter((value) => !Number.isNaN(value)).sort();
+  return Object.fromEntries(terms.map(({ name, means }) => {
+    const sorted = means.filter((value) => !Number.isNaN(value)).sort();
     const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
     return [name, sorted.length ? [at(0.025), at(0.975)] : null];
   }));
@@ -381,6 +379,10 @@ function draw(tag, attributes = {}, text) {
   if (text !== undefined) element.textContent = text;
   return element;
 }
+/** Write a property where it differs: a write costs a layout, a look does not. */
+function put(element, name, value) {
+  if (element[name] !== value) element[name] = value;
+}
 const nearest = (values, wanted) => values.reduce((best, value) => Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best, values[0]);
 let made = 0;
 
@@ -405,6 +407,7 @@ class Explorer {
     this.name = `difftrust-${++made}`;
     this.root = make("div", { class: "difftrust-explorer", "data-testid": "explorer", "data-revision": 0 });
     root.replaceChildren(this.root);
+    this.suitGround();
     this.build();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.size = [560, 420];
@@ -429,11 +432,13 @@ class Explorer {
     this.inputs = choose("Inputs", (inputs) => this.open({ ...this.state, inputs }));
     this.chips = make("div", { class: "chips", role: "group", "aria-label": "Models" });
     this.compare = make("button", { type: "button", "data-testid": "explorer-compare", "aria-pressed": "false", onclick: () => this.toggleCompare() }, "+ Compare");
-    this.bModel = choose("Compare with: model", (model) => this.set({ with: model }));
+    this.bModel = choose("Compare with: model", (model) => this.set({ with: model, with_t: undefined }));
     this.bTemperature = choose("Compare with: temperature", (t) => this.set({ with_t: +t }));
     this.bCount = choose("Compare with: programs", (m) => this.set({ with_m: +m }));
-    this.second = make("span", { class: "second", hidden: true }, "with B: ", this.bModel, " T ", this.bTemperature, " m ", this.bCount);
-    this.numbers = make("div", { class: "numbers", role: "group", "aria-label": "Numbers at this setting" });
+    this.bStore = choose("Compare with: store", (store) => this.open({ ...this.state, with_store: store || undefined }));
+    this.second = make("span", { class: "second", hidden: true }, "with B: ", this.bStore, this.bModel, " T ", this.bTemperature, " m ", this.bCount);
+    this.numbers = make("div", { class: "numbers", role: "group", "aria-label": "Numbers at this setting" },
+      ...Array.from({ length: 4 }, () => make("div", {}, make("b"), make("span", { class: "ends" }), make("span", { class: "words" }))));
     this.search = make("input", { type: "search", placeholder: "/ search", "aria-label": "Search tasks", oninput: (e) => this.set({ search: e.target.value }) });
     this.kinds = choose("Kind of arguments", (args) => this.set({ args }));
     this.happened = choose("What happened", (only) => this.set({ only }));
@@ -442,6 +447,9 @@ class Explorer {
     this.svg = draw("svg", { class: "cloud", role: "listbox", tabindex: "0", "aria-label": "Tasks", "aria-describedby": `${this.name}-about` });
     this.layers = Object.fromEntries(["ground", "trails", "points", "notes"].map((name) => [name, draw("g", { class: name, role: "presentation" })]));
     this.svg.append(...Object.values(this.layers));
+    this.trail = this.layers.trails.appendChild(draw("path", { class: "trail" }));
+    this.legend = make("p", { class: "legend" }, ...Object.entries(STATUS).map(([status, words]) =>
+      make("span", {}, make("i", { class: `swatch ${status}` }), make("b"), ` ${words}`)));
     this.hover = make("p", { class: "hover", "aria-live": "polite" });
     this.about = make("p", { class: "pale", id: `${this.name}-about` });
     this.note = make("p", { class: "note", role: "status" });
@@ -455,7 +463,7 @@ class Explorer {
       make("div", { class: "halves" },
         make("div", { class: "left" },
           make("div", { class: "row tools" }, this.search, this.kinds, this.happened, this.scale),
-          this.svg, this.hover, this.about),
+          this.svg, this.legend, this.hover, this.about),
         this.pane),
       this.below);
     this.listenToDots();
@@ -469,22 +477,18 @@ class Explorer {
     const state = { ...wanted };
     if (!benchmarks.includes(state.benchmark)) state.benchmark = benchmarks[0];
     if (!inputs.some((one) => one.id === state.inputs)) state.inputs = inputs[0].id;
-    const key = `${state.benchmark} ${state.inputs}`;
+    if (!this.home.stores?.some((one) => one.id === state.with_store)) delete state.with_store;
     const ticket = (this.ticket = {});
-    if (!this.cubes.has(key)) {
-      this.note.textContent = "Reading the results …";
-      this.cubes.set(key, Promise.resolve(this.home.cube(state.benchmark, state.inputs)).then(unpack));
-    }
-    let cube;
-    try {
-      cube = await this.cubes.get(key);
-    } catch (error) {
-      this.cubes.delete(key);
-      if (ticket === this.ticket) this.note.textContent = `These results could not be read: ${error.message}. Choose others, or load the page again.`;
-      return;
-    }
-    if (ticket !== this.ticket) return;
+    const read = (store) => this.results(state.benchmark, state.inputs, store).catch((error) => {
+      if (ticket !== this.ticket) return null;
+      this.note.textContent = `These results could not be read: ${error.message}. Choose others, or load the page again.`;
+      return null;
+    });
     this.note.textContent = "";
+    const [cube, otherCube] = await Promise.all([read(), state.with_store ? read(state.with_store) : null]);
+    if (ticket !== this.ticket || !cube) return;
+    if (!otherCube) delete state.with_store;
+    this.otherCube = otherCube;
     this.cube = cube;
     this.dots.clear();
     this.layers.points.replaceChildren();
@@ -498,25 +502,44 @@ class Explorer {
     this.update({ isNew: true });
   }
 
+  /** Return the results of a benchmark, of another store where one is named; they are asked for once. */
+  async results(benchmark, inputs, store) {
+    const key = `${benchmark} ${inputs} ${store ?? ""}`;
+    if (!this.cubes.has(key)) {
+      this.note.textContent = "Reading the results …";
+      this.cubes.set(key, Promise.resolve(this.home.cube(benchmark, inputs, store)).then(unpack));
+    }
+    try {
+      return await this.cubes.get(key);
+    } catch (error) {
+      this.cubes.delete(key);
+      throw error;
+    } finally {
+      if (this.note.textContent.endsWith("…")) this.note.textContent = "";
+    }
+  }
+
   /** Return a state of which everything is recorded: what is not moves to what is nearest. */
   believed(state) {
     const cube = this.cube, usual = cube.usual, found = { ...state };
     const models = cube.models.map((one) => one.id);
     if (!models.includes(found.model)) found.model = models.includes(usual.model) ? usual.model : models[0];
-    const settle = (model, t, m) => {
-      const temperature = nearest(cube.temperatures(model), Number(t ?? usual.temperature));
-      const coder = cube.coder(model, temperature);
-      return [temperature, nearest(cube.counts(coder), Number(m ?? usual.m)), coder];
+    const settle = (from, model, t, m) => {
+      const temperature = nearest(from.temperatures(model), Number(t ?? usual.temperature));
+      const coder = from.coder(model, temperature);
+      return [temperature, nearest(from.counts(coder), Number(m ?? usual.m)), coder];
     };
-    [found.t, found.m, this.coder] = settle(found.model, found.t, found.m);
+    [found.t, found.m, this.coder] = settle(cube, found.model, found.t, found.m);
+    const second = (this.bCube = this.otherCube ?? cube), theirs = second.models.map((one) => one.id);
+    if (this.otherCube && !theirs.includes(found.with)) found.with = theirs.includes(found.model) ? found.model : theirs[0];
     this.other = null;
-    if (found.with !== undefined && models.includes(found.with)) {
-      [found.with_t, found.with_m, this.other] = settle(found.with, found.with_t ?? found.t, found.with_m ?? found.m);
+    if (theirs.includes(found.with)) {
+      [found.with_t, found.with_m, this.other] = settle(second, found.with, found.with_t ?? found.t, found.with_m ?? found.m);
     } else {
       delete found.with; delete found.with_t; delete found.with_m;
     }
-    const reach = Math.min(cube.reach(this.coder, found.m), this.other ? cube.reach(this.other, found.with_m) : Infinity);
-    const stops = cube.stops.filter((stop) => stop <= reach);
+    const reach = Math.min(cube.reach(this.coder, found.m), this.other ? second.reach(this.other, found.with_m) : Infinity);
+    const stops = cube.stops.filter((stop) => stop <= reach && second.stops.includes(stop));
     this.stops = stops.length ? stops : [cube.stops[0]];
     found.n = nearest(this.stops, Number(found.n ?? usual.n));
     if (!cube.place.has(found.task)) delete found.task;
@@ -527,44 +550,53 @@ class Explorer {
   }
 
   /** Change some of what is chosen, and show it at once. */
-  set(change) {
+  set(change, how = {}) {
     if (!this.cube) return;
     this.state = this.believed({ ...this.state, ...change });
-    this.update({});
+    this.update(how);
   }
 
   slide(name, position) {
     const key = name === "temperature" ? "t" : name;
-    this.set({ [key]: this.positions[name][position] });
+    this.set({ [key]: this.positions[name][position] }, { isMoving: true });
   }
 
+  /** Compare with the same model at the temperature that is farthest, with another model where only one is recorded. */
   toggleCompare() {
-    if (this.other) return this.set({ with: undefined, with_t: undefined, with_m: undefined });
-    const others = this.cube.models.map((one) => one.id).filter((id) => id !== this.state.model);
-    const there = others.filter((id) => this.cube.coder(id, this.state.t));
-    this.set({ with: (there.length ? there : others)[0] ?? this.state.model });
+    const { state, cube } = this, none = { with: undefined, with_t: undefined, with_m: undefined, with_store: undefined };
+    if (this.other) {
+      this.otherCube = null;
+      return this.set(none);
+    }
+    const far = cube.temperatures(state.model).reduce((best, t) => (Math.abs(t - state.t) > Math.abs(best - state.t) ? t : best), state.t);
+    const others = cube.models.map((one) => one.id).filter((id) => id !== state.model && cube.coder(id, state.t));
+    this.set(far === state.t && others.length ? { ...none, with: others[0] } : { ...none, with: state.model, with_t: far });
   }
 
   // -- What is shown --
 
-  update({ isNew = false }) {
+  /** Show numbers and dots at once; what is read or costs more, once the hand rests. */
+  update({ isNew = false, isMoving = false }) {
     const { state, cube } = this;
     this.a = cube.measure(this.coder, state.m, state.n);
-    this.b = this.other && cube.measure(this.other, state.with_m, state.n);
+    this.b = this.other && this.measuredB();
     this.showControls();
     this.showNumbers({});
     this.drawCloud(!isNew);
-    this.showPane();
-    this.showBelow();
-    const root = this.root.dataset;
-    Object.assign(root, {
+    if (!isMoving) this.showPane();
+    Object.assign(this.root.dataset, {
       m: state.m, n: state.n, temperature: state.t, model: state.model, benchmark: cube.benchmark,
-      error: this.a.error, incoherence: this.a.incoherence, detection: this.a.detection,
+      error: this.a.error, incoherence: this.a.incoherence, detection: this.a.detection, revision: ++this.revision,
     });
-    this.root.style.colorScheme = this.home.isDark ? (this.home.isDark() ? "dark" : "light") : "";
-    root.revision = ++this.revision;
     clearTimeout(this.later);
-    this.later = setTimeout(() => this.rest(), 80);
+    this.later = setTimeout(() => this.rest(isMoving), isMoving ? REST : 0);
+  }
+
+  /** Return the measures of B, task by task as A's stand. */
+  measuredB() {
+    const found = this.bCube.measure(this.other, this.state.with_m, this.state.n);
+    if (!this.otherCube) return found;
+    return { ...found, tasks: this.cube.tasks.map((task) => found.tasks[this.otherCube.place.get(task.id)] ?? null) };
   }
 
   /** Return what is chosen as an address spells it: what is not the default of an empty address. */
@@ -581,30 +613,34 @@ class Explorer {
     this.positions = { m: cube.counts(this.coder), n: this.stops, temperature: cube.temperatures(state.model) };
     for (const [name, { input, said }] of Object.entries(this.sliders)) {
       const values = this.positions[name], value = name === "temperature" ? state.t : state[name];
-      input.max = values.length - 1;
-      input.value = values.indexOf(value);
-      input.disabled = values.length < 2;
-      said.textContent = value.toLocaleString("en");
-      input.setAttribute("aria-valuetext", value.toLocaleString("en"));
-      input.title = values.length > 20 ? `${values[0]} to ${values.at(-1)}` : `recorded: ${values.join(", ")}`;
+      const spelled = value.toLocaleString("en");
+      put(input, "max", `${values.length - 1}`);
+      put(input, "value", `${values.indexOf(value)}`);
+      put(input, "disabled", values.length < 2);
+      put(said, "textContent", spelled);
+      put(input, "ariaValueText", spelled);
+      put(input, "title", values.length > 20 ? `${values[0]} to ${values.at(-1)}` : `recorded: ${values.join(", ")}`);
     }
     for (const chip of this.chips.children) {
       const id = chip.dataset.model, isThere = Boolean(cube.coder(id, state.t));
-      chip.setAttribute("aria-pressed", id === state.model);
-      chip.classList.toggle("absent", !isThere);
-      chip.title = isThere ? "" : `not recorded at temperature ${state.t}; recorded: ${cube.temperatures(id).join(", ")}`;
+      put(chip, "ariaPressed", `${id === state.model}`);
+      put(chip, "className", isThere ? "chip" : "chip absent");
+      put(chip, "title", isThere ? "" : `not recorded at temperature ${state.t}; recorded: ${cube.temperatures(id).join(", ")}`);
     }
-    this.second.hidden = !this.other;
-    this.compare.setAttribute("aria-pressed", Boolean(this.other));
-    this.compare.textContent = this.other ? "× Compare" : "+ Compare";
+    put(this.second, "hidden", !this.other);
+    put(this.compare, "ariaPressed", `${Boolean(this.other)}`);
+    put(this.compare, "textContent", this.other ? "× Compare" : "+ Compare");
     if (this.other) {
-      fill(this.bModel, cube.models.map((one) => [one.id, one.name]), state.with);
-      fill(this.bTemperature, cube.temperatures(state.with).map((t) => [t, t]), state.with_t);
-      fill(this.bCount, cube.counts(this.other).map((m) => [m, m]), state.with_m);
+      const stores = this.home.stores ?? [];
+      this.bStore.hidden = !stores.length;
+      fill(this.bStore, [["", "this store"], ...stores.map((one) => [one.id, one.words])], state.with_store);
+      fill(this.bModel, this.bCube.models.map((one) => [one.id, one.name]), state.with);
+      fill(this.bTemperature, this.bCube.temperatures(state.with).map((t) => [t, t]), state.with_t);
+      fill(this.bCount, this.bCube.counts(this.other).map((m) => [m, m]), state.with_m);
     }
     fill(this.happened, [["", "any outcome"], ...Object.entries(STATUS).slice(0, 3)], state.only);
     if (document.activeElement !== this.search && this.root.getRootNode().activeElement !== this.search) this.search.value = state.search ?? "";
-    this.scale.textContent = state.scale === "linear" ? "linear axes" : "log axes";
+    put(this.scale, "textContent", state.scale === "linear" ? "linear axes" : "log axes");
   }
 
   makeChips() {
@@ -614,49 +650,57 @@ class Explorer {
     }, one.name)));
   }
 
-  nameOf(model) {
-    return this.cube.models.find((one) => one.id === model).name;
+  nameOf(model, cube = this.cube) {
+    return cube.models.find((one) => one.id === model).name;
   }
 
   showNumbers(limits) {
-    const one = (value, range, words) => make("div", {}, make("b", {}, value), " ", make("span", { class: "ends" }, range), make("span", { class: "words" }, words));
-    if (this.b) {
-      const difference = this.a.error - this.b.error;
+    const { a, b } = this;
+    let said = [
+      [percent(a.error), ends(limits.error), "error"],
+      [percent(a.incoherence), ends(limits.incoherence), "incoherence"],
+      [percent(a.detection), ends(limits.detection, 0), "of the wrong tasks detected"],
+      [percent(a.silent), ends(limits.silent), "of the tasks wrong, all agree"],
+    ];
+    if (b) {
       const sign = (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1)}`;
-      const range = limits.difference ? `[${limits.difference.map(sign).join(", ")}]` : "";
-      const isSure = limits.difference && (limits.difference[0] > 0 || limits.difference[1] < 0);
-      this.numbers.replaceChildren(
-        one(percent(this.a.error), "", `error of A: ${this.sideInWords("a")}`),
-        one(percent(this.b.error), "", `error of B: ${this.sideInWords("b")}`),
-        one(`${sign(difference)} points`, range, `A − B${limits.difference ? (isSure ? "; more than chance" : "; may be chance") : ""} (95 %, paired by task)`),
-        one(`${percent(this.a.detection)} · ${percent(this.b.detection)}`, "", "of the wrong tasks detected: A · B"));
-      return;
+      const range = limits.difference, isSure = range && (range[0] > 0 || range[1] < 0);
+      const verdict = range ? (isSure ? "; more than chance" : "; may be chance") : "";
+      said = [
+        [percent(a.error), "", `error of A: ${this.sideInWords("a")}`],
+        [percent(b.error), "", `error of B: ${this.sideInWords("b")}`],
+        [`${sign(a.error - b.error)} points`, range ? `[${range.map(sign).join(", ")}]` : "", `A − B${verdict} (95 %, paired by task)`],
+        [`${percent(a.detection)} · ${percent(b.detection)}`, "", "of the wrong tasks detected: A · B"],
+      ];
     }
-    const a = this.a;
-    this.numbers.replaceChildren(
-      one(percent(a.error), ends(limits.error), "error"),
-      one(percent(a.incoherence), ends(limits.incoherence), "incoherence"),
-      one(percent(a.detection), ends(limits.detection, 0), "of the wrong tasks detected"),
-      one(percent(a.silent), ends(limits.silent), "of the tasks wrong, all agree"));
+    said.forEach((words, i) => [...this.numbers.children[i].children].forEach((part, k) => put(part, "textContent", words[k])));
   }
 
   sideInWords(side) {
     const { state } = this;
-    const [model, t, m] = side === "a" ? [state.model, state.t, state.m] : [state.with, state.with_t, state.with_m];
-    return `${this.nameOf(model)}, T ${t}, m ${m}`;
+    if (side === "a") return `${this.nameOf(state.model)}, T ${state.t}, m ${state.m}`;
+    const store = this.otherCube ? `, ${this.home.stores.find((one) => one.id === state.with_store).words}` : "";
+    return `${this.nameOf(state.with, this.bCube)}, T ${state.with_t}, m ${state.with_m}${store}`;
   }
 
-  /** Do what takes some milliseconds once the hand rests: write the address, add the 95 % intervals. */
-  rest() {
-    this.home.changed?.(this.address());
+  suitGround() {
+    this.root.style.colorScheme = this.home.isDark ? (this.home.isDark() ? "dark" : "light") : "";
+  }
+
+  /** Follow with what takes some milliseconds: the pane, the tables, the 95 % intervals, the dots' names, the address. */
+  rest(isMoved) {
+    this.suitGround();
+    if (isMoved) this.showPane();
+    this.showTables();
     this.showIntervals();
+    for (const dot of this.dots.values()) if (dot.isShown) dot.element.setAttribute("aria-label", this.inWords(dot));
+    this.home.changed?.(this.address());
   }
 
   showIntervals() {
     if (this.b) {
       const rows = this.pairs();
       this.showNumbers(intervals(rows, { difference: ([a, b]) => weighed(a.error - b.error) }));
-      this.showKinds();
     } else {
       this.showNumbers(intervals(this.a.tasks.filter(Boolean), OF_ONE));
     }
@@ -729,40 +773,34 @@ class Explorer {
 
   /** Move every dot to its place; dots at one place stand around it, so that each can be hit. */
   placeDots(hasTrails) {
-    const taken = new Map(), trails = [], { cube } = this;
-    let index = 0;
-    for (const task of cube.tasks) {
-      const i = index++, a = this.a.tasks[i], b = this.b ? this.b.tasks[i] : null;
+    const taken = new Map(), { cube } = this;
+    let trails = "";
+    for (const [i, task] of cube.tasks.entries()) {
+      const a = this.a.tasks[i], b = this.b ? this.b.tasks[i] : null;
       const error = a?.error, across = this.b ? b?.error : a?.incoherence;
       const isKnown = a && (!this.b || b) && !Number.isNaN(across) && !(this.b && Number.isNaN(error));
-      const dot = this.dotOf(task, i);
-      if (!isKnown || !this.isShown(i)) {
-        dot.element.style.display = "none";
-        dot.isShown = false;
-        continue;
-      }
+      const dot = this.dotOf(task, i), wasShown = dot.isShown;
+      dot.isShown = Boolean(isKnown && this.isShown(i));
+      if (dot.isShown !== wasShown) dot.element.style.display = dot.isShown ? "" : "none";
+      if (!dot.isShown) continue;
       const px = this.x(across), py = this.y(Number.isNaN(error) ? 0 : error), key = `${Math.round(px)} ${Math.round(py)}`;
       const turn = taken.get(key) || 0;
       taken.set(key, turn + 1);
       const r = 2.3 * Math.sqrt(turn), angle = 2.39996 * turn;
-      const x = Math.max(3, px + r * Math.cos(angle)), y = py - r * Math.sin(angle);
-      if (hasTrails && dot.isShown && Math.hypot(x - dot.x, y - dot.y) > 6) trails.push(draw("line", { class: "trail", x1: dot.x, y1: dot.y, x2: x, y2: y }));
-      if (!dot.isShown) dot.element.style.display = "";
-      if (dot.x !== x || dot.y !== y) {
-        dot.element.setAttribute("cx", x.toFixed(1));
-        dot.element.setAttribute("cy", y.toFixed(1));
-      }
-      Object.assign(dot, { x, y, isShown: true });
-      const status = statusOf(a), isPicked = task.id === this.state.task;
-      const look = `dot ${status}${isPicked ? " picked" : ""}`;
+      const x = +Math.max(3, px + r * Math.cos(angle)).toFixed(1), y = +(py - r * Math.sin(angle)).toFixed(1);
+      if (hasTrails && wasShown && Math.hypot(x - dot.x, y - dot.y) > 6) trails += `M${dot.x},${dot.y}L${x},${y}`;
+      if (dot.x !== x || dot.y !== y) dot.element.style.transform = `translate(${x}px,${y}px)`;
+      const status = statusOf(a), isPicked = task.id === this.state.task, look = `dot ${status}${isPicked ? " picked" : ""}`;
       if (dot.look !== look) {
-        dot.element.setAttribute("class", (dot.look = look));
+        dot.element.setAttribute("class", look);
         dot.element.setAttribute("aria-selected", isPicked);
       }
-      const said = `${nameInWords(task.id)}: error ${percent(error)}, ${this.b ? "B's error" : "incoherence"} ${percent(across)}, ${STATUS[status]}`;
-      if (dot.said !== said) dot.element.setAttribute("aria-label", (dot.said = said));
+      Object.assign(dot, { x, y, status, look, error, across });
     }
-    this.layers.trails.replaceChildren(...trails);
+    if (trails) {
+      this.trail.setAttribute("d", trails);
+      this.trail.animate({ opacity: [0.7, 0] }, 900);
+    }
     this.corner = taken;
     const picked = this.state.task && this.dots.get(this.state.task);
     if (picked?.isShown) {
@@ -771,12 +809,17 @@ class Explorer {
     } else this.svg.removeAttribute("aria-activedescendant");
   }
 
+  /** Return a dot's name. */
+  inWords({ task, error, across, status }) {
+    return `${nameInWords(task.id)}: error ${percent(error)}, ${this.b ? "B's error" : "incoherence"} ${percent(across)}, ${STATUS[status]}`;
+  }
+
   dotOf(task, i) {
     let dot = this.dots.get(task.id);
     if (!dot) {
       const element = draw("circle", { r: 5, role: "option", id: `${this.name}-${i}`, "data-testid": "explorer-dot", "data-task": task.id, "aria-selected": "false" });
       this.layers.points.append(element);
-      this.dots.set(task.id, (dot = { element, task, index: i, isShown: false }));
+      this.dots.set(task.id, (dot = { element, task, index: i, isShown: true }));
     }
     return dot;
   }
@@ -792,14 +835,17 @@ class Explorer {
         ["A wrong, B right", rows.onlyA, corner.left, corner.top, "start"], ["both wrong", rows.both, corner.right, corner.top, "end"],
         ["A right, B wrong", rows.onlyB, corner.right, corner.bottom, "end"], ["both right", rows.neither, corner.left, corner.bottom, "start"]);
     } else if (inCorner > 1) words.push([`${inCorner}: no error, no disagreement`, null, frame.left + 52, frame.bottom - 8, "start"]);
-    notes.replaceChildren(...words.map(([said, tasks, x, y, anchor]) => draw("text", { class: "count", x, y, "text-anchor": anchor }, tasks ? `${said}: ${tasks.length}` : said)));
-    const counts = {};
-    for (const dot of shown) counts[statusOf(this.a.tasks[dot.index])] = (counts[statusOf(this.a.tasks[dot.index])] || 0) + 1;
-    this.legend ??= make("p", { class: "legend" });
-    if (!this.legend.isConnected) this.svg.after(this.legend);
-    this.legend.replaceChildren(...Object.keys(STATUS).filter((status) => counts[status]).map((status) =>
-      make("span", {}, make("i", { class: `swatch ${status}` }), `${counts[status]} ${STATUS[status]}`)));
-    this.about.textContent = `A dot is a task; ${count(shown.length, "task")} shown. Click one for its inputs, drag to select, arrow keys walk, / searches, Escape clears.`;
+    const spelled = words.map(([said, tasks, ...place]) => [tasks ? `${said}: ${tasks.length}` : said, ...place]);
+    if (this.spelled !== `${spelled}`) {
+      this.spelled = `${spelled}`;
+      notes.replaceChildren(...spelled.map(([said, x, y, anchor]) => draw("text", { class: "count", x, y, "text-anchor": anchor }, said)));
+    }
+    Object.keys(STATUS).forEach((status, i) => {
+      const { length } = shown.filter((dot) => dot.status === status), entry = this.legend.children[i];
+      put(entry, "hidden", !length);
+      put(entry.children[1], "textContent", `${length}`);
+    });
+    put(this.about, "textContent", `A dot is a task; ${count(shown.length, "task")} shown. Click one for its inputs, drag to select, arrow keys walk, / searches, Escape clears.`);
   }
 
   /** Return the tasks that only A, only B, both or neither get wrong: places among the tasks. */
@@ -815,7 +861,7 @@ class Explorer {
     const dotAt = (event) => event.target.closest?.("[data-task]")?.dataset.task;
     this.svg.addEventListener("pointerover", (event) => {
       const dot = this.dots.get(dotAt(event));
-      this.hover.textContent = dot ? dot.said : "";
+      this.hover.textContent = dot ? this.inWords(dot) : "";
     });
     this.svg.addEventListener("pointerdown", (event) => this.startRegion(event));
     this.svg.addEventListener("click", (event) => {
@@ -851,7 +897,7 @@ class Explorer {
       const within = (dot) => dot.isShown && dot.x >= x && dot.x <= x + width && dot.y >= y && dot.y <= y + height;
       this.selected = [...this.dots.values()].filter(within).map((dot) => dot.index);
       this.home.selected?.(this.selected.map((i) => this.cube.tasks[i].id));
-      this.showBelow();
+      this.showTables();
     };
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", end);
@@ -908,17 +954,18 @@ class Explorer {
     const index = cube.place.get(state.task), task = cube.tasks[index];
     this.task = task;
     this.clusters = cube.clusters(index, this.coder, state.m, state.n);
-    const others = this.other && cube.clusters(index, this.other, state.with_m, state.n);
+    const there = this.other && this.bCube.place.get(task.id);
+    const others = there !== null && there !== undefined && this.bCube.clusters(there, this.other, state.with_m, state.n);
     this.found = inputsOf(cube, task, this.clusters, state.n);
     const parts = [make("h2", {}, nameInWords(task.id), " ", make("small", {}, this.nameOf(state.model)))];
     parts.push(make("p", { class: "headline" }, this.clusters.length ? headline(cube, task, this.clusters, state.n) : "No program is recorded."));
-    if (others?.length) parts.push(make("p", {}, `B, ${this.sideInWords("b")}: ${headline(cube, task, others, state.n)}`));
+    if (others?.length) parts.push(make("p", {}, `B, ${this.sideInWords("b")}: ${headline(this.bCube, this.bCube.tasks[there], others, state.n)}`));
     if (task.sentence) parts.push(make("p", { class: "sentence" }, task.sentence));
     if (task.signature) parts.push(make("pre", { class: "signature" }, task.signature));
     if (task.domain) parts.push(make("p", { class: "pale domain" }, `domain: ${task.domain}`));
     this.reader = make("div", { class: "reader" });
     parts.push(this.reader);
-    if (others) parts.push(this.majorities(task, others));
+    if (others && !this.otherCube) parts.push(this.majorities(task, others));
     this.codes = make("div", { class: "codes-of-task" });
     parts.push(this.codes, this.clusterTable(task, index));
     pane.replaceChildren(...parts);
@@ -1016,11 +1063,6 @@ class Explorer {
 
   // -- Below: what a chart says, as tables --
 
-  showBelow() {
-    clearTimeout(this.tables);
-    this.tables = setTimeout(() => this.showTables(), 120);
-  }
-
   showTables() {
     const parts = [], isOpen = this.below.querySelector("details.all")?.open ?? false;
     if (this.b) {
@@ -1082,7 +1124,6 @@ class Explorer {
   close() {
     this.watch.disconnect();
     clearTimeout(this.later);
-    clearTimeout(this.tables);
   }
 }
 
@@ -1164,19 +1205,19 @@ export function showInStreamlit({ data, parentElement, setStateValue }) {
   const keep = new Set(data.keep), asked = new URLSearchParams(window.location.search);
   const state = Object.fromEntries([...asked].filter(([name]) => !keep.has(name)));
   [state.model, state.with] = asked.has("with") ? [asked.get("model"), asked.get("with")] : asked.getAll("model");
-  const words = (more) => new URLSearchParams([...[...new URLSearchParams(window.location.search)].filter(([name]) => keep.has(name)), ...Object.entries(more)]);
+  const words = (more) => new URLSearchParams({ ...Object.fromEntries([...new URLSearchParams(window.location.search)].filter(([name]) => keep.has(name))), ...more });
   const fetched = async (path, more) => {
     const reply = await fetch(`${data.address}/${path}?${words(more)}`);
     if (!reply.ok) throw new Error(await reply.text());
     return reply;
   };
-  let later;
+  let later, told;
   place.explorer = mount(place, {
     ...data,
     state: { ...data.state, ...state },
     isDark: () => isDarkColour(getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor),
-    cube: async (benchmark, inputs) => {
-      if (!data.cubes) return (await fetched("cube", { benchmark, inputs })).arrayBuffer();
+    cube: async (benchmark, inputs, store) => {
+      if (!data.cubes) return (await fetched("cube", { benchmark, inputs, ...(store ? { store } : {}) })).arrayBuffer();
       const own = data.cubes[`${benchmark} ${inputs}`];
       if (own) return bytesOf(own);
       setStateValue("address", `${words({ ...place.explorer.address(), benchmark, inputs })}`); // the page comes anew with it
@@ -1185,9 +1226,13 @@ export function showInStreamlit({ data, parentElement, setStateValue }) {
     details: async (task, { benchmark, inputs, model, t, m, n }) => data.cubes ? null : (await fetched("task", { benchmark, inputs, task, model, t, m, n })).json(),
     url: () => window.location.href,
     changed: (address) => {
-      history.replaceState(history.state, "", `${window.location.pathname}?${words(address)}`);
+      const now = `${words(address)}`;
+      told ??= now; // what was opened stays as it was written: else a link would first go back to that
+      if (told === now) return;
+      told = now;
+      history.replaceState(history.state, "", `${window.location.pathname}?${now}`);
       clearTimeout(later);
-      later = setTimeout(() => setStateValue("address", `${words(address)}`), 1000); // links of the header follow
+      later = setTimeout(() => place.isConnected && setStateValue("address", now), 400); // links of the header follow
     },
   });
 }

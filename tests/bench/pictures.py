@@ -21,8 +21,8 @@ PAGES = {
     "compare": "?benchmark=HumanEval&inputs=domain&model=gpt_4o&with=claude_sonnet_4&task=HumanEval/122",
     "task": "?store=starter&inputs=domain&task=starter/split_bill&model=simulated/weak",
     "overview": "overview?inputs=domain",
-    "plan": "plan?inputs=domain",
-    "signals": "signals?inputs=domain",
+    "plan": "tables?inputs=domain",
+    "signals": "tables?inputs=domain&part=signals",
     "check": "check",
 }
 """Name -> path. The page Measures is a text."""

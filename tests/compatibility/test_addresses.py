@@ -25,6 +25,7 @@ PAGES: dict[str, dict[str, Any]] = {
     "signals": {"blind": "yes", "added": "yes", "store": "paper", "model": "gpt_4o", "audited": "yes", "m": "10"},
     "check": {"check_n": "200", "seed": "3", "validity": "all", "check_equality": "strict", "with_body": "yes"},
     "measures": {},
+    "tables": {"part": "signals", "store": "paper", "m": "10"},
 }
 WIDGETS = ("selectbox", "multiselect", "toggle", "checkbox", "radio", "select_slider", "slider", "text_input",
            "text_area", "number_input", "button_group")  # fmt: skip

@@ -51,12 +51,11 @@ def test_no_other_site_may_show_it_in_a_frame(below: str) -> None:
 def test_back_goes_where_one_came_from(page: Any, below: str) -> None:
     open_screen(page, f"{below}/overview?inputs=domain&m=5")
     seen = []
-    for name in ("Explore", "Signals"):
+    for name, path in (("Explore", "explore"), ("Further tables", "tables")):
         seen.append(page.url)
         page.get_by_role("link", name=name, exact=True).click()
-        page.wait_for_url(f"**/{name.lower()}?**")
+        page.wait_for_url(f"**/{path}?**")
         settle(page)
-        page.locator("a[href^='signals?'][href*='model=']").wait_for()  # the header has what the explorer chose
         assert "m=5" in page.url
         assert "inputs=domain" in page.url
     for url in reversed(seen):
@@ -77,8 +76,8 @@ def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:
     page.get_by_role("link", name="Overview", exact=True).click()
     page.wait_for_url("**/overview?**")
     settle(page)
-    page.get_by_role("link", name="Plan", exact=True).click()
-    page.wait_for_url("**/plan?**")
+    page.get_by_role("link", name="Further tables", exact=True).click()
+    page.wait_for_url("**/tables?**")
     assert "model=simulated%2Fweak" in page.url
 
 

@@ -17,13 +17,13 @@ PATHS = {
     "overview, domain": "overview?inputs=domain",
     "overview, simulated": "overview?store=starter",
     "overview without the reference": "overview?blind=yes",
-    "plan": "plan?model=gpt_4o",
-    "plan that is reached": "plan?model=gpt_4o&find=0.5&alarms=0.1",
-    "plan, simulated": "plan?store=starter&find=0.7&model=simulated/strong",
-    "signals": "signals",
-    "signals without the reference": "signals?blind=yes",
+    "plan": "tables?model=gpt_4o",
+    "plan that is reached": "tables?model=gpt_4o&find=0.5&alarms=0.1",
+    "plan, simulated": "tables?store=starter&find=0.7&model=simulated/strong",
+    "signals": "tables?part=signals",
+    "signals without the reference": "tables?part=signals&blind=yes",
     "check": "check",
-    "measures": "measures",
+    "measures": "tables?part=measures",
 }
 """What it shows -> path and parameters; each page of the dashboard, on the shipped stores."""
 _OVERFLOW = """
