@@ -27,7 +27,7 @@ VARIANTS = {
 }
 SLOW_TABLES = (
     *("paper questions", "paper selection", "paper 2", "paper rankings", "paper readings", "paper guarantee"),
-    *("paper tests", "paper agreement", "paper 3", "paper undetected", "paper alarms"),
+    *("paper suspects", "paper tests", "paper agreement", "paper 3", "paper undetected", "paper alarms"),
 )
 SLOW_FIGURES = tuple(f"paper {name}" for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage"))
 MODELS = {"paper": "gpt_4o", "starter": "simulated/strong"}
