@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from difftrust.check.call_runner import installed, runner_for
 from difftrust.check.options import RunOptions
+from difftrust.search.shrink import Shrunk, shrink_shown
 from difftrust.text import by_length
 from difftrust_core.base.records import Candidate, Kind, Outcome, Program
 from difftrust_core.base.task import Task
 from difftrust_core.languages.language import Language, program_id
 from difftrust_core.languages.python.syntax import parsed
 from difftrust_core.languages.registry import language_of
-from difftrust_core.languages.shrink import Shrunk, shrink_shown
 from difftrust_core.sandbox.host import OutcomeTable, ProgramRun, Sandbox, line_of
 
 _IDLE = 1.0

@@ -472,7 +472,7 @@ def _kind(unit: str) -> tuple[bool, ...]:
 
 
 def simpler_texts(texts: Sequence[str]) -> Callable[..., Iterator[tuple[Any, ...]]]:
-    """Return ``around(arguments, *, coarse)`` for ``languages.shrink``: fewer elements, smaller numbers, shorter words.
+    """Return ``around(arguments, *, coarse)`` for ``search.shrink``: fewer elements, smaller numbers, shorter words.
 
     A text that has not the structure of ``texts`` loses lines and words.
     """

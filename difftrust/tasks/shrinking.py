@@ -7,12 +7,12 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from difftrust.search.shrink import Effort, Shrunk, shrink_together
 from difftrust_core.base.records import ACCEPTED, Kind, Outcome, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.execution.answers import Checker
 from difftrust_core.execution.validity import DomainTest
 from difftrust_core.languages.registry import language_of
-from difftrust_core.languages.shrink import Effort, Shrunk, shrink_together
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.metrics.relation import Classes
 from difftrust_core.sandbox.host import OutcomeTable, Sandbox

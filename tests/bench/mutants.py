@@ -32,7 +32,7 @@ COPIED_FILES = ("pyproject.toml", "README.md")
 MUTATED = (
     *("difftrust_core/base", "difftrust_core/metrics", "difftrust_core/estimates", "difftrust_core/execution"),
     *("difftrust_core/store", "difftrust_core/sandbox/host.py", "difftrust_core/languages/python/identity.py"),
-    "difftrust_core/languages/shrink.py",
+    "difftrust/search/shrink.py",
     *(f"difftrust_core/generation/{name}.py" for name in ("sampling", "prices", "extraction")),
     *(f"difftrust_core/datasets/{name}.py" for name in ("entries", "recorded", "sources")),
     *(f"difftrust/{name}" for name in ("research", "verify", "shipped.py", "task_intervals.py")),

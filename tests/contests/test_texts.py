@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from difftrust.contests.mutate_texts import MAX_TEXT, draw_text, simpler_texts, structures_of
+from difftrust.search.shrink import shrink
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadTask
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.languages.registry import load_language
-from difftrust_core.languages.shrink import shrink
 from tests.bench.stdin_formats import Measured, measure
 from tests.contests.formats import FORMATS
 from tests.support.tasks import small_task

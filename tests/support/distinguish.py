@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from difftrust.check.programs import Duel, Executor
+from difftrust.search.shrink import Shrunk
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task
 from difftrust_core.languages.registry import language_of
-from difftrust_core.languages.shrink import Shrunk
 from difftrust_core.metrics.equality import Comparison, Equality, classify
 from difftrust_core.metrics.forms import Forms
 from difftrust_core.sandbox.host import OutcomeTable, Sandbox

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difftrust.search.shrink import shrink
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.fuzz import mutate_node, size_of
 from difftrust_core.languages.python.simpler import neighbours, simplicity
-from difftrust_core.languages.shrink import shrink
 from tests.test_types import types_of
 
 VALUES = st.recursive(
