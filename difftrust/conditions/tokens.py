@@ -18,7 +18,7 @@ _SCAN = re.compile(
     r"|(?P<call>len\([A-Za-z_]\w*\))"
     r"|(?P<form>\b(?:YYYY|yyyy|HH|hh|MM|DD|dd)(?:[-:/.T ]?(?:YYYY|MM|mm|DD|dd|HH|hh|SS|ss))+\b)"
     r"|(?P<fields>[\[(][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[\])])"
-    r"|(?P<letters>\b(?:[A-Z] ?(?:-|–|to|through) ?[A-Z]|[a-z] ?(?:-|–|to|through) ?[a-z])\b)"
+    r"|(?P<letters>\b(?:[A-Z](?: ?[-–] ?| to | through )[A-Z]|[a-z](?: ?[-–] ?| to | through )[a-z])\b)"
     r"|(?P<sum>\b[A-Za-z_]\w*(?: ?[-*/+] ?\d+)+\b)"
     r"|(?P<number>(?<![\w.])-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
     r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
@@ -151,7 +151,7 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
                     yield from ([("symbol", part)] if part in "<=>=!=≤≥" and part else _tokens(part, names, before))
         elif kind in ("fields", "letters", "sum"):
             special = _of_special(kind, text, names, before)
-            for part in () if special else re.findall(r"[A-Za-z_]\w*(?:-[A-Za-z]\w*)*|\d+|\S", text):
+            for part in () if special else re.findall(r"\w+|\W", text):
                 yield from _tokens(part, names, before)
             yield from special
         elif kind == "form":

@@ -71,6 +71,7 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 SILENT = [
     ("n: int", "Return a positive integer."),
+    ("i, j", "Return the entry i-j of the table, an atom."),
     ("n: int", "Return 0 for a negative n."),
     ("xs: list[int]", "Return the sorted numbers; the result is sorted."),
     ("xs: list[int]", "Return the first positive number, or None if xs is empty."),
