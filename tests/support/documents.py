@@ -68,7 +68,7 @@ def readme_table() -> str:
         for row in chosen.iter_rows(named=True)
     ]
     head = ["HumanEval, 10 programs and 1,000 inputs per task", "mean error", "mean incoherence"]
-    return _table([*head, "erroneous tasks found without a reference", "disagreements that are an error"], rows)
+    return _table([*head, "erroneous tasks found without a reference", "precision of a disagreement"], rows)
 
 
 def _of_readme(row: dict[str, Any], alarms: dict[str, Any]) -> list[str]:
@@ -89,23 +89,23 @@ def readme_readings() -> str:
     alarms = study.table("alarms", published=True).frame.filter(model="all", reading="as published")
     everyone, sonnet = (kinds.filter(model=model).row(0, named=True) for model in ("all", SHOWN[0]))
     shares = [name.removeprefix("share ") for name in kinds.columns if name.startswith("share ") and "_" not in name]
-    outside, _, fault, real = (_with_ends(everyone, f"share {name}") for name in shares)
+    outside, inside, fault, real = (_with_ends(everyone, f"share {name}") for name in shares)
+    unread = f"{everyone['unread']} of them on tasks that nobody has read" if everyone["unread"] else "all of them read"
     removed = {model: _removed(readings.filter(model=model)) for model in SHOWN}
     most = [name for name, share in removed.items() if share > 0.5]
     in_vain = [f"{row['no_error']:,} of {row['alarms']:,} pairs of {row['benchmark']}" for row in alarms.to_dicts()]
     domain = readings.filter(model=SHOWN[0], reading="in the domain")["mean_error"].item()
     text = (
         f"([docs/domains.md](docs/domains.md)) {display_name(SHOWN[0])}'s mean error on HumanEval is "
-        f"{_percent(domain)}. Leaving out the others removes more than half "
-        f"of the error of {len(most)} of the {len(SHOWN)} models above ({', '.join(map(display_name, most))}), and "
-        f"{_percent(min(removed.values()), digits=0)} of {display_name(min(removed, key=removed.__getitem__))}'s. Of "
-        f"the {everyone['undetected']} (model, task) pairs of 16 models whose error disagreement misses, on "
-        f"{everyone['on_tasks']} tasks, {outside} err only on inputs that the task does not allow, {fault} have a "
-        f"faulty reference or description, {real} are left as errors of the programs ({everyone[shares[3]]} pairs, "
-        f"{everyone['unread']} of them on tasks that nobody has read); of {display_name(SHOWN[0])}'s "
-        f"{sonnet['undetected']} that is {', '.join(str(sonnet[name]) for name in (shares[0], *shares[2:]))}. "
-        f"Nor is every disagreement an error: on {' and '.join(in_vain)}, no program errs where the task allows the "
-        "input. "
+        f"{_percent(domain)}. Counting only these inputs, the error falls by more than half for {len(most)} of the "
+        f"{len(SHOWN)} models above ({', '.join(map(display_name, most))}), and by "
+        f"{_percent(min(removed.values()), digits=0)} for {display_name(min(removed, key=removed.__getitem__))}. In "
+        f"{everyone['undetected']} (model, task) pairs of 16 models, on {everyone['on_tasks']} tasks, there is error "
+        f"but no disagreement. Of these, {outside} err only on inputs that the task does not allow, {inside} disagree "
+        f"on other inputs that it allows, {fault} have a faulty reference or description, and {real} are errors of "
+        f"the programs ({everyone[shares[3]]} pairs, {unread}); for {display_name(SHOWN[0])} "
+        f"{', '.join(str(sonnet[name]) for name in shares)} of {sonnet['undetected']}. Nor is every disagreement an "
+        f"error: on {' and '.join(in_vain)} with one, no program is wrong on an input that the task allows. "
         "In brackets: 95 % intervals over tasks"
     )
     lines = textwrap.wrap(text, width=117, break_long_words=False, break_on_hyphens=False)

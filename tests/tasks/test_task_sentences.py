@@ -89,8 +89,8 @@ def test_shares_are_never_rounded_to_nothing_or_all() -> None:
 
 def test_a_disagreement_proves_an_error_inside_the_domain_only() -> None:
     inside, elsewhere = (" ".join(statements_of(TWO, is_inside=is_inside)) for is_inside in (True, False))
-    assert "on each of these at least one program is wrong" in inside
-    assert "at least one" not in elsewhere
+    assert "on each of these that has one answer, a program is wrong" in inside
+    assert "a program is wrong" not in elsewhere
     assert "The programs differ on 1 of 4 inputs. At least " in elsewhere
     assert "wrong (95% confidence, over the choice of inputs, given these programs; E >= I/2), if the task" in elsewhere
     assert "at least one of these programs is wrong" in verdict("disagreeing", "domain")
