@@ -29,6 +29,7 @@ from difftrust_core.generation.missing import (
 )
 from difftrust_core.generation.prices import Price, price_of
 from difftrust_core.generation.sampling import Budget, Sampling, run_in_thread
+from difftrust_core.store.checksums import room_for_list
 from difftrust_core.store.imports import add_candidates, by_benchmark
 from difftrust_core.store.mirror import Mirror
 from difftrust_core.store.replies import Record, ReplyFile
@@ -125,7 +126,7 @@ def generate(
     try:
         if _n_lacking(queues):
             check_queues(queues, tasks, api_base=options.api_base, max_usd=options.max_usd)
-            with ExitStack() as held:
+            with room_for_list(store.root), ExitStack() as held:
                 if Mirror.of(store.root):  # two machines may not add to the same replies
                     held.enter_context(store.writing())
                 for reply_file in [f for queue in queues if queue.wanted for f in queue.files.values()]:

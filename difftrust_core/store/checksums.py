@@ -10,13 +10,14 @@ one too many: names leave it before their files do. Settings, this list and each
 as text. Files without one, from before there were any, are read like others.
 """
 
+import contextlib
 import errno
 import hashlib
 import io
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,8 @@ BLANK: Final = {_KEY: _ZEROS}
 """Metadata of a file that is to be sealed."""
 _NO_ROOM: Final = 1 << 16
 """Bytes that are as good as none."""
+_NEW_NAMES: Final = 1 << 14
+"""Bytes that the list may grow by where the disk is full: names of 150 files."""
 _LONGEST_TAIL: Final = 4096
 """Bytes of a file's end within which the checksum lies: after it come the writer's name and a few numbers a column."""
 
@@ -112,6 +115,19 @@ def write_list(root: Path, names: Iterable[str]) -> None:
     path = root / LIST_FILE
     if not path.is_file() or path.read_bytes() != text.encode():
         write_whole(path, text)
+
+
+@contextlib.contextmanager
+def room_for_list(root: Path) -> Iterator[None]:
+    """Keep as much room as the list will take, where there is so much: a disk may be full afterwards."""
+    kept = root / ".room.tmp"
+    try:
+        with contextlib.suppress(OSError), kept.open("xb") as file:
+            size = (root / LIST_FILE).stat().st_size if (root / LIST_FILE).is_file() else 0
+            os.posix_fallocate(file.fileno(), 0, size + _NEW_NAMES)
+        yield
+    finally:
+        kept.unlink(missing_ok=True)
 
 
 def forget(root: Path, names: Iterable[str] | None = None) -> None:

@@ -29,7 +29,16 @@ from difftrust_core.base.parallel import Progress
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.base.task import MOST_NAME, Domain, Relation, Task, TaskTest
 from difftrust_core.exceptions import BadStore, DifftrustError, NoStore
-from difftrust_core.store.checksums import BLANK, LISTED, forget, read_list, seal, why_not_written, write_list
+from difftrust_core.store.checksums import (
+    BLANK,
+    LISTED,
+    forget,
+    read_list,
+    room_for_list,
+    seal,
+    why_not_written,
+    write_list,
+)
 from difftrust_core.store.mirror import Mirror
 from difftrust_core.store.schemas import (
     CHUNK_TABLES,
@@ -148,8 +157,9 @@ class Store:
             shutil.rmtree(self.root / SCRATCH, ignore_errors=True)
             self._is_held, self.mirror = True, mirror
             try:
-                yield
-            except BaseException:  # as of a full disk: what is written by then is listed, where there is room for it
+                with room_for_list(self.root):
+                    yield
+            except BaseException:  # as of a full disk: what is written by then is listed
                 with contextlib.suppress(OSError, DifftrustError):
                     self._list_files()
                 raise

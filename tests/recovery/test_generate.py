@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust_core.store.checksums import read_list
 from difftrust_core.store.store import Store
 from tests.recovery.world import Server as Commands
 from tests.recovery.world import may_mount
@@ -121,6 +122,7 @@ def test_a_full_disk_keeps_what_was_paid_and_says_so(tmp_path: Path, run: Comman
             assert (ended.status, "No space left on device" in ended.said) == (1, True), ended.said
             assert "Traceback" not in ended.said
             kept, asked = whole_lines(run.seen(disk / "store")).count(b"\n"), len(server.asked)
+            assert read_list(run.seen(disk / "store")) == Store(run.seen(disk / "store")).names() != set()
             assert 0 < kept <= asked <= kept + CONCURRENCY < N_SAMPLES
             run.mount("mount", "-o", "remount,size=64m", disk)
             run.start(*words(disk / "store", server))
