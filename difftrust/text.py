@@ -5,8 +5,9 @@ import difflib
 import re
 import shlex
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Final
 
 from difftrust_core.languages.python.syntax import parsed
@@ -37,6 +38,49 @@ def marked_difference(text: str, other: str) -> Marked:
     for tag, start, end, _, _ in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
         pieces.append(("".join(own[start:end]), tag != "equal"))
     return pieces
+
+
+def marked_program(code: str, other: str) -> Marked:
+    """Return a Python program in pieces, marked as ``marked_difference`` does; how a variable is called is no mark.
+
+    Each variable of ``other`` is taken for the one that stands most often in its places, and one alone for each.
+    """
+    own, others = _PIECE.findall(code), _PIECE.findall(other)
+    if max(len(own), len(others)) > MOST_PIECES:
+        return _between_ends(code, other)
+    mine, theirs = _variables(code, own), _variables(other, others)
+    blank = ["" if at in mine else piece for at, piece in enumerate(own)]
+    matcher = difflib.SequenceMatcher(
+        None, blank, ["" if at in theirs else piece for at, piece in enumerate(others)], autojunk=False
+    )
+    places = [(i + at, k + at) for i, k, size in matcher.get_matching_blocks() for at in range(size)]
+    met = Counter((others[k], own[i]) for i, k in places if k in theirs)
+    called: dict[str, str] = {}
+    for (name, here), _ in met.most_common():
+        if name not in called and here not in called.values():
+            called[name] = here
+    return marked_difference(code, "".join(called.get(p, p) if k in theirs else p for k, p in enumerate(others)))
+
+
+def _variables(code: str, pieces: list[str]) -> set[int]:
+    """Return which pieces of a program are its variables: names that it binds by assignment or as parameters."""
+    tree = parsed(code)
+    if tree is None:
+        return set()
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)]
+    bound = {_name(node) for node in nodes if isinstance(node, ast.arg) or not isinstance(node.ctx, ast.Load)}
+    lines = code.splitlines(keepends=True)
+    before = list(accumulate(map(len, lines), initial=0))
+    starts = {
+        before[node.lineno - 1] + len(lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="ignore"))
+        for node in nodes
+    }
+    places = zip(accumulate(map(len, pieces), initial=0), pieces, strict=False)
+    return {at for at, (place, piece) in enumerate(places) if place in starts and piece in bound}
+
+
+def _name(node: ast.Name | ast.arg) -> str:
+    return node.id if isinstance(node, ast.Name) else node.arg
 
 
 def _between_ends(text: str, other: str) -> Marked:

@@ -10,6 +10,7 @@ from difftrust.text import (
     aligned_lines,
     as_cell,
     marked_difference,
+    marked_program,
     printable,
     without_docstrings,
 )
@@ -39,6 +40,15 @@ def test_the_pieces_are_the_text(text: str, other: str) -> None:
     assert not any(marked for _, marked in marked_difference(text, text))
     assert any(marked for _, marked in pieces) == (text != other)
     assert all(piece or marked for piece, marked in pieces)
+
+
+def test_a_renamed_variable_is_no_difference_but_a_text_is() -> None:
+    first = 'def f(xs, k):\n    total = 0\n    for x in xs[:k]:\n        total += x\n    return total, "x"\n'
+    other = first.replace("xs", "ys").replace("total", "s").replace("for x", "for é").replace("+= x", "+= é")
+    assert not any(marked for _, marked in marked_program(first, other))
+    swapped = other.replace("ys[:k]", "ys[k:]").replace('"x"', '"é"')
+    assert [piece for piece, marked in marked_program(first, swapped) if marked and piece] == ["k", "x"]
+    assert "".join(piece for piece, _ in marked_program(first, swapped)) == first
 
 
 def test_lines_stand_beside_each_other_and_only_what_differs_in_like_lines_is_marked() -> None:

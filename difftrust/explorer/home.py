@@ -9,7 +9,7 @@ from difftrust.explorer.cube import INPUTS_IN_WORDS, readings
 from difftrust.tasks.details import WRONG, Described
 from difftrust.tasks.task_inputs import as_test, read_inputs
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
-from difftrust.text import cut, marked_difference, visible
+from difftrust.text import cut, marked_program, visible
 from difftrust_core.base.records import Coder, Validity
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.store.store import Store
@@ -70,7 +70,7 @@ def _programs(view: TaskView) -> list[tuple[str, list[tuple[str, bool]]]]:
     if set(known) <= {"reference"}:
         return []
     first = next(iter(known.values()))
-    return [(title, [piece for piece in marked_difference(code, first) if piece[0]]) for title, code in known.items()]
+    return [(title, [piece for piece in marked_program(code, first) if piece[0]]) for title, code in known.items()]
 
 
 def _safe(text: str) -> str:

@@ -10,7 +10,7 @@ from difftrust.tasks.details import DISAGREEING, WRONG
 from difftrust.tasks.task_inputs import ReadInput, read_inputs, spelled_answer, whose
 from difftrust.tasks.task_sentences import PLACES, count_of
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
-from difftrust.text import cut, marked_difference, visible
+from difftrust.text import cut, marked_program, visible
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.store.schemas import REMEDIES
 
@@ -143,7 +143,7 @@ def _codes(view: TaskView) -> tuple[tuple[str, tuple[tuple[str, bool], ...]], ..
         title = "reference"
         if number != REFERENCE_CLUSTER:
             title = f"cluster {number}, {count_of(view.clustering.clusters[number - 1].n_candidates)}"
-        pieces = tuple(piece for piece in marked_difference(code, first) if piece[0])
+        pieces = tuple(piece for piece in marked_program(code, first) if piece[0])
         made.append((title, pieces or ((code, False),)))
     return tuple(made)
 

@@ -1,24 +1,23 @@
-"""How long the dashboard takes: `make bench-dashboard` (STORE=DIR for another store than the shipped results).
+"""How long the explorer takes in its three homes: `make bench-dashboard` (STORE=DIR: another store in the dashboard).
 
-Wall time is from the key or click to the last change of the page, its charts drawn, by the clock of a real headless
-browser on this machine: the page shows the new words, nothing of it is stale, and then nothing changes for as long as
-QUIET. CPU times in that span and QUIET, which a busy machine stretches less, are the server's, with what it makes ahead
-of the next step, and the page's main thread's.
+By the clock of a real headless browser on this machine: from the event of a slider or a click to the numbers and dots
+that show it, with the layout they ask for. Then the four questions of Compare, by a script that clicks as a hand does.
 """
 
 import argparse
-import math
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+import difftrust as dt
+from difftrust.shipped import find_results
 from tests.support.dashboard_server import dashboard, launched
+from tests.support.lab import lab
 from tests.support.proc import cpu_seconds, peak_mb
 
 SESSIONS = 20
@@ -26,220 +25,174 @@ STILL = (
     "() => !document.querySelector('[data-testid=stStatusWidget]') && !document.querySelector('[data-stale=true]')"
     " && document.querySelector('h1')"
 )
-QUIET = 400
-"""Milliseconds without a change after which the page is taken for finished."""
-FINISHED = (
-    f"([words, quiet]) => window.changed && performance.now() - window.changed > quiet && ({STILL})()"
-    " && document.body.innerText.includes(words)"
-)
-# The time of the last change is taken when the frame that shows it has been made, not when the change was asked for.
-# A table is drawn on a canvas: drawing there is a change. What is inside a canvas's element nobody sees: it is a copy
-# of the table for screen readers, which follows up to 0.3 s after the drawing.
-WATCH = """
-window.began = window.changed = 0;
-for (const kind of ['keydown', 'pointerdown']) {
-  window.addEventListener(kind, () => { window.began = window.began || performance.now(); }, true);
-}
-const note = () => {
-  window.changed = performance.now();
-  requestAnimationFrame(() => setTimeout(() => { window.changed = performance.now(); }, 0));
-};
-const isSeen = change => {
-  const at = change.target.nodeType === Node.ELEMENT_NODE ? change.target : change.target.parentElement;
-  const canvas = at && at.closest('canvas');
-  return at && at.closest('[data-testid=stMain]') && (!canvas || (at === canvas && change.type === 'attributes'));
-};
-new MutationObserver(changes => {
-  if (window.began && changes.some(isSeen)) note();
-}).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-for (const name of ['clearRect', 'drawImage', 'fill', 'fillRect', 'fillText', 'stroke']) {
-  const draw = CanvasRenderingContext2D.prototype[name];
-  CanvasRenderingContext2D.prototype[name] = function (...words) {
-    if (window.began && this.canvas.isConnected && this.canvas.closest('[data-testid=stMain]')) note();
-    return draw.apply(this, words);
-  };
-}
-"""
-
-
-def page_seconds(session: CDPSession) -> float:
-    """Return the CPU time of a page's main thread since the session began: scripts, layout, charts."""
-    found = session.send("Performance.getMetrics")["metrics"]
-    return float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
-
-
-class Bench:
-    """One server, one page of a browser, and the times taken so far."""
-
-    def __init__(self, url: str, pid: int, page: Page):
-        self.url, self.pid, self.page = url, pid, page
-        self.taken: dict[str, list[tuple[float, float, float]]] = {}
-
-    def go(self, path: str, shows: str) -> None:
-        """Open a page, and wait until it says ``shows`` and stands still."""
-        self.page.goto(f"{self.url}/{path}")
-        self.page.wait_for_function("words => document.body.innerText.includes(words)", arg=shows, polling=10)
-        self.page.wait_for_function(STILL, polling=10)
-
-    def open(self, name: str) -> None:
-        """Open the first page and note how long that took."""
-        wall, cpu = time.perf_counter(), cpu_seconds(self.pid)
-        self.page.goto(self.url)
-        self.page.wait_for_selector(DRAWN)
-        self._note(name, time.perf_counter() - wall, cpu, math.nan)
-
-    def time(self, name: str, act: Callable[[], Any], shows: str) -> None:
-        """Act, wait until the page says ``shows`` and has changed for the last time, and note how long that took."""
-        self.page.evaluate("() => { window.began = window.changed = 0; }")
-        session = self.page.context.new_cdp_session(self.page)
-        session.send("Performance.enable", {"timeDomain": "threadTicks"})
-        cpu, own = cpu_seconds(self.pid), page_seconds(session)
-        act()
-        self.page.wait_for_function(FINISHED, arg=[shows, QUIET], polling=20)
-        own = page_seconds(session) - own
-        session.detach()  # a page that many sessions watch is slow
-        self._note(name, self.page.evaluate("() => window.changed - window.began") / 1000, cpu, own)
-
-    def press(self, name: str, key: str, shows: str, slider: str = "") -> None:
-        """Time a key, on a slider if one is named."""
-        if slider:
-            self.page.get_by_role("slider", name=slider).focus()
-        self.time(name, partial(self.page.keyboard.press, key), shows)
-
-    def choose(self, name: str, box: str, value: str, shows: str) -> None:
-        """Time the choice of a value."""
-        self.page.get_by_role("combobox", name=box).click()
-        self.time(name, self.page.get_by_role("option", name=value, exact=True).click, shows)
-
-    def _note(self, name: str, wall: float, cpu: float, own: float) -> None:
-        self.taken.setdefault(name, []).append((wall, cpu_seconds(self.pid) - cpu, own))
-
-    def report(self) -> None:
-        """Print a line an interaction, and one for all of them."""
-        titles = ("wall, median", "p95", "server CPU", "p95", "page CPU", "p95")
-        print(f"{'milliseconds':<34} {'times':>5}" + "".join(f"{title:>13}" for title in titles))
-        every = [taken for name, all_ in self.taken.items() for taken in all_ if not name.startswith("open")]
-        for name, taken in [*self.taken.items(), ("every interaction", every)]:
-            columns = [sorted(each[i] * 1000 for each in taken) for i in range(3)]
-            last = max(0, -(-len(taken) * 95 // 100) - 1)
-            numbers = [number for values in columns for number in (statistics.median(values), values[last])]
-            print(f"{name:<34} {len(taken):>5}" + "".join(f"{number:>13.0f}" for number in numbers))
-
-
-PROGRAMS = "Programs per task (m)"
 DRAWN = "[data-testid=explorer]:not([data-revision='0'])"
 """There once the explorer has drawn its numbers and dots."""
-EXPLORE = """
+MOVED = """
 ([name, rounds]) => (async () => {
   const deep = root => root.querySelector('[data-testid=explorer]')
     ?? [...root.querySelectorAll('*')].filter(e => e.shadowRoot).map(e => deep(e.shadowRoot)).find(Boolean);
-  const root = deep(document), taken = [];
-  const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)));
+  const root = deep(document), taken = [], slider = root.querySelector(`[data-testid=explorer-${name}]`);
+  const pane = root.querySelector('[data-testid=explorer-pane]');
   for (let i = 0; i < rounds; i++) {
-    const slider = root.querySelector(`[data-testid=explorer-${name}]`);
+    await new Promise(done => setTimeout(done, 500));
     const dots = [...root.querySelectorAll('[data-testid=explorer-dot]')].filter(dot => dot.style.display !== 'none');
-    await new Promise(done => setTimeout(done, 250));
-    const began = performance.now(), before = +root.dataset.revision;
+    const dot = dots[(7 * i) % dots.length], began = performance.now(), before = root.dataset.revision;
     if (slider) {
       slider.value = (+slider.value + 1) % (+slider.max + 1);
       slider.dispatchEvent(new Event('input'));
-    } else dots[(7 * i) % dots.length].dispatchEvent(new MouseEvent('click', { bubbles: true }));
-    while (+root.dataset.revision === before) await frame();
+      if (root.dataset.revision === before) throw new Error('the slider moved nothing');
+    } else {
+      dot.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+      if (pane.dataset.task !== dot.dataset.task || !pane.querySelector('[data-testid=explorer-input]'))
+        throw new Error('the pane shows no input');
+      while (name === 'programs' && !pane.querySelector('.codes pre')) await new Promise(done => setTimeout(done, 1));
+    }
     root.getBoundingClientRect();
     taken.push(performance.now() - began);
   }
   return taken;
 })()
 """
-"""Milliseconds from an input to the revision that shows it, layout included; from a click where no slider is named."""
+"""Milliseconds of a slider's moves, of clicks on dots to their inputs, or, by the name programs, to their programs."""
+SLIDERS = ("m", "n", "temperature")
+Step = Callable[[Page], object]
 
 
-def explore(bench: Bench, rounds: int) -> None:
-    """Move the explorer's sliders and pick its dots."""
-    for path in ("", "?benchmark=MBPP"):
-        bench.page.goto(f"{bench.url}/{path}")
-        bench.page.wait_for_selector(DRAWN)
-        bench.page.wait_for_timeout(1_000)
-        for name, words in (("m", "m"), ("n", "n"), ("temperature", "temperature"), ("pick", "click on a dot")):
-            cpu = cpu_seconds(bench.pid)
-            for wall in bench.page.evaluate(EXPLORE, [name, rounds]):
-                bench._note(f"explore {path[11:]}: {words}", wall / 1000, cpu, math.nan)
-                cpu = cpu_seconds(bench.pid)
+def choose(label: str, value: str) -> Step:
+    """Return the choice of a value."""
+    return lambda page: page.get_by_label(f"Compare with: {label}").select_option(value)
 
 
-def interact(bench: Bench, rounds: int) -> None:
-    """Do what users do, each thing ``rounds`` times."""
-    page = bench.page
-    explore(bench, 3 * rounds)
-    bench.go("overview", "95 % confidence intervals")
-    _move(bench, rounds, "overview: move m")
-    for i in range(rounds):
-        word = ("strict", "tolerant (0.1 %)")[i % 2]
-        page.get_by_role("button", name="More").click()
-        label = page.get_by_test_id("stPopoverBody").get_by_text(word, exact=True)
-        bench.time("overview: outcome comparison", label.click, f"comparison: {word}")
-        page.keyboard.press("Escape")
-    for i in range(rounds):
-        name = ("MBPP", "HumanEval")[i % 2]
-        bench.choose("overview: another benchmark", "Benchmark", name, f"· {name} ·")
-    bench.go("plan?model=gpt_4o", "Per 1,000 tasks")
-    for _ in range(rounds):
-        bench.press("plan: another wish", "ArrowLeft", "Per 1,000 tasks", slider="I want to find")
+def press_compare(page: Page) -> None:
+    """Click on Compare."""
+    page.get_by_test_id("explorer-compare").click()
 
 
-def _move(bench: Bench, rounds: int, name: str) -> None:
-    """Move m away from 10 and half the way back."""
-    half = -(-rounds // 2)
-    for i in range(rounds):
-        key, m = ("ArrowRight", 11 + i) if i < half else ("ArrowLeft", 9 + 2 * half - i)
-        bench.press(name, key, f"m = {m} programs", slider=PROGRAMS)
+def coolest(page: Page) -> None:
+    """Move the slider of temperature to its first stop."""
+    page.get_by_test_id("explorer-temperature").fill("0")
 
 
-def many_sessions(url: str, browser: Browser) -> tuple[int, float]:
-    """Open SESSIONS pages at once; return how many show an error, and how long all took."""
+QUESTIONS: dict[str, tuple[Sequence[Step], str]] = {
+    "Is A better than B on string tasks, and is that more than chance?": (
+        (press_compare, choose("model", "claude_sonnet_4")),
+        "tr:has(td:text-is('strings'))",
+    ),
+    "Which tasks does A get wrong and B right?": (
+        (press_compare, choose("model", "claude_sonnet_4")),
+        "summary:has-text('A wrong, B right')",
+    ),
+    "Which tasks changed between temperature 0.2 and 1?": (
+        (coolest, press_compare, choose("temperature", "1")),
+        "summary:has-text('A right, B wrong')",
+    ),
+    "What would m = 3 lose?": (
+        (press_compare, choose("programs", "3"), choose("temperature", "0.6")),
+        ".numbers > div:last-child",
+    ),
+}
+"""Question -> clicks from the first page, and where the answer stands."""
+
+
+@contextmanager
+def page_of(browser: Browser, url: str = "") -> Iterator[Page]:
+    """Open a page with nothing kept."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(300_000)
+    page = context.new_page()
+    if url:
+        page.goto(url)
+    yield page
+    context.close()
+
+
+def say(name: str, taken: Sequence[float]) -> None:
+    """Print the median and the 95th percentile of milliseconds."""
+    ordered = sorted(taken)
+    last = ordered[max(0, -(-len(ordered) * 95 // 100) - 1)]
+    print(f"{name:<44} {len(taken):>5} {statistics.median(taken):>10.0f} {last:>10.0f}", flush=True)
+
+
+def explore(name: str, page: Page, rounds: int, what: Sequence[str] = (*SLIDERS, "pick")) -> None:
+    """Move the sliders and pick dots of the explorer on a page."""
+    page.wait_for_selector(DRAWN)
+    page.wait_for_timeout(2_000)
+    for each in what:
+        say(f"{name}: {each}", page.evaluate(MOVED, [each, rounds]))
+
+
+def opening(browser: Browser, url: str, pid: int) -> None:
+    """Open the first page, cold and warm, in a browser that keeps nothing."""
+    for name in ("cold", "warm", "warm"):
+        with page_of(browser) as page:
+            began, cpu = time.perf_counter(), cpu_seconds(pid)
+            page.goto(url)
+            page.wait_for_selector(DRAWN)
+            seconds = time.perf_counter() - began
+            print(f"first paint, {name}: {seconds:.2f} s, of the server's time {cpu_seconds(pid) - cpu:.2f} s")
+
+
+def answer(page: Page, url: str) -> None:
+    """Answer the questions of Compare; print how many clicks and seconds each took, and what the page says."""
+    for question, (steps, place) in QUESTIONS.items():
+        page.goto(url)
+        page.wait_for_selector(DRAWN)
+        began = time.perf_counter()
+        for step in steps:
+            step(page)
+        shown = page.locator(f".difftrust-explorer {place}").first
+        shown.wait_for()
+        page.locator(".ends:text-matches('\\\\[')").first.wait_for()
+        seconds, words = time.perf_counter() - began, " ".join(shown.inner_text().split())
+        print(f"{question} {len(steps)} clicks, {seconds:.2f} s: {words}")
+
+
+def many_sessions(url: str, browser: Browser, pid: int) -> None:
+    """Open SESSIONS pages at once, and print what they cost."""
     paths = ("", "?task=HumanEval/1", "?benchmark=MBPP", "?benchmark=MBPP&m=7", "?with=gpt_4")
-    pages = [_page(browser) for _ in range(SESSIONS)]
-    began = time.perf_counter()
+    pages = [browser.new_context().new_page() for _ in range(SESSIONS)]
+    began, cpu, wrong = time.perf_counter(), cpu_seconds(pid), 0
     for i, page in enumerate(pages):
+        page.set_default_timeout(300_000)
         page.goto(f"{url}/{paths[i % len(paths)]}", wait_until="commit")
-    wrong = 0
     for page in pages:
         page.wait_for_selector("h1")
         page.wait_for_function(STILL)
         words = page.inner_text("body")
         wrong += "encountered an error" in words or "cannot be shown" in words
-    return wrong, time.perf_counter() - began
-
-
-def _page(browser: Browser, **told: Any) -> Page:
-    page = browser.new_context(**told).new_page()
-    page.set_default_timeout(120_000)
-    return page
+    print(f"{SESSIONS} sessions at once: {wrong} with an error, all there after {time.perf_counter() - began:.1f} s")
+    print(f"server memory at most {peak_mb(pid):.0f} MB, CPU {cpu_seconds(pid) - cpu:.1f} s for the sessions")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, default=None)
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=25)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        browser, log = launched(driver), Path(folder) / "log"
-        with dashboard(chosen.store, log) as (url, pid):
-            bench = Bench(url, pid, _page(browser))
-            for name in ("open: cold", "open: warm", "open: warm"):
-                bench.page = _page(browser)
-                bench.open(name)
-                bench.page.context.close()
-            bench.page = _page(browser, viewport={"width": 1280, "height": 1000})
-            bench.page.add_init_script(WATCH)
-            interact(bench, chosen.rounds)
-            bench.page.context.close()
-            wrong, seconds = many_sessions(url, browser)
-            bench.report()
-            print(f"{SESSIONS} sessions at once: {wrong} with an error, all there after {seconds:.1f} s")
-            print(f"server memory at most {peak_mb(pid):.0f} MB, CPU {cpu_seconds(pid):.0f} s in all")
-            print(f"log {'holds a' if 'Traceback' in log.read_text() else 'without a'} traceback")
+        place, browser, rounds = Path(folder), launched(driver), chosen.rounds
+        print(f"{'milliseconds':<44} {'times':>5} {'median':>10} {'p95':>10}")
+        with dashboard(chosen.store, place / "log") as (url, pid):
+            opening(browser, url, pid)
+            for benchmark in ("HumanEval", "MBPP"):
+                with page_of(browser, f"{url}?benchmark={benchmark}") as page:
+                    explore(f"dashboard, {benchmark}", page, rounds)
+            with page_of(browser, f"{url}?store=starter") as page:
+                explore("dashboard, starter tasks", page, rounds, ["programs"])
+            with page_of(browser) as page:
+                answer(page, f"{url}?inputs=domain")
+            many_sessions(url, browser, pid)
+            print(f"log {'holds a' if 'Traceback' in (place / 'log').read_text() else 'without a'} traceback")
+        for benchmark in ("HumanEval", "MBPP"):
+            report = place / f"{benchmark}.html"
+            dt.open(find_results()).report(benchmark=benchmark).save(report)
+            print(f"report of {benchmark}: {report.stat().st_size / 1e6:.1f} MB")
+            with page_of(browser, report.as_uri()) as page:
+                explore(f"report, {benchmark}", page, rounds)
+        with lab(place, "import difftrust as dt\n\ndt.open().explore()") as (url, run), page_of(browser, url) as page:
+            run(page)
+            explore("JupyterLab, HumanEval", page, rounds)
         browser.close()
 
 
