@@ -78,8 +78,10 @@ def draw() -> None:
     if tasks.is_empty():
         st.info("No model was executed on that many inputs; choose fewer above.")
         return
-    if absent := {model for models in chosen.held.models.values() for model in models} - set(chosen.models):
-        names = ", ".join(sorted(map(text.model_name, absent)))
+    everywhere = {model for models in chosen.held.models.values() for model in models}
+    absent = sorted(everywhere - set(chosen.models), key=text.model_name)
+    if absent:
+        names = ", ".join(map(text.model_name, absent))
         text.show_line(f"Not recorded at temperature {chosen.temperature:g}: {names}")
     table, sentences = _compare(chosen, chosen.blind)
     table = _without_reference(table) if chosen.blind else table
@@ -87,7 +89,7 @@ def draw() -> None:
     _show_numbers(headlines(table, with_reference=known))
     if known:
         _show_ranking(tasks, table, chosen)
-    _show_table(table)
+    _show_table(table, absent)
     for sentence in sentences:
         text.show_sentence(sentence)
     _show_intervals(table)
@@ -116,16 +118,18 @@ def _with_tests(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.
     return table.join(means, on="model", how="left", maintain_order="left")
 
 
-def _show_table(table: pl.DataFrame) -> None:
+def _show_table(table: pl.DataFrame, absent: list[str]) -> None:
+    """Write the models side by side, and below, greyed, those of which nothing is recorded at the temperature."""
     same = table["tasks"].n_unique() == 1
     names = [name for name in _COLUMNS if name in table.columns and table[name].null_count() < table.height]
     names = [name for name in names if name != "tasks" or not same]
-    shown = rewrite(table.select(names), ["model"], text.model_name)
+    models = pl.DataFrame({"model": absent}, schema={"model": pl.String})
+    shown = rewrite(pl.concat([table.select(names), models], how="diagonal"), ["model"], text.model_name)
     config = {name: _column(name, shown) for name in names}
     height = 38 + 35 * min(shown.height, 17)
     picked = pick_row(_spelled(shown, table), config, key="models", placeholder="unknown", height=height)
     if picked is not None:
-        navigation.go("explore", model=table["model"][picked])
+        navigation.go("explore", model=[*table["model"], *absent][picked])
     counted = f"All numbers are over the same {table['tasks'][0]:,} tasks. " if same else ""
     bounds = f" {LOWER_BOUND}." if table["cost_usd_is_lower_bound"].any() else ""
     text.show_small(f"{counted}Select a row to see its model's tasks, click a column header to sort.{bounds}")
@@ -142,9 +146,16 @@ def _spelled(shown: pl.DataFrame, table: pl.DataFrame) -> Any:
         said["cost_per_1000_tasks"] = list(
             map(in_dollars, table["cost_per_1000_tasks"], table["cost_usd_is_lower_bound"])
         )
+    absent = list(range(table.height, shown.height))
     for name, words in said.items():
-        for row, spelled in enumerate(words):
-            styler.format(lambda _, spelled=spelled: spelled, subset=([row], [name]), na_rep="unknown")
+        for row, spelled in enumerate([*words, *("not recorded" for _ in absent)]):
+            styler.format(
+                lambda _, spelled=spelled: spelled,
+                subset=([row], [name]),
+                na_rep=spelled if row in absent else "unknown",
+            )
+    if absent:
+        styler.set_properties(subset=(absent, shown.columns), color="gray")
     return styler
 
 

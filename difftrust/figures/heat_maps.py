@@ -19,7 +19,7 @@ _MANY: Final = 25
 """Inputs beyond which the lines between cells are hair-thin."""
 _CORRELATION_COLOURS: Final = ("#5AA9DC", "#FFFFFF", "#F0883E")
 """Of -1, 0 and 1: blue and orange so pale that black numbers can be read on them, contrast 8 and more."""
-_WIDE, _NARROW = 28, 19
+_WIDE, _NARROW = 33, 23
 """Pixels of a cell that holds -0.50, and of one that holds -.5."""
 
 
@@ -88,6 +88,6 @@ def draw_correlations(table: pl.DataFrame) -> Any:
     short = "replace(format(datum.r, '.1f'), '0.', '.')"
     spelled = f"width / {n} >= {_WIDE} ? format(datum.r, '.2f') : width / {n} >= {_NARROW} ? {short} : ''"
     numbers = base.transform_filter("isValid(datum.r)").mark_text(
-        fontSize=10, color="black", text=alt.ExprRef(spelled), tooltip=None
+        fontSize=12, color="black", text=alt.ExprRef(spelled), tooltip=None
     )
     return styled(alt.layer(cells, numbers).properties(width=34 * n, height=ROW * n))

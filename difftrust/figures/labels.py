@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-LABEL_SIZE: Final = 11
+LABEL_SIZE: Final = 12
 """Pixels of the letters of a name."""
 _HALF: Final = 6.5
 """Half the height of a name."""

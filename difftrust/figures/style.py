@@ -34,7 +34,7 @@ GREY: Final = "#767676"
 PALE: Final = "#EFEFEF"
 LETTERS: Final = "#444444"
 """Of axes, legends and titles: 9.7 : 1 on white; a dark page exchanges it."""
-FONT_SIZE: Final = 11
+FONT_SIZE: Final = 12
 WIDTH: Final = 860
 """Pixels that a title may be wide; with axes a chart then fits the page of a notebook."""
 _TITLE_SIZE: Final = 14
