@@ -82,7 +82,7 @@ def draw() -> None:
     absent = sorted(everywhere - set(chosen.models), key=text.model_name)
     if absent:
         names = ", ".join(map(text.model_name, absent))
-        text.show_line(f"Not recorded at temperature {chosen.temperature:g}: {names}")
+        text.show_line(f"Not recorded at temperature {chosen.temperature:g}, so not compared: {names}")
     table, sentences = _compare(chosen, chosen.blind)
     table = _without_reference(table) if chosen.blind else table
     known = not chosen.blind and not table["mean_error"].is_null().all()
