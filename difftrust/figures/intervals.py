@@ -65,7 +65,7 @@ def draw_auroc(table: pl.DataFrame) -> Any:
     """
     least = table.select(pl.min_horizontal(pl.col("auroc", "low")).min()).item()
     ends = (min(0.4, least or 0.4), 1.0)
-    title = "AUROC (bars: 95 % intervals over tasks; 0.5 is chance)"
+    title = "AUROC (bars: 95 % over tasks; 0.5 is chance)"
     x = axis(alt.X, "auroc", title=title, ends=ends, format=".1f", tickCount=6)
     names = table.sort("auroc", descending=True)["title"].to_list()
     y = alt.Y("title:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABELS))

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 LABEL_SIZE: Final = 12
 """Pixels of the letters of a name."""
-_HALF: Final = 6.5
+_HALF: Final = 7.5
 """Half the height of a name."""
 _DOT: Final = 5.5
 _CORNER: Final = 24
