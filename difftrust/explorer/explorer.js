@@ -83,8 +83,10 @@ export class Cube {
   weights(task, n) {
     const last = Math.min(this.stops.indexOf(n), task.weights.length - 1);
     for (let stop = task.sums.length; stop <= last; stop++) {
-      const found = Int32Array.from(task.weights[stop]);
-      task.sums[stop - 1]?.forEach((before, i) => (found[i] += before));
+      const before = task.sums[stop - 1] ?? [], more = task.weights[stop];
+      const found = new Int32Array(Math.max(before.length, more.length));
+      found.set(before);
+      more.forEach((count, i) => (found[i] += count));
       task.sums.push(found);
     }
     return task.sums[last];
