@@ -203,7 +203,7 @@ def test_every_signal_has_its_interval_best_first() -> None:
 def test_correlations_are_a_cell_each() -> None:
     table = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["x", "y", "x", "y"], "r": [1.0, -0.5, -0.5, None]})
     chart = draw_correlations(table)
-    assert [r["r"] for r in rows_of(chart)] == [1.0, -0.5, -0.5, None]
+    assert [r["value"] for r in rows_of(chart)] == [1.0, -0.5, -0.5, None]
     assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
 
 
