@@ -24,7 +24,7 @@ _WIDE, _NARROW = 28, 19
 """Pixels of a cell that holds -0.50, and of one that holds -.5."""
 
 
-def draw_heat_map(table: pl.DataFrame, *, height: int = 320) -> Any:
+def draw_heat_map(table: pl.DataFrame) -> Any:
     """Draw which outcome each candidate has on each kind of input: candidates down, inputs across.
 
     ``table``: one row a (cluster, kind of input): cluster, first and last (its candidates' places, a row each), place
@@ -66,7 +66,7 @@ def draw_heat_map(table: pl.DataFrame, *, height: int = 320) -> Any:
     )  # fmt: skip
     edges = shown.select("last").unique(maintain_order=True).filter(pl.col("last") < pl.col("last").max())
     lines = alt.Chart(edges).mark_rule(color=GREY, strokeWidth=0.8).encode(y=alt.Y("last:Q", scale=down))
-    return styled(alt.layer(cells, lines).properties(width=640, height=height))
+    return styled(alt.layer(cells, lines).properties(width=640, height=320))
 
 
 def draw_correlations(table: pl.DataFrame) -> Any:
@@ -111,7 +111,8 @@ def draw_model_pairs(table: pl.DataFrame, *, title: str) -> Any:
 def _cells(table: pl.DataFrame, names: list[str], title: str, scale: alt.Scale, told: list[alt.Tooltip]) -> Any:
     """Return a cell for each ``value`` of a and b, in the order of ``names``, with its number where it has room."""
     n = max(1, len(names))
-    order, labels = alt.Scale(domain=names), {"labelLimit": LABELS, "labelOverlap": False}
+    order = alt.Scale(domain=names)
+    labels: dict[str, Any] = {"labelLimit": LABELS, "labelOverlap": False}
     base = alt.Chart(table).encode(
         x=alt.X("b:N", scale=order, title=None, axis=alt.Axis(labelAngle=-90, **labels)),
         y=alt.Y("a:N", scale=order, title=None, axis=alt.Axis(**labels)),

@@ -211,7 +211,7 @@ def agreement_table(
     """
     chosen = signal_named(signal)
     thresholds = _scores_of(chosen)
-    own = {tuple(coder.values()): tasks for coder, *tasks in _coders(rows, signal_of("incoherence"))}
+    own = {tuple(coder.values()): (score, wrong) for coder, score, wrong in _coders(rows, signal_of("incoherence"))}
     made = []
     for coder, score, wrong in _coders(rows, chosen):
         half = _half(len(score), seed, coder)
