@@ -5,10 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from difftrust.research.other_models import NO_ANSWER, answer_rows
+from difftrust.research.candidates import candidates_of
+from difftrust_core.base.records import Coder
 from difftrust_core.datasets.audits import audit_frame
-from difftrust_core.estimates.pool import Pool
+from difftrust_core.estimates.pool import CompactTask, Pool
 
 SHARED_BY = 0.75
 """Of the models, so many share one modal behaviour: 12 of 16."""
@@ -27,17 +29,16 @@ SCHEMA = {
 def modal_behaviours(pool: Pool, *, temperature: float, m: int | None, n: int) -> pl.DataFrame:
     """Return a row for each task with a reference: what most models do there, most of the time.
 
-    A model's modal behaviour on a task is its answer (``answer_rows``) by its first m candidates, on the first n
-    inputs. ``n_models`` have candidates of the task that load, ``n_sharing`` of them the most frequent modal
-    behaviour, which differs from the reference on the share ``unlike_reference`` of the inputs, first on
+    A model's modal behaviour on a task is the one that most of its first m candidates have on the first n inputs (of
+    equals the first row in ``classes``). ``n_models`` have candidates of the task, ``n_sharing`` of them the most
+    frequent modal behaviour, which differs from the reference on the share ``unlike_reference`` of the inputs, first on
     ``input_index`` (null: nowhere).
     """
-    inputs = np.full(pool.flat.n_tasks, n)
     coders = [coder for coder in sorted(pool.members) if coder[1] == temperature]
-    modal = np.array([answer_rows(pool, coder, m=m, inputs=inputs) for coder in coders])
+    modal = [_modal_rows(pool, coder, m, n) for coder in coders]
     rows = []
-    for task, start, of_task in zip(pool.tasks, pool.flat.first_row.tolist(), modal.T.tolist(), strict=True):
-        found = [row - start for row in of_task if row != NO_ANSWER]
+    for task in pool.tasks:
+        found = [of_coder[task.task_id] for of_coder in modal if task.task_id in of_coder]
         if task.reference is None or len(found) < FEWEST:
             continue
         row, n_sharing = min(Counter(found).items(), key=lambda item: (-item[1], item[0]))
@@ -59,6 +60,23 @@ def suspects(pool: Pool, *, temperature: float, m: int | None, n: int) -> pl.Dat
     kept = found.filter(enough & (pl.col("unlike_reference") > 0))
     kept = kept.sort("unlike_reference", descending=True, maintain_order=True)
     return kept.join(audits, on=["benchmark", "task_id"], how="left", maintain_order="left")
+
+
+def _modal_rows(pool: Pool, coder: Coder, m: int | None, n: int) -> dict[str, int]:
+    """Return task id -> the row of the behaviour that most of a coder's candidates have."""
+    found = {}
+    for one in candidates_of(pool, coder, m=m):
+        rows, counts = np.unique(_alike(one.task, pool.equality, n)[one.rows], return_counts=True)
+        found[one.task.task_id] = int(rows[counts.argmax()])
+    return found
+
+
+def _alike(task: CompactTask, equality: str, n: int) -> NDArray[np.int64]:
+    """Return, for each row of a task, the first row that does the same on the first n inputs."""
+    seen = np.unique(task.pattern_of_input[:n])
+    keys: dict[bytes, int] = {}
+    labels = np.ascontiguousarray(task.labels[equality][:, seen])
+    return np.array([keys.setdefault(row.tobytes(), i) for i, row in enumerate(labels)], dtype=np.int64)
 
 
 def count_findings(frame: pl.DataFrame) -> Sequence[str]:
