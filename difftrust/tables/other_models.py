@@ -66,7 +66,8 @@ def make_correlated(request: TableRequest) -> Table:
     pools = request.shown_pools()
     pairs = request.counted(pl.concat(model_pairs(pool, sorted(pool.members), m=m, n=n) for pool in pools.values()))
     pairs = pairs.with_columns(error_r=pl.corr("error", "other_error").over(_PAIR))
-    family, other = (pl.col(name).map_elements(family_of, return_dtype=pl.String) for name in ("model", "other"))
+    families = {model: family_of(model) for model in pairs["model"].unique()}
+    family, other = (pl.col(name).replace_strict(families, return_dtype=pl.String) for name in ("model", "other"))
     apart = pairs.filter(pl.col("model") != pl.col("other")).with_columns(
         model=pl.lit(ALL), other=pl.when(family == other).then(pl.lit(SAME_FAMILY)).otherwise(pl.lit(OTHER_FAMILIES))
     )
