@@ -148,9 +148,11 @@ class Study:
         "undetected": what the errors are that incoherence misses; "alarms": how many disagreements are an error inside
         the domain; "suspects": tasks on which most models contradict the reference; "draws": how inputs were drawn;
         "audits": how far two readers of the references agree; "agreement": risk and coverage where the programs agree,
-        and a threshold of ``signal`` (incoherence, largest_share or n_clusters) with risk at most ``alpha`` with
-        probability 1 - ``delta``; "guarantee": how often that bound is kept; "policies": what ways of buying programs
-        find, raise in vain and cost; "tests": pass@1 by the tasks' tests beside error and incoherence on other inputs.
+        and a threshold of ``signal`` (incoherence, largest_share, n_clusters or dissent) with risk at most ``alpha``
+        with probability 1 - ``delta``; "guarantee": how often that bound is kept; "dissent", "difficulty": what
+        agreement is worth by how many other models dissent or err; "correlated": how alike two models err; "policies":
+        what ways of buying programs find, raise in vain and cost; "tests": pass@1 by the tasks' tests beside error and
+        incoherence on other inputs.
         ``published`` puts the published value beside each; ``intervals`` adds 95 % intervals over tasks (bootstrap);
         ``model`` is whose Table 3 or policies, and the only one of another; ``drop_timeouts`` leaves out (model, task)
         pairs with a timeout, as published. Raises WrongUsage for another.
@@ -193,9 +195,10 @@ class Study:
         """Return a figure by its name: one of the paper or one of this project.
 
         1, 2, 3; "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions" (pass@1 by the number of
-        answers of a user) or "policies". ``model`` (one, or several) is whose Figure 2, 3, ablation, risk-coverage,
-        questions or policies; ``vary`` is what the ablation varies: "m", "n" or "temperature"; ``panels``: a panel of
-        Figure 3 for each "benchmark" or each "model". Raises WrongUsage for another name.
+        answers of a user), "policies" or "correlated" (how alike two models err). ``model`` (one, or several) is whose
+        Figure 2, 3, ablation, risk-coverage, questions or policies; ``vary`` is what the ablation varies: "m", "n" or
+        "temperature"; ``panels``: a panel of Figure 3 for each "benchmark" or each "model". Raises WrongUsage for
+        another name.
 
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
         150

@@ -34,7 +34,7 @@ commands = typer.Typer()
 
 _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
 _OWN = "selection, questions, rankings, readings, undetected, alarms, suspects, draws, audits"
-_OWN += ", agreement, guarantee, policies, tests"
+_OWN += ", agreement, guarantee, dissent, difficulty, correlated, policies, tests"
 
 
 @commands.command(epilog="Example: difftrust table 4 --store DIR --published --format markdown")
@@ -73,7 +73,7 @@ def table(
     seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,
     load: LoadOption = Load.TRIMMED,
     signal: Annotated[
-        str, typer.Option(help="agreement: answer by incoherence, largest_share or n_clusters.")
+        str, typer.Option(help="agreement: answer by incoherence, largest_share, n_clusters or dissent.")
     ] = "incoherence",
     alpha: Annotated[float, typer.Option(help="agreement: the share of wrong answers is to be at most this ...")] = 0.1,
     delta: Annotated[float, typer.Option(help="... with probability 1 - this.")] = 0.05,

@@ -6,7 +6,8 @@ import altair as alt
 import polars as pl
 
 from difftrust.figures.intervals import LABELS, ROW
-from difftrust.figures.style import COLOURS, GREY, legend, styled, tips
+from difftrust.figures.style import COLOURS, GREY, SHARE, legend, panels, styled, tips
+from difftrust.tables.names import display_name, family_of
 
 RANKS: Final = ("most common", "2nd", "3rd", "4th", "5th", "6th", "rarer")
 """What the colour of a cell says: how common its outcome is among the outcomes on that input."""
@@ -23,7 +24,7 @@ _WIDE, _NARROW = 33, 23
 """Pixels of a cell that holds -0.50, and of one that holds -.5."""
 
 
-def draw_heat_map(table: pl.DataFrame, *, height: int = 320) -> Any:
+def draw_heat_map(table: pl.DataFrame) -> Any:
     """Draw which outcome each candidate has on each kind of input: candidates down, inputs across.
 
     ``table``: one row a (cluster, kind of input): cluster, first and last (its candidates' places, a row each), place
@@ -65,7 +66,7 @@ def draw_heat_map(table: pl.DataFrame, *, height: int = 320) -> Any:
     )  # fmt: skip
     edges = shown.select("last").unique(maintain_order=True).filter(pl.col("last") < pl.col("last").max())
     lines = alt.Chart(edges).mark_rule(color=GREY, strokeWidth=0.8).encode(y=alt.Y("last:Q", scale=down))
-    return styled(alt.layer(cells, lines).properties(width=640, height=height))
+    return styled(alt.layer(cells, lines).properties(width=640, height=320))
 
 
 def draw_correlations(table: pl.DataFrame) -> Any:
@@ -74,20 +75,53 @@ def draw_correlations(table: pl.DataFrame) -> Any:
     A cell says r in as many digits as it has room for.
     """
     names = table["a"].unique(maintain_order=True).to_list()
+    scale = alt.Scale(domain=[-1, 0, 1], range=list(_CORRELATION_COLOURS), interpolate="rgb")
+    told = tips("a: signal", "b: other signal", value=("r", ".3f"))
+    drawn = _cells(table.rename({"r": "value"}), names, "Pearson's r", scale, told)
+    return styled(drawn.properties(width=34 * len(names), height=ROW * len(names)))
+
+
+def draw_model_pairs(table: pl.DataFrame, *, title: str) -> Any:
+    """Draw a value between 0 and 1 of every two models, the deeper the more: a panel a benchmark.
+
+    ``table``: benchmark, a, b (ids of models, each pair both ways), value. Models of one family stand together, lines
+    between the families.
+    """
+    models = sorted(table["a"].unique().to_list(), key=lambda model: (family_of(model), display_name(model)))
+    names = [display_name(model) for model in models]
+    shown = table.with_columns(pl.col("a", "b").replace_strict(dict(zip(models, names, strict=True))))
+    firsts = [one for one, before in zip(models[1:], models, strict=False) if family_of(one) != family_of(before)]
+    edges = alt.Chart(pl.DataFrame({"edge": [display_name(model) for model in firsts]}, schema={"edge": pl.String}))
+    scale = alt.Scale(domain=[0, 1], range=list(_CORRELATION_COLOURS[1:]), interpolate="rgb")
+
+    def draw(rows: pl.DataFrame) -> Any:
+        told = tips("a: model", "b: other model", value=(title, SHARE))
+        lines = [
+            edges.mark_rule(color=GREY).encode(
+                **{side: channel("edge:N", scale=alt.Scale(domain=names), bandPosition=0)}
+            )
+            for side, channel in (("x", alt.X), ("y", alt.Y))
+        ]
+        return alt.layer(_cells(rows, names, title, scale, told), *lines)
+
+    size = len(names)
+    return panels(shown, "benchmark", draw, width=34 * size, height=ROW * size, columns=1)
+
+
+def _cells(table: pl.DataFrame, names: list[str], title: str, scale: alt.Scale, told: list[alt.Tooltip]) -> Any:
+    """Return a cell for each ``value`` of a and b, in the order of ``names``, with its number where it has room."""
     n = max(1, len(names))
+    order = alt.Scale(domain=names)
     labels: dict[str, Any] = {"labelLimit": LABELS, "labelOverlap": False}
     base = alt.Chart(table).encode(
-        x=alt.X("b:N", sort=names, title=None, axis=alt.Axis(labelAngle=-90, **labels)),
-        y=alt.Y("a:N", sort=names, title=None, axis=alt.Axis(**labels)),
+        x=alt.X("b:N", scale=order, title=None, axis=alt.Axis(labelAngle=-90, **labels)),
+        y=alt.Y("a:N", scale=order, title=None, axis=alt.Axis(**labels)),
     )
-    scale = alt.Scale(domain=[-1, 0, 1], range=list(_CORRELATION_COLOURS), interpolate="rgb")
-    shown = alt.Legend(title="Pearson's r", orient="top", gradientLength=140, tickCount=3)
-    cells = base.mark_rect().encode(
-        color=alt.Color("r:Q", scale=scale, legend=shown), tooltip=tips("a: signal", "b: other signal", r=".3f")
-    )
-    short = "replace(format(datum.r, '.1f'), '0.', '.')"
-    spelled = f"width / {n} >= {_WIDE} ? format(datum.r, '.2f') : width / {n} >= {_NARROW} ? {short} : ''"
-    numbers = base.transform_filter("isValid(datum.r)").mark_text(
+    shown = alt.Legend(title=title, orient="top", gradientLength=140, tickCount=3)
+    cells = base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=shown), tooltip=told)
+    short = "replace(format(datum.value, '.1f'), '0.', '.')"
+    spelled = f"width / {n} >= {_WIDE} ? format(datum.value, '.2f') : width / {n} >= {_NARROW} ? {short} : ''"
+    numbers = base.transform_filter("isValid(datum.value)").mark_text(
         fontSize=12, color="black", text=alt.ExprRef(spelled), tooltip=None
     )
-    return styled(alt.layer(cells, numbers).properties(width=34 * n, height=ROW * n))
+    return alt.layer(cells, numbers)

@@ -50,7 +50,6 @@ def place_labels(
     names: Sequence[str],
     size: tuple[float, float],
     *,
-    spots: Sequence[Spot] = SPOTS,
     corner: float = 0.0,
 ) -> list[Label | None]:
     """Return where the name of each point stands in a chart of this (width, height), None where there is no room.
@@ -64,7 +63,7 @@ def place_labels(
     found: list[Label | None] = []
     for (x, y), name in zip(points, names, strict=True):
         width_of_name = text_width(name)
-        for side, gap, dy in spots:
+        for side, gap, dy in SPOTS:
             dx, middle = side * gap, y * height + dy
             left = dx - width_of_name * (1 - side) / 2
             box = _Box(x, left, left + width_of_name, middle - _HALF, middle + _HALF)

@@ -9,6 +9,7 @@ import polars as pl
 from difftrust.figures.ablations import draw_ablation
 from difftrust.figures.curves import draw_mixtures, draw_policies, draw_questions, draw_risk_coverage
 from difftrust.figures.error_incoherence import draw_error_incoherence
+from difftrust.figures.heat_maps import draw_model_pairs
 from difftrust.figures.intervals import draw_readings
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.style import WIDTH, sizes_of, stacked, titled_figure
@@ -25,6 +26,8 @@ from difftrust.tables.names import display_name
 from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.policies import make_policies
 from difftrust.tables.questions import PUBLISHED, curves_of_answers, gains_said, user_answers
+from difftrust.tables.readings import ALL
+from difftrust.tables.registry import make_table
 from difftrust.tables.render import in_brackets
 from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import References, Validity
@@ -356,6 +359,23 @@ def _questions(request: FigureRequest) -> Figure:
     )
 
 
+def _correlated(request: FigureRequest) -> Figure:
+    """Return how alike two models err, a cell a pair."""
+    made = make_table("correlated", replace(request, only=request.models))
+    frame = made.frame if request.benchmark is None else _of_benchmark(made.frame, request.benchmark)
+    frame = _one_temperature(frame.filter(pl.col("model") != ALL))
+    pair = frame.select("benchmark", a="model", b="other", value="wrong_alike")
+    both = pl.concat([pair, pair.select("benchmark", a="b", b="a", value="value").filter(pl.col("a") != pl.col("b"))])
+    return titled_figure(
+        draw_model_pairs(both, title="both wrong in the same way"),
+        frame,
+        f"Wrong alike, by pair of models: {setting_of(frame, request)}",
+        "Of the pairs of programs that are both wrong, the share that behave alike on all inputs; on the diagonal two "
+        "programs of one model. Lines part the families of models.",
+        notes=made.notes,
+    )
+
+
 FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "1": _figure_1,
     "2": _figure_2,
@@ -367,4 +387,5 @@ FIGURES: Final[dict[str, Callable[[FigureRequest], Figure]]] = {
     "risk-coverage": _risk_coverage,
     "questions": _questions,
     "policies": _policies,
+    "correlated": _correlated,
 }

@@ -48,6 +48,8 @@ class Market:
     evidence: Evidence
     m: int
     """Most programs of the checked model that are bought on a task."""
+    n: int
+    """Inputs on which programs are compared."""
     hot: float | None
     """A higher temperature at which the checked model was recorded too."""
     cheap: tuple[Coder, ...]
@@ -101,6 +103,7 @@ def open_market(
     return Market(
         evidence=evidence,
         m=m,
+        n=n,
         hot=max(hotter, default=None),
         cheap=tuple(cheap if by_price else _most_useful(evidence, priced, first_half))[:N_CHEAP],
         unpriced=tuple(unpriced if _has_price(pool, checked) else [model, *unpriced]),

@@ -1,6 +1,5 @@
 """What agreement is worth: answer only where programs agree enough, and count how often that is wrong."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,8 +12,7 @@ from scipy.special import bdtr, bdtrc
 
 from difftrust.research.candidates import CODER_SCHEMA, KEY
 from difftrust.research.signals import Signal, behaviour_signals, signal_of
-from difftrust_core.base.records import Kind
-from difftrust_core.estimates.pool import CompactTask, Ints, Pool
+from difftrust_core.estimates.pool import Ints, Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.estimates import checked_confidence
 from difftrust_core.metrics.intervals import clopper_pearson
@@ -161,6 +159,7 @@ THRESHOLDS: Final[dict[str, tuple[float, ...]]] = {
     "incoherence": (0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1),
     "largest_share": tuple(k / 10 for k in range(10, 0, -1)),
     "n_clusters": (*range(1, 11), 15, 20, 50),
+    "dissent": tuple(k / 10 for k in range(11)),
 }
 """The signals that can be answered by, and their thresholds, strict to loose: fixed, so that no task chooses them."""
 _SHOWN: Final = ("coverage", "risk", "risk_low", "risk_high")
@@ -170,34 +169,12 @@ _KEPT: Final = ("answering", "coverage", "risk", "broken", "held_out_above", "he
 def answers(pool: Pool, *, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
     """Return the signals of each coder and task at one temperature, and whether the answer is wrong.
 
-    Columns: KEY, m, n, incoherence, largest_share, n_clusters, null of a single candidate; wrong, null without a
-    reference. The first ``m`` candidates on the first ``n`` inputs, None: all.
+    Columns: KEY, m, n; those of THRESHOLDS, null of a single candidate; wrong and others_err, null without a reference.
+    The first ``m`` candidates on the first ``n`` inputs, None: all.
     """
-    found = behaviour_signals(pool, temperature=temperature, m=m, n=n).select(*KEY, "m", "n", *THRESHOLDS)
-    numbers = {task.task_id: i for i, task in enumerate(pool.tasks)}
-    wrong: list[bool | None] = []
-    for (model,), part in found.group_by("model", maintain_order=True):
-        own = pool.of((str(model), temperature)).first(m)
-        for task_id, n_inputs in part.select("task_id", "n").iter_rows():
-            index = numbers[task_id]
-            wrong.append(is_answer_wrong(pool.tasks[index], pool.equality, own.row[own.task == index], n_inputs))
+    found = behaviour_signals(pool, temperature=temperature, m=m, n=n)
     defined = pl.when(pl.col("m") > 1).then(pl.col(*THRESHOLDS))  # one candidate agrees with nobody
-    return found.with_columns(defined, pl.Series("wrong", wrong, dtype=pl.Boolean))
-
-
-def is_answer_wrong(task: CompactTask, equality: str, rows: Ints, n: int) -> bool | None:
-    """Return whether the answer of candidates with the behaviours ``rows``, in sampled order, is wrong; None: unknown.
-
-    On the first n inputs. A candidate that does not load is no answer; where none loads, that is wrong.
-    """
-    if task.reference is None:
-        return None
-    width = int(task.pattern_of_input[:n].max()) + 1  # patterns are numbered as they appear
-    labels = task.labels[equality][:, :width]
-    loading = rows[task.kinds[rows, 0] != Kind.LOAD_ERROR]
-    sizes = Counter(labels[row].tobytes() for row in loading.tolist())
-    answer = max(sizes, key=sizes.__getitem__, default=None)  # of equally large ones the first
-    return bool(answer != labels[task.reference].tobytes())
+    return found.select(*KEY, "m", "n", defined, "wrong", "others_err")
 
 
 def signal_named(column: str) -> Signal:
@@ -234,6 +211,7 @@ def agreement_table(
     """
     chosen = signal_named(signal)
     thresholds = _scores_of(chosen)
+    own = {tuple(coder.values()): (score, wrong) for coder, score, wrong in _coders(rows, signal_of("incoherence"))}
     made = []
     for coder, score, wrong in _coders(rows, chosen):
         half = _half(len(score), seed, coder)
@@ -242,7 +220,7 @@ def agreement_table(
             {
                 **coder,
                 "n_tasks": len(score),
-                **_shown("agree", score, wrong, thresholds[0]),
+                **_shown("agree", *own[tuple(coder.values())], 0),
                 "threshold": None if threshold is None else chosen.sign * threshold,
                 **_shown("held_out", score[~half], wrong[~half], threshold),
                 **_shown("transfer", *_elsewhere(rows, chosen, coder), threshold),

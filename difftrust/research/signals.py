@@ -11,6 +11,7 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from difftrust.research.candidates import KEY, KEY_SCHEMA
+from difftrust.research.other_models import with_other_models
 from difftrust_core.estimates.measures import TaskCount, ablation, count
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -146,6 +147,10 @@ SIGNALS: Final = (
         "share of the programs that are in the largest behaviour cluster",
     ),
     Signal(
+        "dissent", "dissent of other models", "behaviour", 1,
+        "share of the other models whose answer, the behaviour of most of their programs, is another",
+    ),
+    Signal(
         "jsd_structural", "JSD (structural)", "structure", -1,
         "how alike two programs' syntax trees are without names and values: 1 - Jensen-Shannon divergence", _ENTROPY,
     ),
@@ -191,6 +196,7 @@ _OF_CLUSTERS: Final = ("n_clusters", "cluster_entropy", "largest_share", "pass_a
 _BEHAVIOUR: Final[dict[str, Any]] = {
     **{"m": pl.UInt32, "n": pl.UInt32},
     **dict.fromkeys(("error", "incoherence", *_OF_CLUSTERS), pl.Float64),
+    **{"wrong": pl.Boolean, "dissent": pl.Float64, "others_err": pl.Float64},
 }
 _STABILITY: Final = tuple(s.column for s in SIGNALS if s.family != "behaviour")
 
@@ -239,20 +245,22 @@ def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int |
 
     Columns: KEY, m, n, error, incoherence; of the clusters of equal behaviour their number, entropy in bits and largest
     share. As a signal, a candidate that does not load agrees with no other: it is a cluster of its own. pass_at_1 and
-    pass_at_5, null without a reference.
+    pass_at_5, null without a reference. wrong, dissent and others_err: of ``with_other_models``.
     """
-    found = [pl.DataFrame(schema={**KEY_SCHEMA, **_BEHAVIOUR})]
+    schema = KEY_SCHEMA | _BEHAVIOUR
+    own = [name for name in schema if name not in ("wrong", "dissent", "others_err")]
+    found = [pl.DataFrame(schema={name: schema[name] for name in own})]
     for coder in sorted(pool.members):
         if coder[1] == temperature:
             measured = ablation(pool, [coder], m=m, n=n, subsets=False)
             counts = count(pool, [coder], m=[m], n=n)
             tallies = zip(counts.tallies.right.tolist(), counts.tallies.has_reference.tolist(), strict=True)
             told = [_of_clusters(task, *tally) for task, tally in zip(counts.tasks(), tallies, strict=True)]
-            schema = dict.fromkeys((*_OF_CLUSTERS, "apart"), pl.Float64)
-            made = measured.hstack(pl.DataFrame(told, schema=schema, orient="row"))
+            clusters = dict.fromkeys((*_OF_CLUSTERS, "apart"), pl.Float64)
+            made = measured.hstack(pl.DataFrame(told, schema=clusters, orient="row"))
             made = made.with_columns(incoherence=pl.col("incoherence") + pl.col("apart"))
-            found.append(made.select([pl.col(c).cast(kind) for c, kind in (KEY_SCHEMA | _BEHAVIOUR).items()]))
-    return pl.concat(found).fill_nan(None)
+            found.append(made.select(pl.col(name).cast(schema[name]) for name in own))
+    return with_other_models(pool, pl.concat(found).fill_nan(None), m=m).select(*schema)
 
 
 def cluster_entropy(sizes: Sequence[int]) -> float:

@@ -12,11 +12,14 @@ from difftrust_core.metrics.intervals import clopper_pearson
 
 
 def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
-    """Return the rows of ``selective.answers`` that the agreement tables and Figure risk-coverage show, with notes."""
+    """Return the rows of ``selective.answers`` that the agreement tables and Figure risk-coverage show, with notes.
+
+    The models that are not shown count as other models, where they have as many programs and inputs.
+    """
     from difftrust.research.selective import answers
 
     request, notes = settle(request)
-    store, pools = request.open(), request.shown_pools()
+    store, pools = request.open(), replace(request, only=()).shown_pools()
     if not pools:
         inputs = store.settings().validity
         raise NoStore(
@@ -28,6 +31,7 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         for temperature in sorted({temperature for _, temperature in pool.members})
     )
     rows = request.counted(rows)
+    rows = rows.filter(pl.col("model").is_in(request.only)) if request.only else rows
     if rows["wrong"].is_not_null().sum() == 0:
         raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
     numbers = range_of(rows.drop_nulls("incoherence")["m"])

@@ -22,6 +22,7 @@ _RATES: Final = ("detection", "false_alarms")
 POLICY_SCHEMA: Final[dict[str, Any]] = {
     "benchmark": pl.String,
     "model": pl.String,
+    **{"temperature": pl.Float64, "m": pl.Int64, "n": pl.Int64},
     "policy": pl.String,
     "models": pl.String,
     "programs": pl.Float64,
@@ -156,6 +157,9 @@ def policy_row(market: Market, one: Score, *, resamples: int, seed: int) -> dict
     row: dict[str, Any] = {
         "benchmark": market.evidence.benchmark,
         "model": market.evidence.checked[0],
+        "temperature": market.evidence.checked[1],
+        "m": market.m,
+        "n": market.n,
         "policy": label_of(policy),
         "models": "+".join(model for model, _ in policy.others) or None,
         "programs": rates.programs,

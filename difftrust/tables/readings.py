@@ -68,7 +68,7 @@ KINDS: Final = (
     "error of the programs",
 )
 """What becomes of an error that incoherence missed."""
-_ALL: Final = "all"
+ALL: Final = "all"
 """The model in the rows of all models together."""
 _PAIR: Final = ("benchmark", "model", "temperature", "task_id")
 
@@ -85,7 +85,7 @@ def make_undetected(request: TableRequest) -> Table:
     read = pairs.join(_audited(*Finding), on=["benchmark", "task_id"], how="left", maintain_order="left")
     unread = (pl.col("kind") == KINDS[3]) & read["audited_right"].is_null()
     counted = pairs.with_columns(undetected=True, unread=unread, **{name: pl.col("kind") == name for name in KINDS})
-    frame = _by_model(counted, ("undetected", *KINDS, "unread"), shares, published, request)
+    frame = by_model(counted, ("undetected", *KINDS, "unread"), shares, published, request)
     said = f"(coder, task) pairs with E > 0 and nothing detected as published: {n_missed}"
     notes = [f"{said}; with results in the domain: {pairs.height}", *_tasks_of_kinds(counted)]
     moved = pairs.filter(pl.col("in_domain") & (pl.col("error") == 0)).height
@@ -93,7 +93,7 @@ def make_undetected(request: TableRequest) -> Table:
         notes.append(
             f"E = 0 on the inputs drawn in the domain, yet a recorded input inside it shows the error: {moved}"
         )
-    return Table(frame, notes=(*notes, _OVER))
+    return Table(frame, notes=(*notes, OVER))
 
 
 def undetected_pairs(request: TableRequest) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -143,11 +143,11 @@ def make_alarms(request: TableRequest) -> Table:
     parts = []
     for number, (name, pairs) in enumerate(alarm_pairs(request).items()):
         counted = pairs.with_columns(alarms=pl.col("detected"), detected=pl.col("detected") & pl.col("erroneous"))
-        made = _by_model(counted, _COUNTED, _RATES, pairs, request)
+        made = by_model(counted, _COUNTED, _RATES, pairs, request)
         parts.append(made.with_columns(reading=pl.lit(name), number=pl.lit(number)))
-    frame = pl.concat(parts).sort("benchmark", pl.col("model") == _ALL, "model", "number").drop("number")
+    frame = pl.concat(parts).sort("benchmark", pl.col("model") == ALL, "model", "number").drop("number")
     first = ("benchmark", "model", "reading")
-    return Table(frame.select(*first, pl.exclude(first)), notes=(*_OF_ALARMS, _OVER))
+    return Table(frame.select(*first, pl.exclude(first)), notes=(*_OF_ALARMS, OVER))
 
 
 def alarm_pairs(request: TableRequest) -> dict[str, pl.DataFrame]:
@@ -185,7 +185,7 @@ _OF_ALARMS: Final = (
     "admits_both: the audit found that the description admits the reference's answer and another; counted apart",
     "recall: detection rate of the reading, by all pairs; all: (model, task) pairs of all models together",
 )
-_OVER: Final = (
+OVER: Final = (
     "in brackets: 95 % intervals over tasks (BCa), all pairs of one task drawn together; none where every resample "
     "gives the same"
 )
@@ -201,7 +201,7 @@ def _audited(*findings: Finding) -> pl.DataFrame:
     return kept.select("benchmark", "task_id", audited=pl.lit(value=True))
 
 
-def _by_model(
+def by_model(
     pairs: pl.DataFrame,
     counted: Sequence[str],
     shares: Mapping[str, tuple[str, str]],
@@ -212,7 +212,7 @@ def _by_model(
 
     ``judged``: rows of all tasks that the shares are resampled over; ``on_tasks``: those with the first of ``counted``.
     """
-    everyone = pairs.with_columns(model=pl.lit(_ALL))
+    everyone = pairs.with_columns(model=pl.lit(ALL))
     rows = []
     for (benchmark, model), own in pl.concat([pairs, everyone]).group_by("benchmark", "model"):
         tasks = judged.filter(benchmark=benchmark)["task_id"]
@@ -221,7 +221,7 @@ def _by_model(
         rows.append(row | shares_over_tasks(own, shares, tasks, request))
     schema = {"benchmark": pl.String, "model": pl.String, **dict.fromkeys((*counted, "on_tasks"), pl.Int64)}
     schema |= {f"{name}{end}": pl.Float64 for name in shares for end in ("", "_low", "_high")}
-    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort("benchmark", pl.col("model") == _ALL, "model")
+    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort("benchmark", pl.col("model") == ALL, "model")
 
 
 def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:
@@ -237,15 +237,18 @@ def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:
 
 def make_suspects(request: TableRequest) -> Table:
     """Return the suspects: tasks on which at least 3/4 of the models share one modal behaviour unlike the reference."""
+    t, m, n = require_one_setting(request, "suspects")
+    parts = [suspicion.suspects(pool, temperature=t, m=m, n=n) for pool in request.shown_pools().values()]
+    frame = request.counted(pl.concat(parts))
+    return Table(frame, notes=(f"m = {m}, n = {n}, temperature {t:g}", *suspicion.count_findings(frame)))
+
+
+def require_one_setting(request: TableRequest, what: str) -> tuple[float, int, int]:
+    """Return temperature, m and n of a settled request. Raises WrongUsage if one of them is not settled."""
     t = request.wanted_temperature
     if t is None or request.m is None or request.n is None:
-        raise WrongUsage("suspects are those of one temperature, one m and one n; take them from `make_table`")
-    pools = request.shown_pools()
-    parts = [suspicion.suspects(pool, temperature=t, m=request.m, n=request.n) for pool in pools.values()]
-    frame = request.counted(pl.concat(parts))
-    return Table(
-        frame, notes=(f"m = {request.m}, n = {request.n}, temperature {t:g}", *suspicion.count_findings(frame))
-    )
+        raise WrongUsage(f"{what} are those of one temperature, one m and one n; take them from `make_table`")
+    return t, request.m, request.n
 
 
 def make_draws(request: TableRequest) -> Table:

@@ -12,6 +12,7 @@ from difftrust.tables.agreement import make_agreement, make_guarantee
 from difftrust.tables.audits import make_audits
 from difftrust.tables.by_tests import make_tests
 from difftrust.tables.grid import PARTS
+from difftrust.tables.other_models import make_correlated, make_difficulty, make_dissent
 from difftrust.tables.paper_tables import make_table_2, make_table_3, make_table_4
 from difftrust.tables.policies import make_policies
 from difftrust.tables.questions import make_questions
@@ -92,6 +93,9 @@ TABLES: Final[dict[str, Maker]] = {
     "audits": make_audits,
     "agreement": _settled(make_agreement),
     "guarantee": _settled(make_guarantee),
+    "dissent": _settled(make_dissent),
+    "difficulty": _settled(make_difficulty),
+    "correlated": _settled(make_correlated),
     "policies": make_policies,
     "tests": _settled(make_tests, AS_STORED, READINGS["in the domain"]),
 }

@@ -113,7 +113,7 @@ def test_what_agreement_is_worth(capsys: Capture, store: Path) -> None:
     assert "None" not in out
     for option, said in (
         (("--model", "m2"), "the store has no model 'm2'; there are: m1"),
-        (("--signal", "length"), "one of incoherence, largest_share, n_clusters, got 'length'"),
+        (("--signal", "length"), "one of incoherence, largest_share, n_clusters, dissent, got 'length'"),
         (("--alpha", "0"), "alpha lies between 0 and 1, got 0.0"),
     ):
         status, _, err = run(capsys, "table", "agreement", "--store", store, *option)

@@ -11,8 +11,12 @@ STORES = {"paper": "results", "starter": "starter-results"}
 TABLES = (
     *("2", "3", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "alarms"),
     *("suspects", "draws", "audits", "agreement", "guarantee", "policies", "tests"),
+    *("dissent", "difficulty", "correlated"),
 )
-FIGURES = ("1", "2", "3", "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions", "policies")
+FIGURES = (
+    *("1", "2", "3", "ranking", "ablation", "mixtures", "readings", "risk-coverage", "questions", "policies"),
+    "correlated",
+)
 VARIANTS = {
     "published": ("--published",),
     "strict": ("--equality", "strict"),
@@ -28,8 +32,11 @@ VARIANTS = {
 SLOW_TABLES = (
     *("paper questions", "paper selection", "paper 2", "paper rankings", "paper readings", "paper guarantee"),
     *("paper suspects", "paper tests", "paper agreement", "paper 3", "paper undetected", "paper alarms"),
+    *("paper correlated", "paper dissent", "paper difficulty"),
 )
-SLOW_FIGURES = tuple(f"paper {name}" for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage"))
+SLOW_FIGURES = tuple(
+    f"paper {name}" for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage", "correlated")
+)
 MODELS = {"paper": "gpt_4o", "starter": "simulated/strong"}
 
 

@@ -8,11 +8,10 @@ import polars as pl
 import pytest
 
 from difftrust.figures import chart_file
-from difftrust.figures.ablations import draw_ablation
 from difftrust.figures.chart_file import chart_bytes, save_chart
 from difftrust.figures.curves import draw_mixtures
 from difftrust.figures.error_incoherence import draw_error_incoherence
-from difftrust.figures.heat_maps import draw_correlations
+from difftrust.figures.heat_maps import draw_correlations, draw_model_pairs
 from difftrust.figures.intervals import draw_auroc, draw_false_trust
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.workflow import draw_workflow
@@ -55,9 +54,6 @@ def test_charts_show_the_names_of_models() -> None:
     spec = draw_error_incoherence(points).to_dict()
     assert {row["model"] for row in rows_of(draw_error_incoherence(points)) if "model" in row} >= {"GPT-4o", "o1"}
     assert spec["layer"][-1]["encoding"]["color"]["scale"]["domain"] == ["GPT-4", "GPT-4o", "o1"]
-    mixed = pl.DataFrame({"coder": ["gpt_4+gpt_4o"], "m": [2], "detection_rate": [0.5]})
-    spec = draw_ablation(mixed, measures=["detection_rate"], series="coder").to_dict()
-    assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["GPT-4 + GPT-4o"]
 
 
 def layers_of(chart: Any, kind: str) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -116,21 +112,6 @@ def test_zeros_have_a_place_and_a_tick_of_their_own() -> None:
     assert points["4"]["at_y"] == 1.0
     assert "'0'" in str(chart.to_dict())
     assert [row["text"] for row in rows_of(chart) if "text" in row] == ["E = I / 2", "2 with both 0"]
-
-
-def test_on_the_linear_scale_zero_is_zero() -> None:
-    rows = rows_of(draw_error_incoherence(estimates(), scale="linear"))
-    assert [(r["at_x"], r["at_y"]) for r in rows if r.get("task_id") in ("1", "4")] == [(0, 0), (0, 1)]
-    assert [(r["at_x"], r["at_y"]) for r in rows if set(r) == {"at_x", "at_y"}] == [(0, 0), (1, 0.5)]
-
-
-def test_without_the_error_nothing_of_it_is_drawn() -> None:
-    chart = draw_error_incoherence(estimates(), with_error=False)
-    assert not any("error" in row for row in rows_of(chart))
-    assert "error" not in str(chart.to_dict()["concat"])
-    assert {row["task_id"] for row in rows_of(chart) if "task_id" in row} == {"1", "2", "3", "4", "5"}
-    (third,) = [row for row in rows_of(chart) if row.get("task_id") == "3"]
-    assert third["at_y"] == 4  # three tasks of HumanEval have less
 
 
 def test_the_workflow_has_a_box_a_stage_and_arrows_between_those_there() -> None:
@@ -203,8 +184,18 @@ def test_every_signal_has_its_interval_best_first() -> None:
 def test_correlations_are_a_cell_each() -> None:
     table = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["x", "y", "x", "y"], "r": [1.0, -0.5, -0.5, None]})
     chart = draw_correlations(table)
-    assert [r["r"] for r in rows_of(chart)] == [1.0, -0.5, -0.5, None]
+    assert [r["value"] for r in rows_of(chart)] == [1.0, -0.5, -0.5, None]
     assert b"\xe2\x88\x920.50" in chart_bytes(chart, ".svg")  # a minus sign
+
+
+def test_pairs_of_models_stand_by_family_and_families_apart() -> None:
+    models = ["gpt_4o", "gpt_o4_mini", "claude_opus_4"]
+    rows = [("MBPP", a, b, 0.5) for a in models for b in models]
+    chart = draw_model_pairs(pl.DataFrame(rows, schema=["benchmark", "a", "b", "value"], orient="row"), title="alike")
+    names = ["Claude Opus 4", "GPT-4o", "o4-mini"]
+    assert chart.to_dict()["layer"][0]["layer"][0]["encoding"]["x"]["scale"]["domain"] == names
+    assert [row["edge"] for row in rows_of(chart) if "edge" in row] == ["GPT-4o"]
+    assert chart_bytes(chart, ".svg").startswith(b"<svg")
 
 
 @pytest.mark.quick(6)

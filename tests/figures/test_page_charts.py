@@ -29,8 +29,8 @@ def test_a_cell_says_its_input_and_outcome_where_they_are_known() -> None:
 
 def test_a_band_is_drawn_where_there_is_an_interval_and_a_point_says_it() -> None:
     ends = {"mean_error_low": [0.1, None], "mean_error_high": [0.3, None]}
-    table = pl.DataFrame({"coder": ["gpt_4o"] * 2, "m": [2, 10], "mean_error": [0.2, 0.2], **ends})
-    layers = draw_ablation(table, series="coder", measures=["mean_error"]).to_dict()["layer"]
+    table = pl.DataFrame({"benchmark": ["MBPP"] * 2, "m": [2, 10], "mean_error": [0.2, 0.2], **ends})
+    layers = draw_ablation(table).to_dict()["layer"]
     (band,) = [layer for layer in layers if layer["mark"]["type"] == "area"]
     assert (band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]) == ("mean_error_low", "mean_error_high")
     told = [each.get("title") for layer in layers for each in layer["encoding"].get("tooltip", [])]

@@ -16,7 +16,7 @@ WANTED = {
     "quickstart", "table_2_effectiveness", "table_3_ablation", "table_4_all_models", "figure_1_rankings",
     "figure_2_workflow", "figure_3_error_vs_incoherence", "more_models_or_more_samples",
     "what_agreement_is_worth", "which_signal_finds_errors", "sce_table_2", "sce_figure_1_correlations",
-    "which_programs_to_buy", "errors_that_are_errors",
+    "which_programs_to_buy", "errors_that_are_errors", "what_other_models_tell",
 }  # fmt: skip
 
 

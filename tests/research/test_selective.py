@@ -14,12 +14,10 @@ from difftrust.research.selective import (
     answers,
     curve_table,
     guarantee_table,
-    is_answer_wrong,
 )
 from difftrust.shipped import find_results, in_published_set
-from difftrust_core.base.records import Kind
 from difftrust_core.estimates.measures import ablation
-from difftrust_core.estimates.pool import Pool, compress, load_pool
+from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 from difftrust_core.store.store import Store
@@ -46,16 +44,6 @@ def test_answers_are_those_of_the_largest_cluster_the_first_of_equally_large(dra
         assert row["incoherence"] == pytest.approx(np.mean(differ))
 
 
-def test_a_candidate_that_does_not_load_is_no_answer() -> None:
-    labels = np.array([[0, 0], [1, 1], [0, 1]], dtype=np.uint16)
-    kinds = np.zeros(labels.shape, dtype=np.uint8)
-    kinds[1] = Kind.LOAD_ERROR
-    task = compress("t", {"paper": labels, "strict": labels}, kinds, reach=np.full(3, 2), reference=0)
-    assert is_answer_wrong(task, "paper", np.array([1, 1, 0]), 2) is False
-    assert is_answer_wrong(task, "paper", np.array([1, 1, 2]), 2) is True
-    assert is_answer_wrong(task, "paper", np.array([1, 1]), 2) is True
-
-
 def made_rows(n_tasks: int = 400) -> pl.DataFrame:
     """Return tasks on half of which all agree, 2 % of these wrong, 30 % on benchmark ``hard``; the rest is wrong."""
     rows = []
@@ -63,15 +51,17 @@ def made_rows(n_tasks: int = 400) -> pl.DataFrame:
         for task in range(n_tasks):
             agree = task % 2 == 0
             wrong = (task // 2) % 100 < 100 * share if agree else True
-            signals = {"incoherence": 0.0, "largest_share": 1.0, "n_clusters": 1.0}
+            signals = {"incoherence": 0.0, "largest_share": 1.0, "n_clusters": 1.0, "dissent": 0.0}
             if not agree:
-                signals = {"incoherence": 0.15, "largest_share": 0.6, "n_clusters": 3.0}
+                signals = {"incoherence": 0.15, "largest_share": 0.6, "n_clusters": 3.0, "dissent": 0.25}
             rows.append({"benchmark": benchmark, "task_id": f"t{task}", **signals, "wrong": wrong})
     made = pl.DataFrame(rows).with_columns(model=pl.lit("a"), temperature=0.6, m=10, n=1000)
     return made.select("benchmark", "task_id", "model", "temperature", "m", "n", *THRESHOLDS, "wrong")
 
 
-@pytest.mark.parametrize(("signal", "threshold"), [("incoherence", 0.1), ("largest_share", 0.7), ("n_clusters", 2.0)])
+@pytest.mark.parametrize(
+    ("signal", "threshold"), [("incoherence", 0.1), ("largest_share", 0.7), ("n_clusters", 2.0), ("dissent", 0.2)]
+)
 def test_a_bound_is_kept_where_it_was_calibrated_and_broken_elsewhere(signal: str, threshold: float) -> None:
     rows = made_rows()
     easy, hard = agreement_table(rows, signal=signal, alpha=0.1, delta=0.1).iter_rows(named=True)
@@ -93,7 +83,7 @@ def test_a_bound_is_kept_where_it_was_calibrated_and_broken_elsewhere(signal: st
 def test_curves_start_where_all_agree_and_end_with_every_task() -> None:
     found = curve_table(made_rows(), signal="largest_share").filter(benchmark="easy")
     assert found.select("threshold", "coverage", "risk").rows() == [(1.0, 0.5, 0.02), (0.6, 1.0, 0.51)]
-    with pytest.raises(WrongUsage, match="one of incoherence, largest_share, n_clusters, got 'length'"):
+    with pytest.raises(WrongUsage, match="one of incoherence, largest_share, n_clusters, dissent, got 'length'"):
         curve_table(made_rows(), signal="length")
 
 

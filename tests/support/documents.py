@@ -118,11 +118,11 @@ def _removed(rows: pl.DataFrame) -> float:
     return float(1 - domain / published)
 
 
-def _with_ends(row: dict[str, Any], name: str) -> str:
+def _with_ends(row: dict[str, Any], name: str, *, digits: int = 0) -> str:
     if row[f"{name}_low"] is None:  # every resample gives the same
-        return _percent(row[name], digits=0)
+        return _percent(row[name], digits=digits)
     share, low, high = (100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    return f"{share:.0f} % [{low:.0f}, {high:.0f}]"
+    return f"{share:.{digits}f} % [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def selection_means() -> str:
@@ -273,6 +273,39 @@ def _code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
+def by_others(name: str) -> str:
+    """Return how often answers are wrong by what other models do, all models together."""
+    frame = _study("domain").table(name).frame.filter(model="all")
+    rows = [
+        [row["benchmark"], row["own"], row["others"], f"{row['tasks']:,}", _with_ends(row, "risk", digits=1)]
+        for row in frame.iter_rows(named=True)
+    ]
+    head = ["benchmark", "own programs", f"other models that {'dissent' if name == 'dissent' else 'err'}"]
+    return _table([*head, "answers", "wrong"], rows, texts=3)
+
+
+def correlated() -> str:
+    """Return how alike models err, over all pairs of models, and two pairs in words."""
+    whole = _study("domain").table("correlated").frame
+    frame = whole.filter(model="all")
+    rows = [
+        [
+            *(row["benchmark"], row["other"], _percent(row["incoherence"]), _percent(row["both_wrong"])),
+            *(_with_ends(row, "wrong_alike"), f"{row['error_r']:.2f}"),
+        ]
+        for row in frame.iter_rows(named=True)
+    ]
+    head = ["benchmark", "pairs of models", "incoherence between them", "both wrong", "of these wrong alike", "r"]
+    alike = {
+        pair: whole.filter(benchmark="HumanEval", model=pair[0], other=pair[1])["wrong_alike"].item()
+        for pair in (("claude_opus_4", "gpt_o4_mini"), ("gpt_4", "gpt_4o"))
+    }
+    said = " and ".join(
+        f"{_percent(v, digits=0)} of {' and '.join(map(display_name, pair))}" for pair, v in alike.items()
+    )
+    return f"{_table(head, rows, texts=2)}\nOf two wrong programs on HumanEval behave alike: {said}.\n"
+
+
 _M = (5, 10, 50)
 _KINDS = {
     "22 kinds": "all simulated kinds together",
@@ -367,6 +400,14 @@ PARTS = (
     Part(document="docs/audits.md", begin="| benchmark | finding", end="\n## What the und", make=audits_agreement),
     Part(document="docs/audits.md", begin="| benchmark | model", end="\n## Twenty", make=audits_split),
     Part(document="docs/audits.md", begin="### ", end="## Correct", heading="## Twenty", make=audits_drawn),
+    *(
+        Part(document="docs/other_models.md", begin="| benchmark |", end=end, heading=heading, make=make)
+        for heading, end, make in (
+            ("## Dissent", "\n## Diff", partial(by_others, "dissent")),
+            ("## Difficulty", "\n## Corr", partial(by_others, "difficulty")),
+            ("## Correlated errors", "Models of one", correlated),
+        )
+    ),
     Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
 )
 
