@@ -754,7 +754,7 @@ class Explorer {
     ground.replaceChildren(draw("rect", { class: "paper", x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top }));
     const line = Array.from({ length: 61 }, (_, i) => isLog ? LEAST ** (1 - i / 60) : i / 60);
     if (this.b) {
-      ground.append(draw("path", { class: "diagonal", d: `M${this.x(0)},${this.y(0)}L${this.x(1)},${this.y(1)}` }));
+      ground.append(draw("path", { class: "diagonal", d: `M${[0, LEAST, 1].map((v) => `${this.x(v)},${this.y(v)}`).join("L")}` }));
     } else {
       const bound = line.map((v) => `${this.x(v)},${this.y(v / 2)}`);
       ground.append(draw("path", { class: "impossible", d: `M${this.x(line[0])},${frame.bottom}L${bound.join("L")}L${this.x(1)},${frame.bottom}Z` }));
