@@ -12,6 +12,8 @@ from difftrust.text import as_cell
 from difftrust_core.base.records import Kind
 
 _STYLES = {"text": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+_AS_IT_IS = str.maketrans({"|": "\\|", "\\": "\\\\", "<": "&lt;", "&": "&amp;"})
+"""In Markdown: no cell ends early, no element begins; nor does a link or a picture."""
 _MAX_CELL = 200
 _BOUND = "_is_lower_bound"
 
@@ -124,4 +126,4 @@ def cell(value: Any, style: str) -> str:
     text = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
     if style == "latex":  # which knows no ≥ outside of formulas
         text = text.replace("≥", "at least")
-    return text.replace("|", "\\|") if style == "markdown" else text
+    return text.translate(_AS_IT_IS).replace("](", "]\\(") if style == "markdown" else text

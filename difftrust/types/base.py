@@ -7,11 +7,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from difftrust_core.languages.python.fuzz import below, rebuild
 
 _MANY_PARTS = 120
+_HIGHEST = 6
 _ALPHABETS = (
     "ab",
     "aAbB",
@@ -178,6 +180,16 @@ class Type:
     def inside(self) -> "Sequence[Type]":
         """Return the types that this one is made of."""
         return ()
+
+    @cached_property
+    def height(self) -> int:
+        """How many levels a value has at least, up to _HIGHEST: that of a type that names itself may have no end."""
+        return next((levels for levels in range(_HIGHEST) if self.ends_within(levels)), _HIGHEST)
+
+    def ends_within(self, levels: int) -> bool:
+        """Tell whether a value may end so many levels down."""
+        parts = () if getattr(self, "least", 1) == 0 else self.inside()
+        return not parts or (levels > 0 and all(part.ends_within(levels - 1) for part in parts))
 
 
 @dataclass(eq=False, kw_only=True)

@@ -79,7 +79,7 @@ class Either(Delegate):
         options = list(self.options[:1] if self.only_first else self.options)
         draws.generator.shuffle(options)
         if draws.is_late:  # what ends soon comes first
-            options.sort(key=lambda option: len(option.inside()) > 0)
+            options.sort(key=lambda option: (len(option.inside()) > 0, option.height))
         for option in options:
             try:
                 return option.draw(draws)
@@ -109,6 +109,9 @@ class Either(Delegate):
 
     def inside(self) -> Sequence[Type]:
         return self.options
+
+    def ends_within(self, levels: int) -> bool:
+        return any(option.ends_within(levels) for option in self.options)
 
 
 @dataclass(eq=False)
@@ -151,6 +154,9 @@ class Later(Delegate):
 
     def inside(self) -> Sequence[Type]:
         return self.found
+
+    def ends_within(self, levels: int) -> bool:
+        return any(kind.ends_within(levels) for kind in self.found)
 
 
 @dataclass(eq=False)

@@ -98,7 +98,7 @@ class Own(Type):
         made = [*self.heirs] if is_a_mere_base else [self, *self.heirs]
         draws.generator.shuffle(made)
         if draws.is_late:
-            made.sort(key=lambda one: sum(bool(f.required and f.type.inside()) for f in one.fields))
+            made.sort(key=lambda one: (one.height, sum(bool(f.required and f.type.inside()) for f in one.fields)))
         for one in made:
             try:
                 return one._drawn(draws) if one is self else one.draw(draws)
@@ -144,6 +144,14 @@ class Own(Type):
 
     def inside(self) -> Sequence[Type]:
         return [one.type for one in self.fields] + [kind for heir in self.heirs for kind in heir.inside()]
+
+    def ends_within(self, levels: int) -> bool:
+        parts = [one.type for one in self.fields if one.required and not one.variadic]
+        return (
+            not (self.abstract or parts)
+            or (levels > 0 and not self.abstract and all(part.ends_within(levels - 1) for part in parts))
+            or any(heir.ends_within(levels) for heir in self.heirs)
+        )
 
 
 @dataclass(eq=False)

@@ -78,7 +78,7 @@ def _rows_of(tree: str, parts: list[Matrix]) -> tuple[int, ...]:
 def _load_chunk(store: Store, partition: dict[str, object], task_id: str) -> Matrix:
     def read(table: str) -> pl.DataFrame:
         frame = store.read_task(table, partition, task_id)
-        if frame is None:
+        if frame is None or (table == "behaviours" and frame["outcome_ids"].null_count()):  # as another's file may
             missing = f"{table} of {task_id} from input {int(str(partition['start']))} on are missing"
             raise BadStore(f"{store.root}: {missing}; run `difftrust verify --store {store.root}`")
         return frame

@@ -245,9 +245,12 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     if missing:
         raise BadStore(f"{table} needs the columns {', '.join(schema)}; missing: {', '.join(missing)}")
     try:
-        return frame.select([pl.col(name).cast(kind) for name, kind in schema.items()]).fill_nan(None)
+        found = frame.select([pl.col(name).cast(kind) for name, kind in schema.items()]).fill_nan(None)
     except pl.exceptions.PolarsError as e:
         raise BadStore(f"{table} breaks its schema: {str(e).splitlines()[0]}") from None
+    if found.schema != schema:  # of a record, polars casts what is in it
+        raise BadStore(f"{table} breaks its schema: expected {schema}, found {frame.schema}")
+    return found
 
 
 def read_at_once(

@@ -69,6 +69,9 @@ def test_the_other_formats(capsys: Capture, store: Path) -> None:
     _, markdown, _ = run(capsys, "table", "4", "--store", store, "--format", "markdown")
     assert markdown.splitlines()[0].startswith("| benchmark")
     assert "0.3333" in markdown
+    query = "SELECT '![a](http://x.example) <img src=x> \\|&' AS hostile"
+    _, markdown, _ = run(capsys, "sql", query, "--store", store, "--format", "markdown")
+    assert "| ![a]\\(http://x.example) &lt;img src=x> \\\\\\|&amp; |" in markdown
     _, latex, _ = run(capsys, "table", "4", "--store", store, "--format", "latex")
     assert r"\toprule" in latex
     assert r"mean\_error" in latex

@@ -50,6 +50,19 @@ def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
         add_candidates(store, candidates("third", RIGHT), BENCHMARK, n_jobs=1)
 
 
+def test_records_and_nulls_in_a_file_of_somebody_else_are_refused_in_one_line(tmp_path: Path) -> None:
+    for table, column, odd in (
+        ("candidates", "sample_index", pl.struct(pl.col("sample_index").alias("a"))),
+        ("behaviours", "outcome_ids", pl.lit(None)),
+    ):
+        store = filled(tmp_path / table, RIGHT)
+        execute(store, n=5, say=silent)
+        path = store.files(table)[0]
+        pl.read_parquet(path, hive_partitioning=False).with_columns(odd.alias(column)).write_parquet(path)
+        with pytest.raises(BadStore, match=table):
+            refresh_estimates(store)
+
+
 PLACES = ("candidates", "programs/benchmark=tiny", "tasks/benchmark=tiny/tasks.parquet", "difftrust-files.txt",
           "difftrust-store.json", ".lock", ".scratch", "damaged", "programs/x.parquet")  # fmt: skip
 
