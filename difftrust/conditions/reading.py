@@ -158,14 +158,19 @@ class _Sentence:
             return self._choices(listed), None
         if origin == "prose" and (set(self._words) & _BEHAVIOUR or not self._speaks(self._words)):
             found = self._of_nouns()
-            return found, (self._mentioned() if not found and self._is_duty(self._words) else None)
+            return found, (
+                self._mentioned() or frozenset(self._shapes) if not found and self._is_duty(self._words) else None
+            )
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(starts)
         speaks = self._is_duty if origin == "prose" else self._speaks
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or speaks(self._words)):
             return [], self._mentioned()
-        if any(speaks(part) for part in left):
-            return found, self._mentioned()
+        is_told = (
+            origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & _DUTIES
+        )
+        if not is_told and any(speaks(part) for part in left):
+            return found, self._mentioned() or frozenset(self._shapes)
         return found, None
 
     def leaves_order_open(self) -> bool:
@@ -182,7 +187,7 @@ class _Sentence:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
-            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+", w) for w in words)
+            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+|code", w) for w in words)
             return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
         if said & _DUTIES and any(re.fullmatch(r"L\d+", w) for w in words) and not said & _OF_RESULTS:
             return True
@@ -193,8 +198,10 @@ class _Sentence:
     def _is_duty(self, words: Sequence[str]) -> bool:
         """Tell whether words in prose say what an argument has to be."""
         said = set(words)
-        if said & _OF_RESULTS or not self._mentioned():
+        if said & _OF_RESULTS:
             return False
+        if not self._mentioned():
+            return bool(said & {"must", "should"}) and not said & _CONDITIONAL
         if said & {"assume", "require"}:
             return True
         named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
