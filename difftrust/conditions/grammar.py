@@ -83,7 +83,7 @@ def read(tokens: Tokens, start: str, names: Names) -> str:
         raise Unread("no rule")
     try:
         return str(_Reader(tokens, names).meaning(tree))
-    except RecursionError as e:
+    except (SyntaxError, ValueError, TypeError, LookupError, AttributeError, StopIteration, RecursionError) as e:
         raise Unread(type(e).__name__) from None
 
 
@@ -165,7 +165,7 @@ class _Reader:
             found = phrase(of, shape)
             if not found:
                 raise Unread("nothing is denied")
-            return ast.unparse(negated(expression(found)))
+            return opposite(found)
 
         return said
 
@@ -235,6 +235,9 @@ class _Reader:
     def counted(self, phrase: Phrase, unit: str) -> Phrase:
         kind = "size" if unit == "long" else "chars" if unit in ("CHAR", "DIGIT", "letter") else "items"
         return self._of_size(phrase, kind)
+
+    def at_most(self, value: str, unit: str) -> Phrase:
+        return self.counted(partial(self._relation, "order", f"_ <= {value}"), unit)
 
     def _of_size(self, phrase: Phrase, kind: str) -> Phrase:
         return lambda of, shape: self._relation(kind, phrase("len(_)", Shape("number")), of, shape)
@@ -356,6 +359,15 @@ class _Reader:
     def bare(self, name: str, phrase: Phrase) -> str:
         return self.whole(name)(phrase)
 
+    def none_of(self, *parts: Any) -> str:
+        return self.each_kind(parts[0])(self.denies(parts[-1]))
+
+    def none_phrased(self, phrase: Phrase) -> str:
+        return self.each_phrased(self.denies(phrase))
+
+    def phrased_form(self, *parts: str) -> str:
+        return self.phrased(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"))
+
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])
 
@@ -449,6 +461,12 @@ class _Reader:
 
     def any_of(self, *conditions: Any) -> str:
         return _joined("or", [c for c in conditions if isinstance(c, str)])
+
+
+def opposite(condition: str) -> str:
+    """Return what is denied of a value; of a list whose items were meant, of each of them."""
+    is_of_items = re.match(rf"all\(\(.* for (?:{'|'.join(_VARIABLES)}) in [\w.()]+\)\)$", condition)
+    return ast.unparse(negated(expression(_quantified(condition, "any") if is_of_items else condition)))
 
 
 def _quantified(text: str, name: str) -> str:

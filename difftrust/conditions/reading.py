@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from difftrust.conditions.grammar import Names, Unread, grammar, read
-from difftrust.conditions.predicates import Predicate, negated
+from difftrust.conditions.grammar import Names, Unread, grammar, opposite, read
+from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape
 from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
@@ -237,7 +237,8 @@ class _Sentence:
     def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         if self._passage.origin == "field":
-            words = _plain_nouns(words)
+            kind = self._shapes[self._names.subject].kind if self._names.subject else ""
+            words = _plain_nouns(words, is_number=kind == "number")
         strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
@@ -300,7 +301,7 @@ class _Sentence:
             return [], None
         text = self._attempt(_trimmed(self._words[1:]), ("raised",))
         if text:
-            return [ast.unparse(negated(expression(text)))], None
+            return [opposite(text)], None
         return [], self._mentioned() or frozenset(self._shapes)
 
     def _of_nouns(self) -> list[str]:
@@ -352,13 +353,14 @@ def _is_kind(part: tuple[str, ...]) -> bool:
     return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
-def _plain_nouns(words: tuple[str, ...]) -> tuple[str, ...]:
+def _plain_nouns(words: tuple[str, ...], *, is_number: bool) -> tuple[str, ...]:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"^(the |a |an )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
+    text = re.sub(r"\b(V\d+) _\w+", r"\1", text) if is_number else text  # a unit
+    text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 
 

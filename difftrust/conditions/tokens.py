@@ -134,7 +134,8 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
     for match in _SCAN.finditer(sentence):
         kind, text = match.lastgroup or "", match[match.lastgroup or 0]
         if kind in ("code", "code2", "call"):
-            yield _of_code(text.strip(), names)
+            token = _of_code(text.strip(), names)
+            yield ("Q", repr(text)) if token == ("word", "code") and before[-1:] in (["match"], ["regex"]) else token
         elif kind == "quote" and not before and text[1:-1] in names:
             yield "P", text[1:-1]
         elif kind == "quote":
