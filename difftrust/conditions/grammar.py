@@ -233,7 +233,7 @@ class _Reader:
         return self._of_size(phrase, "size")
 
     def counted(self, phrase: Phrase, unit: str) -> Phrase:
-        kind = "size" if unit == "long" else "chars" if unit in ("CHAR", "DIGIT", "letter") else "items"
+        kind = "size" if unit == "long" else "chars" if unit == "CHAR" else "items"
         return self._of_size(phrase, kind)
 
     def at_most(self, value: str, unit: str) -> Phrase:
@@ -267,6 +267,14 @@ class _Reader:
     def whole(self, *parts: Any) -> Aim:
         name = str(next(p for p in parts if p is not None))
         return self._aim(name, self._names.shapes[name])
+
+    def expression(self, text: str) -> Aim:
+        return self._aim(text, Shape())
+
+    def exact_chars(self, phrase: Phrase, alphabet: str, *_: str) -> Phrase:
+        test = "c in '0123456789'" if alphabet == "DIGIT" else "c.isalpha()"
+        size = partial(self.counted(phrase, "CHAR"))
+        return self.both(size, partial(self._relation, "text", f"all(({test} for c in _))"))
 
     def _aim(self, text: str, shape: Shape) -> Aim:
         aim: Any = lambda phrase: phrase(text, shape)  # noqa: E731
@@ -356,8 +364,8 @@ class _Reader:
     def stated(self, aim: Aim, *phrases: Phrase) -> str:
         return aim(self.both(*phrases))
 
-    def bare(self, name: str, phrase: Phrase) -> str:
-        return self.whole(name)(phrase)
+    def bare(self, name: str, *phrases: Phrase) -> str:
+        return self.whole(name)(self.both(*phrases))
 
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))

@@ -187,12 +187,14 @@ class _Sentence:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
-            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+|code", w) for w in words)
+            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFLN]\d+|code", w) for w in words)
             return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
         if said & _DUTIES and any(re.fullmatch(r"L\d+", w) for w in words) and not said & _OF_RESULTS:
             return True
         has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
-        is_plain = not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "contain", "have"}
+        is_plain = (
+            not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "than", "contain", "have"}
+        )
         return has_code or self._is_duty(words) or bool(is_plain)
 
     def _is_duty(self, words: Sequence[str]) -> bool:
@@ -202,11 +204,11 @@ class _Sentence:
             return False
         if not self._mentioned():
             return bool(said & {"must", "should"}) and not said & _CONDITIONAL
-        if said & {"assume", "require"}:
+        if said & {"assume", "require", "undefined-for"} or said >= {"only", "valid"}:
             return True
         named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
         for i, (word, after) in enumerate(pairwise(words)):
-            is_target = re.fullmatch(r"[PI]\d+|[A-Z]+", word) is not None
+            is_target = re.fullmatch(r"[PIA]\d+|[A-Z]+", word) is not None
             is_modal = after in _MODALS or (after in ("can", "may") and "not" in words[i : i + 3])
             if (is_target and is_modal) or (named and word in _MODALS and after != "not"):
                 return True
@@ -238,7 +240,7 @@ class _Sentence:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         if self._passage.origin == "field":
             kind = self._shapes[self._names.subject].kind if self._names.subject else ""
-            words = _plain_nouns(words, is_number=kind == "number")
+            words = _plain_nouns(words, unit={"number": "", "list": " ITEM"}.get(kind))
         strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
@@ -353,13 +355,13 @@ def _is_kind(part: tuple[str, ...]) -> bool:
     return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
-def _plain_nouns(words: tuple[str, ...], *, is_number: bool) -> tuple[str, ...]:
+def _plain_nouns(words: tuple[str, ...], *, unit: str | None) -> tuple[str, ...]:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"\b(V\d+) _\w+", r"\1", text) if is_number else text  # a unit
+    text = text if unit is None else re.sub(r"\b(V\d+) _\w+", rf"\1{unit}", text)
     text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 

@@ -46,7 +46,7 @@ _RAISES = re.compile(
     r"|\b(\w+(?:Error|Exception))`*\s+(?:is|will be)\s+raised)"
 )
 _DEFINITION = re.compile(
-    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}[ \t]+--?[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
+    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}(?:[ \t]+--?|:)[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
 )
 """A parameter and what it is, as the standard library has it."""
 _END = re.compile(
