@@ -240,7 +240,7 @@ class _Sentence:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         if self._passage.origin == "field":
             kind = self._shapes[self._names.subject].kind if self._names.subject else ""
-            words = _plain_nouns(words, unit={"number": "", "list": " ITEM"}.get(kind))
+            words = _plain_nouns(words, is_number=kind == "number")
         strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
@@ -355,13 +355,13 @@ def _is_kind(part: tuple[str, ...]) -> bool:
     return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
-def _plain_nouns(words: tuple[str, ...], *, unit: str | None) -> tuple[str, ...]:
+def _plain_nouns(words: tuple[str, ...], *, is_number: bool) -> tuple[str, ...]:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = text if unit is None else re.sub(r"\b(V\d+) _\w+", rf"\1{unit}", text)
+    text = re.sub(r"\b(V\d+) _\w+", r"\1", text) if is_number else text  # a unit
     text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 

@@ -66,7 +66,7 @@ _JOINED: Final = [
         (r"\bnatural numbers?\b", "non-negative integer"), (r"\b(are|is) (?:all|both)\b", r"\1"),
         (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
         (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
-        (r"\bthe (?:result|behaviou?r|answer) is (?:undefined|not defined|unspecified) (?:for|on|if|when)\b", "undefined-for"),
+        (r"\bthe (?:result|answer) is (?:undefined|not defined|unspecified) (?:for|on|if|when)\b", "undefined-for"),
         (r"\b(?:counted|counting|numbered) from\b", "at least"), (r"\b([01])-(?:based|indexed)\b", r"at least \1"),
         (r"\bper cent\b", "percent"),
         (r"^(?:(?:(?:the )?callers?|you) (?:(?:must|should|ha(?:s|ve) to) )?)?(?:makes?|be) sure(?: that)?", "assume"),
