@@ -370,6 +370,12 @@ class _Reader:
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))
 
+    def none_twice(self, *_: Any) -> str:
+        return self._given(self.denies(self.repeats()), 1)
+
+    def one_given(self, one: str, other: str) -> str:
+        return f"({one} is None) != ({other} is None)"
+
     def none_phrased(self, phrase: Phrase) -> str:
         return self.each_phrased(self.denies(phrase))
 

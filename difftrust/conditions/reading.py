@@ -204,7 +204,7 @@ class _Sentence:
             return False
         if not self._mentioned():
             return bool(said & {"must", "should"}) and not said & _CONDITIONAL
-        if said & {"assume", "require", "undefined-for"} or said >= {"only", "valid"}:
+        if said & {"assume", "require", "undefined-for"} or said >= {"only", "valid"} or said >= {"no", "twice"}:
             return True
         named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
         for i, (word, after) in enumerate(pairwise(words)):
