@@ -53,7 +53,7 @@ READ = [
     ("a: int = None, b: int = None", "Exactly one of ``a`` and ``b`` is given.", "(a is None) != (b is None)"),
     ("xs: list[int]", "Args:\n    xs: Heights, not negative.", "all((x >= 0 for x in xs))"),
     ("xs: list[int]", "The result is undefined for an empty list.", "len(xs) > 0"),
-    ("names: list", "No name occurs twice in the list.", "not any((a in names[:i] for i, a in enumerate(names)))"),
+    ("names: list", "No name occurs twice in the list.", "all((a not in names[:i] for i, a in enumerate(names)))"),
     ("readings: list", "At least one reading is needed.", "len(readings) >= 1"),
     ("d: dict", "Join a d, which always has the keys first and last.", "set(('first', 'last')) <= set(d)"),
     (
