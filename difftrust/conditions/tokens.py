@@ -68,7 +68,7 @@ _JOINED: Final = [
         (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
         (r"\bthe (?:result|answer) is (?:undefined|not defined|unspecified) (?:for|on|if|when)\b", "undefined-for"),
         (r"\b(?:counted|counting|numbered) from\b", "at least"), (r"\b([01])-(?:based|indexed)\b", r"at least \1"),
-        (r"\b(?:can|may) be (.+?)[;,.]? (?:and )?nothing else (?:is|are) \w+", r"must be \1"),
+        (r"\b(?:can|may) be (.+?)[;,.]? (?:and )?nothing +else (?:is|are) \w+", r"must be \1"),
         (r"\[\w+\]_", ""), (r"\bper cent\b", "percent"),
         (r"^(?:(?:(?:the )?callers?|you) (?:(?:must|should|ha(?:s|ve) to) )?)?(?:makes?|be) sure(?: that)?", "assume"),
         (r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", _with_quotes),
