@@ -83,7 +83,7 @@ def read(tokens: Tokens, start: str, names: Names) -> str:
         raise Unread("no rule")
     try:
         return str(_Reader(tokens, names).meaning(tree))
-    except RecursionError as e:
+    except (SyntaxError, ValueError, TypeError, LookupError, AttributeError, StopIteration, RecursionError) as e:
         raise Unread(type(e).__name__) from None
 
 
@@ -165,7 +165,7 @@ class _Reader:
             found = phrase(of, shape)
             if not found:
                 raise Unread("nothing is denied")
-            return ast.unparse(negated(expression(found)))
+            return opposite(found)
 
         return said
 
@@ -201,9 +201,6 @@ class _Reader:
     inner = np
     inner_of = np_of
 
-    def no_repeats(self) -> str:
-        return self.phrased(self.repeats())
-
     def repeats(self) -> Phrase:
         return partial(self._relation, "row", "any((a in _[:i] for i, a in enumerate(_)))")
 
@@ -236,14 +233,11 @@ class _Reader:
         return self._of_size(phrase, "size")
 
     def counted(self, phrase: Phrase, unit: str) -> Phrase:
-        kind = "size" if unit == "long" else "chars" if unit in ("CHAR", "DIGIT", "letter") else "items"
+        kind = "size" if unit == "long" else "chars" if unit == "CHAR" else "items"
         return self._of_size(phrase, kind)
 
-    def counted_more(self, *parts: Any) -> Phrase:
-        return self.counted(partial(self._relation, "order", f"_ > {parts[-2]}"), parts[-1])
-
-    def counted_less(self, *parts: Any) -> Phrase:
-        return self.counted(partial(self._relation, "order", f"_ < {parts[-2]}"), parts[-1])
+    def at_most(self, value: str, unit: str) -> Phrase:
+        return self.counted(partial(self._relation, "order", f"_ <= {value}"), unit)
 
     def _of_size(self, phrase: Phrase, kind: str) -> Phrase:
         return lambda of, shape: self._relation(kind, phrase("len(_)", Shape("number")), of, shape)
@@ -274,6 +268,14 @@ class _Reader:
         name = str(next(p for p in parts if p is not None))
         return self._aim(name, self._names.shapes[name])
 
+    def expression(self, text: str) -> Aim:
+        return self._aim(text, Shape())
+
+    def exact_chars(self, phrase: Phrase, alphabet: str, *_: str) -> Phrase:
+        test = "c in '0123456789'" if alphabet == "DIGIT" else "c.isalpha()"
+        size = partial(self.counted(phrase, "CHAR"))
+        return self.both(size, partial(self._relation, "text", f"all(({test} for c in _))"))
+
     def _aim(self, text: str, shape: Shape) -> Aim:
         aim: Any = lambda phrase: phrase(text, shape)  # noqa: E731
         aim.text, aim.shape = text, shape
@@ -285,9 +287,6 @@ class _Reader:
     def required_keys(self, keys: str) -> str:
         keys = keys if keys.startswith("(") else f"({keys},)"
         return self.by_kind("DICT")(partial(self._relation, "keys", f"set({keys}) <= set(_)"))
-
-    def every_key(self) -> Aim:
-        return self._each(self.by_kind("DICT"))
 
     def several(self, *names: str) -> Aim:
         aims = [self.whole(name) for name in names]
@@ -322,21 +321,13 @@ class _Reader:
         owner = parts[-1] if callable(parts[-1]) else self.subject()
         return self._each(owner)
 
-    def any_of_them(self, *parts: Any) -> Aim:
-        return self._each(parts[-1], "any")
-
-    def _each(self, aim: Any, name: str = "all") -> Aim:
+    def _each(self, aim: Any) -> Aim:
         listed = _listed(aim.shape)
-        return lambda phrase: self._all(aim.text, phrase, listed.items, name)
+        return lambda phrase: self._all(aim.text, phrase, listed.items)
 
     def each_kind(self, *parts: Any) -> Aim:
-        return self._every(str(parts[-1]), "all")
-
-    def any_kind(self, kind: str) -> Aim:
-        return self._every(kind, "any")
-
-    def _every(self, kind: str, name: str) -> Aim:
         """Aim at every item of the one list whose items a noun names, or at all parameters of a kind."""
+        kind = str(parts[-1])
         fits, shapes = _NOUNS.get(kind, set()), self._names.shapes
         named = [self._names.subject] if self._names.subject else list(shapes)
         lists = [n for n in named if shapes[n].kind == "list" and shapes[n].items.kind in {*fits, "any"}]
@@ -347,12 +338,11 @@ class _Reader:
         if kind == "CHAR":
             lists = [n for n in named if shapes[n].kind == "text"]
         if len(lists) == 1:
-            return self._each(self.whole(lists[0]), name)
+            return self._each(self.whole(lists[0]))
         several = [n for n in named if shapes[n].kind in fits]
         if lists or kind in ("ITEM", "INPUT") or len(several) < 2:
             raise Unread(f"each {kind}")
-        word = "and" if name == "all" else "or"
-        return lambda phrase: _joined(word, [phrase(n, shapes[n]) for n in several])
+        return lambda phrase: _joined("and", [phrase(n, shapes[n]) for n in several])
 
     def length(self, *parts: Any) -> Aim:
         owner: Any = next(filter(callable, parts), None)
@@ -366,9 +356,6 @@ class _Reader:
             raise Unread("it")
         return self.whole(self._names.subject)
 
-    def whole_each(self, owner: Any) -> Aim:
-        return self._each(owner)
-
     def values_of(self, owner: Any) -> Aim:
         return lambda phrase: self._all(f"{owner.text}.values()", phrase, owner.shape.value or Shape())
 
@@ -377,8 +364,23 @@ class _Reader:
     def stated(self, aim: Aim, *phrases: Phrase) -> str:
         return aim(self.both(*phrases))
 
-    def bare(self, name: str, phrase: Phrase) -> str:
-        return self.whole(name)(phrase)
+    def bare(self, name: str, *phrases: Phrase) -> str:
+        return self.whole(name)(self.both(*phrases))
+
+    def none_of(self, *parts: Any) -> str:
+        return self.each_kind(parts[0])(self.denies(parts[-1]))
+
+    def none_twice(self, *_: Any) -> str:
+        return self._given(self.denies(self.repeats()), 1)
+
+    def one_given(self, one: str, other: str) -> str:
+        return f"({one} is None) != ({other} is None)"
+
+    def none_phrased(self, phrase: Phrase) -> str:
+        return self.each_phrased(self.denies(phrase))
+
+    def phrased_form(self, *parts: str) -> str:
+        return self.phrased(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"))
 
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])
@@ -440,25 +442,11 @@ class _Reader:
         aim = self.whole(name) if name in self._names.shapes else self.subject()
         return aim(partial(self._relation, "any", f"_ in {members}"))
 
-    def counts(self, *parts: Any) -> str:
-        sign = "<=" if parts[0] == "most" else ">="
-        if parts[-1] in self._names.shapes:
-            return self._of_size(lambda of, shape: f"{of} {sign} {parts[1]}", "size")(
-                parts[-1], self._names.shapes[parts[-1]]
-            )
-        return self._given(partial(self._relation, "items", f"len(_) {sign} {parts[1]}"), 1)
-
-    def at_least(self) -> str:
-        return "least"
-
-    def at_most(self) -> str:
-        return "most"
+    def counts(self, phrase: Phrase, name: str) -> str:
+        return self._of_size(phrase, "size")(name, self._names.shapes[name])
 
     def loose(self, *_: Any) -> str:
         return "order"
-
-    def nothing(self) -> str:
-        raise Unread("both")
 
     def given(self, phrase: Phrase) -> str:
         """Return what holds of the one parameter that a noun with words around it may name."""
@@ -466,9 +454,6 @@ class _Reader:
 
     def given_form(self, *parts: Any) -> str:
         return self._given(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"), 1)
-
-    def given_counted(self, phrase: Phrase, unit: str) -> str:
-        return self._given(self.counted(phrase, unit), 1)
 
     def given_many(self, *parts: Any) -> str:
         n = int(parts[0]) if len(parts) > 1 and parts[0].isdecimal() else 2
@@ -491,8 +476,11 @@ class _Reader:
     def any_of(self, *conditions: Any) -> str:
         return _joined("or", [c for c in conditions if isinstance(c, str)])
 
-    def or_also(self, *_: Any) -> str:
-        raise Unread("or")
+
+def opposite(condition: str) -> str:
+    """Return what is denied of a value; of a list whose items were meant, of each of them."""
+    is_of_items = re.match(rf"all\(\(.* for (?:{'|'.join(_VARIABLES)}) in [\w.()]+\)\)$", condition)
+    return ast.unparse(negated(expression(_quantified(condition, "any") if is_of_items else condition)))
 
 
 def _quantified(text: str, name: str) -> str:

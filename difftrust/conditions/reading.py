@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from difftrust.conditions.grammar import Names, Unread, grammar, read
-from difftrust.conditions.predicates import Predicate, negated
+from difftrust.conditions.grammar import Names, Unread, grammar, opposite, read
+from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape
 from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
@@ -158,14 +158,19 @@ class _Sentence:
             return self._choices(listed), None
         if origin == "prose" and (set(self._words) & _BEHAVIOUR or not self._speaks(self._words)):
             found = self._of_nouns()
-            return found, (self._mentioned() if not found and self._is_duty(self._words) else None)
+            return found, (
+                self._mentioned() or frozenset(self._shapes) if not found and self._is_duty(self._words) else None
+            )
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(starts)
         speaks = self._is_duty if origin == "prose" else self._speaks
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or speaks(self._words)):
             return [], self._mentioned()
-        if any(speaks(part) for part in left):
-            return found, self._mentioned()
+        is_told = (
+            origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & _DUTIES
+        )
+        if not is_told and any(speaks(part) for part in left):
+            return found, self._mentioned() or frozenset(self._shapes)
         return found, None
 
     def leaves_order_open(self) -> bool:
@@ -182,24 +187,28 @@ class _Sentence:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
-            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFL]\d+", w) for w in words)
+            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFLN]\d+|code", w) for w in words)
             return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
         if said & _DUTIES and any(re.fullmatch(r"L\d+", w) for w in words) and not said & _OF_RESULTS:
             return True
         has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
-        is_plain = not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "contain", "have"}
+        is_plain = (
+            not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "than", "contain", "have"}
+        )
         return has_code or self._is_duty(words) or bool(is_plain)
 
     def _is_duty(self, words: Sequence[str]) -> bool:
         """Tell whether words in prose say what an argument has to be."""
         said = set(words)
-        if said & _OF_RESULTS or not self._mentioned():
+        if said & _OF_RESULTS:
             return False
-        if said & {"assume", "require"}:
+        if not self._mentioned():
+            return bool(said & {"must", "should"}) and not said & _CONDITIONAL
+        if said & {"assume", "require", "undefined-for"} or said >= {"only", "valid"} or said >= {"no", "twice"}:
             return True
         named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
         for i, (word, after) in enumerate(pairwise(words)):
-            is_target = re.fullmatch(r"[PI]\d+|[A-Z]+", word) is not None
+            is_target = re.fullmatch(r"[PIA]\d+|[A-Z]+", word) is not None
             is_modal = after in _MODALS or (after in ("can", "may") and "not" in words[i : i + 3])
             if (is_target and is_modal) or (named and word in _MODALS and after != "not"):
                 return True
@@ -230,7 +239,8 @@ class _Sentence:
     def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         if self._passage.origin == "field":
-            words = _plain_nouns(words)
+            kind = self._shapes[self._names.subject].kind if self._names.subject else ""
+            words = _plain_nouns(words, is_number=kind == "number")
         strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
@@ -293,7 +303,7 @@ class _Sentence:
             return [], None
         text = self._attempt(_trimmed(self._words[1:]), ("raised",))
         if text:
-            return [ast.unparse(negated(expression(text)))], None
+            return [opposite(text)], None
         return [], self._mentioned() or frozenset(self._shapes)
 
     def _of_nouns(self) -> list[str]:
@@ -345,13 +355,14 @@ def _is_kind(part: tuple[str, ...]) -> bool:
     return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
-def _plain_nouns(words: tuple[str, ...]) -> tuple[str, ...]:
+def _plain_nouns(words: tuple[str, ...], *, is_number: bool) -> tuple[str, ...]:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"^(the |a |an )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
+    text = re.sub(r"\b(V\d+) _\w+", r"\1", text) if is_number else text  # a unit
+    text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 
 

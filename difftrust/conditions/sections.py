@@ -17,6 +17,8 @@ from docstring_parser import (
     rest,
 )
 
+from difftrust.conditions.tokens import is_expression
+
 _REQUIRES: Final = (
     "Requires",
     "Require",
@@ -44,7 +46,7 @@ _RAISES = re.compile(
     r"|\b(\w+(?:Error|Exception))`*\s+(?:is|will be)\s+raised)"
 )
 _DEFINITION = re.compile(
-    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}[ \t]+--?[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
+    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}(?:[ \t]+--?|:)[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
 )
 """A parameter and what it is, as the standard library has it."""
 _END = re.compile(
@@ -116,7 +118,11 @@ class Sections:
                 names = tuple(re.findall(r"\w+", meta.arg_name or ""))
                 found += [(name, meta.type_name or "", meta.description or "", names) for name in names]
         if not found:
-            found = [(match[2], "", match[3], (match[2],)) for match in _DEFINITION.finditer(self._plain)]
+            found = [
+                (match[2], "", match[3], (match[2],))
+                for match in _DEFINITION.finditer(self._plain)
+                if not is_expression(match[0])
+            ]
         types = dict(re.findall(r"^\s*:type\s+(\w+)\s*:\s*(.+)$", self._plain, re.MULTILINE))
         return [(name, said or types.get(name, ""), text, names) for name, said, text, names in found]
 

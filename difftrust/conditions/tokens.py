@@ -66,7 +66,10 @@ _JOINED: Final = [
         (r"\bnatural numbers?\b", "non-negative integer"), (r"\b(are|is) (?:all|both)\b", r"\1"),
         (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
         (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
-        (r"\bper cent\b", "percent"),
+        (r"\bthe (?:result|answer) is (?:undefined|not defined|unspecified) (?:for|on|if|when)\b", "undefined-for"),
+        (r"\b(?:counted|counting|numbered) from\b", "at least"), (r"\b([01])-(?:based|indexed)\b", r"at least \1"),
+        (r"\b(?:can|may) be (.+?)[;,.]? (?:and )?nothing +else (?:is|are) \w+", r"must be \1"),
+        (r"\[\w+\]_", ""), (r"\bper cent\b", "percent"),
         (r"^(?:(?:(?:the )?callers?|you) (?:(?:must|should|ha(?:s|ve) to) )?)?(?:makes?|be) sure(?: that)?", "assume"),
         (r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", _with_quotes),
         (r":\w+:(?=`)", ""), (r"(\S) or None\b|\bNone or (\S)", r"\1\2"),
@@ -77,7 +80,7 @@ _JOINED: Final = [
 ]  # fmt: skip
 _OF_CODE: Final = ("len", "sum", "min", "max", "abs", "all", "any")
 """What a condition may call."""
-_BEFORE_FIELDS: Final = ("form", "format", "of", "LIST", ":")
+_BEFORE_FIELDS: Final = ("pair", "triple", "form", "format", "of", "LIST", ":")
 _FORMS: Final = {
     "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
 }  # fmt: skip
@@ -98,7 +101,8 @@ class Tokens:
     @property
     def names(self) -> frozenset[str]:
         """The parameters that are named."""
-        return frozenset(self.values[word] for word in self.words if re.fullmatch(r"[PI]\d+", word))
+        found = {re.match(r"\w*", self.values[word])[0] for word in self.words if re.fullmatch(r"[PIA]\d+", word)}  # type: ignore[index]
+        return frozenset(found)
 
 
 def tokens_of(sentence: str, names: Sequence[str]) -> Tokens:
@@ -134,7 +138,8 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
     for match in _SCAN.finditer(sentence):
         kind, text = match.lastgroup or "", match[match.lastgroup or 0]
         if kind in ("code", "code2", "call"):
-            yield _of_code(text.strip(), names)
+            token = _of_code(text.strip(), names)
+            yield ("Q", repr(text)) if token == ("word", "code") and before[-1:] in (["match"], ["regex"]) else token
         elif kind == "quote" and not before and text[1:-1] in names:
             yield "P", text[1:-1]
         elif kind == "quote":
@@ -185,6 +190,8 @@ def _of_code(text: str, names: list[str]) -> tuple[str, str]:
         return "word", "none"
     if isinstance(node, ast.Constant | ast.UnaryOp) and not isinstance(getattr(node, "value", ""), bool):
         return ("Q" if isinstance(getattr(node, "value", None), str) else "V"), ast.unparse(node)
+    if isinstance(node, ast.Attribute | ast.Subscript) and _names_in(node) & {*names}:
+        return "A", ast.unparse(node)
     if node is not None and not isinstance(node, ast.Name) and _names_in(node) & {*names}:
         return "V", ast.unparse(node)
     return "word", "code"
@@ -215,6 +222,8 @@ def _of_word(word: str, names: list[str], before: list[str], rest: str) -> Itera
         yield "P", plain
     elif before[-1:] and re.fullmatch(r"each|every|any|V\d+", before[-1]) and (owner := _owner(plain, names)):
         yield "I", owner
+    elif plain.endswith("s") and len(plain) > 3 and plain[:-1] in names:
+        yield "P", plain[:-1]
     elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
         yield "V", str(_NUMBERS[plain])
     elif plain == "single" and before[-1:] != ["of"]:

@@ -89,7 +89,10 @@ def parse_file(path: Path) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about what the file contains, e.g. an invalid escape
-            return ast.parse(path.read_bytes())
+            code = path.read_bytes()
+            with suppress(SyntaxError):  # a type comment may stand where none can be
+                return ast.parse(code, type_comments=True)
+            return ast.parse(code)
     except OSError as e:
         raise BadStub(f"expected a Python file, {path} cannot be read: {e.strerror or e}; check its path") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
@@ -125,7 +128,21 @@ def find_target(where: str, *, makers: bool = False) -> Target:
         raise _absence(name, path, list(found.values()))
     if not _is_called(found[name], makers=makers):
         raise BadStub(f"expected a method that is called on an object, got {name}; name one that uses it")
+    _read_type_comments(found[name].function)
     return found[name]
+
+
+def _read_type_comments(function: Function) -> None:
+    """Annotate parameters by the comment behind a signature, ``# type: (int) -> str``, or behind each of them."""
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    with suppress(SyntaxError):
+        types = ast.parse(function.type_comment or "()->None", mode="func_type").argtypes
+        for argument, kind in zip(reversed(arguments), reversed(types), strict=False):
+            is_open = isinstance(kind, ast.Constant)  # "..." says that each has a comment of its own
+            argument.annotation = argument.annotation or (None if is_open else kind)
+        for argument in arguments:
+            if argument.type_comment and argument.annotation is None:
+                argument.annotation = ast.parse(argument.type_comment, mode="eval").body
 
 
 def targets_in(path: Path, module: ast.Module, *, makers: bool = False) -> list[Target]:

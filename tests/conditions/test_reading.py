@@ -50,6 +50,10 @@ READ = [
     ("n: int", "Args:\n    n: Positive number of samples to draw, e.g. 5.", "n > 0"),
     ("s: str", "s is made of the capital letters A to F only.", "all(('A' <= c <= 'F' for c in s))"),
     ("deck: list", "Make sure that the number of cards is even.", "len(deck) % 2 == 0"),
+    ("a: int = None, b: int = None", "Exactly one of ``a`` and ``b`` is given.", "(a is None) != (b is None)"),
+    ("xs: list[int]", "Args:\n    xs: Heights, not negative.", "all((x >= 0 for x in xs))"),
+    ("xs: list[int]", "The result is undefined for an empty list.", "len(xs) > 0"),
+    ("names: list", "No name occurs twice in the list.", "all((a not in names[:i] for i, a in enumerate(names)))"),
     ("readings: list", "At least one reading is needed.", "len(readings) >= 1"),
     ("d: dict", "Join a d, which always has the keys first and last.", "set(('first', 'last')) <= set(d)"),
     (

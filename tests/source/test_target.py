@@ -121,6 +121,16 @@ def test_targets(name: str, kind: str, parameters: list[str], tmp_path: Path, mo
     assert not (tmp_path / "executed").exists()
 
 
+def test_type_comments_are_annotations(tmp_path: Path) -> None:
+    module = tmp_path / "flats.py"
+    module.write_text(
+        "def shares(total, areas):\n    # type: (int, list[int]) -> list[int]\n    return areas\n"
+        "def one(a,  # type: str\n        b: int):\n    # type: (...) -> int\n    return b\n"
+    )
+    found = [ast.unparse(find_target(f"{module}::{name}").function.args) for name in ("shares", "one")]
+    assert found == ["total: int, areas: list[int]", "a: str, b: int"]
+
+
 def test_the_object_of_a_method_is_its_first_argument(tmp_path: Path) -> None:
     seeds = loaded(tmp_path, "Point.moved").task.seed_inputs
     assert all(seed.startswith("(Point(") for seed in seeds)
