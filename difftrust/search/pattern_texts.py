@@ -1,15 +1,16 @@
 """Texts that the regular expressions of programs match, and keys of a module's tables: what random texts hardly are."""
 
 import ast
+import importlib
 import random
 import re
 from collections.abc import Iterable, Iterator
-from re import _constants as codes
-from re import _parser
 from typing import Any
 
 from difftrust_core.languages.python.syntax import parsed
 
+codes: Any = importlib.import_module("re._constants")  # what stubs name depends on their version
+_parser: Any = importlib.import_module("re._parser")
 _MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
 _OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PROGRAM = 12, 20, 200, 1 << 20
 _ANY = "aZ5 _-.x1"
