@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 from tests.support.pages import opened, shown
 
 
-def test_incoherence_finds_errors_and_the_curve_shows_it() -> None:
+def test_signals_find_errors_and_the_curve_shows_it() -> None:
     at = opened("signals")
     words = shown(at)
-    assert "**1,224 of 2,401** pairs of model and task have an error. **incoherence** finds them best" in words
+    assert "**1,224 of 2,401** pairs of model and task have an error. **dissent of other models** finds them best" in words
     table = at.dataframe[0].value.set_index("title")
     assert table.loc["incoherence", "auroc"] == pytest.approx(0.860, abs=5e-4)
     assert table.loc["incoherence", "low"] < 0.860 < table.loc["incoherence", "high"]
@@ -49,7 +49,7 @@ def test_every_signal_is_explained_where_it_is_used() -> None:
     for title in table["title"]:
         assert said.count(f"<b>{title}</b>: ") == 1
     assert "<b>JSD</b>: JSD (structural) with names and values. Low: an error is likely." in said
-    assert "Valentin et al." in said.partition("</p>")[0]
+    assert "Valentin et al." in said.partition("<b>incoherence</b>")[2].partition("</p>")[0]
 
 
 @pytest.mark.slow
