@@ -30,7 +30,7 @@ _AT_ONCE = 2
 _MOST_SECONDS = 900.0
 _MOST_INPUTS = 100_000
 _MOST_PROGRAMS = 100
-"""Distinct programs of a check, each of which runs on every input: about a quarter of a minute."""
+"""Distinct programs of a check, each of which runs on every input."""
 _INSTRUCTIONS = (
     "Finds inputs on which implementations of a Python function disagree, or on which a new version behaves unlike the "
     "old one, without a reference. Programs run in a sandbox. A disagreement proves that a program is wrong only where "
