@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from difftrust.search.traces import TRACING
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.sandbox.runner import Runner, file_of
 
@@ -13,8 +14,9 @@ _CHILD = Path(__file__).parent / "child"
 CALLS = Runner(
     module=_CHILD / "calls.py",
     inputs="Calls",
-    parts=tuple(
-        _CHILD / f"{name}.py" for name in ("typed_repr", "building", "awaiting", "examples", "printed", "methods")
+    parts=(
+        *(_CHILD / f"{name}.py" for name in ("typed_repr", "building", "awaiting", "examples", "printed", "methods")),
+        *TRACING,
     ),
 )
 """Calls of a user's function: arguments of its own classes, methods, keywords, coroutines, effects, examples."""

@@ -35,7 +35,9 @@ from difftrust.check.report import (
     standing_of,
 )
 from difftrust.check.verdict import Evidence, doubts_of, next_step, statement_of, verdict_of
+from difftrust.check.witnesses import note_of, seek_witnesses
 from difftrust.questions.board import Board, board_of
+from difftrust.search.drawing import TypedInputs
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.text import by_length, unified_diff
 from difftrust_core.base.records import Kind, Outcome
@@ -47,6 +49,8 @@ from difftrust_core.sandbox.host import Sandbox
 
 _Then = TypeVar("_Then")
 VALIDITIES = (QUORUM, ALL)
+_STARTS = 60
+"""Inputs of a kind from which a search starts."""
 _MAX_PAIRS = 10
 """Pairs of clusters shown, those of the largest first; more tell nobody anything."""
 
@@ -114,6 +118,8 @@ class _Check:
             suggestion=prepared.suggestion,
         )
         self.notes = [*function.notes, *prepared.notes]
+        self.rests_on = ""
+        """What agreement rests on, in words."""
         if not prepared.subject and len({candidate.model for candidate in prepared.candidates}) > 1:
             self.notes.append("in a mixture, a disagreement says that one of the models is wrong, not which")
 
@@ -123,6 +129,7 @@ class _Check:
         self._note_programs()
         doubts = doubts_of(found)
         verdict = verdict_of(found, doubts)
+        self.notes += [self.rests_on] if verdict == "coherent" and self.rests_on else []
         disagreements = self._disagreements() if found.is_comparable else ()
         if found.interval is not None:
             source = "from the same source" if self.prepared.subject else f"by {found.subject}"
@@ -183,6 +190,7 @@ class _Check:
         options.phase("seeking inputs on which the candidates differ")
         working, fresh = np.flatnonzero(measured.works).tolist(), judge.fresh()
         seeds = keep_seeds(self.task, self.inputs, fresh, drawn, n=options.witnesses) if len(working) > 1 else []
+        seeds += self._sought(measured, fresh, drawn)
         unchanged = fresh.classify(working, seeds)
         if drawn.differing:
             options.say("looking for the smallest inputs on which validation differs")
@@ -198,6 +206,21 @@ class _Check:
             validation=left_out.find_validation(list(drawn.differing.values())),
             excluded=left_out.find_excluded(drawn, measured),
         )
+
+    def _sought(self, measured: Measured, judge: InputFilter, drawn: Drawn) -> list[str]:
+        """Return inputs on which programs differ that agree on all that was drawn; none where these are all inputs."""
+        working = np.flatnonzero(measured.works).tolist()
+        pairs = [pair for pair in combinations(working, 2) if not measured.distinct.differ(*pair).any()]
+        if not pairs or not isinstance(self.inputs, TypedInputs) or drawn.exhausted or not self.options.witnesses:
+            return []
+        key = f"{self.task.task_id}/{self.options.seed}/search"
+        starts = [*self.task.seed_inputs[:_STARTS], *drawn.inputs[:_STARTS]]
+        search, ran = seek_witnesses(self.inputs, judge, pairs, starts, key=key)
+        for judged in ran:
+            drawn.note(judged)
+        some = sorted({p for pair in pairs for p in pair})
+        self.rests_on = note_of(search, [self.codes[p] for p in some], [self.names[p] for p in some])
+        return search.parting
 
     @cached_property
     def rows(self) -> list[list[int]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from difftrust.check.call_runner import installed, runner_for
 from difftrust.check.options import RunOptions
+from difftrust.search.traces import TRACED
 from difftrust.text import by_length
 from difftrust_core.base.records import Candidate, Kind, Outcome, Program
 from difftrust_core.base.task import Task
@@ -83,13 +84,16 @@ class Executor:
         self._suspects: set[str] = set()
         self._preamble = self._language.preamble(task)
 
-    def run(self, codes: Sequence[str], inputs: Sequence[str], *, entry_point: str = "") -> Ran:
-        """Return what each of the programs does on each input."""
+    def run(
+        self, codes: Sequence[str], inputs: Sequence[str], *, entry_point: str = "", is_traced: bool = False
+    ) -> Ran:
+        """Return what each of the programs does on each input; ``is_traced``: the trace of what it does."""
         if not codes or not inputs:
             return Ran(rows=[() for _ in inputs], runs=[])
         table = OutcomeTable.empty(len(inputs))
         self._sandbox.load(self._preamble, inputs, table)
         name = entry_point or self.task.entry_point
+        name = TRACED + name if is_traced else name
         runs = [self._run(code, name, table, is_whole=bool(entry_point)) for code in codes]
         ids = [run.outcome_ids.tolist() for run in runs]
         return Ran(rows=[tuple([row[i] for i in of]) for row, *of in zip(table.rows, *ids, strict=True)], runs=runs)

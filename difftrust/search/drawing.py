@@ -1,4 +1,4 @@
-"""The inputs of a check: seed inputs changed in steps that keep their types, and every fifth drawn from the types.
+"""Argument tuples by their types: drawn afresh, and made of others in steps that keep the types.
 
 The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they were when results were recorded.
 """
@@ -10,8 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 from difftrust.search.dictionary import dictionary_of, numbers_in
-from difftrust.search.realistic_texts import KnownTexts
-from difftrust.search.related import related, shared
 from difftrust.source.usage import usage_types
 from difftrust.types.argument_types import (
     Annotations,
@@ -44,10 +42,11 @@ _FEW = 20
 _LIKELY = 0.8
 _SWEEP_EVERY = 3
 """Every third input of a function of one whole number is the next one of the small ones."""
-_SHARED = 0.15
-"""So many inputs have a part that is also elsewhere in them."""
-_RELATED = 0.3
-"""So many inputs have an argument that is made from another one."""
+
+
+_MAX_OBJECTS = 60
+"""Nodes of an input that are written as calls: trees of recursive classes grow no larger."""
+_CANNOT = (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 
 class FreshDraws:
@@ -148,13 +147,13 @@ def sample_seeds(
     fresh = FreshDraws(types, _tuples(given), likely_types(types, given, codes))
     if not fresh.is_possible:
         return ()
-    texts, generator = KnownTexts(docstring, texts_by_name(types, given)), random.Random(f"{seed}/seeds")
+    texts, generator = texts_by_name(types, given), random.Random(f"{seed}/seeds")
     words = dictionary_of((), docstring)
     found: dict[str, None] = {}
     for _ in range(4 * n_seeds):
         draws = Draws(
             generator=generator,
-            texts=texts,
+            texts=lambda name: texts.get(name, ()),
             words=words,
             numbers=numbers_in(words),
             columns=dict(columns or {}),
@@ -247,8 +246,7 @@ def _tuples(texts: Sequence[str]) -> list[tuple[Any, ...]]:
 class TypedInputs:
     """What draws the inputs of a check: always the same one for a task, seed, position and attempt.
 
-    ``dictionary``: texts and numbers of ``dictionary_of``. ``texts``: realistic ones by name.
-    ``columns``: of frames. ``likely``: what open types hold.
+    ``dictionary``: texts and numbers of ``dictionary_of``. ``columns``: of frames. ``likely``: what open types hold.
     Attempt ``MAX_ATTEMPTS`` and beyond give an unchanged seed input.
     """
 
@@ -259,7 +257,6 @@ class TypedInputs:
         *,
         task_id: str,
         seed: int,
-        texts: KnownTexts | None = None,
         dictionary: Sequence[str] = (),
         columns: Mapping[str, str] | None = None,
         likely: Mapping[str, Type] | None = None,
@@ -270,7 +267,6 @@ class TypedInputs:
         self._words, self._numbers = list(dictionary), numbers_in(dictionary)
         self._columns = dict(columns or {})
         self._texts: dict[str, list[str]] = {}
-        self._more_texts = texts
         self._favoured: list[tuple[Any, ...]] = []
         self._pool: dict[int, list[Any]] = {}
         self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
@@ -282,24 +278,42 @@ class TypedInputs:
         generator = generator_of(self._task_id, seed=self._seed, position=position, attempt=attempt)
         if attempt >= MAX_ATTEMPTS and self._seeds:
             return write_literal(self._seeds[int(generator.random() * len(self._seeds))])
-        draws = Draws(
-            generator=generator,
-            texts=lambda name: [*(self._more_texts(name) if self._more_texts else ()), *self._texts.get(name, ())],
-            words=self._words,
-            numbers=self._numbers,
-            columns=self._columns,
-            is_eager=generator.random() < _EAGER,
-            varies=True,
-        )
+        draws = self.draws(generator)
+        draws.is_eager = draws.chance(_EAGER)
         swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
         if swept is not None:
             return swept
         afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
-        try:
-            return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
-        except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
-            # Values of seeds may be of no known type; what cannot be changed is run as it is.
+        made = self.drawn(draws) if afresh else self._changed(draws)
+        if made is None:  # values of seeds may be of no known type; what cannot be changed is run as it is
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
+        return made
+
+    def draws(self, generator: random.Random, words: Sequence[str] = (), numbers: Sequence[int | float] = ()) -> Draws:
+        """Return what one input is drawn from; ``words``, ``numbers``: instead of those of the dictionary."""
+        return Draws(
+            generator=generator,
+            texts=lambda name: self._texts.get(name, ()),
+            words=words or self._words,
+            numbers=numbers or self._numbers,
+            columns=self._columns,
+            varies=True,
+        )
+
+    def drawn(self, draws: Draws) -> str | None:
+        """Return a fresh input; None where there is none."""
+        try:
+            return _bounded(write_literal(self._fresh.draw(draws))) if self._fresh.is_possible else None
+        except _CANNOT:
+            return None
+
+    def changed(self, arguments: tuple[Any, ...], draws: Draws, steps: Sequence[int] = _STEPS) -> str | None:
+        """Return an input made of another one in some steps; None where it cannot be."""
+        draws.bound["steps"] = steps
+        try:
+            return _bounded(write_literal(self._changed_from(arguments, draws)))
+        except _CANNOT:
+            return None
 
     @property
     def seeds(self) -> list[str]:
@@ -310,11 +324,6 @@ class TypedInputs:
         """Change those seeds more often on which programs return a value, where most raise; one flag a seed."""
         some = [seed for seed, has in zip(self._seeds, answered, strict=True) if has]
         self._favoured = some if len(some) < _FAVOUR * len(self._seeds) else []
-
-    def fresh(self, n: int) -> list[str]:
-        """Return the first n inputs that are drawn afresh; none where too little is known."""
-        positions = range(_FRESH_EVERY - 1, _FRESH_EVERY * n, _FRESH_EVERY) if self._fresh.is_possible else ()
-        return [self(position, 0) for position in positions]
 
     def _swept(self, number: int, draws: Draws) -> str | None:
         """Return an input of a function of one whole number; None for the others: small numbers come all, in turn."""
@@ -337,8 +346,8 @@ class TypedInputs:
         return None if self._types.unchecked else self._types.all_arguments()
 
     def _remember(self, arguments: tuple[Any, ...]) -> None:
-        """Note which texts a seed input has by name, and which values by type."""
-        for part in self._parts(arguments):
+        """Note which texts an input has by name, and which values by type: they come up in others."""
+        for part in self.parts(arguments):
             waiting = [part]
             while waiting:
                 one = waiting.pop()
@@ -350,7 +359,7 @@ class TypedInputs:
                     Part(value=p.value, type=p.type, name=p.name or one.name) for p in one.type.parts(one.value)
                 ]
 
-    def _parts(self, arguments: tuple[Any, ...]) -> list[Part]:
+    def parts(self, arguments: tuple[Any, ...]) -> list[Part]:
         """Return the arguments with the types by which they change."""
         values, named = split_arguments(arguments)
         positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
@@ -369,35 +378,21 @@ class TypedInputs:
             return likely
         return known or type_of(value)
 
-    def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
-        """Return fresh arguments, now and then one made from another."""
-        drawn = self._fresh.draw(draws)
-        parts = self._parts(drawn)
-        if len(parts) < 2 or not draws.chance(_RELATED):
-            return drawn
-        positional, named = split_arguments(drawn)
-        values = related(parts, draws)
-        return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
-
-    def _changed(self, draws: Draws) -> tuple[Any, ...]:
+    def _changed(self, draws: Draws) -> str | None:
         if not self._seeds:
-            raise NoValue
+            return None
         is_near = bool(self._favoured) and draws.chance(_FAVOUR)  # far from it all raise again
-        draws.bound["steps"] = _STEPS[:4] if is_near else _STEPS
         chosen = draws.one_of(self._favoured if is_near else self._seeds)
-        parts = self._parts(chosen)
+        return self.changed(chosen, draws, _STEPS[:4] if is_near else _STEPS)
+
+    def _changed_from(self, chosen: tuple[Any, ...], draws: Draws) -> tuple[Any, ...]:
+        parts = self.parts(chosen)
         draws.bound |= _bound_by(parts)
         if not parts:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
         kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
         values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
-        if len(parts) > 1 and draws.chance(_RELATED):
-            values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
-        if draws.chance(_SHARED):
-            values = shared([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
-        positional, named = split_arguments(chosen)
-        names = dict(zip(named, values[len(positional) :], strict=True))
-        return self._with_others(values[: len(positional)], names, draws)
+        return self._with_others(*split_like(chosen, values), draws)
 
     def _changed_one(self, part: Part, draws: Draws) -> Any:
         draws.name = part.name or ""
@@ -474,6 +469,17 @@ def _bound_by(parts: Sequence[Part]) -> dict[str, Any]:
         if isinstance(part.type, Variable | Anything) or len(waiting) < _FEW:
             waiting += part.type.parts(part.value)[:_FEW]
     return found
+
+
+def _bounded(text: str) -> str | None:
+    """Return the text of an input, None where it has more objects than trees are drawn with."""
+    return text if text.count("(") <= _MAX_OBJECTS or text.count("(") < len(text) // 200 else None
+
+
+def split_like(arguments: tuple[Any, ...], values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return values as an argument tuple has its own: by position, and by name."""
+    positional, named = split_arguments(arguments)
+    return list(values[: len(positional)]), dict(zip(named, values[len(positional) :], strict=True))
 
 
 def arguments_of(text: str) -> tuple[Any, ...] | None:

@@ -1,10 +1,9 @@
-"""Where the inputs of a check or a diff come from: one function, so that a better search takes its place here alone.
+"""Where the inputs of a check or a comparison come from.
 
 What keeps inputs inside what a docstring allows stands apart, in ``check.input_filter``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from difftrust_core.base.task import Task
@@ -33,26 +32,18 @@ def check_inputs(
     """
     if types is None or task.language != "python":
         return FuzzedInputs(task, types.accepts if types is not None else None, seed=seed)
-    from difftrust.search.dictionary import dictionary_of, quoted
-    from difftrust.search.drawing import TypedInputs, likely_types, texts_by_name
-    from difftrust.search.pattern_texts import key_texts, pattern_texts
-    from difftrust.search.realistic_texts import KnownTexts
+    from difftrust.search.dictionary import dictionary_of
+    from difftrust.search.drawing import TypedInputs, likely_types
 
-    codes_and_module = [*codes, task.preamble]
-    sure = [*pattern_texts(codes_and_module, seed=seed), *quoted(task.description), *key_texts(task.preamble)]
-    made = partial(
-        TypedInputs,
+    return TypedInputs(
         types,
+        task.seed_inputs,
         task_id=task.task_id,
         seed=seed,
-        texts=KnownTexts(task.description, texts_by_name(types, task.seed_inputs), sure),
-        dictionary=dictionary_of(codes_and_module, task.description),
+        dictionary=dictionary_of([*codes, task.preamble], task.description),
         columns=columns,
         likely=likely_types(types, task.seed_inputs, codes),
     )
-    first = made(task.seed_inputs)
-    more = first.fresh(len(task.seed_inputs)) if sure else []
-    return made([*task.seed_inputs, *more]) if more else first
 
 
 class FuzzedInputs:

@@ -4,6 +4,7 @@ The outcome of a call is the text of its value; where an argument was changed or
 ``Effects(value=..., arguments=(...), printed='...')``. Standard library only.
 """
 
+import ast
 import contextlib
 import json
 import marshal
@@ -18,15 +19,19 @@ import awaiting
 from building import build, modules_of
 from canonical import UnsupportedValue, exception_name
 from examples import Example
+from instrument import Instrument
 from literals import KEYWORDS, BadText, Instance, read_literal
 from methods import function_of, prepared
 from printed import Printed
 from program import Inputs, Loaded, Namespace, NotLoaded, compiled, load, start, trimmed
+from tracing import Enough, Recorder
 from typed_repr import MAX_ITEMS, Said, snapshot, text_of
 
 MAX_DETAIL = 200
 """Characters of what a program that does not load says of why."""
 MAX_MESSAGE = 2_000
+TRACED = "traced "
+"""Before an entry point: the program runs instrumented, and the outcome of a call is its trace."""
 LOADED_BEFORE = frozenset((
     "abc", "array", "asyncio", "base64", "calendar", "cmath", "contextlib", "csv", "dataclasses", "difflib", "enum",
     "hashlib", "html", "html.parser", "inspect", "io", "ipaddress", "json", "numbers", "numpy", "numpy.typing",
@@ -71,13 +76,16 @@ class Calls(Inputs):
         sys.stdout, sys.stderr = _stdout, _stderr
         if self._awaits or "async" in program["source"]:
             awaiting.prepare()
+        entry_point = program["entry_point"]
+        recorder = Recorder() if entry_point.startswith(TRACED) else None
         try:
-            function, namespace = _load(program)
+            function, namespace = _load(program | {"entry_point": entry_point.removeprefix(TRACED)}, recorder)
         except NotLoaded:
             raise
         except BaseException as e:
             raise NotLoaded(_why(e)) from None
-        return self._calling(function, namespace), namespace
+        call = self._calling(function, namespace)
+        return (self._tracing(call, recorder) if recorder else call), namespace
 
     def fresh(self, index: int, namespace: Namespace) -> Any:
         """Return the index of the call, its arguments and keywords. Raises UnsupportedValue if they cannot be built."""
@@ -109,6 +117,21 @@ class Calls(Inputs):
             return Said(_with_effects(value, before, after, keywords, _take()))
 
         return call
+
+    def _tracing(self, call: Callable[..., Any], recorder: Recorder) -> Callable[..., object]:
+        def outcome(arguments: tuple[Any, ...]) -> str:
+            try:
+                return f"V{call(*arguments).text}"
+            except MemoryError:
+                raise
+            except UnsupportedValue as e:
+                return f"U{e}"
+            except Enough:
+                raise
+            except BaseException as e:
+                return f"E{self.exception_text(e)}"
+
+        return lambda *arguments: Said(recorder.call(lambda: outcome(arguments)))
 
 
 class CallsWithMessages(Calls):
@@ -175,17 +198,25 @@ def _awaited(value: Any) -> Any:
     return value
 
 
-def _load(program: dict[str, Any]) -> Loaded:
-    preamble, entry_point = program["preamble"], program["entry_point"]
+def _load(program: dict[str, Any], recorder: Recorder | None) -> Loaded:
+    preamble, source, entry_point = program["preamble"], program["source"], program["entry_point"]
     owner, _, name = entry_point.rpartition(".")
-    if not owner:
-        return load(preamble, program["source"], entry_point, program["trim"])
-    source = trimmed(program["source"], entry_point) if program["trim"] else program["source"]
-    tree = prepared(source, owner, name)
-    namespace = start(preamble)
+    if not owner and recorder is None:
+        return load(preamble, source, entry_point, program["trim"])
+    tree = trimmed(source, entry_point) if program["trim"] else ast.parse(source)
+    tree = prepared(tree, owner, name) if owner else tree
+    names = recorder.names() if recorder is not None else {}
+    before = ast.parse(preamble)
+    if recorder is not None:
+        tree, before = Instrument().visit(tree), Instrument("module ").visit(before)
+    namespace = start(before, names)
     given = dict(namespace)
     exec(compiled(tree, "<candidate>"), namespace)
-    return function_of(namespace, given, owner, name), namespace
+    if owner:
+        return function_of(namespace, given, owner, name), namespace
+    if not callable(namespace.get(name)):
+        raise NotLoaded("NameMissing")
+    return namespace[name], namespace
 
 
 def _import_quietly(name: str) -> None:

@@ -114,12 +114,13 @@ def compiled(source: str | ast.Module, where: str) -> types.CodeType:
     return made
 
 
-def start(preamble: str) -> Namespace:
-    """Return the namespace of a new module in which the preamble has run."""
+def start(preamble: str | ast.Module, names: Namespace | None = None) -> Namespace:
+    """Return the namespace of a new module with these ``names`` in which the preamble has run."""
     module = types.ModuleType(MODULE_NAME)
     sys.modules[MODULE_NAME] = module
     namespace = module.__dict__
     namespace["__builtins__"] = builtins
+    namespace.update(names or {})
     if preamble:
         exec(compiled(preamble, "<preamble>"), namespace)
     return namespace

@@ -1,17 +1,13 @@
-"""Texts that the regular expressions of programs match, and keys of a module's tables: what random texts hardly are."""
+"""Texts that a regular expression or a format describes; nothing of either is run."""
 
-import ast
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from re import _constants as codes
 from re import _parser
 from typing import Any
 
-from difftrust_core.languages.python.syntax import parsed
-
-_MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
-_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PROGRAM = 12, 20, 200, 1 << 20
+_MAX_LENGTH = 200
 _ANY = "aZ5 _-.x1"
 _CATEGORIES = {
     codes.CATEGORY_DIGIT: "0123456789",
@@ -23,39 +19,44 @@ _CATEGORIES = {
 }
 
 
-def pattern_texts(programs: Iterable[str], *, seed: int) -> list[str]:
-    """Return texts for the patterns that programs give to ``re``; nothing of a program or a pattern is run."""
-    generator = random.Random(f"{seed}/patterns")
-    found: dict[str, None] = {}
-    for pattern in dict.fromkeys(text for program in programs for text in _patterns(program)):
-        try:
-            tree = _parser.parse(pattern)
-            for _ in range(_OF_EACH):
-                found["".join(_pieces(tree, generator, {}))[:_MAX_LENGTH]] = None
-        except (re.error, RecursionError, OverflowError, ValueError):
-            continue
-    return list(found)
+_FIELDS = {
+    "Y": (1, 9999, 4), "m": (1, 12, 2), "d": (1, 31, 2), "H": (0, 23, 2), "M": (0, 59, 2), "S": (0, 59, 2),
+    "I": (1, 12, 2), "j": (1, 366, 3), "y": (0, 99, 2), "f": (0, 999_999, 6),
+}  # fmt: skip
+_NUMBERS = ("0", "1", "-1", "7", "12", "100", "007", "+3", " 5 ", "1.5", "-0.5", "1e3", "1_000", "0.005", "2.675")
 
 
-def key_texts(preamble: str) -> list[str]:
-    """Return the texts that a module looks things up by, also in other letters."""
-    tree = parsed(preamble)
-    dicts = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)] if tree is not None else []
-    keys = [key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)]
-    found = [key for key in keys if isinstance(key, str)][:_MAX_PATTERNS]
-    return list(dict.fromkeys(text for key in found for text in (key, key.lower(), key.upper(), key.title())))
+def matching_texts(pattern: str, n: int, generator: random.Random) -> list[str]:
+    """Return up to n texts that a regular expression matches, as far as its parts alone decide that."""
+    try:
+        tree = _parser.parse(pattern)
+        made = ["".join(_pieces(tree, generator, {}))[:_MAX_LENGTH] for _ in range(n)]
+    except (re.error, RecursionError, OverflowError, ValueError):
+        return []
+    return list(dict.fromkeys(made))
 
 
-def _patterns(program: str) -> list[str]:
-    tree = parsed(program) if len(program) < _MAX_PROGRAM else None
-    found = []
-    for node in ast.walk(tree) if tree is not None else ():
-        match node:
-            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(value=str(text)), *_]) if (
-                name in _MATCHING and 1 < len(text) < _MAX_LENGTH
-            ):
-                found.append(text)
-    return found[:_MAX_PATTERNS]
+def formatted_texts(form: str, n: int, generator: random.Random) -> list[str]:
+    """Return n texts of a format of ``strptime``."""
+
+    def written(match: re.Match[str]) -> str:
+        if match[1] not in _FIELDS:
+            return {"p": generator.choice(("AM", "PM")), "b": "Jan", "B": "May", "a": "Mon", "A": "Monday"}.get(
+                match[1], match[1]
+            )
+        low, high, width = _FIELDS[match[1]]
+        edges = (low, high, generator.randint(low, high), generator.randint(low, high))
+        number = (
+            generator.randint(1990, 2030) if match[1] == "Y" and generator.random() < 0.8 else generator.choice(edges)
+        )
+        return str(number).zfill(width)
+
+    return [re.sub(r"%([A-Za-z%])", written, form)[:_MAX_LENGTH] for _ in range(n)]
+
+
+def number_texts(n: int, generator: random.Random) -> list[str]:
+    """Return n texts of numbers, as they are written and as they are now and then."""
+    return generator.sample(_NUMBERS, min(n, len(_NUMBERS)))
 
 
 def _pieces(tree: Any, generator: random.Random, groups: dict[int, str]) -> Iterator[str]:
