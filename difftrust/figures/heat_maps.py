@@ -109,13 +109,15 @@ def draw_model_pairs(table: pl.DataFrame, *, title: str) -> Any:
 
 
 def _cells(table: pl.DataFrame, names: list[str], title: str, scale: alt.Scale, told: list[alt.Tooltip]) -> Any:
-    """Return a cell for each ``value`` of a and b, in the order of ``names``, with its number where it has room."""
+    """Return a cell for each ``value`` of a and b, in the order of ``names``, with its number where it has room.
+
+    Where columns are too narrow for every name, some are left out; rows, which are the same, have all.
+    """
     n = max(1, len(names))
     order = alt.Scale(domain=names)
-    labels: dict[str, Any] = {"labelLimit": LABELS, "labelOverlap": False}
     base = alt.Chart(table).encode(
-        x=alt.X("b:N", scale=order, title=None, axis=alt.Axis(labelAngle=-90, **labels)),
-        y=alt.Y("a:N", scale=order, title=None, axis=alt.Axis(**labels)),
+        x=alt.X("b:N", scale=order, title=None, axis=alt.Axis(labelAngle=-90, labelLimit=LABELS, labelOverlap=True)),
+        y=alt.Y("a:N", scale=order, title=None, axis=alt.Axis(labelLimit=LABELS, labelOverlap=False)),
     )
     shown = alt.Legend(title=title, orient="top", gradientLength=140, tickCount=3)
     cells = base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=shown), tooltip=told)
