@@ -30,13 +30,13 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 # whichever is done takes tests from the others. Byte code is kept: hundreds of processes load the same modules.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
 
-test: $(READY)  ## Every package, command and page once, a real browser included; 5 minutes
+test: $(READY)  ## Every package, command and page once, a real browser included; 5 minutes and a half
 	$(PYTEST) -m "not slow"
 
-test-all: $(READY)  ## All tests: those of `make test` and the slow rest; 30 minutes
+test-all: $(READY)  ## All tests: those of `make test` and the slow rest; half an hour
 	$(PYTEST)
 
-test-rest: $(READY)  ## What `make test` leaves out, and what needs bubblewrap or Chromium; 22 minutes
+test-rest: $(READY)  ## What `make test` leaves out, and what needs bubblewrap or Chromium; 28 minutes
 	$(PYTEST) -m "slow or full_machine"
 
 test-hostile: $(READY)  ## The hostile suite 20 times, as root also for an ordinary user; a million texts for the reader

@@ -253,7 +253,7 @@ def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
     if hits:
         return (
             f"The programs disagree on {hits} of {n} inputs: on each of these that has one answer, a program is wrong. "
-            f"{at_least(interval)} of the results of {subject} are wrong "
+            f"{at_least(interval)} of the results of {subject} are wrong if all of them have one "
             f"({interval.level:.0%} confidence, over {interval.covers}; E >= I/2)."
         )
     return (

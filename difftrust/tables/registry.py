@@ -8,11 +8,10 @@ from typing import Final
 import polars as pl
 
 from difftrust.results import Table
-from difftrust.tables.agreement import make_agreement, make_guarantee
+from difftrust.tables.agreement import make_agreement, make_correlated, make_difficulty, make_dissent, make_guarantee
 from difftrust.tables.audits import make_audits
 from difftrust.tables.by_tests import make_tests
 from difftrust.tables.grid import PARTS
-from difftrust.tables.other_models import make_correlated, make_difficulty, make_dissent
 from difftrust.tables.paper_tables import make_table_2, make_table_3, make_table_4
 from difftrust.tables.policies import make_policies
 from difftrust.tables.questions import make_questions
