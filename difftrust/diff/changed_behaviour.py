@@ -5,11 +5,13 @@ import copy
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Literal
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
 from difftrust.diff.sandbox_imports import MISSING
+from difftrust.diff.version import Bundle
 from difftrust.text import printable
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import is_docstring
@@ -98,7 +100,7 @@ def raised_in(nodes: Sequence[ast.AST]) -> set[str]:
     return found
 
 
-_MOST = 8
+_MOST = 30
 """Places that differ and are looked at."""
 _SHOWN = 80
 """Characters of a line."""
@@ -115,14 +117,17 @@ Place = dict[int, Point]
 def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[str, ...]:
     """Return the first lines of the places that differ and that no input reaches, in either version.
 
-    ``rows``: what both did on each input. At each place an exception is raised instead: where that changes nothing on
-    any input, the place is not reached. Places outside functions, and beyond the first eight, are not looked at.
+    ``rows``: what both did on each input. At each place an exception is raised instead, and of a module's value that
+    differs the name is taken away: where that changes nothing on any input, the place is not reached. Methods that
+    nothing names, which the function rests on, are not looked at, nor are places beyond the first thirty.
     """
     texts = list(rows)
     if not texts:
         return ()
     return tuple(
-        line for line, codes in _probes(pair) if not any(_tells(executor, *each, rows, texts) for each in codes)
+        line
+        for line, codes in islice(_probes(pair), _MOST)
+        if not any(_tells(executor, *each, rows, texts) for each in codes)
     )
 
 
@@ -132,36 +137,76 @@ def _tells(executor: Executor, which: int, code: str, rows: Mapping[str, Row], t
     return any(row[0] != rows[text][which] for text, row in zip(texts, ran.rows, strict=True))
 
 
-def _probes(pair: Pair) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+Probe = tuple[int, str]
+"""Which version, and its program that raises at one place."""
+
+
+def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
     """Yield each place that differs: its first line, and the programs that raise there, the new version's first."""
-    old, new = ([copy.deepcopy(each) for each in bundle.own] for bundle in pair.bundles)
-    named = {name: each for each in old if (name := getattr(each, "name", ""))}
-    n = 0
-    for after in new:
-        before = named.get(getattr(after, "name", ""))
+    named = [_by_name(bundle) for bundle in pair.bundles]
+    for key, after in named[1].items():
+        before = named[0].get(key)
         if before is None or type(before) is not type(after):
             continue
-        for place in _places([before], [after]):
-            n += 1
-            if n > _MOST:
-                return
-            found = [(which, code) for which in (1, 0) if (code := _probe(pair, which, (before, after), place))]
+        both = tuple(zip((1, 0), (after, before), pair.bundles[::-1], strict=True))
+        if isinstance(after, ast.Assign | ast.AnnAssign):
+            if _dump(before) != _dump(after):
+                yield (
+                    _line(after),
+                    [
+                        (which, bundle.remade(each, f"{ast.unparse(each)}\ndel {key[1]}"))
+                        for which, each, bundle in both
+                    ],
+                )
+            continue
+        memo: dict[int, ast.AST] = {}
+        copies = {which: copy.deepcopy(each, memo) for which, each, _ in both}
+        idle = {id(block) for _, _, bundle in both for method in bundle.idle for block in _blocks_in(memo, method)}
+        for place in _places([copies[0]], [copies[1]]):
             block, index = place.get(1) or place[0]
-            if found and index < len(block):
-                yield printable(ast.unparse(block[index]).splitlines()[0])[:_SHOWN], found
+            if index < len(block) and id(block) not in idle:
+                yield (
+                    _line(block[index]),
+                    [
+                        (which, bundle.remade(each, _raising(copies[which], place[which])))
+                        for which, each, bundle in both
+                        if which in place
+                    ],
+                )
 
 
-def _probe(pair: Pair, which: int, statements: tuple[ast.stmt, ast.stmt], place: Place) -> str:
-    """Return the program of a version that raises at a place; "" where it cannot be made."""
-    if which not in place:
-        return ""
-    block, index = place[which]
-    before = ast.unparse(statements[which])
+def _blocks_in(memo: Mapping[int, ast.AST], method: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield all blocks of the copy of a method."""
+    for node in ast.walk(memo[id(method)]) if id(method) in memo else ():
+        yield from (getattr(node, name) for name in _BLOCKS if hasattr(node, name))
+
+
+def _by_name(bundle: Bundle) -> dict[tuple[str, str], ast.stmt]:
+    """Return the functions, classes and values of a version's modules by module and name."""
+    found: dict[tuple[str, str], ast.stmt] = {}
+    for module, statements in bundle.modules.items():
+        for statement in statements:
+            match statement:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    found[module, name] = statement
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr())
+                ):
+                    found[module, name] = statement
+    return found
+
+
+def _line(statement: ast.stmt) -> str:
+    return printable(ast.unparse(statement).splitlines()[0])[:_SHOWN]
+
+
+def _raising(statement: ast.stmt, point: Point) -> str:
+    """Return the text of a statement that raises at a place."""
+    block, index = point
     block.insert(index, ast.parse(_MARK).body[0])
-    after = ast.unparse(ast.fix_missing_locations(statements[which]))
+    made = ast.unparse(ast.fix_missing_locations(statement))
     del block[index]
-    code = pair.bundles[which].code
-    return code.replace(before, after, 1) if code.count(before) == 1 else ""
+    return made
 
 
 def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:

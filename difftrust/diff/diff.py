@@ -71,7 +71,7 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
         description=target.docstring,
         seed_inputs=(),
     )
-    texts = [functions_text(bundle.definitions) for bundle in pair.bundles]
+    texts = [functions_text(bundle.definitions, idle=bundle.idle) for bundle in pair.bundles]
     raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
     compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
     with open_sandbox(task, codes, tuple(libraries), options) as sandbox:
@@ -86,6 +86,19 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
 
 _FEW = 5
 """With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
+
+
+_UNANSWERED = {
+    False: (
+        "gave no answer in time, or used a package that is not here",
+        "allow the package with --allow-import, or give smaller calls with --example",
+    ),
+    True: (
+        "could not make the arguments",
+        "compare what makes them, or give calls that both versions take with --example",
+    ),
+}
+"""Why an input has no answer, and what helps; whether most could not be made."""
 
 
 def judged(pair: Pair, options: DiffOptions, found: Found, *, difference: str) -> DiffReport:
@@ -133,19 +146,16 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
         return
     if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
         yield f"only {found.ran} known inputs are accepted by the function", give_calls
-    if not found.returned:
+    if found.compared and not found.returned:
         yield (
-            f"both versions raise the same on all {found.ran} inputs",
+            f"both versions raise the same on all {found.compared} inputs",
             "give a call on which they return with --example",
         )
     if found.unanswered and not found.changes:
         share = found.unanswered / max(1, len(found.rows))
         if share > 0.5 or found.returned < _FEW:
-            yield (
-                f"on {found.unanswered} of {len(found.rows)} inputs a version gave no answer in time, or used a "
-                "package that is not here",
-                "allow the package with --allow-import, or give smaller calls with --example",
-            )
+            why, remedy = _UNANSWERED[found.not_built > found.unanswered / 2]
+            yield f"on {found.unanswered} of {len(found.rows)} inputs a version {why}", remedy
     if found.unreached and found.returned:
         yield (
             f"no input reached what differs: {'; '.join(found.unreached)}",
@@ -169,7 +179,7 @@ def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same:
         return f"Undecided: {'; '.join(doubt.why for doubt in doubts)}."
     if found.changes:
         return "Behaviour changed only where it was expected."
-    return f"No difference found on {found.ran} inputs; on {found.returned} of them a version returns."
+    return f"No difference found on {found.compared} inputs; on {found.returned} of them a version returns."
 
 
 def _next_step(verdict: str, found: Found, doubts: Sequence[Undecided]) -> str:
@@ -186,6 +196,8 @@ def _notes(pair: Pair, found: Found) -> Iterator[str]:
     for bundle in pair.bundles[1:]:
         if bundle.missing:
             yield f"not installed here, so what uses it is not compared: {', '.join(bundle.missing)}"
+        if bundle.without:
+            yield f"not installed here, so what is done without it is compared: {', '.join(bundle.without)}"
     for one, other in renamed(*pair.targets):
         yield f"the parameter {one} is now called {other}: calls that give it by name need the new name"
     for change in found.doubtful[:1]:

@@ -7,11 +7,12 @@ import itertools
 import math
 import random
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from difftrust.search.dictionary import mine_constants
 from difftrust.search.drawing import arguments_of
+from difftrust.search.pattern_texts import texts_for
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
 from difftrust_core.languages.python.syntax import parsed
@@ -39,6 +40,9 @@ _TEXTS = (
 _INTS = (0, 1, -1, 2, 3, 7, 10, 12, 100, 255, 256, 1000, -100, 2**31, 2**63, 10**20)
 _FLOATS = (0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, 0.1, 1e-9, 1e16, 100.0)
 _SEEDS = 12
+_MOST_TEXTS, _MOST_NUMBERS, _MATCHING = 160, 60, 4
+_NOTHING: Any = object()
+_Constant = TypeVar("_Constant")
 _MAX_CONSTANT = 2_000
 _REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -56,17 +60,17 @@ def changed_statements(old: str, new: str) -> list[str]:
 
 
 def constants_in(lines: Sequence[str]) -> tuple[list[str], list[int | float]]:
-    """Return the texts and numbers that single lines name, each with what lies next to it."""
-    texts: dict[str, None] = {}
-    numbers: dict[int | float, None] = {}
+    """Return the texts and numbers that single lines name or match, of each the nearest first, then what lies next."""
     mined = mine_constants([_whole(line) for line in lines])
-    for text in mined.texts:
-        if isinstance(text, str):
-            texts |= dict.fromkeys(_around_text(text))
-    for number in mined.numbers:
-        if math.isfinite(number):
-            numbers |= dict.fromkeys((number, number + 1, number - 1, -number))
-    return list(texts)[:80], list(numbers)[:40]
+    around = [_around_text(text) for text in mined.texts if isinstance(text, str)]
+    beside = [(number, number + 1, number - 1, -number) for number in mined.numbers if math.isfinite(number)]
+    return _in_turn(around)[:_MOST_TEXTS], _in_turn(beside)[:_MOST_NUMBERS]
+
+
+def _in_turn(streams: Iterable[Iterable[_Constant]]) -> list[_Constant]:
+    """Return the distinct items of streams, the first of each before the second of any."""
+    turns = itertools.zip_longest(*streams, fillvalue=_NOTHING)
+    return list(dict.fromkeys(item for turn in turns for item in turn if item is not _NOTHING))
 
 
 def _whole(line: str) -> str:
@@ -77,6 +81,7 @@ def _whole(line: str) -> str:
         f"if 1:\n    pass\n{line}\n    pass",
         f"try:\n    pass\n{line}\n    pass",
         f"({line}",
+        f"{{{line}}}",
     ):
         if parsed(text) is not None:
             return text
@@ -87,8 +92,9 @@ def _whole(line: str) -> str:
 
 
 def _around_text(text: str) -> Iterator[str]:
-    yield from (text, text.upper(), text.lower(), text.title(), f"a{text}b", f"a {text} b", f" {text}", f"{text} ")
-    yield from (text + text, f"{text}a", f"a{text}", f"a{text}{text}b", f"a{text}b{text}c", text[:-1], text[1:])
+    yield from (text, *texts_for(text)[:_MATCHING], text.upper(), text.lower(), text.title())
+    yield from (f"a{text}b", f"a {text} b", f" {text}", f"{text} ", text + text, f"{text}a", f"a{text}")
+    yield from (f"a{text}{text}b", f"a{text}b{text}c", text[:-1], text[1:])
     if len(text) > 1 and " " not in text:
         yield from text[:4]
 
@@ -118,12 +124,20 @@ def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) ->
 def _replaced(
     seeds: Sequence[tuple[Any, ...]], texts: Sequence[str], numbers: Sequence[int | float]
 ) -> Iterator[tuple[Any, ...]]:
-    """Iterate over seeds with each node in turn replaced, the first few values at every place first."""
-    options = [(seed, at) for seed in seeds for at in range(len(seed))]
-    for turn in range(max(len(texts), len(numbers), 1)):
-        for seed, at in options:
-            for new in itertools.islice(_variants(seed[at], texts, numbers, turn), _MAX_NODES):
-                yield (*seed[:at], new, *seed[at + 1 :])
+    """Iterate over seeds with each node in turn replaced: each value at every place of one seed, then of its next."""
+    places = range(max(map(len, seeds), default=0))
+    given: tuple[tuple[Sequence[str], Sequence[int | float]], ...] = ((texts, ()), ((), numbers))
+    hosts = [
+        (own, at, [seed for seed in seeds if any(True for part in seed[at : at + 1] for _ in _variants(part, *own, 0))])
+        for own in given
+        for at in places
+    ]
+    for shift in range(len(seeds)):
+        for turn in range(max(len(texts), len(numbers))):
+            for own, at, hosting in hosts:
+                for seed in hosting[(turn + shift) % max(1, len(hosting)) :][:1]:
+                    for new in itertools.islice(_variants(seed[at], *own, turn), _MAX_NODES):
+                        yield (*seed[:at], new, *seed[at + 1 :])
 
 
 def _combined(
@@ -141,6 +155,7 @@ def _combined(
 
 
 def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], turn: int) -> Iterator[Any]:
+    """Iterate over a value with one node each replaced by the text or number whose turn it is, or holding the text."""
     kind = type(value)
     if kind is str and texts:
         text = texts[turn % len(texts)]
@@ -174,9 +189,44 @@ def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> li
     return list(found)
 
 
-def functions_text(statements: Sequence[ast.stmt]) -> str:
-    """Return the text of statements, docstrings left out, a line a statement."""
-    return "\n".join(ast.unparse(bare) for statement in statements if (bare := _bare(statement)) is not None)
+def functions_text(statements: Sequence[ast.stmt], *, idle: Collection[ast.AST] = ()) -> str:
+    """Return the text of statements, docstrings left out, a line a statement or an item of a module's table.
+
+    ``idle``: methods that are left out.
+    """
+    return "\n".join(
+        _by_item(bare) for statement in _without(statements, idle) if (bare := _bare(statement)) is not None
+    )
+
+
+def _without(statements: Sequence[ast.stmt], idle: Collection[ast.AST]) -> list[ast.stmt]:
+    """Return copies of statements, of classes without these methods."""
+    found = []
+    for statement in statements:
+        made = copy.copy(statement)
+        if isinstance(made, ast.ClassDef):
+            made.body = _without([part for part in made.body if part not in idle], idle) or [ast.Pass()]
+        found.append(made)
+    return found
+
+
+def _by_item(statement: ast.stmt) -> str:
+    """Return the text of a statement, the items of a list, a set, a tuple or a dict that it binds a line each."""
+    text = ast.unparse(statement)
+    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    while isinstance(value, ast.Call) and len(value.args) == 1:
+        value = value.args[0]
+    match value:
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, map(ast.unparse, values), strict=True)
+            items = [f"{ast.unparse(key)}: {held}" if key else f"**{held}" for key, held in pairs]
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            items = [ast.unparse(part) for part in parts]
+        case _:
+            return text
+    whole = ast.unparse(value)
+    head, _, tail = text.rpartition(whole)
+    return "\n".join((head + whole[0], *(f"{item}," for item in items), whole[-1] + tail)) if items else text
 
 
 def _bare(statement: ast.stmt) -> ast.stmt | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from difftrust.check.examples import got
 from difftrust.check.input_filter import InDomain
 from difftrust.check.programs import Duel, Executor
-from difftrust.diff.changed_behaviour import Compare, Weight, is_not_built, name_of, plain
+from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
 from difftrust.diff.pair import Pair, Signature, load, settle, signatures
@@ -70,7 +70,11 @@ Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
 _DIRECTED = 450
+_HANGS = (Kind.TIMEOUT, Kind.SKIPPED)
 _BATCH = 500
+_AGAIN, _MORE_BATCHES = 50, 10
+"""Inputs that were skipped since others of their batch took too long are run again in so many batches of so many."""
+_WORDS = re.compile(r"\w+")
 _HUGE = re.compile(r"\d{11,}")
 """A whole number that nobody counts to: what Python alone raises for it says little."""
 _SECONDS, _SECONDS_MORE = 4.0, 2.0
@@ -91,7 +95,7 @@ class Found:
     unstable: bool = False
     """A version differed from itself."""
     unanswered: int = 0
-    """Inputs on which only one version answered in time."""
+    """Inputs on which a version gave no answer; of many others, without those on which both run out of time."""
     load_errors: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     unreached: tuple[str, ...] = ()
@@ -100,17 +104,28 @@ class Found:
     """Expectations that do not hold."""
 
     @property
+    def compared(self) -> int:
+        """On so many inputs both versions gave an answer."""
+        return len(self._answered)
+
+    @property
     def returned(self) -> int:
-        """On so many inputs a version returned something."""
-        return sum(
-            any(kind in (Kind.VALUE, Kind.UNSUPPORTED) and not is_not_built((kind, text)) for kind, text in row)
-            for row in self.rows.values()
-        )
+        """On so many of these a version returned something."""
+        return sum(any(kind in (Kind.VALUE, Kind.UNSUPPORTED) for kind, _ in row) for row in self._answered)
+
+    @property
+    def _answered(self) -> list[Row]:
+        return [row for row in self.rows.values() if not any(is_no_answer(outcome) for outcome in row)]
 
     @property
     def ran(self) -> int:
         """So many inputs could be made and were run on both versions."""
-        return sum(not any(is_not_built(outcome) for outcome in row) for row in self.rows.values())
+        return len(self.rows) - self.not_built
+
+    @property
+    def not_built(self) -> int:
+        """So many could not be made in a version."""
+        return sum(any(is_not_built(outcome) for outcome in row) for row in self.rows.values())
 
 
 class Search:
@@ -123,6 +138,7 @@ class Search:
         self.lines = list(lines)
         self.constants = named_constants(self.lines, [s for bundle in pair.bundles for s in bundle.definitions])
         self.found = Found()
+        self._more_batches = _MORE_BATCHES
         self.inside: InDomain | None = None
         self.calls: frozenset[str] = frozenset()
         """Argument tuples of the calls that were found."""
@@ -219,11 +235,20 @@ class Search:
         if self.inside is not None and new:
             new = [text for text, inside in zip(new, self.inside(new), strict=True) if inside]
         for start in range(0, len(new), _BATCH):
-            batch = new[start : start + _BATCH]
-            ran = self.executor.run(self.codes, batch)
-            rows.update({text: (row[0], row[1]) for text, row in zip(batch, ran.rows, strict=True)})
-            self._note_loading(ran.rows)
+            self._note_loading(self._run_batch(new[start : start + _BATCH]))
+        slow = {_shape(text) for text in new if any(kind == Kind.TIMEOUT for kind, _ in rows[text])}
+        skipped = [text for text in new if any(kind == Kind.SKIPPED for kind, _ in rows[text])]
+        skipped.sort(key=lambda text: _shape(text) in slow)
+        starts = range(0, len(skipped), _AGAIN)[: self._more_batches]
+        self._more_batches -= len(starts)
+        for start in starts:
+            self._run_batch(skipped[start : start + _AGAIN])
         return {text: rows[text] for text in texts if text in rows}
+
+    def _run_batch(self, batch: Sequence[str]) -> Sequence[Row]:
+        found = [(row[0], row[1]) for row in self.executor.run(self.codes, batch).rows]
+        self.found.rows.update(zip(batch, found, strict=True))
+        return found
 
     def _note_loading(self, rows: Sequence[tuple[Outcome, ...]]) -> None:
         errors = []
@@ -250,7 +275,11 @@ class Search:
             for text, row in found.rows.items()
             if text in self.sure or self.accepts(text)  # not those of kinds that were tried and dropped
         }
-        found.unanswered = sum(weight == "nothing" for weight in weights.values())
+        both_hang = {text for text in weights if all(kind in _HANGS for kind, _ in found.rows[text])}
+        few = found.compared < _BATCH // 5
+        found.unanswered = sum(
+            weight == "nothing" and (few or text not in both_hang) for text, weight in weights.items()
+        )
         sorts: tuple[tuple[Weight, list[Change]], ...] = (("counts", found.changes), ("doubtful", found.doubtful))
         for weight, into in sorts:
             texts = [text for text, each in weights.items() if each == weight]
@@ -284,8 +313,7 @@ class Search:
         ordered = sorted(groups.values(), key=lambda group: (self._rank(group[0]), min(map(len, group)), -len(group)))
         for group in ordered[:_MAX_CHANGES]:
             change = self._shrunk(group, weight, seconds=_SECONDS_MORE if changes else _SECONDS)
-            if change is not None:
-                changes.setdefault(change.arguments, change)
+            changes.setdefault(change.arguments, change)
         return list(changes.values())
 
     def _rank(self, text: str) -> int:
@@ -294,7 +322,7 @@ class Search:
         raised = [name_of(outcome) for outcome in row if outcome[0] == Kind.EXCEPTION]
         return int(any(name not in self.compare.raised for name in raised))
 
-    def _shrunk(self, group: Sequence[str], weight: Weight, *, seconds: float) -> Change | None:
+    def _shrunk(self, group: Sequence[str], weight: Weight, *, seconds: float) -> Change:
         sort = _sort_of(self.found.rows[group[0]])
         typed = self.sure.issuperset(group)
 
@@ -311,14 +339,11 @@ class Search:
         duel = Duel(self.executor, self.codes, shows, keeps, seconds=seconds)
         pinned = self.expectations.inputs
         left = [text for text in group if text not in pinned]
-        if not left:
-            text = min(group, key=by_length)
-            row, minimal, expected = self.found.rows[text], False, self.expectations.holds(text)
-        else:
-            shrunk = duel.smallest(left, (), lambda text: self.accepts(text) and text not in pinned)
-            if shrunk is None:
-                return None
-            text, minimal, expected = shrunk.arguments, shrunk.minimal, False
+        shrunk = duel.smallest(left, (), lambda text: self.accepts(text) and text not in pinned) if left else None
+        text = min(left or group, key=by_length)  # shown twice already, where there is no time to seek a smaller one
+        row, minimal, expected = self.found.rows[text], False, not left and self.expectations.holds(text)
+        if shrunk is not None:
+            text, minimal = shrunk.arguments, shrunk.minimal
             row = duel.outcomes(text)
         return Change(
             arguments=text,
@@ -328,6 +353,11 @@ class Search:
             expected=expected,
             note=self.note,
         )
+
+
+def _shape(text: str) -> str:
+    """Return an input without its numbers and words: signs, brackets and separators."""
+    return _WORDS.sub("a", text)
 
 
 def _sort_of(row: Row) -> tuple[object, ...]:

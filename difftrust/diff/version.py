@@ -3,7 +3,7 @@
 import ast
 import copy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -73,10 +73,24 @@ class Bundle:
     """Packages that are installed here and that it imports."""
     missing: tuple[str, ...]
     """Packages that it imports and that are not there."""
-    definitions: tuple[ast.stmt, ...]
-    """What it is made of: the statements of other modules, then those of its own."""
-    own: tuple[ast.stmt, ...]
-    """The statements of its own module."""
+    without: tuple[str, ...]
+    """Packages that are not there either, and that it goes on without."""
+    modules: Mapping[str, tuple[ast.stmt, ...]]
+    """What it is made of: the statements of other modules by their names, then those of its own, ""."""
+    idle: frozenset[ast.AST]
+    """Methods of these that nothing which the function rests on names."""
+    remade: Callable[[ast.stmt, str], str]
+    """Return the program with another text in place of one of the statements."""
+
+    @property
+    def definitions(self) -> tuple[ast.stmt, ...]:
+        """The statements of all modules, those of its own last."""
+        return tuple(statement for statements in self.modules.values() for statement in statements)
+
+    @property
+    def own(self) -> tuple[ast.stmt, ...]:
+        """The statements of its own module."""
+        return self.modules[""]
 
 
 def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: bool) -> Bundle:
@@ -94,43 +108,55 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     modules.want(wanted, *said)
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
-    missing = tuple(package for package in (*packages, _NOWHERE) if package not in there)
+    without = tuple(package for package in packages if package not in there and modules.external[package])
+    missing = tuple(package for package in (*packages, _NOWHERE) if package not in (*there, *without))
     own = version.module_name
-    sources = {module.name: (_text(module, modules), module.is_package) for module in modules.others}
-    for module in [own, *sources]:
-        while module := module.rpartition(".")[0]:
-            sources.setdefault(module, ("", True))
     names = tuple(dict.fromkeys((name, own)))
     owner, _, called = wanted.rpartition(".") if version.makes else target.entry_point.rpartition(".")
     classes, late = _classes(modules), _late(modules)
-    return Bundle(
-        code="\n".join((
+
+    def remade(instead: ast.stmt | None, text: str) -> str:
+        texts = {module.name: _text(module, modules, instead, text) for module in (modules.own, *modules.others)}
+        sources = {module.name: (texts[module.name], module.is_package) for module in modules.others}
+        for module in [own, *sources]:
+            while module := module.rpartition(".")[0]:
+                sources.setdefault(module, ("", True))
+        return "\n".join((
             "import os as __os",
             "import types as __types",
             "__os.environ.setdefault('HOME', '/')",  # modules that look for it when they are imported
             "__inside = __types.ModuleType('__inside')",
             f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
             f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
-            _text(modules.own, modules),
+            texts[modules.own.name],
             f"__inside.complete(globals(), {late!r}, {classes!r})",
             f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r})",
-        )),
+        ))  # fmt: skip
+
+    return Bundle(
+        code=remade(None, ""),
         libraries=there,
         missing=tuple(package for package in missing if package != _NOWHERE),
-        definitions=tuple(s for module in (*modules.others, modules.own) for s in module.statements),
-        own=tuple(modules.own.statements),
-    )  # fmt: skip
+        without=without,
+        modules={module.name: tuple(module.statements) for module in modules.others}
+        | {"": tuple(modules.own.statements)},
+        idle=frozenset(modules.idle),
+        remade=remade,
+    )
 
 
 def _inside() -> str:
     return resources.files(__package__ or "").joinpath("sandbox_imports.py").read_text(encoding="utf-8")
 
 
-def _text(module: Module, modules: Modules) -> str:
-    """Return the text of a module; what others take of the own one they get when that is complete."""
+def _text(module: Module, modules: Modules, instead: ast.stmt | None, given: str) -> str:
+    """Return the text of a module; what others take of the own one they get when that is complete.
+
+    ``given`` stands in place of the statement ``instead``.
+    """
     lines = []
     for statement in module.statements:
-        text = ast.unparse(_absolute(statement, module, modules))
+        text = given if statement is instead else ast.unparse(_absolute(statement, module, modules))
         if isinstance(statement, ast.ImportFrom) and module.base(statement) == modules.own.name:
             text = f"try:\n    {text}\nexcept ImportError:\n    pass"
         lines.append(text)

@@ -5,6 +5,7 @@ import importlib
 import random
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from difftrust_core.languages.python.syntax import parsed
@@ -14,6 +15,7 @@ _parser: Any = importlib.import_module("re._parser")
 _MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
 _OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PROGRAM = 12, 20, 200, 1 << 20
 _ANY = "aZ5 _-.x1"
+_NO_PATTERN = (re.error, RecursionError, OverflowError, ValueError)
 _CATEGORIES = {
     codes.CATEGORY_DIGIT: "0123456789",
     codes.CATEGORY_SPACE: " \t\n",
@@ -27,15 +29,23 @@ _CATEGORIES = {
 def pattern_texts(programs: Iterable[str], *, seed: int) -> list[str]:
     """Return texts for the patterns that programs give to ``re``; nothing of a program or a pattern is run."""
     generator = random.Random(f"{seed}/patterns")
-    found: dict[str, None] = {}
-    for pattern in dict.fromkeys(text for program in programs for text in _patterns(program)):
-        try:
-            tree = _parser.parse(pattern)
-            for _ in range(_OF_EACH):
-                found["".join(_pieces(tree, generator, {}))[:_MAX_LENGTH]] = None
-        except (re.error, RecursionError, OverflowError, ValueError):
-            continue
-    return list(found)
+    patterns = dict.fromkeys(text for program in programs for text in _patterns(program))
+    return list(dict.fromkeys(text for pattern in patterns for text in _matching(pattern, generator)))
+
+
+def texts_for(text: str) -> list[str]:
+    """Return texts that a text matches if it is a pattern that says more than its own characters; else none."""
+    with suppress(*_NO_PATTERN):
+        if any(code is not codes.LITERAL for code, _ in _parser.parse(text)):
+            return list(dict.fromkeys(_matching(text, random.Random(text))))
+    return []
+
+
+def _matching(pattern: str, generator: random.Random) -> Iterator[str]:
+    with suppress(*_NO_PATTERN):
+        tree = _parser.parse(pattern)
+        for _ in range(_OF_EACH):
+            yield "".join(_pieces(tree, generator, {}))[:_MAX_LENGTH]
 
 
 def key_texts(preamble: str) -> list[str]:

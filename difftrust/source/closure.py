@@ -19,6 +19,8 @@ LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 _DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _ASSIGNED = ast.Assign | ast.AnnAssign | ast.AugAssign
+_DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
+_IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 _MAX_TEXT = 200
 """Characters of a text that may be an annotation."""
 _INSTALLED = ("site-packages", "dist-packages")
@@ -310,6 +312,15 @@ class Module(Definitions):
                 found.setdefault(dotted.partition(".")[0], set()).add(dotted)
         return found
 
+    @cached_property
+    def guarded(self) -> set[ast.stmt]:
+        """The imports in a ``try`` that catches what a missing package raises."""
+        tries = [
+            node for node in ast.walk(self.tree) if isinstance(node, ast.Try) and any(map(_catches, node.handlers))
+        ]
+        inside = (part for node in tries for statement in node.body for part in ast.walk(statement))
+        return {part for part in inside if isinstance(part, IMPORTS)}
+
     @property
     def statements(self) -> list[ast.stmt]:
         """The statements kept, in the order of the file, without those of ``__future__``."""
@@ -332,8 +343,9 @@ class Modules:
         self.root, self._whole = root, whole
         self.own = Module(name, own, tree)
         self.found: dict[str, Module | None] = {name: self.own}
-        self.external: dict[str, None] = {}
-        """Packages beyond the standard library and the package itself that kept statements import."""
+        self.external: dict[str, bool] = {}
+        """Packages beyond the standard library and the package itself that kept statements import; whether all do so in
+        a ``try`` that goes on without them."""
         self._waiting: list[tuple[Module, str]] = []
         self._asked: set[str] = set()
         """Names of attributes that what is kept asks for: methods of these names are followed."""
@@ -344,6 +356,13 @@ class Modules:
     def others(self) -> list[Module]:
         """The modules but for the own one."""
         return [module for module in self.found.values() if module is not None and module is not self.own]
+
+    @property
+    def idle(self) -> list[ast.AST]:
+        """The methods of kept classes that nothing which is kept names; none where names are looked up as it runs."""
+        if any(_DYNAMIC & module.wanted for module in (self.own, *self.others)) or "__dict__" in self._asked:
+            return []
+        return [method for each in self._methods.values() for _, method in each]
 
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
@@ -413,7 +432,7 @@ class Modules:
         base = module.base(node)
         source = self._load(base)
         if source is None:
-            self._note_external(base, node.level)
+            self._note_external(base, node.level, is_guarded=node in module.guarded)
             return
         for alias in node.names:
             inner = f"{base}.{alias.name}"
@@ -426,7 +445,7 @@ class Modules:
         for alias in node.names:
             head = alias.name.partition(".")[0]
             if self._load(alias.name) is None:
-                self._note_external(alias.name, 0)
+                self._note_external(alias.name, 0, is_guarded=node in module.guarded)
             else:
                 self._follow_chains(module, alias.asname or head, alias.name if alias.asname else head)
 
@@ -441,12 +460,10 @@ class Modules:
                 self._waiting.append((found, part))
                 current = f"{current}.{part}"
 
-    def _note_external(self, name: str, level: int) -> None:
+    def _note_external(self, name: str, level: int, *, is_guarded: bool) -> None:
         top = name.partition(".")[0]
-        if top and top not in sys.stdlib_module_names:
-            self.external[top] = None
-        elif level and not top:
-            self.external["."] = None
+        if (top and top not in sys.stdlib_module_names) or (level and not top):
+            self.external[top or "."] = is_guarded and self.external.get(top or ".", True)
 
     def _load(self, name: str) -> Module | None:
         """Return the module of the package, None for one that is not in it."""
@@ -479,6 +496,11 @@ class Modules:
             except OSError:
                 continue
         return None
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or (isinstance(kind, ast.Name) and kind.id in _IMPORT_ERRORS) for kind in caught)
 
 
 def _is_special(name: str) -> bool:

@@ -159,3 +159,86 @@ def test_agreement_on_lines_that_were_not_reached_is_undecided(new: str, why: st
     report = compare(tmp_path, RARE.format("'a'", "x"), new)
     assert (report.verdict, report.n_differing) == ("undecided" if why else "unchanged", 0)
     assert not why or why in report.undecided[0].why
+
+
+RULES = """
+import re
+
+RULES = [('x$', 'y'), ('(ab)+c$', 'z'){}]
+
+
+def f(word: str) -> str:
+    for rule, new in RULES:
+        if re.search(rule, word):
+            return re.sub(rule, new, word)
+    return word
+"""
+TABLE = """
+FACTORS = {{'mile': {}}}
+
+
+def f(n: int) -> int:
+    return n * FACTORS['mile'] if {} else n
+"""
+UNMET = "n * n - 1000003 * n == 987654321987"
+GUARDED = """
+try:
+    import nowhere_to_be_found as fast
+except ImportError:
+    fast = None
+
+
+def f(n: int) -> int:
+    return {} if fast is None else fast.twice(n)
+"""
+CLASS = """
+class Counter:
+    def __init__(self, n: int):
+        self.n = n
+
+    def size(self) -> int:
+        return self.n {}
+
+    def never(self) -> int:
+        if self.n * self.n == 987654321987:
+            return {}
+        return 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "verdict", "shown"),
+    [
+        (RULES.format(""), RULES.format(", (r'(pass)er?by(s?)$', r'\\2')"), "f", "changed", "by"),
+        (TABLE.format(1609, "n > 8"), TABLE.format(1610, "n > 8"), "f", "changed", "9"),
+        (TABLE.format(1609, UNMET), TABLE.format(1610, UNMET), "f", "undecided", "FACTORS"),
+        (GUARDED.format("n"), GUARDED.format("n + n - n"), "f", "unchanged", ""),
+        (GUARDED.format("n"), GUARDED.format("n + (n > 7)"), "f", "changed", "8"),
+        (CLASS.format("", 1), CLASS.format("+ 0", 3), "Counter.size", "unchanged", ""),
+        (CLASS.format("", 1), CLASS.format("+ 0", 3), "Counter.never", "undecided", "return 3"),
+    ],
+    ids=["pattern", "table", "never read", "fallback", "changed fallback", "other method", "method"],
+)
+def test_what_a_function_rests_on_is_sought_and_reached(
+    old: str, new: str, name: str, verdict: str, shown: str, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, old, new, name)
+    assert report.verdict == verdict, report.statement
+    said = [*(change.arguments for change in report.changes), *(doubt.why for doubt in report.undecided)]
+    assert any(shown in text for text in said) or not shown
+
+
+LOOPS = """
+def f(n: int) -> int:
+    found = 0
+    while n:
+        n, found = n {} 2, found + 1
+    return found
+"""
+
+
+@pytest.mark.slow
+def test_inputs_on_which_both_hang_leave_the_others_to_be_compared(tmp_path: Path) -> None:
+    report = compare(tmp_path, LOOPS.format("//"), LOOPS.format("// 1 //"), n=400)
+    assert report.verdict == "unchanged", report.statement
+    assert compare(tmp_path, LOOPS.format("//"), LOOPS.format("// (1 + (n > 7)) //"), n=400).verdict == "changed"
