@@ -1,5 +1,7 @@
 """What several test files need, and what a run says at its end."""
 
+import contextlib
+import importlib
 import os
 import shutil
 from collections import Counter, defaultdict
@@ -34,6 +36,21 @@ def browser() -> Iterator[Any]:
         found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield found
         found.close()
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Import an equal part of the test files in each process, before every process collects all of them.
+
+    At its first import pytest rewrites the asserts of a file, which takes longer than the import, and keeps the
+    result: what one process rewrote the others read.
+    """
+    config = session.config
+    if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and config.args == config.getini("testpaths"):
+        root = Path(__file__).parents[1]
+        paths = sorted(path.relative_to(root) for path in Path(__file__).parent.rglob("test_*.py"))
+        for path in paths[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]:
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # which collecting it reports
+                importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 FULL_MACHINE = ("bench", "execution", "hostile", "recovery", "sandbox")

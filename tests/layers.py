@@ -70,10 +70,16 @@ def room_of(module: str) -> str:
 
 
 @cache
-def imported_by(path: Path, *, at_start: bool = False) -> frozenset[str]:
-    """Return all that a file imports, as dotted names; ``at_start``: without what functions import when called."""
+def tree_of(path: Path) -> ast.Module:
+    """Return a file, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imported_by(path: Path) -> frozenset[str]:
+    """Return all that a file imports, as dotted names."""
     found: set[str] = set()
-    for node in _nodes(ast.parse(path.read_text()), at_start):
+    for node in _nodes(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -89,20 +95,22 @@ def _modules_named(text: str) -> set[str]:
     """Return the modules that a text names, or whose beginning it is: "dashboard.views." stands for each of these."""
     if text in MODULES:
         return {text}
+    if not any(package in text for package in PACKAGES):
+        return set()
     is_beginning = re.fullmatch(r"(difftrust|difftrust_core|dashboard)\.\w[\w.]*\.", text)
     named = re.findall(r"\b(?:from|import) ((?:difftrust|difftrust_core|dashboard)[\w.]*)", text)  # code as a text
     below = {module for module in MODULES if module.startswith(text)} if is_beginning else set()
     return below | {module for module in named if module in MODULES}
 
 
-def _nodes(tree: ast.AST, at_start: bool) -> Iterable[ast.AST]:
-    for child in ast.iter_child_nodes(tree):
-        if at_start and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-            continue  # a docstring
-        yield child
-        yield from _nodes(child, at_start)
+def _nodes(tree: ast.AST) -> Iterable[ast.AST]:
+    """Yield all nodes but docstrings."""
+    pending = [tree]
+    while pending:
+        for child in ast.iter_child_nodes(pending.pop()):
+            if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
+                yield child
+                pending.append(child)
 
 
 @cache
@@ -132,7 +140,7 @@ def words_of_the_tool() -> list[str]:
     found = []
     for module, path in MODULES.items():
         if module.startswith("difftrust_core"):
-            texts = [n.value for n in _nodes(ast.parse(path.read_text()), False) if isinstance(n, ast.Constant)]
+            texts = [n.value for n in _nodes(tree_of(path)) if isinstance(n, ast.Constant)]
             found += [f"{module}: {text[:60]}" for text in texts if isinstance(text, str) and named.search(text)]
     return sorted(found)
 

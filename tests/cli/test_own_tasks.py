@@ -36,7 +36,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "bytes as a module": ("own.py", bytes(range(256)), "a Python module"),
     "bytes as TOML": ("own.toml", bytes(range(256)), "TOML in UTF-8"),
     "a cut gzip file": ("own.jsonl.gz", gzip.compress(line() * 50)[:40], "a whole gzip file"),
-    "a gzip bomb": ("own.jsonl.gz", gzip.compress(bytes(300 * 2**20), 9), "at most"),
+    "a gzip bomb": ("own.jsonl.gz", gzip.compress(bytes(2**20), 9) * 300, "at most"),
     "a list": ("own.jsonl", b"[" + line().strip() + b"]\n", "found list"),
     "a number": ("own.jsonl", b"3\n", "found int"),
     "depth": ("own.jsonl", b"[" * 100_000 + b"\n", "recursion"),
