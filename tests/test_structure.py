@@ -40,7 +40,7 @@ def scores(first: str, second: str, **options: Any) -> dict[str, tuple[float, fl
 
 
 @given(counts)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_jsd_is_a_symmetric_distance_in_0_1_and_0_for_equal_distributions_only(rows: list[list[int]]) -> None:
     shares = distributions(rows)
     distance = jsd_distance(shares)
@@ -52,7 +52,7 @@ def test_jsd_is_a_symmetric_distance_in_0_1_and_0_for_equal_distributions_only(r
 
 
 @given(counts)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_gibbs_lies_in_0_1_and_is_1_for_equal_distributions_only(rows: list[list[int]]) -> None:
     shares = distributions(rows)
     similarity = cross_entropy_similarity(shares, epsilon=EPSILON, variant="gibbs")

@@ -42,8 +42,12 @@ HALVED = (  # which way a half is rounded
 TOTAL = (  # whether the end belongs to the range
     'def total_between(low: int, high: int) -> int:\n    """Add up the whole numbers from low to high."""\n',
     tuple(
-        f"def total_between(low, high):\n    return sum({numbers})\n"
-        for numbers in ("range(low, high + 1)", "range(low, high)", "x for x in range(low, high + 1)")
+        f"def total_between(low, high):\n    return {total} // 2 if low <= high else 0\n"
+        for total in (
+            "(low + high) * (high - low + 1)",
+            "(low + high - 1) * (high - low)",
+            "(high * (high + 1) - low * (low - 1))",
+        )
     ),
 )
 
@@ -268,7 +272,7 @@ def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> Check
     return check(PreparedCheck(function=function, candidates=samples, options=CheckOptions(**options)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("n", "left_out"), [(2, 0), (5, 0), (6, 5)])
+@pytest.mark.parametrize(("n", "left_out"), [(5, 0), (6, 5)])
 def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
     """Five clusters are ten pairs, all shown; six are fifteen."""
     report = doubled(*(f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)), n=20)

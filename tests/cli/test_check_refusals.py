@@ -74,6 +74,7 @@ REFUSALS = {
     "unknown option": ([*CHECK, "--bogus"], "No such option: --bogus"),
     "output nowhere": ([*CHECK, "--out", "nowhere/x.py"], "is no folder; change --out"),
     "output is a folder": ([*CHECK, "--out", "empty"], "it is a folder; change --out"),
+    "pins of answers that nobody gives": ([*CHECK, "--pin", "answers"], "expected --ask with --pin answers"),
     "pin without result": (["module.py::double", "--pin", "double(1)"], "expected a call and its result"),
     "pin of another": (["module.py::double", "--pin", "triple(1) == 3"], "expected a call of double"),
     "pin against an example": (["module.py::double", "--pin", "double(1) == 3"], "already says double(1) is 2"),

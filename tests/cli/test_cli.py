@@ -406,25 +406,19 @@ def test_an_import_into_a_folder_of_something_else_is_refused_before_reading(cap
     assert "is there and is no difftrust store" in err
 
 
-def test_programs_that_differ_from_themselves_are_named(capsys: Capture, tmp_path: Path) -> None:
+def test_one_candidate_and_programs_that_differ_from_themselves_are_counted_and_named(tmp_path: Path) -> None:
     one, other = load_benchmark("starter")[:2]
     moody = f"import os\ndef {one.entry_point}(*args):\n    return os.urandom(8)\n"
-    codes = {one.task_id: (moody, one.reference), other.task_id: (other.reference, other.reference)}
+    codes = {one.task_id: (moody, one.reference), other.task_id: (other.reference,)}
     samples, store = write_samples(tmp_path / "s.jsonl", codes), tmp_path / "store"
     succeed("import", samples, "--model", "m", "--temperature", 0.6, "--store", store)
     out = succeed("execute", "--store", store, "-n", 5, "--jobs", 1)
     assert "1 programs of 1 tasks differed from themselves when 2 % of the inputs ran twice" in out
     assert f": {one.task_id} (1)\n" in out
-
-
-def test_one_candidate_is_counted_and_named(capsys: Capture, tmp_path: Path) -> None:
-    task = load_benchmark("starter")[0]
-    path, store = write_samples(tmp_path / "s.jsonl", {task.task_id: [task.reference]}), tmp_path / "store"
-    succeed("import", path, "--model", "m", "--temperature", 0, "--store", store)
-    out = succeed("execute", "--store", store, "-n", 5, "--jobs", 1)
-    assert f"incoherence needs m >= 2 candidates, got 1 in 1 (coder, task) pairs, the first m on {task.task_id}" in out
-    row = pl.read_csv(io.StringIO(succeed("table", "4", "--store", store, "--format", "csv"))).row(0, named=True)
-    assert (row["mean_error"], row["mean_incoherence"]) == (0.0, None)
+    assert f"incoherence needs m >= 2 candidates, got 1 in 1 (coder, task) pairs, the first m on {other.task_id}" in out
+    question = ("sql", f"select error, incoherence from estimates where task_id = '{other.task_id}'")
+    (row, *_) = json.loads(succeed(*question, "--store", store, "--format", "json"))
+    assert row == {"error": 0.0, "incoherence": None}
 
 
 def test_help_imports_nothing_heavy() -> None:

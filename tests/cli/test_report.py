@@ -21,7 +21,6 @@ def test_a_report_is_written(capsys: Capture, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--out", "r.pdf"), "a report is written as .html, got 'r.pdf'; name it report.html"),
-        (("--out", "r.html", "--task", "x"), "the store has no task 'x'; its benchmarks: HumanEval, MBPP"),
         (("--out", "r.html", "--model", "gpt_4o"), "--model goes with --task"),
         (("--out", "r.html", "--store", "nowhere"), "no difftrust store in"),
         ((), "Missing option '--out'"),

@@ -32,10 +32,11 @@ VARIANTS = {
 SLOW_TABLES = (
     *("paper questions", "paper selection", "paper 2", "paper rankings", "paper readings", "paper guarantee"),
     *("paper suspects", "paper tests", "paper agreement", "paper 3", "paper undetected", "paper alarms"),
-    *("paper correlated", "paper dissent", "paper difficulty"),
+    *("paper correlated", "paper dissent", "paper difficulty", "paper policies", "starter agreement"),
 )
 SLOW_FIGURES = tuple(
-    f"paper {name}" for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage", "correlated")
+    f"paper {name}"
+    for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage", "correlated", "policies")
 )
 MODELS = {"paper": "gpt_4o", "starter": "simulated/strong"}
 
@@ -78,6 +79,7 @@ def test_table_4_otherwise(variant: str, capsys: Capture) -> None:
     compare_table(capsys, f"4 {variant}", "4", *VARIANTS[variant])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["2", "3"])
 def test_a_table_beside_the_published_one(name: str, capsys: Capture) -> None:
     compare_table(capsys, f"{name} published", name, "--published")

@@ -37,8 +37,6 @@ ROWS = {
         order by all""",
 }
 """Of every view what it says; how behaviours are numbered, the ids of programs and how long a run took are left out."""
-LATER = ("sql", "domain", "tests")
-WHOLE = ["contest", "half", "replies", *(pytest.param(name, marks=pytest.mark.slow) for name in LATER)]
 Capture = pytest.CaptureFixture[str]
 
 
@@ -76,14 +74,14 @@ def verify(capsys: Capture, store: Path) -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("copied", WHOLE, indirect=True)
+@pytest.mark.parametrize("copied", ["tests", "contest", "half", "replies", "sql", "domain"], indirect=True)
 def test_a_store_is_whole_and_shows_what_it_showed(copied: Path, capsys: Capture) -> None:
     verify(capsys, copied)
     assert_golden(f"store_{copied.name}", shown(capsys, copied, TABLES if copied.name == "contest" else ("4",)))
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("copied", ["half", "sql", "domain", "tests"], indirect=True)
+@pytest.mark.parametrize("copied", ["tests", "half", "sql", "domain"], indirect=True)
 def test_a_store_is_resumed(copied: Path, capsys: Capture) -> None:
     said = run_here(capsys, "execute", "--store", copied, "-n", 30, "-j", 1)
     assert said.status == 0, said.err

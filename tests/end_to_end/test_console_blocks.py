@@ -7,24 +7,16 @@ import pytest
 from tests.support.console import Command, matches, read_blocks, run_command
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-QUICK = {
-    **{"../README.md": 1, "check.md": 5, "own_tasks.md": 9, "contests.md": 1},
-    **{"report.md": 3, "diff.md": 2, "ci.md": 1},
+PAGES = ("../README.md", "check.md", "own_tasks.md", "contests.md", "report.md", "diff.md", "ci.md")
+BLOCKS = {
+    f"{page}: {next(command.words for command in block if not command.shown_file)}": block
+    for page in PAGES
+    for block in read_blocks(DOCS / page)
 }
-"""So many blocks of a page run in the quick suite, the others in `make test-all`."""
-BLOCKS = [
-    pytest.param(
-        block,
-        id=f"{page}: {next(command.words for command in block if not command.shown_file)}",
-        marks=pytest.mark.slow if number >= quick else (),
-    )
-    for page, quick in QUICK.items()
-    for number, block in enumerate(read_blocks(DOCS / page))
-]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 def test_a_block_prints_what_it_shows(block: list[Command], tmp_path: Path) -> None:
     """Each stands for itself, in a folder of its own."""
     wrong = [found for command in block if (found := run_command(command, tmp_path))]

@@ -105,7 +105,7 @@ def test_commands_work_without_extras(python: Path, folder: Path) -> None:
     assert not [command for command, done in found.items() if "leaked" in done.stderr]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("command", REFUSED)
 def test_a_command_says_which_extra_it_lacks_before_it_does_anything(
     python: Path, tmp_path: Path, command: str

@@ -51,19 +51,8 @@ def test_every_command_and_what_comes_with_the_wheel(installed: Path, tmp_path: 
     assert "gpt_4o" in run(installed, difftrust, "table", "4")
     assert "HumanEval" in run(installed, difftrust, "table", "2", "--published")
     store = str(tmp_path / "store")
-    run(
-        installed,
-        difftrust,
-        "generate",
-        "--benchmark",
-        "starter",
-        "--model",
-        "simulated/weak",
-        "-m",
-        "2",
-        "--store",
-        store,
-    )
+    asked = ("--benchmark", "starter", "--model", "simulated/weak", "-m", "2")
+    run(installed, difftrust, "generate", *asked, "--store", store)
     run(installed, difftrust, "execute", "--store", store, "-n", "20", "--allow-weak-sandbox")
     assert "nothing is wrong" in run(installed, difftrust, "verify", "--store", store)
     counted = run(installed, difftrust, "sql", "select count(*) from estimates", "--store", store, "--format", "csv")
