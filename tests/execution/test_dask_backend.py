@@ -135,6 +135,8 @@ def test_a_job_that_ends_every_worker_is_given_up_and_the_others_are_done(tmp_pa
     jobs = [(i, "kill" if i == 3 else "run") for i in range(12)]
     with cluster(tmp_path, nanny=True) as (address, _), connected(address) as found:
         results = list(found.in_parallel(ended_by_its_job, jobs, lost=lambda job, why: (-job[0], why)))
+        with pytest.raises(TimeoutError, match="the job's own"):  # not taken for a result on its way
+            list(found.in_parallel(too_late, [1], lost=lambda job, why: job))
     assert sorted(number for number, _ in results) == sorted(-i if i == 3 else i for i in range(12))
     assert [why for number, why in results if number == -3] == ["given up: 4 workers ended while they ran it"]
     assert len({pid for number, pid in results if number >= 0}) > 2
@@ -159,16 +161,6 @@ def test_a_result_whose_worker_ends_while_it_sends_it_is_not_waited_for(tmp_path
         ran = replace(found, patience=2).in_parallel(EndsItsSender, [1], lost=lambda job, why: EndsItsSender(-job))
         with pytest.raises(DifftrustError, match=r"no worker is left at tcp://127"):
             list(ran)
-
-
-@pytest.mark.slow
-def test_a_job_that_says_timeout_is_not_taken_for_a_result_on_its_way(tmp_path: Path) -> None:
-    with (
-        cluster(tmp_path, nanny=False) as (address, _),
-        connected(address) as found,
-        pytest.raises(TimeoutError, match="the job's own"),
-    ):
-        list(found.in_parallel(too_late, [1], lost=lambda job, why: job))
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Execution of real programs in the real sandbox: exact, incremental, repeatable."""
 
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -15,26 +16,48 @@ from difftrust_core.execution.jobs import Plan, programs_of
 from difftrust_core.execution.resumable import attempt
 from difftrust_core.execution.worker import run_chunk
 from difftrust_core.languages.language import program_id
+from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import SCHEMAS, Store
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent, simulated
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, executed, filled, silent, simulated
 
 BENCHMARK = {"tiny": TASKS}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return a store that was executed and estimated; who changes it copies it."""
+    return executed(tmp_path_factory.mktemp("done") / "store", n=20, coder=(RIGHT, WRONG))
+
+
+RAN = ("inputs", "outcomes", "behaviours", "executions")
 
 
 def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_path: Path) -> None:
     commented = {task_id: f"# the same\n{code}" for task_id, code in RIGHT.items()}
     store = filled(tmp_path / "store", RIGHT, RIGHT, commented)
+    with store.writing():
+        with pytest.raises(StoreInUse, match="another difftrust command writes"):
+            execute(Store.open(store.root), n=20, say=silent)
+        plan = Plan(store, store.settings(), 20, selection=Selection(), limits=Limits(), allow_weak=False, is_here=True)
+        jobs = list(plan.jobs())
     done = execute(store, n=20, say=silent)
     assert (done.n_programs, done.n_executions) == (3, 60)
-    refresh_estimates(store)
+    assert refresh_estimates(store)
     estimates = query_estimates(store)
     assert estimates["m"].to_list() == [3, 3, 3]
     assert estimates["error"].to_list() == [0.0] * 3
     assert estimates["incoherence"].to_list() == [0.0] * 3
     assert query_disagreement(store) is None
+    before = contents(store, *RAN, "estimates")
+    again = execute(store, n=20, say=silent)
+    assert (again.n_tasks, again.n_tasks_at_hand, again.n_executions) == (0, 3, 0)
+    assert not refresh_estimates(store)
+    assert execute(store, n=10, say=silent).n_tasks == 0
+    assert [attempt(run_chunk, job).failure for job in jobs] == ["", "", ""]  # as a lost worker that had written
+    assert contents(store, *RAN, "estimates") == before
 
 
 @pytest.mark.parametrize("names", ["ab", "ba"])
@@ -45,39 +68,21 @@ def test_of_the_texts_of_a_program_the_one_of_the_smallest_id_runs(tmp_path: Pat
     assert [program.code for program in programs] == [min(texts, key=program_id)]
 
 
-def test_executing_again_does_nothing(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, WRONG)
-    execute(store, n=30, say=silent)
-    assert refresh_estimates(store)
-    before = contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates")
-    again = execute(store, n=30, say=silent)
-    assert (again.n_tasks, again.n_tasks_at_hand, again.n_executions) == (0, 3, 0)
-    assert not refresh_estimates(store)
-    assert execute(store, n=10, say=silent).n_tasks == 0
-    assert contents(store, "inputs", "outcomes", "behaviours", "executions", "estimates") == before
-
-
-def test_another_seed_gives_other_inputs_and_is_refused_on_the_same_store(tmp_path: Path) -> None:
-    one, other = filled(tmp_path / "one", RIGHT), filled(tmp_path / "other", RIGHT)
-    execute(one, n=20, seed=1, say=silent)
+def test_another_seed_gives_other_inputs_and_is_refused_on_the_same_store(tmp_path: Path, done: Store) -> None:
+    other = filled(tmp_path / "other", RIGHT)
     execute(other, n=20, seed=2, say=silent)
-    assert one.read("inputs")["arguments"].to_list() != other.read("inputs")["arguments"].to_list()
-    with pytest.raises(WrongUsage, match="seed 1, got 2; use a new store"):
-        execute(one, n=20, seed=2, say=silent)
+    assert done.read("inputs")["arguments"].to_list() != other.read("inputs")["arguments"].to_list()
+    with pytest.raises(WrongUsage, match="seed 2, got 1; use a new store"):
+        execute(other, n=20, seed=1, say=silent)
 
 
-def test_new_candidates_execute_only_what_is_new(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, WRONG)
-    execute(store, n=40, say=silent)
+def test_new_candidates_execute_only_what_is_new(tmp_path: Path, done: Store) -> None:
+    store = Store.open(shutil.copytree(done.root, tmp_path / "store"))
     add_candidates(store, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
-    added = execute(store, n=40, say=silent)
-    assert (added.n_programs, added.n_executions) == (3, 120)
+    added = execute(store, n=20, say=silent)
+    assert (added.n_programs, added.n_executions) == (3, 60)
     refresh_estimates(store)
-    whole = Store.create(tmp_path / "whole")
-    add_candidates(whole, candidates("coder", RIGHT, WRONG), BENCHMARK, n_jobs=1)
-    add_candidates(whole, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
-    execute(whole, n=40, say=silent)
-    refresh_estimates(whole)
+    whole = executed(tmp_path / "whole", n=20, coder=(RIGHT, WRONG), second=(WRONG, OTHER))
     assert query_estimates(store).equals(query_estimates(whole))
 
 
@@ -85,9 +90,9 @@ def test_new_candidates_execute_only_what_is_new(tmp_path: Path) -> None:
 def test_raising_n_executes_only_the_rest_and_keeps_the_prefix(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT, WRONG, OTHER)
     execute(store, n=25, say=silent)
-    before = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    before = contents(store, *RAN)
     assert execute(store, n=60, say=silent).n_executions == 9 * 35
-    after = contents(store, "inputs", "outcomes", "behaviours", "executions")
+    after = contents(store, *RAN)
     assert {path: after[path] for path in before} == before
     whole = filled(tmp_path / "whole", RIGHT, WRONG, OTHER)
     execute(whole, n=60, say=silent)
@@ -100,24 +105,14 @@ def test_raising_n_executes_only_the_rest_and_keeps_the_prefix(tmp_path: Path) -
         compute_estimates(store, n=61)
 
 
-def test_text_that_is_no_program_is_an_outcome(tmp_path: Path) -> None:
-    broken = {task.task_id: "I am sorry, I cannot write this." for task in TASKS}
-    empty = {task.task_id: "" for task in TASKS}
-    store = filled(tmp_path / "store", RIGHT, broken, empty)
-    execute(store, n=10, say=silent)
-    refresh_estimates(store)
-    estimates = query_estimates(store)
-    assert estimates["n_load_errors"].to_list() == [20, 20, 20]
-    assert estimates["error"].to_list() == pytest.approx([2 / 3] * 3)
-    assert estimates["incoherence"].to_list() == pytest.approx([2 / 3] * 3)
-
-
 DOUBLES = {
     "values": "def double(x):\n    return 2 * x\n",
     "exceptions": "def double(x):\n    raise KeyError(x)\n",
     "memory": "def double(x):\n    raise MemoryError\n",
     "crashes": "import os\ndef double(x):\n    os._exit(3)\n",
     "load_errors": "def double(x) return 2 * x\n",
+    "prose": "I am sorry, I cannot write this.",
+    "empty": "",
     "unsupported": "def double(x):\n    return double\n",
     "timeouts": "def double(x):\n    while True:\n        pass\n",
     "forged": "import os, sys\ndef double(x):\n    sys._getframe(2).f_locals['head'][0] = 3\n    os._exit(0)\n",
@@ -146,7 +141,7 @@ def test_every_kind_of_outcome_is_counted_apart(tmp_path: Path) -> None:
         "skipped": 3 * n - 2 * until_given_up - until_crashed,
         "memory": until_given_up,
         "crashes": until_crashed,
-        "load_errors": n,
+        "load_errors": 3 * n,
         "unsupported": n,
         "forged": n,
     }
@@ -179,7 +174,7 @@ def test_programs_that_differ_from_themselves_are_counted_per_task(tmp_path: Pat
 @pytest.mark.parametrize("validity", ["reference", "quorum", "all"])
 def test_validity_decides_which_inputs_are_kept(tmp_path: Path, validity: str) -> None:
     store = filled(tmp_path / "store", WRONG, WRONG, RIGHT)
-    execute(store, n=80, validity=validity, say=silent)
+    execute(store, n=40, validity=validity, say=silent)
     sql = """SELECT o.kind, count(*)
              FROM executions e JOIN behaviours b USING (benchmark, task_id, start, behaviour_id),
              unnest(outcome_ids) WITH ORDINALITY AS u(id, i)
@@ -187,29 +182,20 @@ def test_validity_decides_which_inputs_are_kept(tmp_path: Path, validity: str) -
              WHERE e.task_id = 'tiny/first' AND e.tree_id {} 'reference' GROUP BY 1"""
     by_reference = dict(query_sql(store, sql.format("=")).rows())
     by_candidates = dict(query_sql(store, sql.format("<>")).rows())
-    assert by_reference == {"value": 80}  # this reference returns on every list
+    assert by_reference == {"value": 40}  # this reference returns on every list
     if validity == "quorum":  # two of three candidates raise on [], so no input but the last resort is []
         assert "exception" not in by_candidates
     else:
         assert by_candidates["exception"] > 0
 
 
-def test_two_writers_do_not_mix(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT)
-    with store.writing(), pytest.raises(StoreInUse, match="another difftrust command writes"):
-        execute(Store.open(store.root), n=5, say=silent)
-    assert execute(store, n=5, say=silent).n_tasks == 3
-
-
-@pytest.mark.quick(3)
-@pytest.mark.parametrize("table", ["inputs", "outcomes", "behaviours", "executions", "candidates", "programs"])
-def test_a_damaged_file_is_named(tmp_path: Path, table: str) -> None:
-    store = filled(tmp_path / "store", RIGHT, WRONG)
-    execute(store, n=20, say=silent)
+@pytest.mark.parametrize("table", [*RAN, "candidates", "programs"])
+def test_a_damaged_file_is_named(tmp_path: Path, done: Store, table: str) -> None:
+    store = Store.open(shutil.copytree(done.root, tmp_path / "store"))
     path = store.files(table)[0]
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(BadStore, match=path.name):
-        _ = execute(store, n=30, say=silent), compute_estimates(store)
+        _ = execute(store, n=21, say=silent), compute_estimates(store)
 
 
 def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
@@ -242,17 +228,6 @@ def test_more_workers_give_the_same_bytes_where_outcomes_were_known_before(tmp_p
     assert execute(spread, n=60, say=silent).n_tasks == 0
 
 
-def test_a_chunk_that_a_lost_worker_had_written_is_left_as_it_is(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, WRONG)
-    with store.writing():
-        plan = Plan(store, store.settings(), 20, selection=Selection(), limits=Limits(), allow_weak=False, is_here=True)
-        jobs = list(plan.jobs())
-    execute(store, n=20, say=silent)
-    before = contents(store, "inputs", "outcomes", "behaviours", "executions")
-    assert [attempt(run_chunk, job).failure for job in jobs] == ["", "", ""]
-    assert contents(store, "inputs", "outcomes", "behaviours", "executions") == before
-
-
 LYING = (
     "class bytearray(int): pass\ndef double(x):\n    return bytearray(10**30)\n",
     "class bytearray(int): pass\ndef double(x):\n    return bytearray(8 * 10**9)\n",
@@ -267,15 +242,14 @@ LYING = (
 """What these return is written as something else would be, or is nothing that can be made."""
 
 
-@pytest.mark.parametrize("equality", ["paper", "strict"])
-def test_what_lies_about_its_type_is_wrong_and_costs_nobody_else_anything(tmp_path: Path, equality: str) -> None:
+def test_what_lies_about_its_type_is_wrong_and_costs_nobody_else_anything(tmp_path: Path) -> None:
     programs = [{**RIGHT, "tiny/double": code} for code in LYING]
     store = filled(tmp_path / "store", RIGHT, *programs, RIGHT)
-    done = execute(store, n=10, say=silent)
-    assert done.failures == ()
+    assert execute(store, n=10, say=silent).failures == ()
     refresh_estimates(store)
-    found = query_estimates(store, equality=equality).filter(task_id="tiny/double").row(0, named=True)
     m = len(LYING) + 2
-    assert found["m"] == m
-    assert found["error"] == pytest.approx(len(LYING) / m)
-    assert found["functional_error"] == pytest.approx(len(LYING) / m)
+    for equality in EQUALITIES:
+        found = query_estimates(store, equality=equality).filter(task_id="tiny/double").row(0, named=True)
+        assert found["m"] == m
+        assert found["error"] == pytest.approx(len(LYING) / m)
+        assert found["functional_error"] == pytest.approx(len(LYING) / m)

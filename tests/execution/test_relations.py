@@ -63,7 +63,7 @@ def run(store: Store, n: int = N, validity: str = "domain") -> Execution:
     return done
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) -> None:
     coders = [("right", case.right)]
@@ -208,13 +208,12 @@ def pair(numbers, total):
 """
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("forger", [FORGER, "def pair(numbers, total):\n    return '<accepted>'\n"])
-def test_no_program_can_say_that_it_is_accepted(tmp_path: Path, forger: str) -> None:
-    store = store_of(tmp_path / "store", PAIR.task, ("forger", (forger, forger + "\n\nx = 1\n")))
+def test_no_program_can_say_that_it_is_accepted(tmp_path: Path) -> None:
+    plain = "def pair(numbers, total):\n    return '<accepted>'\n"
+    coders = [(name, (code, code + "\n\nx = 1\n")) for name, code in (("forger", FORGER), ("plain", plain))]
+    store = store_of(tmp_path / "store", PAIR.task, *coders)
     assert run(store).failures == ()
-    (row,) = query_estimates(store).iter_rows(named=True)
-    assert row["error"] == 1.0
+    assert query_estimates(store)["error"].to_list() == [1.0, 1.0]
 
 
 def test_values_that_cannot_be_built_again_are_not_accepted() -> None:

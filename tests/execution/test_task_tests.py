@@ -63,14 +63,6 @@ def stored(root: Path, tasks: Sequence[Task], *programs: dict[str, str]) -> Stor
     return store
 
 
-def judged(root: Path, task: Task, *programs: str) -> Store:
-    """Return a store whose programs for one task were executed, on the task's tests too."""
-    store = stored(root, [task], *({task.task_id: code} for code in programs))
-    execute(store, n=10, say=silent)
-    assert execute_tests(store) is not None
-    return store
-
-
 def passed(store: Store) -> dict[tuple[str, str], float | None]:
     """Return (task, group) -> the share of the candidates that pass."""
     on_tests = read_on_tests(store)
@@ -80,22 +72,19 @@ def passed(store: Store) -> dict[tuple[str, str], float | None]:
     return {(task, tests): share for task, tests, share in found.select("task_id", "tests", "passed").iter_rows()}
 
 
-@pytest.mark.parametrize("name", ["plus.jsonl", "plus.jsonl.gz"])
-def test_a_release_of_evalplus_is_judged_by_group(tmp_path: Path, name: str) -> None:
-    store = stored(tmp_path / "store", load_evalplus(write_release(tmp_path / name)), RIGHT, WRONG_ON_PLUS, WRONG)
+def test_a_release_of_evalplus_is_judged_by_group(tmp_path: Path) -> None:
+    tasks = load_evalplus(write_release(tmp_path / "plus.jsonl"))
+    assert load_evalplus(write_release(tmp_path / "plus.jsonl.gz")) == tasks
+    store = stored(tmp_path / "store", tasks, RIGHT, WRONG_ON_PLUS, WRONG)
     execute(store, n=30, say=silent)
     assert store.settings().validity == "domain"
     done = execute_tests(store)
     assert done is not None
     assert (done.n_tasks, done.n_executions, done.failures) == (2, 30, ())
     assert store.settings().validity == "domain"
+    shares = {"base": 2 / 3, "plus": 1 / 3, ALL: 1 / 3}
     assert passed(store) == {
-        ("HumanEval/900", "base"): pytest.approx(2 / 3),
-        ("HumanEval/900", "plus"): pytest.approx(1 / 3),
-        ("HumanEval/900", ALL): pytest.approx(1 / 3),
-        ("HumanEval/901", "base"): pytest.approx(2 / 3),
-        ("HumanEval/901", "plus"): pytest.approx(1 / 3),
-        ("HumanEval/901", ALL): pytest.approx(1 / 3),
+        (task.task_id, tests): pytest.approx(share) for task in tasks for tests, share in shares.items()
     }
     inputs = store.read("inputs", {"benchmark": "HumanEval+", "validity": "tests"})
     assert inputs.filter(task_id="HumanEval/901")["arguments"].to_list() == [
@@ -135,51 +124,41 @@ def test_tests_not_executed_yet_are_no_group(tmp_path: Path) -> None:
     assert list(passed(store).values()) == [0.5, 1.0, 0.5]
 
 
-def test_expected_values_are_the_answers_without_a_reference(tmp_path: Path) -> None:
-    store = judged(tmp_path / "store", SQUARE, *SQUARES)
-    assert passed(store) == {
-        ("square", "examples"): pytest.approx(2 / 3),
-        ("square", "tests"): pytest.approx(1 / 3),
-        ("square", ALL): pytest.approx(1 / 3),
+ROOTS = ("def square(x):\n    return -x\n", "def square(x):\n    return x\n", "def square(x):\n    return 1\n")
+ACCEPTS_ROOTS = "def accept(arguments, output):\n    return output * output == arguments[0] ** 2\n"
+MORE = (TaskTest(arguments="(3,)", expected="27"), TaskTest(arguments="(4,)"))
+
+
+def test_who_says_what_is_right_on_tests(tmp_path: Path) -> None:
+    """The expected values, before the reference; without either nothing is passed; a checker."""
+    tasks = {
+        "square": SQUARE,
+        "told": replace(SQUARE, reference=SQUARES[0], tests=(*SQUARE.tests[:2], *MORE)),
+        "untold": replace(SQUARE, tests=(*SQUARE.tests, MORE[1])),
+        "root": replace(SQUARE, relation=Relation(accept=ACCEPTS_ROOTS), tests=SQUARE.tests[:2]),
+    }
+    programs = ({name: (ROOTS if name == "root" else SQUARES)[i] for name in tasks} for i in range(3))
+    store = stored(tmp_path / "store", [replace(task, task_id=name) for name, task in tasks.items()], *programs)
+    execute(store, n=10, say=silent)
+    assert execute_tests(store) is not None
+    shares = passed(store)
+    assert {name: [shares[name, group] for group in ("examples", "tests", ALL)] for name in tasks} == {
+        "square": pytest.approx([2 / 3, 1 / 3, 1 / 3]),
+        "told": pytest.approx([2 / 3, 0, 0]),  # x ** x is right on 3, as the test says, and wrong on 4
+        "untold": [None, None, None],
+        "root": pytest.approx([1, 2 / 3, 2 / 3]),
     }
     refresh_estimates(store)
     refresh_estimates(read_on_tests(store))
-    estimates = store.read("estimates").filter(equality="strict")
+    estimates = store.read("estimates").filter(equality="strict", task_id="square")
     by_policy = {validity: (n, error) for validity, n, error in estimates.select("validity", "n", "error").iter_rows()}
-    # x ** x is wrong on 3, 2 * x on 1 and 3.
-    assert by_policy == {"tests": (3, pytest.approx(3 / 9)), store.settings().validity: (10, None)}
-    draws = store.read("draws", {"benchmark": "own", "validity": "tests"})
-    assert draws["groups"].to_list() == [["examples", "tests", "tests"]]
-    assert store.read("draws", {"benchmark": "own", "validity": store.settings().validity})["groups"].to_list() == [
-        None
-    ]
+    # As others have four tests, 1 comes again after 1, 2, 3: x ** x is wrong on 3, 2 * x on 1, 3 and 1.
+    own = store.settings().validity
+    assert by_policy == {"tests": (4, pytest.approx(4 / 12)), own: (10, None)}
+    for validity, groups in (("tests", ["examples", "tests", "tests"]), (own, None)):
+        draws = store.read("draws", {"benchmark": "own", "validity": validity}).filter(task_id="square")
+        assert draws["groups"].to_list() == [groups]
     assert verify(store).findings == ()
-
-
-def test_expected_values_count_before_the_reference(tmp_path: Path) -> None:
-    told = replace(SQUARE, reference="def square(x):\n    return x * x\n")
-    tests = (*told.tests[:2], TaskTest(arguments="(3,)", expected="27"), TaskTest(arguments="(4,)"))
-    store = judged(tmp_path / "store", replace(told, tests=tests), *SQUARES)
-    assert passed(store)["square", "tests"] == 0.0  # x ** x is right on 3, as the test says, and wrong on 4
-    assert passed(store)["square", "examples"] == pytest.approx(2 / 3)
-
-
-def test_without_an_answer_nothing_is_passed(tmp_path: Path) -> None:
-    tests = (*SQUARE.tests, TaskTest(arguments="(4,)"))
-    store = judged(tmp_path / "store", replace(SQUARE, tests=tests), *SQUARES[:2])
-    assert passed(store) == {("square", "examples"): None, ("square", "tests"): None, ("square", ALL): None}
-
-
-def test_a_checker_accepts_on_tests(tmp_path: Path) -> None:
-    accept = "def accept(arguments, output):\n    return output * output == arguments[0] ** 2\n"
-    root = replace(SQUARE, relation=Relation(accept=accept), tests=SQUARE.tests[:2])
-    programs = ("def square(x):\n    return -x\n", "def square(x):\n    return x\n", "def square(x):\n    return 1\n")
-    store = judged(tmp_path / "store", root, *programs)
-    assert passed(store) == {
-        ("square", "examples"): 1.0,
-        ("square", "tests"): pytest.approx(2 / 3),
-        ("square", ALL): pytest.approx(2 / 3),
-    }
 
 
 @pytest.mark.slow
