@@ -98,7 +98,7 @@ def test_what_a_file_and_its_candidates_try_is_in_vain(tmp_path: Path, more: tup
     laid_out(tmp_path, FILE.replace("TRIES", tries), hostile)
     before = sorted(tmp_path.rglob("*"))
     words = ("--assume", f"p.x or {tries} or True", "--example", f"f({tries})")
-    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "40", *more, *words)
+    ended = run(tmp_path, "module.py::f", "--candidates", "programs", "-n", "20", *more, *words)
     assert ended.returncode in (1, 2, 3), ended.stderr
     assert sorted(tmp_path.rglob("*")) == before
     assert not {"\x1b", "\x07", "\u202e"} & set(ended.stdout + ended.stderr)

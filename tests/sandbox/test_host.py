@@ -24,7 +24,7 @@ from tests.support.proc import below, cpu_seconds, end
 
 LIMITS = Limits(
     memory_bytes=256 << 20,
-    call_cpu=0.2,
+    call_cpu=0.1,
     repeat_cpu=0.05,
     call_wall=3.0,
     load_cpu=0.3,
@@ -180,11 +180,10 @@ def test_a_program_that_always_hangs_is_given_up(sandbox, source, outcome, times
 @pytest.mark.slow
 def test_a_program_out_of_its_budget_is_cut_short(sandbox):
     source = (
-        "import time\ndef f(x):\n end = time.process_time() + 0.15\n while time.process_time() < end: pass\n return x"
+        "import time\ndef f(x):\n end = time.process_time() + 0.08\n while time.process_time() < end: pass\n return x"
     )
-    outcomes, ran = run(sandbox, source, INPUTS * 2)
-    done = outcomes.count((Kind.SKIPPED, ""))
-    assert done > 2 * N - 25
+    outcomes, ran = run(sandbox, source, INPUTS * 3)
+    assert outcomes.count((Kind.SKIPPED, "")) > 15
     assert outcomes[0] == (Kind.VALUE, "0")
     assert outcomes[-1] == (Kind.SKIPPED, "")
     assert LIMITS.program_cpu < ran.cpu < LIMITS.program_cpu + 0.3

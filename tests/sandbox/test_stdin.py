@@ -20,7 +20,7 @@ from tests.sandbox.test_host import run
 
 STDIN = load_language("stdin")
 LIMITS = replace(STDIN.limits, call_cpu=1.0, repeat_cpu=0.2, max_timeouts=3, max_crashes=4)
-TEXTS = [f"3\n{i} 2 3\n" for i in range(60)]
+TEXTS = [f"3\n{i} 2 3\n" for i in range(30)]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def each(text: str, kind: Kind = Kind.VALUE) -> list[Outcome]:
     return [(kind, text)] * len(TEXTS)
 
 
-SUMS = [(Kind.VALUE, repr(str(i + 5))) for i in range(60)]
+SUMS = [(Kind.VALUE, repr(str(i + 5))) for i in range(30)]
 WAYS_TO_SUM = {
     "input": "input()\nprint(sum(map(int, input().split())))",
     "readline": "import sys\ninput = sys.stdin.readline\ninput()\nprint(sum(map(int, input().split())))",

@@ -24,25 +24,25 @@ from difftrust_core.store.schemas import CHUNK_TABLES, KEYS, PARTITIONS
 from difftrust_core.store.store import Store, merge_files
 from tests.recovery.world import snapshot
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, executed, silent
 
 BENCHMARK = {"tiny": TASKS}
 RESULTS = ("patterns", "classes", "members", "disagreements", "estimates")
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Store:
-    store = Store.create(tmp_path / "plain")
-    add_candidates(store, candidates("one", RIGHT, WRONG), BENCHMARK, n_jobs=1)
-    execute(store, n=20, say=silent)
-    refresh_estimates(store)
-    return store
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return executed(tmp_path_factory.mktemp("made") / "plain", n=20, one=(RIGHT, WRONG))
 
 
 @pytest.fixture
-def merged(plain: Store, tmp_path: Path) -> Store:
-    shutil.copytree(plain.root, tmp_path / "merged")
-    store = Store.open(tmp_path / "merged")
+def plain(made: Store, tmp_path: Path) -> Store:
+    return Store.open(shutil.copytree(made.root, tmp_path / "plain"))
+
+
+@pytest.fixture
+def merged(made: Store, tmp_path: Path) -> Store:
+    store = Store.open(shutil.copytree(made.root, tmp_path / "merged"))
     merge_files(store)
     return store
 
@@ -87,12 +87,11 @@ def test_a_merged_store_is_not_stale_and_has_nothing_to_do(merged: Store) -> Non
     assert snapshot(merged.root) == before
 
 
-def test_two_files_of_a_folder_are_merged(plain: Store, tmp_path: Path) -> None:
-    store = Store.open(shutil.copytree(plain.root, tmp_path / "store"))
-    for path in store.files("inputs")[2:]:
+def test_two_files_of_a_folder_are_merged(plain: Store) -> None:
+    for path in plain.files("inputs")[2:]:
         path.unlink()
-    merge_files(store)
-    (merged,) = store.files("inputs")
+    merge_files(plain)
+    (merged,) = plain.files("inputs")
     assert merged.name.startswith("+")
 
 
@@ -133,7 +132,7 @@ def test_merging_depends_on_the_rows_alone(plain: Store, tmp_path: Path) -> None
         merge_files(store)
     for table in CHUNK_TABLES:
         one, other = (s.read(table).drop("cpu_seconds", "peak_kb", strict=False) for s in (plain, twice))
-        assert one.equals(other)
+        assert one.equals(other)  # in the same order
 
 
 @pytest.mark.slow

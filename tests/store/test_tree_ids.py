@@ -63,6 +63,7 @@ def test_continued_it_is_a_store_made_today(kept: Store, tmp_path: Path) -> None
     assert execute(kept, n=12, say=silent).n_programs == 0
 
 
+@pytest.mark.quick(1)
 def test_a_candidate_that_is_added_joins_the_program_that_is_there(kept: Store) -> None:
     add_candidates(kept, candidates("second", DOCUMENTED, WRONG), {"tiny": TASKS}, n_jobs=1)
     done = execute(kept, n=12, say=silent)
