@@ -236,7 +236,7 @@ def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:
 
 
 def make_suspects(request: TableRequest) -> Table:
-    """Return the suspects: tasks on which at least 3/4 of the models share one modal behaviour unlike the reference."""
+    """Return the suspects: tasks on which at least 3/4 of the models share one answer unlike the reference."""
     t, m, n = require_one_setting(request, "suspects")
     parts = [suspicion.suspects(pool, temperature=t, m=m, n=n) for pool in request.shown_pools().values()]
     frame = request.counted(pl.concat(parts))
