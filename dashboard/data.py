@@ -285,6 +285,14 @@ class Choice:
         """Return the models that ``estimates`` leaves out."""
         return _of_all(self)[1]
 
+    def in_domain(self) -> "Choice | None":
+        """Return the same on inputs inside the tasks' domains; None where none are recorded, or tests are chosen."""
+        if self.validity == Validity.TESTS or Validity.DOMAIN not in inputs_there(self.source):
+            return None
+        source = replace(self.source, reading=replace(self.source.reading, inputs=Validity.DOMAIN))
+        there = self.benchmark in benchmarks(source) and self.temperature in held(source, self.benchmark).models
+        return replace(self, source=source) if there else None
+
     def of(self, model: str) -> pl.DataFrame:
         """Return the estimates of one model, no row where some are missing."""
         return _of_one(self, model)

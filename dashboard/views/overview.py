@@ -14,8 +14,11 @@ from difftrust.figures.ranking import PICKED, draw_ranking
 from difftrust.research.coders import MEAN
 from difftrust.research.passed_tests import ALL
 from difftrust.shipped import in_published_set, load_published
+from difftrust.tables.intervals import HIGH, LOW
 from difftrust.tables.names import rewrite
+from difftrust.tables.readings import alarm_rates, judge_alarms
 from difftrust.tables.render import in_dollars, in_percent
+from difftrust.tables.request import TableRequest
 from difftrust.tables.sentences import (
     LOWER_BOUND,
     NEEDS_REFERENCE,
@@ -47,6 +50,17 @@ _COLUMNS = {
         "How often two programs of the model disagree, on average over tasks. Needs no reference.",
     ),
     "detection_rate": ("detected", "Of the tasks on which the model errs, the share detected by disagreement."),
+    "precision": (
+        "precision [95 %]",
+        "Of the model's alarms (tasks on which two of its programs differ on some input, or one does not load), the "
+        "share that are right: a program is wrong on an input that the task allows, and the description does not admit "
+        "both answers.",
+    ),
+    "recall": (
+        "recall [95 %]",
+        "Of the tasks on which the model errs, the share with an alarm. It counts every pair of programs; detected is "
+        "the same with one random pair of them per input, as in the paper.",
+    ),
     SILENT: (
         "wrong, all agree",
         "Share of the tasks that are wrong although all programs of the model agree: no comparison of its own programs "
@@ -64,6 +78,8 @@ _COLUMNS = {
     ),
 }
 _BARS = ("mean_incoherence", "detection_rate", SILENT, "pass_at_1", "passed_tests")
+_SPELLED = ("mean_error", "precision", "recall")
+"""Shares that stand with their interval in one cell."""
 _HIDDEN = {*NEEDS_REFERENCE, "passed_tests"}
 _PICKED = "overview:picked"
 """Of the session: the model of the point that was clicked; its page opens before this one is drawn."""
@@ -107,7 +123,7 @@ def _show_numbers(numbers: list[Headline]) -> None:
 @kept()
 def _compare(chosen: Choice, blind: bool) -> tuple[pl.DataFrame, list[str]]:
     tasks = chosen.estimates()
-    table = _with_tests(compare(tasks), tasks, chosen)
+    table = _with_alarms(_with_tests(compare(tasks), tasks, chosen), tasks, chosen)
     return table, in_words(tasks, table=table, with_reference=not blind)
 
 
@@ -116,6 +132,17 @@ def _with_tests(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.
     passed = passed_tests(chosen).filter(tests=ALL).join(tasks, on=["model", "task_id"], how="semi")
     means = passed.group_by("model").agg(passed_tests=pl.col("passed").mean())
     return table.join(means, on="model", how="left", maintain_order="left")
+
+
+def _with_alarms(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
+    """Add precision and recall of an alarm, with intervals, where results inside the domain are recorded."""
+    inside = chosen.in_domain()
+    if inside is None:
+        return table
+    request = TableRequest(store=chosen.source.root)
+    rates = alarm_rates(judge_alarms(tasks, inside.estimates()), request)
+    ends = [f"{name}{end}" for name in ("precision", "recall") for end in ("", LOW, HIGH)]
+    return table.join(rates.select("model", *ends), on="model", how="left", maintain_order="left")
 
 
 def _show_table(table: pl.DataFrame, absent: list[str]) -> None:
@@ -139,9 +166,9 @@ def _spelled(shown: pl.DataFrame, table: pl.DataFrame) -> Any:
     """Return the table with error and its interval in one cell, and costs spelled out; both are sorted as numbers."""
     styler = shown.to_pandas().style
     said: dict[str, list[str]] = {}
-    if "mean_error" in shown.columns:
-        ends = ("mean_error", "mean_error_low", "mean_error_high")
-        said["mean_error"] = [in_percent(*row) for row in table.select(ends).iter_rows()]
+    for name in _SPELLED:
+        if name in shown.columns:
+            said[name] = [in_percent(*row) for row in table.select(name, f"{name}{LOW}", f"{name}{HIGH}").iter_rows()]
     if "cost_per_1000_tasks" in shown.columns:
         said["cost_per_1000_tasks"] = list(
             map(in_dollars, table["cost_per_1000_tasks"], table["cost_usd_is_lower_bound"])
@@ -165,7 +192,7 @@ def _column(name: str, shown: pl.DataFrame) -> Any:
         return st.column_config.ProgressColumn(
             title, help=about, format="percent", min_value=0.0, max_value=1.0, width=110
         )
-    if name in ("mean_error", "cost_per_1000_tasks"):
+    if name in (*_SPELLED, "cost_per_1000_tasks"):
         return st.column_config.NumberColumn(title, help=about, width=135)
     if name == "tasks":
         return st.column_config.NumberColumn(title, help=about, format="localized", width=55)

@@ -142,33 +142,39 @@ def make_alarms(request: TableRequest) -> Table:
     """
     parts = []
     for number, (name, pairs) in enumerate(alarm_pairs(request).items()):
-        counted = pairs.with_columns(alarms=pl.col("detected"), detected=pl.col("detected") & pl.col("erroneous"))
-        made = by_model(counted, _COUNTED, _RATES, pairs, request)
+        made = alarm_rates(pairs, request)
         parts.append(made.with_columns(reading=pl.lit(name), number=pl.lit(number)))
     frame = pl.concat(parts).sort("benchmark", pl.col("model") == ALL, "model", "number").drop("number")
     first = ("benchmark", "model", "reading")
     return Table(frame.select(*first, pl.exclude(first)), notes=(*_OF_ALARMS, OVER))
 
 
-def alarm_pairs(request: TableRequest) -> dict[str, pl.DataFrame]:
-    """Return for each reading a row a (coder, task) of which it is known whether there is an alarm, ``detected``.
+def alarm_rates(pairs: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
+    """Return counts of alarms, precision and recall of ``judge_alarms``: a row a benchmark and model, then all."""
+    counted = pairs.with_columns(alarms=pl.col("detected"), detected=pl.col("detected") & pl.col("erroneous"))
+    return by_model(counted, _COUNTED, _RATES, pairs, request)
 
-    ``erroneous`` in the reading; of an alarm ``right``, ``no_error`` or ``admits_both``.
-    """
+
+def alarm_pairs(request: TableRequest) -> dict[str, pl.DataFrame]:
+    """Return for each reading the rows of ``judge_alarms``."""
     of_reading = {name: _of_reading(name, request) for name in READINGS}
-    domain = of_reading["in the domain"].select(*_PAIR, truth="error")
+    return {name: judge_alarms(estimates, of_reading["in the domain"]) for name, estimates in of_reading.items()}
+
+
+def judge_alarms(estimates: pl.DataFrame, in_domain: pl.DataFrame) -> pl.DataFrame:
+    """Return a row a (coder, task) of which it is known whether there is an alarm, ``detected``.
+
+    ``erroneous`` by ``estimates``; of an alarm ``right``, ``no_error`` or ``admits_both``, by those inside the domain.
+    """
     wrong, both, is_alarm = pl.col("truth") > 0, pl.col("audited").fill_null(value=False), pl.col("detected")
-    found = {}
-    for name, estimates in of_reading.items():
-        known = estimates.drop_nulls("detected").join(domain, on=_PAIR)
-        known = known.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
-        found[name] = known.with_columns(
-            erroneous=pl.col("error") > 0,
-            right=is_alarm & wrong & ~both,
-            no_error=is_alarm & ~wrong,
-            admits_both=is_alarm & wrong & both,
-        )
-    return found
+    known = estimates.drop_nulls("detected").join(in_domain.select(*_PAIR, truth="error"), on=_PAIR)
+    known = known.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
+    return known.with_columns(
+        erroneous=pl.col("error") > 0,
+        right=is_alarm & wrong & ~both,
+        no_error=is_alarm & ~wrong,
+        admits_both=is_alarm & wrong & both,
+    )
 
 
 _COUNTED: Final = ("alarms", "right", "no_error", "admits_both", "erroneous", "detected")

@@ -18,7 +18,10 @@ from difftrust_core.metrics.intervals import clopper_pearson
 WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
 SILENT: Final = "silent_rate"
 """Share of the tasks that are wrong although all programs agree: E > 0, and nothing detected."""
-NEEDS_REFERENCE: Final = ("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1", SILENT)
+NEEDS_REFERENCE: Final = (
+    *("mean_error", "detection_rate", "undetected_mean_error", "pass_at_1", SILENT),
+    *("precision", "recall"),
+)
 """Columns that are null without a reference, and hidden where the user hides what needs one."""
 
 LOWER_BOUND: Final = "≥: a lower bound, for tokens of reasoning are billed too and were not recorded"
@@ -84,7 +87,7 @@ def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_ref
     known = table.drop_nulls("mean_error") if with_reference else table.clear()
     said = [_disagreeing(table)]
     if not known.is_empty():
-        said = [_erring(known), *_ranked(known), *_found(known), *_unknown(tasks)]
+        said = [_erring(known), *_ranked(known), *_found(known), *_right(known), *_unknown(tasks)]
     return [sentence for sentence in said if sentence]
 
 
@@ -155,6 +158,19 @@ def _found(table: pl.DataFrame) -> list[str]:
     ]
 
 
+def _right(table: pl.DataFrame) -> list[str]:
+    """Say how many alarms are right, where ``table`` has that: ``readings.alarm_rates``."""
+    table = table.drop_nulls("precision").sort("precision", "model") if "precision" in table.columns else table.clear()
+    if table.is_empty():
+        return []
+    least, most = table.row(0, named=True), table.row(-1, named=True)
+    others = f", {_percent(least['precision'])} of {least['model']}'s" if table.height > 1 else ""
+    return [
+        f"Of the tasks on which programs of {most['model']} disagree, {_percent(most['precision'])} hold an error on "
+        f"an input that the task allows{others}."
+    ]
+
+
 def _percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
 
@@ -171,7 +187,7 @@ class Headline:
 
 
 def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headline]:
-    """Return the numbers of ``sentences.compare``: error, detection and what agreement hides.
+    """Return the numbers of ``sentences.compare``: error, detection, what agreement hides, precision if it is there.
 
     Of the models with least and most error. Without a reference the least and the most incoherence; none of either
     measure where no task defines it.
@@ -183,7 +199,7 @@ def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headl
     best, worst = known.row(0, named=True), known.row(-1, named=True)
     if not with_reference:
         return _of_incoherence(best, worst, known.height)
-    return [
+    numbers = [
         Headline(
             value=_value(best, "mean_error"),
             words="lowest error: how often a program's result is wrong",
@@ -200,6 +216,14 @@ def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headl
             detail=f"{_name(best)}{_beside(best, worst, SILENT, 'highest error: ')}",
         ),
     ]
+    if best.get("precision") is None:
+        return numbers
+    right = Headline(
+        value=_value(best, "precision"),
+        words="of its tasks with disagreement are wrong on an input that the task allows",
+        detail=f"{_name(best)}{_beside(best, worst, 'precision', 'highest error: ')}",
+    )
+    return [*numbers[:2], right, *numbers[2:]]
 
 
 def _of_incoherence(least: dict[str, Any], most: dict[str, Any], n_models: int) -> list[Headline]:

@@ -68,6 +68,10 @@ def test_the_overview_has_table_4_with_costs_lower_bounds_and_pass_at_1() -> Non
     }  # fmt: skip
     assert (costs["GPT-4o"], costs["o4-mini"]) == ("$29.56", "≥ $11.56")
     assert "≥: a lower bound" in shown(at)
+    alarms = dict(zip(table["model"], zip(said["precision"], said["recall"], strict=True), strict=True))
+    assert alarms["GPT-4o"] == ("59.3 % [46.2, 72.2]", "72.0 % [60.8, 81.5]")  # as `table alarms` has it
+    words = shown(at)
+    assert "of its tasks with disagreement are wrong on an input that the task allows" in words
 
 
 @pytest.mark.slow
