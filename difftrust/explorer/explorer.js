@@ -1051,6 +1051,7 @@ class Explorer {
     const details = this.details, parts = [];
     const test = details?.tests?.[this.found[this.place]?.arguments];
     if (test) parts.push(make("details", {}, make("summary", {}, "As a test"), make("pre", {}, test)));
+    if (details?.others) parts.push(make("p", {}, details.others));
     if (details?.statements?.length) parts.push(make("details", {}, make("summary", {}, "What this shows"), ...details.statements.map((line) => make("p", {}, line))));
     if (details?.description) parts.push(make("details", {}, make("summary", {}, "Description"), make("pre", {}, details.description)));
     if (details?.programs?.length) {

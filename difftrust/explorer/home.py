@@ -6,6 +6,8 @@ from importlib import resources
 from typing import Any, Final
 
 from difftrust.explorer.cube import INPUTS_IN_WORDS, readings
+from difftrust.tables.agreement import others_in_words
+from difftrust.tables.request import TableRequest
 from difftrust.tasks.details import WRONG, Described
 from difftrust.tasks.task_inputs import as_test, read_inputs
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
@@ -40,7 +42,7 @@ def inputs_there(store: Store) -> list[dict[str, str]]:
 
 
 def task_details(store: Store, pool: Pool, task_id: str, coder: Coder, *, m: int, n: int) -> dict[str, Any]:
-    """Return a task's description, what its inputs show, programs beside the reference, and tests: as safe texts.
+    """Return a task's description, what its inputs and other models show, its programs and tests: as safe texts.
 
     No text of a program where neither the store nor this machine holds them. Raises WrongUsage or TooFewCandidates as
     ``view_task`` does.
@@ -50,10 +52,18 @@ def task_details(store: Store, pool: Pool, task_id: str, coder: Coder, *, m: int
     tests = {_safe(one.arguments): as_test(view.task.entry_point, one) for one in wrong if view.task}
     return {
         "description": _described(view.task),
+        "others": _of_other_models(store, pool, task_id, coder, m, n),
         "statements": [_safe(line) for line in view.statements],
         "programs": _programs(view),
         "tests": {arguments: test for arguments, test in tests.items() if test},
     }
+
+
+def _of_other_models(store: Store, pool: Pool, task_id: str, coder: Coder, m: int, n: int) -> str:
+    request = TableRequest(
+        store=store.root, reading=store.reading, equality=pool.equality, temperature=coder[1], m=m, n=n
+    )
+    return _safe(others_in_words(pool, task_id, coder[0], request))
 
 
 def _described(task: Described | None) -> str:

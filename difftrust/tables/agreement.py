@@ -1,17 +1,21 @@
 """The tables of what agreement is worth: coverage, risk, whether a bound on it is kept, and what other models tell."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 import polars as pl
 
-from difftrust.research.other_models import model_pairs
+from difftrust.research.other_models import model_pairs, with_other_models
 from difftrust.results import Table
 from difftrust.tables.intervals import shares_over_tasks
 from difftrust.tables.names import family_of
 from difftrust.tables.readings import ALL, OVER, by_model, require_one_setting
-from difftrust.tables.request import TableRequest, estimates_for, range_of, settle
+from difftrust.tables.render import in_percent
+from difftrust.tables.request import TableRequest, chosen_coders, estimates_for, range_of, settle
 from difftrust_core.base.records import Validity
+from difftrust_core.estimates.pool import Pool
+from difftrust_core.estimates.refresh import estimates_of_pools
 from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.intervals import clopper_pearson
 
@@ -133,22 +137,60 @@ def _by_others(request: TableRequest, column: str, said: str) -> Table:
     """
     rows, notes = answers_for(request)
     known = rows.drop_nulls(["incoherence", "wrong", column])
-    share, agrees = pl.col(column), pl.col("incoherence") == 0
-    strata = {
-        ("all agree", "any"): agrees,
-        ("all agree", "none"): agrees & (share == 0),
-        ("all agree", "fewer than half"): agrees & share.is_between(0, 0.5, closed="none"),
-        ("all agree", "half or more"): agrees & (share >= 0.5),
-        ("some disagree", "any"): ~agrees,
-    }
     parts = []
-    for number, ((own, others), chosen) in enumerate(strata.items()):
+    for number, ((own, others), chosen) in enumerate(_strata(column).items()):
         counted = known.with_columns(tasks=chosen, wrong=chosen & pl.col("wrong"))
         made = by_model(counted, ("tasks", "wrong"), {"risk": ("wrong", "tasks")}, known, request)
         parts.append(made.with_columns(own=pl.lit(own), others=pl.lit(others), number=pl.lit(number)))
     frame = pl.concat(parts).sort("benchmark", pl.col("model") == ALL, "model", "number").drop("number")
     first = ("benchmark", "model", "own", "others")
     return Table(frame.select(*first, pl.exclude(first)), notes=(said, *notes, OVER))
+
+
+def _strata(column: str) -> dict[tuple[str, str], pl.Expr]:
+    """Return which answers are in each stratum of ``column``: (own, others) -> condition."""
+    share, agrees = pl.col(column), pl.col("incoherence") == 0
+    return {
+        ("all agree", "any"): agrees,
+        ("all agree", "none"): agrees & (share == 0),
+        ("all agree", "fewer than half"): agrees & share.is_between(0, 0.5, closed="none"),
+        ("all agree", "half or more"): agrees & (share >= 0.5),
+        ("some disagree", "any"): ~agrees,
+    }
+
+
+def others_in_words(pool: Pool, task_id: str, model: str, request: TableRequest) -> str:
+    """Return in words how many other models dissent from a model's answer, and how often such answers are wrong.
+
+    As the rows of all models of ``make_dissent`` have it; ``request``: of one temperature, one m and one n. Empty where
+    no other model has as many programs and inputs; nothing of wrong answers where no reference is known.
+    """
+    rows = _answers(pool, request)
+    own = rows.filter(task_id=task_id, model=model).drop_nulls(["incoherence", "dissent"])
+    if own.is_empty():
+        return ""
+    n_others = rows.filter(task_id=task_id).height - 1
+    dissent = round(own["dissent"].item() * n_others)
+    said = f"Other models: {dissent} of {n_others} give another answer (the behaviour of most of their programs)."
+    known = rows.drop_nulls(["incoherence", "dissent", "wrong"])
+    (agrees, others), chosen = [one for one in _strata("dissent").items() if own.filter(one[1]).height][-1]
+    counted = known.filter(chosen).with_columns(answers=pl.lit(value=True))
+    if counted.is_empty():
+        return said
+    risk = shares_over_tasks(counted, {"risk": ("wrong", "answers")}, known["task_id"], request)
+    where = "all programs of a model agree" if agrees == "all agree" else "programs of a model disagree"
+    do = "" if others == "any" else f" and {others} of the other models {'does' if others == 'none' else 'do'} so"
+    share = f"{in_percent(*risk.values())} of {counted.height:,} answers to tasks of {pool.benchmark}"
+    return f"{said} Where {where}{do}, {share} are wrong."
+
+
+@lru_cache(maxsize=8)
+def _answers(pool: Pool, request: TableRequest) -> pl.DataFrame:
+    """Return what ``_strata`` needs of the answers; incoherence is 1 where programs differ or do not load."""
+    chosen = chosen_coders(pool, request)
+    rows = estimates_of_pools(request.open(), {pool.benchmark: chosen}, m=request.m, n=request.n)
+    rows = with_other_models(chosen, request.counted(rows), m=request.m)
+    return rows.with_columns(incoherence=pl.col("detected").cast(pl.Float64))
 
 
 def make_correlated(request: TableRequest) -> Table:

@@ -73,7 +73,7 @@ class TableRequest:
         models = {model for pool in pools.values() for model, _ in pool.members}
         if pools and (unknown := sorted(set(self.only) - models)):
             raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {', '.join(sorted(models))}")
-        chosen = {name: _chosen(pool, self) for name, pool in pools.items()}
+        chosen = {name: chosen_coders(pool, self) for name, pool in pools.items()}
         return {name: pool for name, pool in chosen.items() if pool.members}
 
     def counted(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -201,7 +201,8 @@ def _reach(pool: Pool, members: Members) -> int:
     return int(min(own, of_references, flat.n_inputs[members.task].min(initial=MISSING)))
 
 
-def _chosen(pool: Pool, request: TableRequest) -> Pool:
+def chosen_coders(pool: Pool, request: TableRequest) -> Pool:
+    """Return the pool of the coders asked for: their first m programs, where these met n inputs."""
     members = {}
     for coder, own in pool.members.items():
         is_asked = (not request.only or coder[0] in request.only) and request.wanted_temperature in (None, coder[1])

@@ -6,9 +6,11 @@ import polars as pl
 import pytest
 
 import difftrust as dt
+from difftrust.explorer.home import task_details
 from difftrust.research.suspects import suspects
 from difftrust.tables.readings import KINDS
 from difftrust.tables.registry import make_table
+from difftrust.tables.render import in_percent
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
@@ -114,6 +116,28 @@ def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Stor
     for models, n_suspects in (("abc", 3), ("ab", 0)):  # of three models on; c's first of two equals is as a's
         few = {coder: members for coder, members in published.members.items() if coder[0] in models}
         assert suspects(replace(published, members=few), temperature=0.6, m=2, n=60).height == n_suspects
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "dissent", "stratum"),
+    [
+        ("tiny/total", "a", 1, ("all agree", "fewer than half")),
+        ("tiny/total", "d", 3, ("all agree", "half or more")),
+        ("tiny/double", "a", 0, ("all agree", "none")),
+        ("tiny/total", "c", 1, ("some disagree", "any")),
+    ],
+)
+def test_the_pane_of_a_task_says_what_other_models_tell(
+    store: Store, task: str, model: str, dissent: int, stratum: tuple[str, str]
+) -> None:
+    """Inside the domain a, b and c answer alike, d on tiny/total otherwise; the share is that of the table."""
+    read = Store.open(store.root, Reading(inputs="domain"))
+    said = task_details(read, load_pool(read, "tiny"), task, (model, 0.6), m=2, n=60)["others"]
+    assert f"Other models: {dissent} of 3 give another answer" in said
+    frame = make_table("dissent", TableRequest(store=store.root, reading=read.reading)).frame
+    row = frame.filter(model="all", own=stratum[0], others=stratum[1]).row(0, named=True)
+    share = in_percent(row["risk"], row["risk_low"], row["risk_high"])
+    assert f"{share} of {row['tasks']} answers to tasks of tiny" in said
 
 
 def test_what_agreement_is_worth_is_judged_by_the_tests_too(store: Store) -> None:
