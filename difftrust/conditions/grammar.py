@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
@@ -20,7 +20,8 @@ Aim = Callable[[Phrase], str]
 """What it is said of: from a phrase to a condition over the parameters."""
 STARTS: Final = ("statement", "field", "given", "raised", "loose")
 _FITS: Final = {
-    "number": {"number"}, "order": {"number", "moment"}, "size": {"list", "text", "dict"}, "items": {"list", "dict"},
+    "number": {"number"}, "order": {"number", "moment"}, "place": {"number", "moment"},
+    "size": {"list", "text", "dict"}, "items": {"list", "dict"},
     "chars": {"text"}, "row": {"list"}, "rows": {"list"}, "text": {"text"}, "keys": {"dict", "table"},
     "any": {"number", "moment", "text", "flag"},
 }  # fmt: skip
@@ -68,7 +69,7 @@ def grammar() -> tuple[Grammar, list[_Relation]]:
             continue
         place, kind, rest = map(str.strip, line.split("|", 2))
         words, meaning = map(str.strip, rest.rsplit("|", 1))
-        rule = "compare" if (place, kind) == ("post", "order") else "related" if place == "post" else place
+        rule = "compare" if place == "post" and kind in ("order", "place") else "related" if place == "post" else place
         rules.setdefault(rule, []).append(f"r{len(relations)}")
         text += f"\nr{len(relations)}: {words}"
         relations.append(_Relation(kind, meaning))
@@ -103,7 +104,8 @@ class _Reader:
             found = grammar()[1][int(node.name[1:])]
             text = found.meaning
             for n, part in enumerate(p for p in parts if isinstance(p, str)):
-                text = text.replace(f"${n}", part)
+                is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
+                text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind == "size" else part)
             return text if found.kind == "" else partial(self._relation, found.kind, text)
         return parts[0] if len(parts) == 1 else None
 
@@ -115,6 +117,8 @@ class _Reader:
             raise Unread("compared with itself")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
             raise _OfWhole(f"{kind} of {shape.kind}")
+        if shape.kind == "number" and " in ('" in meaning:
+            raise Unread("texts of numbers")
         if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any")):
             return _put(meaning, of)
         if shape.others and " in ('" in meaning:
@@ -125,7 +129,7 @@ class _Reader:
             and shape.others <= {"number", "text", "flag", "any"}
         ):
             return f"isinstance({of}, str) or {_put(meaning, of)}"
-        if shape.kind in ("any", "item") and kind != "rows":
+        if shape.kind in ("any", "item") and kind not in ("rows", "place"):
             return _put(meaning, of)
         if shape.kind == "list" and kind not in ("keys", "rows"):
             return self._all(of, partial(self._relation, kind, meaning), shape.items)
@@ -204,6 +208,12 @@ class _Reader:
     def repeats(self) -> Phrase:
         return partial(self._relation, "row", "any((a in _[:i] for i, a in enumerate(_)))")
 
+    def leading(self, *chars: str) -> Phrase:
+        return partial(self._relation, "text", f"any(({chars[-1]} for c in _[:1]))")
+
+    def trailing(self, *chars: str) -> Phrase:
+        return partial(self._relation, "text", f"any(({chars[-1]} for c in _[-1:]))")
+
     def characters(self, chars: str) -> Phrase:
         return partial(self._relation, "text", f"any(({chars} for c in _))")
 
@@ -250,6 +260,15 @@ class _Reader:
     def length_value(self, *parts: str) -> str:
         return f"len({parts[-1]})"
 
+    def nought(self) -> str:
+        return "0"
+
+    def only_size(self, *_: Any) -> str:
+        sized = of_noun(self._names.shapes, "LIST")
+        if len(sized) != 1:
+            raise Unread("the length of what")
+        return f"len({sized[0]})"
+
     def members(self, *values: str) -> str:
         return values[0] if values[0].startswith("(") else f"({', '.join(values)},)"
 
@@ -271,10 +290,8 @@ class _Reader:
     def expression(self, text: str) -> Aim:
         return self._aim(text, Shape())
 
-    def exact_chars(self, phrase: Phrase, alphabet: str, *_: str) -> Phrase:
-        test = "c in '0123456789'" if alphabet == "DIGIT" else "c.isalpha()"
-        size = partial(self.counted(phrase, "CHAR"))
-        return self.both(size, partial(self._relation, "text", f"all(({test} for c in _))"))
+    def exact_chars(self, phrase: Phrase, chars: str) -> Phrase:
+        return self.both(self.counted(phrase, "CHAR"), partial(self._relation, "text", f"all(({chars} for c in _))"))
 
     def _aim(self, text: str, shape: Shape) -> Aim:
         aim: Any = lambda phrase: phrase(text, shape)  # noqa: E731
@@ -312,7 +329,7 @@ class _Reader:
             raise Unread(f"{subject} is no {kind}")
         if kind == "INPUT":
             return list(shapes)
-        return [n for n, shape in shapes.items() if shape.kind in _NOUNS.get(kind, ())]
+        return of_noun(shapes, kind)
 
     def each_item(self, name: str) -> Aim:
         return self._each(self.whole(name))
@@ -364,11 +381,24 @@ class _Reader:
     def stated(self, aim: Aim, *phrases: Phrase) -> str:
         return aim(self.both(*phrases))
 
-    def bare(self, name: str, *phrases: Phrase) -> str:
-        return self.whole(name)(self.both(*phrases))
+    def bare(self, *parts: Any) -> str:
+        return self.whole(next(p for p in parts if not callable(p)))(self.both(*parts))
 
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))
+
+    def no_item(self, name: str, phrase: Phrase) -> str:
+        return self.each_item(name)(self.denies(phrase))
+
+    def bare_not(self, *parts: Any) -> str:
+        name = next(p for p in parts if not callable(p))
+        return self.whole(name)(self.denies(self.both(*parts)))
+
+    def not_value(self, name: str, value: str, *_: Any) -> str:
+        return self.whole(name)(partial(self._relation, "any", f"_ != {value}"))
+
+    def given_size(self, phrase: Phrase) -> str:
+        return self._given(self._of_size(phrase, "items"), 1)
 
     def none_twice(self, *_: Any) -> str:
         return self._given(self.denies(self.repeats()), 1)
@@ -475,6 +505,11 @@ class _Reader:
 
     def any_of(self, *conditions: Any) -> str:
         return _joined("or", [c for c in conditions if isinstance(c, str)])
+
+
+def of_noun(shapes: Mapping[str, Shape], noun: str) -> list[str]:
+    """Return the parameters of the kind that a noun names."""
+    return [name for name, shape in shapes.items() if shape.kind in _NOUNS.get(noun, ())]
 
 
 def opposite(condition: str) -> str:

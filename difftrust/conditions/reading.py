@@ -4,10 +4,22 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Final
 
-from difftrust.conditions.grammar import Names, Unread, grammar, opposite, read
+from difftrust.conditions.clauses import (
+    BEHAVIOUR,
+    DUTIES,
+    LIMITS,
+    PRONOUNS,
+    Words,
+    clauses,
+    is_aside,
+    is_done,
+    is_strict,
+    limits,
+    subject_of,
+)
+from difftrust.conditions.grammar import Names, Unread, grammar, of_noun, opposite, read
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape
@@ -18,20 +30,17 @@ _CUTS: Final = frozenset({",", ";", "(", ")", ":", ".", "-", "and", "which", "th
 _BARE: Final = _CUTS - {"and", "but", "which", "that"}
 _LONGEST, _MOST_CUTS = 40, 5
 """Tokens of a part that is parsed; pieces between cuts that are tried together."""
-_DUTIES: Final = words_of("duties")
-_LIMITS: Final = words_of("limits")
 _ALTERS: Final = words_of("alters")
-_BEHAVIOUR: Final = words_of("behaviour")
 _RESULTS: Final = words_of("results")
 _QUESTIONS: Final = words_of("questions")
-_NO_NOUNS: Final = words_of("measured") | _ALTERS | _BEHAVIOUR | words_of("particles")
+_NO_NOUNS: Final = words_of("measured") | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
-_MODALS: Final = frozenset(("must", "should", "shall", "need"))
-_CONDITIONAL: Final = frozenset(("if", "when", "unless", "where", "while", "without"))
-_VERBS: Final = frozenset(("have", "contain", "consist", "start", "end"))
 _GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consist", "can", "not"))
 """First words of a part that is about the parameter named before."""
 _EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
+_THINGS: Final = frozenset(("ITEM", "ROW", "INPUT", "CHAR", "NUMBER", "TEXT", "name"))
+_LIMITED: Final = frozenset(("no", "not", "never", "least", "exactly"))
+_COUNTING: Final = frozenset(("exactly", "least", "most", "than", "be", "have", "contain", "of"))
 _OF_RESULTS: Final = frozenset(
     ("return", "yield", "yields", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
 )
@@ -44,6 +53,7 @@ _OPTIONAL = re.compile(
     r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
 
 
@@ -69,7 +79,7 @@ class Reading:
         return tuple(each for each in self.predicates if each.origin in origins)
 
     @property
-    def keys(self) -> dict[str, tuple[str, ...]]:
+    def keys(self) -> dict[str, Words]:
         """Of parameters that are dicts, the keys that they have."""
         found = (re.fullmatch(r"set\((\('.*\))\) <= set\((\w+)\)", each.text) for each in self.predicates)
         return {match[2]: ast.literal_eval(match[1]) for match in found if match}
@@ -82,8 +92,10 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     for passage in Sections(docstring).passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
             continue
+        topic = ""
         for sentence in passage.sentences:
-            found, left = _Sentence(sentence, passage, shapes).read()
+            said = _Sentence(sentence, passage, shapes, topic)
+            topic, (found, left) = said.topic, said.read()
             for text in found:
                 if re.fullmatch(r"\w+ is None|all\(\(\w+ is None for \w+ in \w+\)\)", text):
                     continue
@@ -92,7 +104,13 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
                 predicates.setdefault((made, origin), Predicate(text=made, sentence=sentence, origin=origin))
             if left is not None:
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
-    return Reading(predicates=tuple(_with_all_choices(predicates.values())), unread=tuple(unread.values()))
+    partly = {name for each in unread.values() if len(_QUOTED.findall(each.text)) > 1 for name in each.names}
+    whole = [
+        p
+        for p in _with_all_choices(predicates.values())
+        if " in ('" not in p.text or not p.names & partly or p.sentence in unread
+    ]
+    return Reading(predicates=tuple(whole), unread=tuple(unread.values()))
 
 
 def _with_all_choices(predicates: Iterable[Predicate]) -> Iterator[Predicate]:
@@ -136,8 +154,9 @@ def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
 class _Sentence:
     """One sentence on its way to conditions."""
 
-    def __init__(self, text: str, passage: Passage, shapes: Mapping[str, Shape]):
-        self._passage, self._shapes = passage, dict(shapes)
+    def __init__(self, text: str, passage: Passage, shapes: Mapping[str, Shape], topic: str = ""):
+        """``topic``: the parameter that the sentence before is about."""
+        self._topic, self._passage, self._shapes = topic, passage, dict(shapes)
         self._judges = passage.origin == "prose" and bool(_JUDGES.search(passage.text))
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
@@ -145,7 +164,7 @@ class _Sentence:
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
         self._tokens = tokens_of(plain, list(shapes))
-        self._words = self._tokens.words
+        self._words = Words(_counted_things(self._tokens.words))
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
@@ -156,22 +175,74 @@ class _Sentence:
             return [], None
         if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
             return self._choices(listed), None
-        if origin == "prose" and (set(self._words) & _BEHAVIOUR or not self._speaks(self._words)):
-            found = self._of_nouns()
-            return found, (
-                self._mentioned() or frozenset(self._shapes) if not found and self._is_duty(self._words) else None
-            )
+        if origin == "prose" and (is_done(self._words) or not self._speaks(self._words)):
+            return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
-        found, left = self._cover(starts)
-        speaks = self._is_duty if origin == "prose" else self._speaks
-        if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or speaks(self._words)):
+        names = self._near(()) if set(self._words) & PRONOUNS else None
+        found, left = self._cover(self._words, starts, names)
+        if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             return [], self._mentioned()
         is_told = (
-            origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & _DUTIES
+            origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & DUTIES
         )
+        speaks = limits if origin == "prose" else self._speaks
         if not is_told and any(speaks(part) for part in left):
             return found, self._mentioned() or frozenset(self._shapes)
         return found, None
+
+    def _of_clauses(self) -> tuple[list[str], frozenset[str] | None]:
+        """Read a sentence on what is done: nouns of its clauses, and clauses that state something beside."""
+        found, left, before = list[str](), False, Words()
+        for clause in clauses(self._words):
+            is_result = bool(set(clause) & _OF_RESULTS)
+            is_told = self._states(clause) or (
+                is_aside(clause, before) and not self._judges and bool(self._near(before))
+            )
+            if is_done(clause) or not is_told:
+                nouns, is_left = self._of_nouns(clause, is_first=not before)
+                found += nouns
+                left |= is_left or (is_told and is_strict(clause) and not is_result)
+            elif not is_result:
+                names = self._near(before) or self._names
+                texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
+                found += texts
+                left |= any(map(limits, pieces))
+            before += clause
+        return found, (self._mentioned() or frozenset(self._shapes)) if left else None
+
+    def _states(self, clause: Words) -> bool:
+        """Tell whether a clause states something of an argument."""
+        subject = subject_of(clause) or (("undefined-for",) if "undefined-for" in clause else ())
+        if not subject and len(clause) > 2 and re.fullmatch(r"P\d+", clause[0]) and {*clause[1:3]} & _MEASURES:
+            return not self._judges and not {*clause} & _OF_RESULTS
+        said = {*subject}
+        if not subject or said & _OF_RESULTS:
+            return False
+        if is_strict(clause) or (clause[:1] == ("no",) and clause[1][0] == "V") or "undefined-for" in clause:
+            return not self._judges or bool(set(clause) & {"must", "should"})
+        if self._judges:
+            return False
+        is_a = subject[0] in ("a", "an")
+        is_named = any(re.fullmatch(r"[PIA]\d+", word) for word in subject[:4]) and (not is_a or len(subject) == 2)
+        is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
+        is_items = subject[0] in (*_EACH, "no", "both") and said & _THINGS
+        is_pronoun = self._topic and said & PRONOUNS and "others" not in said
+        is_limited = subject[0] in ("the", "there") and set(clause[len(subject) :][:4]) & _LIMITED
+        return bool(is_named or is_meant or is_items or is_pronoun or is_limited)
+
+    def _near(self, before: Words) -> Names | None:
+        """Return the parameters, with the one as subject that is named last before a place, by name or by a noun."""
+        for word in reversed(before):
+            named = [self._tokens.values[word]] if re.fullmatch(r"P\d+", word) else of_noun(self._shapes, word)
+            if len(named) == 1:
+                return replace(self._names, subject=named[0])
+        return replace(self._names, subject=self._topic) if self._topic and not before else None
+
+    @property
+    def topic(self) -> str:
+        """The parameter that "it" means in the next sentence; "" where that may be a result."""
+        near = None if set(self._words) & _OF_RESULTS else self._near(self._words) or self._near(())
+        return near.subject if near else ""
 
     def leaves_order_open(self) -> bool:
         """Tell whether a sentence on results says that their order does not matter."""
@@ -183,45 +254,17 @@ class _Sentence:
         spans = (words[i:end] for i in starts for end in range(i + 2, min(len(words), i + 8) + 1))
         return any("order" in span and self._attempt(span, ("loose",)) for span in spans)
 
-    def _speaks(self, words: Sequence[str]) -> bool:
+    def _speaks(self, words: Words) -> bool:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
             is_measure = said & _MEASURES and any(re.fullmatch(r"[VFLN]\d+|code", w) for w in words)
-            return bool(said & (_DUTIES | _LIMITS | {"only"}) or is_measure)
-        if said & _DUTIES and any(re.fullmatch(r"L\d+", w) for w in words) and not said & _OF_RESULTS:
-            return True
-        has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
-        is_plain = (
-            not self._judges and self._mentioned() and said & {"be", "(", "least", "most", "than", "contain", "have"}
-        )
-        return has_code or self._is_duty(words) or bool(is_plain)
-
-    def _is_duty(self, words: Sequence[str]) -> bool:
-        """Tell whether words in prose say what an argument has to be."""
-        said = set(words)
-        if said & _OF_RESULTS:
+            return bool(said & (DUTIES | LIMITS | {"only"}) or is_measure)
+        if said & _OF_RESULTS or not limits(words):
             return False
-        if not self._mentioned():
-            return bool(said & {"must", "should"}) and not said & _CONDITIONAL
-        if said & {"assume", "require", "undefined-for"} or said >= {"only", "valid"} or said >= {"no", "twice"}:
-            return True
-        named = any(re.fullmatch(r"[PI]\d+", word) for word in words)
-        for i, (word, after) in enumerate(pairwise(words)):
-            is_target = re.fullmatch(r"[PIA]\d+|[A-Z]+", word) is not None
-            is_modal = after in _MODALS or (after in ("can", "may") and "not" in words[i : i + 3])
-            if (is_target and is_modal) or (named and word in _MODALS and after != "not"):
-                return True
-            verb = i if word == "be" else i - 1
-            is_of_target = verb > 0 and words[verb] == "be" and re.fullmatch(r"[PI]\d+|[A-Z]+", words[verb - 1])
-            if after in _DUTIES and is_of_target:
-                return True
-            is_plain = not self._judges and not said & _CONDITIONAL
-            is_definite = not i or words[i - 1] in ("the", "each", "every", "both", "and", "INPUT")
-            has_limit = bool(set(words[i:]) & _LIMITS) or any(w[0] in "VQL" and w[1:].isdigit() for w in words[i + 2 :])
-            if is_target and (after == "be" or (is_definite and after in _VERBS)) and has_limit and is_plain:
-                return True
-        return False
+        has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
+        has_choice = said & DUTIES and any(re.fullmatch(r"L\d+", w) for w in words)
+        return bool(has_code or has_choice or self._states(words))
 
     def _mentioned(self) -> frozenset[str]:
         if self._names.subject:
@@ -236,15 +279,14 @@ class _Sentence:
         everything = set(self._shapes) if {"INPUT", "ITEM", "duplicate"} & set(self._words) else set()
         return self._tokens.names or frozenset(named or everything)
 
-    def _attempt(self, words: tuple[str, ...], starts: Sequence[str]) -> str | None:
+    def _attempt(self, words: Words, starts: Sequence[str], names: Names | None = None) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
-        if self._passage.origin == "field":
-            kind = self._shapes[self._names.subject].kind if self._names.subject else ""
-            words = _plain_nouns(words, is_number=kind == "number")
+        names = names or self._names
+        if names.subject:
+            words = _plain_nouns(words, is_number=self._shapes[names.subject].kind == "number")
         strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
-        names = self._names
         if not names.subject and words[0] in _GOES_ON:
             before = self._words[: self._words.index(words[0])]
             named = [self._tokens.values[w] for w in before if re.fullmatch(r"P\d+", w)]
@@ -257,19 +299,18 @@ class _Sentence:
                 continue
         return None
 
-    def _cover(self, starts: Sequence[str]) -> tuple[list[str], list[tuple[str, ...]]]:
+    def _cover(self, words: Words, starts: Sequence[str], names: Names | None = None) -> tuple[list[str], list[Words]]:
         """Return the conditions of the longest parts that are read, and the pieces that are not."""
-        words = self._words
         cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS or self._trails(i)), len(words)]
-        found, left, at = list[str](), list[tuple[str, ...]](), 0
-        before: tuple[str, ...] = ()
+        found, left, at = list[str](), list[Words](), 0
+        before: Words = ()
         while at < len(cuts) - 1:
             for end in range(min(len(cuts) - 1, at + _MOST_CUTS), at, -1):
                 part = _trimmed(words[cuts[at] + 1 : cuts[end]])
                 goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
                 is_prose = self._passage.origin == "prose"
                 is_aside = at and _is_aside(part, words[: cuts[at] + 1], is_prose=is_prose)
-                text = "" if not part else None if goes_on or is_aside else self._attempt(part, starts)
+                text = "" if not part else None if goes_on or is_aside else self._attempt(part, starts, names)
                 if text is not None:
                     found += [text] if text else []
                     at, before = end, part or before
@@ -306,23 +347,28 @@ class _Sentence:
             return [opposite(text)], None
         return [], self._mentioned() or frozenset(self._shapes)
 
-    def _of_nouns(self) -> list[str]:
-        """Return what words around nouns say of arguments: "the median of a non-empty list"."""
-        words, found = self._words, list[str]()
+    def _of_nouns(self, words: Words, *, is_first: bool) -> tuple[list[str], bool]:
+        """Return what words around nouns say, "the median of a non-empty list", and whether some is not read."""
+        found, is_left = list[str](), False
+        if not is_first and words[:1] == ("of",):
+            return found, is_left  # "the middle one; of an even number of items the mean": of some of them
         for at, word in enumerate(words):
             before = words[at - 1] if at else "return"
             is_form = word[0] == "F" and before not in _RESULTS
-            is_object = at == 1 and before not in _RESULTS and before.isalpha()
-            if is_form and not set(words) & _QUESTIONS:
+            is_object = is_first and at == 1 and before not in _RESULTS and before.isalpha()
+            if is_form and not set(self._words) & _QUESTIONS:
                 found += filter(None, [self._attempt((word,), ("given",))])
             elif (before in _BEFORE_GIVEN or is_object) and (
                 word in ("a", "an", "both") or (before == "in" and word == "the") or re.fullmatch(r"V\d+", word)
             ):
-                found += self._given_at(at)
-        return found
+                text = self._given_at(words, at)
+                found += [text] if text else []
+                is_left |= text is None
+        return found, is_left
 
-    def _given_at(self, at: int) -> Iterator[str]:
-        words, known = self._words, grammar()[0].words
+    def _given_at(self, words: Words, at: int) -> str | None:
+        """Return what a noun with words around it says, None where they are in the language of conditions, unread."""
+        known = grammar()[0].words
         end = at
         while (
             end < min(len(words), at + 16)
@@ -330,17 +376,16 @@ class _Sentence:
             and (words[end] in known or re.fullmatch(r"[A-Z]\d+", words[end]))
         ):
             end += 1
-        if not set(words[at:end]) & _LIMITS and words[at][0] != "V":
-            return
-        for stop in range(end, at + 1, -1):
+        has_limits = bool(set(words[at : at + 2]) & LIMITS)
+        for stop in range(end, at + 1, -1) if set(words[at:end]) & LIMITS or words[at][0] == "V" else ():
             if words[stop : stop + 1] and words[stop] in _ALTERS:
                 continue
             if text := self._attempt(words[at:stop], ("given",)):
-                yield text
-                return
+                return text
+        return None if has_limits else ""
 
 
-def _is_aside(part: tuple[str, ...], before: tuple[str, ...], *, is_prose: bool) -> bool:
+def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
     """Tell whether a part is values alone, in the middle of a sentence that does not lead to them."""
     if not part or any(word.isalpha() and len(word) > 1 for word in part):
         return False
@@ -350,23 +395,31 @@ def _is_aside(part: tuple[str, ...], before: tuple[str, ...], *, is_prose: bool)
     return not (last and re.fullmatch(r"[A-Z]\d+|where|with|that|must|satisfy", last[0]))
 
 
-def _is_kind(part: tuple[str, ...]) -> bool:
+def _counted_things(words: Words) -> Iterator[str]:
+    """Yield words, one that is not known behind a number as items: "exactly five cards"."""
+    known = grammar()[0].words
+    for first, before, word in zip(("", "", *words), ("", *words), words, strict=False):
+        is_thing = first in _COUNTING and re.fullmatch(r"V\d+", before) and word not in known
+        yield "ITEM" if is_thing and re.fullmatch(r"[a-z]+s", word) else word
+
+
+def _is_kind(part: Words) -> bool:
     """Tell whether words only say what kind of thing something is: "column or literal"."""
     return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
-def _plain_nouns(words: tuple[str, ...], *, is_number: bool) -> tuple[str, ...]:
+def _plain_nouns(words: Words, *, is_number: bool) -> Words:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"\b(V\d+) _\w+", r"\1", text) if is_number else text  # a unit
+    text = re.sub(r"\b(V\d+) (?:_\w+|ITEM)", r"\1", text) if is_number else text  # a unit
     text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 
 
-def _trimmed(words: tuple[str, ...]) -> tuple[str, ...]:
+def _trimmed(words: Words) -> Words:
     """Return words without what stands between parts at their ends; brackets that belong to an interval stay."""
     ends = _BARE | {"and", "but", "that", "which", "where", "it"}
     while words and words[0] in ends | {"assume", "require", "ensure", "note", "such"} and words[0] not in ("(",):

@@ -38,7 +38,9 @@ _CHOICES = re.compile(
     r":[ \t]*\n\s*\n?((?:[ \t]*(?:[-*•+]|\d+[.)])[ \t]+(?:.+(?:\n(?![ \t]*(?:[-*•+]|\d+[.)])[ \t]).+)*)\n*)+)"
 )
 """A colon, and what is listed below it."""
-_LITERAL = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+`*(['\"][\w. /-]*['\"]|None|-?\d+(?![\w.]))", re.MULTILINE)
+_LITERAL = re.compile(
+    r"^\s*(?:[-*•+]|\d+[.)])\s+`*(['\"][\w. /-]*['\"]|(?<=`)[a-z]\w*(?=`)|None|-?\d+(?![\w.]))", re.MULTILINE
+)
 _RAISED = re.compile(r"\b(\w+(?:Error|Exception))`*\s+(?:is raised |will be raised )?((?:if|when|in case)\b[^.;]+)")
 _IN_SENTENCE = r"(?:[^.;:\n]|\n(?!\s*\n))"
 _RAISES = re.compile(
@@ -80,7 +82,7 @@ class Passage:
 def _listed_choices(match: re.Match[str]) -> str:
     """Return a list of literals as one sentence; another list as it is."""
     items = len(re.findall(r"^[ \t]*(?:[-*•+]|\d+[.)])[ \t]", match[1], re.MULTILINE))
-    found = _LITERAL.findall(match[1])
+    found = [repr(text) if text.isidentifier() and text != "None" else text for text in _LITERAL.findall(match[1])]
     return f": {', '.join(found)}.\n\n" if len(found) == items > 1 else match[0]
 
 

@@ -67,6 +67,19 @@ _JOINED: Final = [
         (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
         (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
         (r"\bthe (?:result|answer) is (?:undefined|not defined|unspecified) (?:for|on|if|when)\b", "undefined-for"),
+        (r"\b(?:runs?|rang(?:es?|ing)|goes|stays?|reach(?:es)?)(?= (?:from|within|between|above|below|up)\b)", "is"),
+        (r"\b(\w)-?th\b", r"\1"), (r"\bmakes? sense\b(?: here)?", "is allowed"),
+        (r"\bequally long\b", "of same length"),
+        (r"\bcounting (?:starts|begins) (?:at|from|with)\b", "at least"),
+        (r"\bnothing (?:but|except|other than|else than|besides)\b", "only"),
+        (r"\b(?:is|are) (?:spelled|written|typed) in\b", "is in"),
+        (r"\bit is (?:an error|a mistake|wrong|not allowed|forbidden) to (?:pass|give|supply|use)\b", "undefined-for"),
+        (
+            r"\bnever (?:gets?|reach(?:es)?|comes?|occurs?|happens?)(?: here)?\b"
+            r"|\b(?:is|are) (?:an error|a mistake|forbidden)\b(?: of the caller)?"
+            r"|\b(?:is|are) not (?:something we handle|handled|expected|understood)\b",
+            "is not allowed",
+        ),
         (r"\b(?:counted|counting|numbered) from\b", "at least"), (r"\b([01])-(?:based|indexed)\b", r"at least \1"),
         (r"\b(?:can|may) be (.+?)[;,.]? (?:and )?nothing +else (?:is|are) \w+", r"must be \1"),
         (r"\[\w+\]_", ""), (r"\bper cent\b", "percent"),
@@ -74,7 +87,7 @@ _JOINED: Final = [
         (r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", _with_quotes),
         (r":\w+:(?=`)", ""), (r"(\S) or None\b|\bNone or (\S)", r"\1\2"),
         (r"\((?:e\.g\.|for example|for instance|such as|like)[^()]*\)", ""),
-        (r"(?:,|\()? ?(?:\be\.g\.|\bfor example|\bfor instance|\bsuch as)(?!\s*:?$).*$", ""),
+        (r"(?:,|\()? ?(?:\be\.g\.|\bfor example|\bfor instance|\bsuch as)(?!\s*:?$)[^;(]*", ""),
         (r"\b(?:call it )?the caller'?s'? responsibility (?:is|to) (?:ensure )?that\b", "assume"),
     )
 ]  # fmt: skip
@@ -206,7 +219,7 @@ def _of_quote(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_braces(text: str) -> tuple[str, str]:
-    node = _parsed(text)
+    node = _parsed(text.replace("`", ""))
     if isinstance(node, ast.Set) and all(isinstance(e, ast.Constant | ast.UnaryOp) for e in node.elts):
         return "L", f"({', '.join(map(ast.unparse, node.elts))},)"
     return "word", "code"

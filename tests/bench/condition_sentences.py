@@ -7,6 +7,8 @@ kept as one.
 """
 
 import ast
+import math
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -31,7 +33,7 @@ def judge(entry: Mapping[str, Any]) -> tuple[str, Reading]:
 
     def passes(values: str) -> bool:
         given = dict(zip(shapes, ast.literal_eval(values), strict=False))
-        return all(each.holds(given) is not False for each in reading.of("docstring"))
+        return all(_holds(each.text, given) for each in reading.of("docstring"))
 
     outside = entry.get("outside", ())
     if not all(map(passes, entry["inside"])) or (reading.unread and not outside):
@@ -39,6 +41,13 @@ def judge(entry: Mapping[str, Any]) -> tuple[str, Reading]:
     if not any(map(passes, outside)):
         return "read", reading
     return "said" if reading.unread else "silent", reading
+
+
+def _holds(condition: str, given: Mapping[str, Any]) -> bool:
+    try:
+        return bool(eval(condition, {"math": math, "re": re, **given}))  # the conditions are of our own file
+    except (TypeError, ValueError, LookupError, AttributeError):
+        return True
 
 
 if __name__ == "__main__":

@@ -1,0 +1,98 @@
+"""The clauses of a sentence in prose: which of them state what an argument is, and which say what is done with it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from difftrust.conditions.tokens import words_of
+
+Words = tuple[str, ...]
+BEHAVIOUR: Final = words_of("behaviour")
+DUTIES: Final = words_of("duties")
+LIMITS: Final = words_of("limits")
+_DONE: Final = words_of("done")
+_LIMITING: Final = DUTIES | LIMITS | words_of("measures") | words_of("limiting")
+_STATIVE: Final = words_of("stative")
+_OPENERS: Final = words_of("openers")
+_SUBJECTS: Final = words_of("subjects") | _LIMITING
+PRONOUNS: Final = frozenset(("it", "its", "they", "their", "them"))
+_MODALS: Final = frozenset(("must", "should", "shall", "need"))
+_INTERVAL = re.compile(r"[(\[] [A-Z]\S* , [A-Z]\S* [)\]]")
+_VALUE = re.compile(r"[VQLFZNC]\d+")
+_NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
+
+
+def clauses(words: Words) -> Iterator[Words]:
+    """Yield the clauses of a sentence and the signs between them; an interval in brackets is no clause of its own."""
+    text = " ".join(words)
+    inside = {text[: m.start()].count(" ") + k for m in _INTERVAL.finditer(text) for k in range(5)}
+    start = 0
+    for i, word in enumerate(words):
+        is_cut = i not in inside and (
+            word in (";", ":", "(", ")", ".")
+            or (word == "," and _opens(words[i + 1 :]))
+            or (word in ("which", "whose") and words[i - 1 : i] != ("of",))
+        )
+        if is_cut:
+            yield words[start:i]
+            start = i + (word in ";:().,")
+            yield words[i:start]
+    yield words[start:]
+
+
+def _opens(words: Words) -> bool:
+    """Tell whether words behind a comma may begin a clause."""
+    first = next((word for word in words if word not in ("and", "but")), "")
+    return bool(first in _OPENERS or _NOUN.fullmatch(first) or _VALUE.fullmatch(first))
+
+
+def is_done(clause: Sequence[str]) -> bool:
+    """Tell whether a clause says what a function does, or when."""
+    return bool({*clause} & BEHAVIOUR) or any(a in ("be", "not") and b in _DONE for a, b in pairwise(clause))
+
+
+def subject_of(clause: Words) -> Words:
+    """Return what stands before the verb of a statement, () where there is no statement."""
+    while clause and clause[0] in ("and", "but", "that", ",", "where"):
+        clause = clause[1:]
+    verb = next((i for i, word in enumerate(clause) if word in _STATIVE), 0)
+    subject = clause[:verb]
+    is_one = (
+        verb == 1
+        or bool({*subject} & PRONOUNS)
+        or (verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]) is not None))
+    )
+    is_permitted = clause[verb : verb + 1] in (("may",), ("can",), ("need",)) and not is_strict(clause[verb:])
+    return () if not is_one or is_permitted or {*subject} & {"that", "which"} else subject
+
+
+def is_aside(clause: Words, before: Words) -> bool:
+    """Tell whether a clause goes on about a parameter that stands right before it: "the amount, never negative"."""
+    if clause[:1] in (("which",), ("whose",)) or clause[1:3] in (("of", "which"), ("of", "them")):
+        return before[-1:] in ((",",), ("(",), (";",))
+    near = before[-3:-1] if before[-1:] == (",",) else before[-2:-1] if before[-1:] == ("(",) else ()
+    is_near = any(map(_NOUN.fullmatch, near))
+    is_open = clause and (clause[0] in _OPENERS | LIMITS or _VALUE.fullmatch(clause[0])) and clause[1:2] != ("for",)
+    if before[-1:] == (":",):
+        return bool(len(clause) > 1 and clause[0] in LIMITS and _NOUN.fullmatch(clause[1]))
+    if len(clause) == 1:
+        return clause[0][0] == "C"
+    return bool(is_near and is_open and before[:1] + before[2:] != ("return", ","))
+
+
+def limits(words: Sequence[str]) -> bool:
+    """Tell whether words are in the language of conditions."""
+    return bool({*words} & _LIMITING) or any(map(_VALUE.fullmatch, words))
+
+
+def is_strict(words: Sequence[str]) -> bool:
+    """Tell whether words say what has to be, or what is not allowed."""
+    pairs = {*pairwise(words)}
+    is_modal = any(a in _MODALS and (a, "not") not in pairs - {("must", "not"), ("should", "not")} for a in words)
+    return (
+        is_modal
+        or bool({*words} & DUTIES - _MODALS)
+        or bool(pairs & {("can", "not"), ("may", "not"), ("an", "error"), ("a", "mistake")})
+        or bool({*words} & {"neither"} and {*words} & {"may", "can"})
+    )
