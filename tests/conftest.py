@@ -62,14 +62,14 @@ BROWSER = "browser"
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Mark what is to run again where bubblewrap and Chromium are, and let what takes long begin first."""
-    here = Path(__file__).parent
+    depth = len(Path(__file__).parent.parts)
     cases: Counter[object] = Counter()
     for item in items:
         if quick := item.get_closest_marker("quick"):
             cases[item.function] += 1  # type: ignore[attr-defined]
             if cases[item.function] > quick.args[0]:  # type: ignore[attr-defined]
                 item.add_marker("slow")
-        if item.path.relative_to(here).parts[0] in FULL_MACHINE or BROWSER in getattr(item, "fixturenames", ()):
+        if item.path.parts[depth] in FULL_MACHINE or BROWSER in getattr(item, "fixturenames", ()):
             item.add_marker("full_machine")
     yield  # what is not asked for is left out
     items[:] = long_ones_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)))

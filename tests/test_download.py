@@ -120,22 +120,18 @@ def test_a_body_that_is_not_whole_too_large_or_absent_is_refused(
     assert files(tmp_path) == []
 
 
-def test_no_server_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_server_and_one_that_says_nothing_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "*")
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # bound, but nobody listens
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/file"
         with pytest.raises(NoBenchmark, match=r"could not be fetched: .*refused; run `difftrust fetch mbpp --from"):
             fetch("mbpp", destination=tmp_path, origins=origin(url))
-    assert files(tmp_path) == []
-
-
-def test_a_server_that_says_nothing_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "*")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/file"
         with pytest.raises(NoBenchmark, match="could not be fetched: timed out"):
             fetch("mbpp", destination=tmp_path, origins=origin(url), timeout=0.2)
+    assert files(tmp_path) == []
 
 
 def test_an_interrupted_download_leaves_nothing(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +146,7 @@ def test_an_interrupted_download_leaves_nothing(tmp_path: Path, server: str, mon
     assert files(tmp_path) == []
 
 
-def test_a_local_copy_is_checked_and_installed(tmp_path: Path) -> None:
+def test_a_local_copy_is_checked_and_installed_where_that_can_be(tmp_path: Path) -> None:
     copy = tmp_path / "copy.json"
     copy.write_bytes(CONTENT)
     path = fetch("mbpp", source=copy, destination=tmp_path / "d", origins=origin("http://unused.invalid"))
@@ -162,17 +158,9 @@ def test_a_local_copy_is_checked_and_installed(tmp_path: Path) -> None:
     with pytest.raises(NoBenchmark, match="absent: expected a readable file"):
         fetch("mbpp", source=tmp_path / "absent", destination=tmp_path / "d", origins=origin("http://unused.invalid"))
     assert files(tmp_path / "d") == [path.name]
-
-
-def test_a_destination_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(CONTENT)
     with pytest.raises(NoBenchmark, match=r"expected a place to write to.*set DIFFTRUST_CACHE"):
         fetch("mbpp", source=tmp_path / "file", destination=tmp_path / "file", origins=origin(""))
-
-
-def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(WrongUsage, match="'apps'; the known names are humaneval, mbpp, bigcodebench, spider"):
-        fetch("apps")
 
 
 def test_the_copies_at_hand_have_the_pinned_hashes(tmp_path: Path, shared_data: Path) -> None:
@@ -183,7 +171,9 @@ def test_the_copies_at_hand_have_the_pinned_hashes(tmp_path: Path, shared_data: 
         assert path.read_bytes() == (shared_data / LAYOUT[name]).read_bytes()
 
 
-def test_the_candidates_need_a_clone(tmp_path: Path) -> None:
+def test_an_unknown_name_is_refused_and_the_candidates_need_a_clone(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match="'apps'; the known names are humaneval, mbpp, bigcodebench, spider"):
+        fetch("apps")
     with pytest.raises(NoBenchmark, match=r"clone https://github\.com/mpi-softsec/difftrust and run"):
         fetch("difftrust", destination=tmp_path)
     with pytest.raises(NoBenchmark, match="found nothing; check the path"):

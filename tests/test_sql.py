@@ -158,7 +158,7 @@ def answers(sandbox: Sandbox, sql: str, ordered: str, *databases: list[Any]) -> 
     return [row[i] for row, i in zip(table.rows, ran.outcome_ids.tolist(), strict=True)]
 
 
-def test_rows_are_a_bag_unless_the_question_asks_for_an_order(sandbox: Sandbox) -> None:
+def test_each_input_is_a_database_and_rows_are_a_bag_unless_an_order_is_asked_for(sandbox: Sandbox) -> None:
     rows = [(2, "x"), (None, "y"), (1, None)]
     assert answers(sandbox, "SELECT a, b FROM s", "bag", rows) == [(Kind.VALUE, "[(None, 'y'), (1, None), (2, 'x')]")]
     assert answers(sandbox, "SELECT a FROM s ORDER BY a DESC", "list", rows) == [(Kind.VALUE, "[(2,), (1,), (None,)]")]
@@ -166,9 +166,6 @@ def test_rows_are_a_bag_unless_the_question_asks_for_an_order(sandbox: Sandbox) 
         (Kind.VALUE, "Unordered(rows=[(None,), (1,), (2,)])"),
         (Kind.VALUE, "[(2,)]"),
     ]
-
-
-def test_each_input_is_a_database_of_its_own(sandbox: Sandbox) -> None:
     found = answers(sandbox, "SELECT count(*), avg(a), a = 1 FROM s GROUP BY 3", "bag", [], [(1, "x")], [(1, "y")] * 2)
     assert [text for _, text in found] == ["[]", "[(1, 1.0, 1)]", "[(2, 1.0, 1)]"]
 

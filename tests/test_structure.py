@@ -61,16 +61,14 @@ def test_gibbs_lies_in_0_1_and_is_1_for_equal_distributions_only(rows: list[list
     assert ((similarity == 1) == equal).all()
 
 
-def test_disjoint_programs() -> None:
+def test_distances_and_both_variants_of_entropy_by_hand() -> None:
     shares = distributions([[1, 1, 0, 0], [0, 0, 1, 1]])
     assert jsd_distance(shares)[0, 1] == 1
     assert 1 - jsd_distance(shares, base="e")[0, 1] == pytest.approx(1 - math.log(2))  # 0.307
     # H(P) = ln 2, every symbol of P counts epsilon in Q.
     want = math.log(2) / -math.log(EPSILON)
     assert cross_entropy_similarity(shares, epsilon=EPSILON, variant="gibbs")[0, 1] == pytest.approx(want)
-
-
-def test_the_published_variant_exceeds_1() -> None:
+    # The published variant exceeds 1.
     shares = distributions([[4, 0, 0], [2, 1, 1]])
     paper = cross_entropy_similarity(shares, epsilon=EPSILON, variant="paper")
     assert paper[0, 1] == pytest.approx(1.5)  # H(Q) = 1.5 bits, H(P, Q) = 1 bit
@@ -78,9 +76,6 @@ def test_the_published_variant_exceeds_1() -> None:
     there, _ = scores("a,a,a", "a,a,b")["sce"]
     assert there == pytest.approx(1.068, abs=5e-4)
     assert scores("a,a,a", "a,a,b")["gibbs"][0] < 1
-
-
-def test_gibbs_needs_an_epsilon_below_the_shares() -> None:
     # A symbol that Q lacks, of share 1/1000, costs too little where epsilon is larger than that.
     shares = distributions([[1, 999], [0, 999]])
     assert cross_entropy_similarity(shares, epsilon=0.5, variant="gibbs")[0, 1] > 1

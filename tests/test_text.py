@@ -22,9 +22,7 @@ def test_only_what_differs_is_marked() -> None:
     assert marked_difference("[]", "") == [("[]", True)]
     assert marked_difference("", "[]") == [("", True)]
     assert marked_difference("[1, 3]", "[1, 2, 3]") == [("[1, ", False), ("", True), ("3]", False)]
-
-
-def test_long_texts_are_marked_between_their_equal_ends() -> None:
+    # Long texts are marked between their equal ends.
     text, other = "a " * MOST_PIECES + "x" + " b" * 5, "a " * MOST_PIECES + "y" + " b" * 5
     assert marked_difference(text, other) == [("a " * MOST_PIECES, False), ("x", True), (" b" * 5, False)]
     shorter = "a " * MOST_PIECES + " b" * 5

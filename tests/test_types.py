@@ -243,9 +243,9 @@ def test_what_is_drawn_and_changed_fits_and_is_the_same_each_time(parameters: st
     assert [text for text in drawn if not types.accepts(text)] == []
     assert all(write_literal(read_literal(text)) == text for text in drawn)
     draws = TypedInputs(types, drawn, task_id="t", seed=0, dictionary=["1017", "word"])
-    inputs = [draws(position, 0) for position in range(200)]
+    inputs = [draws(position, 0) for position in range(100)]
     assert [text for text in inputs if not draws.accepts(text)] == []
-    assert inputs == [draws(position, 0) for position in range(200)]
+    assert inputs == [draws(position, 0) for position in range(100)]
 
 
 @pytest.mark.parametrize(

@@ -251,12 +251,8 @@ def test_a_text_that_looks_like_a_checksum_is_none(tmp_path: Path) -> None:
     assert is_whole(path.read_bytes(), path.relative_to(store.root).as_posix()) is True
 
 
-def test_a_run_may_take_no_measurable_time(store: Store) -> None:
+def test_an_interrupted_task_is_not_damaged_and_a_run_may_take_no_measurable_time(store: Store) -> None:
     change(f"executions/{FIRST}", cpu_seconds=pl.lit(0.0))(store)
-    assert verify(store).findings == ()
-
-
-def test_an_interrupted_task_is_not_damaged(store: Store) -> None:
     for table in ("executions", "behaviours"):
         (store.root / f"{table}/{LATER}/tiny_first.parquet").unlink()
     (store.root / LIST_FILE).unlink()

@@ -106,17 +106,6 @@ def test_a_reply_without_the_function_is_no_candidate(tmp_path: Path) -> None:
     assert "got 0 of 2 (2 replies held no complete function: samples 0, 1 of openai/local)" in str(refusal.value)
 
 
-@pytest.mark.parametrize("status", ["401", "404"])
-def test_what_has_to_be_mended_first_leaves_no_store_behind(tmp_path: Path, status: str) -> None:
-    with Server(behaviour=lambda serial, prompt: status) as server:
-        with pytest.raises(WrongUsage, match=f"answered {status}") as refusal:
-            sample(tmp_path / "store", server, 4)
-        with pytest.raises(WrongUsage, match=f"answered {status}"):
-            ask(tmp_path / "store", server)
-    assert KEY not in str(refusal.value)
-    assert not (tmp_path / "store").exists()
-
-
 def test_a_store_with_replies_stays_where_the_next_are_refused(tmp_path: Path) -> None:
     with Server(behaviour=lambda serial, prompt: "good" if serial == 0 else "401", text=program) as server:
         with pytest.raises(TooFewCandidates):
@@ -124,18 +113,6 @@ def test_a_store_with_replies_stays_where_the_next_are_refused(tmp_path: Path) -
         with pytest.raises(WrongUsage):
             sample(tmp_path / "store", server, 2)
     assert len(Store.open(tmp_path / "store").read("candidates")) == 1
-
-
-def test_a_place_that_is_no_store_is_a_wrong_argument_and_nothing_is_asked(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with Server() as server:
-        for root in (tmp_path, tmp_path / "file", tmp_path / "file" / "below"):
-            with pytest.raises(WrongUsage):
-                sample(root, server, 2)
-            with pytest.raises(WrongUsage):
-                ask(root, server)
-    assert not server.asked
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 # Suggestions

@@ -289,16 +289,6 @@ def test_where_messages_count_a_variable_s_name_may_be_in_one(messages: bool) ->
     assert (report.verdict == "incoherent", report.n_programs) == (messages, 1 + messages)
 
 
-def test_hostile_text_cannot_steer_the_terminal(tmp_path: Path, capsys: Capture) -> None:
-    loud = "def first(items):\n    # \x1b[2J\x07 \u202e\n    return '\\x1b[31m'\n"
-    where, folder = write_stub(tmp_path, FIRST, (RIGHT, loud))
-    for more in ((), ("--format=json",)):
-        status, out, err = run(capsys, "check", where, "--candidates", folder, "-n", 20, *more)
-        assert status == 1
-        assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
-    assert "x1b" in out
-
-
 @pytest.mark.slow
 def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
     where, folder = write_stub(tmp_path, *TOTAL)
@@ -312,7 +302,8 @@ def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
     assert {name for cluster in report.clusters for name in cluster.candidates} == {"one #0", "one #1", "other"}
 
 
-@pytest.mark.parametrize("own", ["import datetime\n", "from datetime import date\n", "date = None\n", ""])
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("own", ["date = None\n", "", "import datetime\n", "from datetime import date\n"])
 def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_imports(own: str, tmp_path: Path) -> None:
     stub = 'import datetime\ndef f(day: datetime.date) -> int:\n    """Return the year."""\n'
     codes = (f"{own}def f(day):\n    return day.year\n", "def f(d):\n    return d.timetuple()[0]\n")
@@ -398,17 +389,6 @@ def test_what_random_inputs_miss_a_seed_as_it_is_shows_and_no_measured_number_mo
     assert f"1 and 2 differ on 0 of 1000 inputs and {found['n_witnessed']} of {found['n_witnesses']} seed" in text
     assert "if the function allows these inputs, at least one program is wrong" in text
     assert "incoherence 0.0000, 95% interval [0.0000, 0.0030]" in text
-
-
-def test_a_measured_disagreement_is_shown_as_without_witnesses(tmp_path: Path) -> None:
-    without, found = (report_of(tmp_path, *HALVED, n=200, witnesses=k) for k in (0, 100))
-    assert found.verdict == without.verdict == "incoherent"
-    measured = ("incoherence", "interval", "statement")
-    assert [getattr(found, name) for name in measured] == [getattr(without, name) for name in measured]
-    shown = [[(d.arguments, d.n_inputs) for d in report.disagreements] for report in (found, without)]
-    assert shown[0] == shown[1]
-    assert (without.n_witnesses, without.n_witnessed) == (0, 0)
-    assert found.n_witnessed > 0
 
 
 @pytest.mark.slow

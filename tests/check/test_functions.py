@@ -42,7 +42,7 @@ class Other:
         return self.places * self.places
 
 
-def test_methods_are_compared_on_objects_of_their_classes() -> None:
+def test_methods_and_properties_are_compared_on_objects_of_their_classes() -> None:
     found = dt.check(Shelf.fits, Other.fits, n=100)
     assert found.verdict == "incoherent"
     assert found.report.task.entry_point == "Shelf.fits"
@@ -51,9 +51,6 @@ def test_methods_are_compared_on_objects_of_their_classes() -> None:
     assert row["arguments"].count(",") == 1
     assert {row["first_outcome"], row["second_outcome"]} == {"True", "False"}
     assert dt.check(Shelf.fits, Shelf.fits, n=50).verdict != "incoherent"
-
-
-def test_properties_are_methods_too() -> None:
     assert dt.check(Shelf.area, Other.area, n=200).verdict == "coherent"
 
 

@@ -93,6 +93,14 @@ def test_a_candidate_that_refuses_texts_does_not_hide_what_others_do_on_them(tmp
     assert report.verdict == "incoherent"
 
 
+def test_a_refusal_of_an_empty_argument_that_the_docstring_does_not_speak_of_is_no_alarm(tmp_path: Path) -> None:
+    stub = 'def first(items: list[int]) -> int:\n    """Return the first item."""\n'
+    codes = [f"def first(items):\n    return items[0]{more}\n" for more in ("", " if items else 0")]
+    report = report_of(tmp_path, stub, codes, n=200)
+    assert report.verdict == "undecided"
+    assert [each.doubt for each in report.validation] == ["an argument is empty"]
+
+
 COUNTER = '''class Counter:
     """Counts names."""
 

@@ -38,9 +38,8 @@ def run_doctest(module: Path, program: Path, entry_point: str) -> subprocess.Com
     return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if at > 1 else ()) for at, name in enumerate(CASES)]
-)
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("name", CASES)
 def test_what_is_pinned_holds_for_the_program_that_was_said_to_be_right(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

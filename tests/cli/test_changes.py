@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,19 @@ from tests.support.command import Capture, run
 from tests.support.repository import commit, git, repository, write
 
 
-@pytest.fixture(autouse=True)
-def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    repository(tmp_path, {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": ""})
-    git(tmp_path, "branch", "both")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": ""}
+    folder = repository(tmp_path_factory.mktemp("git") / "there", files)
+    git(folder, "branch", "both")
+    return folder
+
+
+@pytest.fixture
+def there(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "there"))
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / ".cache"))
-    return tmp_path
+    return tmp_path / "there"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +43,8 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["HEAD", "./both"], Between(old="HEAD", new=None, paths=("./both",))),
     ],
 )
-def test_words(words: list[str], expected: Between) -> None:
+def test_words(made: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], expected: Between) -> None:
+    monkeypatch.chdir(made)
     assert read_words(words) == expected
 
 
@@ -44,7 +52,8 @@ def test_words(words: list[str], expected: Between) -> None:
     ("words", "said"),
     [([], "expected a git revision"), (["a...b"], "REV..REV"), (["..a"], "REV..REV"), (["HEAD", "both"], "is both")],
 )
-def test_words_that_are_refused(words: list[str], said: str) -> None:
+def test_words_that_are_refused(made: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:
+    monkeypatch.chdir(made)
     with pytest.raises(WrongUsage, match=said):
         read_words(words)
 

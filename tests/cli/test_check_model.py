@@ -73,6 +73,7 @@ def test_a_server_that_refuses_leaves_nothing(status: str, words: list[str], cap
         ended, out, err = run(capsys, *words, server.url)
     assert (ended, out) == (2, "")
     assert f"answered {status}" in err.splitlines()[-1]
+    assert "planted" not in err
     assert [path.name for path in Path().iterdir()] == ["m.py"]
 
 

@@ -55,6 +55,7 @@ REFUSALS = {
     "one colon": (["module.py:double", "--candidates", "programs"], "got 'module.py:double'"),
     "colons twice": (["module.py::Box::add", "--candidates", "programs"], "got 'module.py::Box::add'"),
     "both": ([*CHECK, "--model", "openai/x"], "got both; leave one out"),
+    "store in another folder": (["module.py::double", "--model", "openai/x", "--store", "empty/.."], "is no difftrust"),
     "store in a file": (["module.py::double", "--model", "openai/x", "--store", "module.py"], "is no difftrust store"),
     "store that cannot be made": (
         ["module.py::double", "--model", "openai/x", "--store", "module.py/s"],

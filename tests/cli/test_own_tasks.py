@@ -131,14 +131,12 @@ def test_what_is_no_file_of_tasks_is_one_line_and_writes_nothing(
     capsys: Capture, tmp_path: Path, samples: Path, name: str, content: bytes, said: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    coder = ("--model", "m", "--temperature", "0.6")
-    for words in (("import", samples, *coder), ("generate", "--model", "simulated/weak")):
-        status, out, err = run(capsys, *words, "--tasks", tmp_path / name, "--store", tmp_path / "store")
-        assert (status, out) == (1, "")
-        assert err.startswith("difftrust: ")
-        assert err.count("\n") == 1
-        assert name in err
-        assert said in err
+    words = ("import", samples, "--model", "m", "--temperature", "0.6", "--store", tmp_path / "store")
+    status, out, err = run(capsys, *words, "--tasks", tmp_path / name)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("difftrust: ")
+    assert name in err
+    assert said in err
     assert not (tmp_path / "store").exists()
 
 
@@ -161,13 +159,20 @@ def _state(store: Path) -> dict[str, str]:
 def test_a_path_that_holds_no_tasks_is_named(capsys: Capture, tmp_path: Path, samples: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "loop.toml").symlink_to("loop.toml")
-    said = {"empty": "expected files of tasks", "missing": "does not exist", "loop.toml": "does not exist"}
-    for name, what in said.items():
-        words = ("import", samples, "--model", "m", "--temperature", "0.6", "--store", tmp_path / "store")
-        status, out, err = run(capsys, *words, "--tasks", tmp_path / name)
-        assert (status, out, err.count("\n")) == (1, "", 1)
-        assert what in err
-        assert name in err
+    (tmp_path / "bytes.toml").write_bytes(bytes(range(256)))
+    said = {
+        **{"empty": "expected files of tasks", "missing": "does not exist", "loop.toml": "does not exist"},
+        "bytes.toml": "TOML in UTF-8",
+    }
+    for command in (
+        ("import", samples, "--temperature", "0.6", "--model", "m"),
+        ("generate", "--model", "simulated/weak"),
+    ):
+        for name, what in said.items():
+            status, out, err = run(capsys, *command, "--store", tmp_path / "store", "--tasks", tmp_path / name)
+            assert (status, out, err.count("\n")) == (1, "", 1)
+            assert what in err
+            assert name in err
     assert not (tmp_path / "store").exists()
 
 

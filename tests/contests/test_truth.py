@@ -10,7 +10,7 @@ CASES = load_cases()
 PROGRAMS = [(case, program) for case in CASES for program in case.programs]
 
 
-@pytest.mark.quick(20)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("case", "program"), PROGRAMS, ids=[f"{case.name}-{p.name}" for case, p in PROGRAMS])
 def test_a_program_is_what_its_case_says(case: ContestCase, program: Program) -> None:
     try:

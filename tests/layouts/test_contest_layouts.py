@@ -149,14 +149,11 @@ def test_fields_may_be_decoded_already(tmp_path: Path) -> None:
     assert loaded(tmp_path, pairs).reference == "print(1)"
 
 
-def test_apps_reads_stdin(tmp_path: Path) -> None:
+def test_apps_reads_stdin_or_calls_a_function(tmp_path: Path) -> None:
     task = loaded(tmp_path, apps())
     assert (task.benchmark, task.task_id, task.language) == ("APPS", "7", "stdin")
     assert task.reference == "print(2 * int(input()))", "the first one is Python 2"
     assert [(test.arguments, test.group) for test in task.tests] == [("('2\\n',)", "public"), ("('5\\n',)", "private")]
-
-
-def test_apps_calls_a_function(tmp_path: Path) -> None:
     task = loaded(tmp_path, called([[1, [2]], [3, []]], [[3], [3]], starter_code="def f(a, b):\n\t"))
     assert (task.entry_point, task.signature, task.reference) == ("f", "(a, b)", None)
     assert [(test.arguments, test.expected) for test in task.tests] == [("(1, [2])", "3"), ("(3, [])", "3")]
@@ -307,15 +304,14 @@ def test_a_malformed_entry_is_refused_in_one_line_and_nothing_is_written(
     assert sorted(tmp_path.iterdir()) == [samples, tasks]
 
 
-def test_a_compression_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_of_every_protocol_is_unpacked_and_a_bomb_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for protocol in (2, 3, 4, 5):
+        assert packed_texts.unpacked(squeezed(pickle.dumps("ä" * 300, protocol))) == "ä" * 300
     monkeypatch.setattr(packed_texts, "MAX_BYTES", 1000)
     with pytest.raises(BadBenchmark, match="more than 1,000 bytes"):
         loaded(tmp_path, lcb(private_test_cases=squeezed(pickle.dumps("[" + " " * 5000 + "]"))))
-
-
-@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-def test_every_protocol_of_a_text_is_read(protocol: int) -> None:
-    assert packed_texts.unpacked(squeezed(pickle.dumps("ä" * 300, protocol))) == "ä" * 300
 
 
 def test_a_release_is_read_line_by_line(tmp_path: Path) -> None:

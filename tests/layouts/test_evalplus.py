@@ -43,6 +43,8 @@ def test_a_release_is_read_as_what_it_is(tmp_path: Path, name: str) -> None:
     )
     assert (third.relation, third.signature) == (Relation(atol=1e-6, rtol=1e-7), "(x)")
     assert third.domain == Domain(requires="def requires(x):\n    assert x >= 0\n    return True\n")
+    assert is_evalplus(DOUBLE)
+    assert not is_evalplus({name: value for name, value in DOUBLE.items() if name != "plus_input"})
 
 
 MBPP: dict[str, Any] = {
@@ -137,11 +139,6 @@ def test_a_flaw_is_named_with_its_line(tmp_path: Path, change: dict[str, Any], s
         load_tasks(path)
     assert f"{path}, line 2: {said}" in str(e.value)
     assert "\n" not in str(e.value)
-
-
-def test_other_files_are_none() -> None:
-    assert is_evalplus(DOUBLE)
-    assert not is_evalplus({name: value for name, value in DOUBLE.items() if name != "plus_input"})
 
 
 def test_a_file_without_base_inputs_takes_those_of_humaneval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

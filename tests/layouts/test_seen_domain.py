@@ -14,7 +14,7 @@ def requires(names: str, *calls: tuple[Any, ...], said: str = "") -> tuple[str, 
     return found.types, found.requires.split("\nand ")
 
 
-def test_numbers_lists_and_texts() -> None:
+def test_numbers_lists_texts_and_tables() -> None:
     types, rules = requires("n xs word", (3, [4, -2], "ab"), (1, [], "zzz"))
     assert types == "n: int, xs: list[int], word: str"
     assert rules == [
@@ -24,14 +24,9 @@ def test_numbers_lists_and_texts() -> None:
         "2 <= len(word) <= 3",
         "set(word) <= set('abz')",
     ]
-
-
-def test_six_letters_stand_for_all_letters() -> None:
+    # Six letters stand for all.
     _, rules = requires("word", ("abcdef",), ("A-1",))
     assert rules[1] == "set(word) <= set('-1Aabcdefghijklmnopqrstuvwxyz')"
-
-
-def test_tables() -> None:
     grids = [[[1, 0], [0, 1]], [[1], [1]], [[0, 0, 1], [1, 1, 1]], [[0], [1]], [[1, 1], [0, 0]]]
     types, rules = requires("grid", *[(grid,) for grid in grids])
     assert types == "grid: list[list[int]]"
@@ -42,7 +37,7 @@ def test_tables() -> None:
     ]
 
 
-def test_what_holds_in_every_test() -> None:
+def test_what_holds_in_every_test_unless_these_are_two_and_the_description_says_nothing() -> None:
     _, rules = requires(
         "xs ys k",
         *[([1, 2, 5], [3, 3, 3], 1), ([0, 4, 9], [1, 5, 2], 2), ([2, 3, 4, 8], [7, 7, 1, 0], 3)],
@@ -55,9 +50,6 @@ def test_what_holds_in_every_test() -> None:
         "k < len(xs)",
         "k < len(ys)",
     ]
-
-
-def test_two_tests_are_too_few_unless_the_description_says_so_too() -> None:
     calls = [([1, 2, 5], 1), ([0, 4, 9], 2)]
     assert len(requires("xs k", *calls)[1]) == 3
     assert requires("xs k", *calls, said="The list is in non-decreasing order.")[1][3:] == ["xs == sorted(xs)"]

@@ -52,21 +52,16 @@ def test_it_runs_offline_and_says_what_is_committed(path: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_what_is_committed_is_small_whole_and_tells_of_no_machine(path: Path) -> None:
+def test_what_is_committed_is_small_whole_tells_of_no_machine_and_needs_public_names_alone(path: Path) -> None:
     text = path.read_text()
     notebook = nbformat.reads(text, as_version=4)
     assert path.stat().st_size < 600_000
     assert nbformat.writes(tidy(notebook), version=4) + "\n" == text  # as `make notebooks` writes it
     assert not re.search(r"/(root|home|tmp|work)/", text)
-    assert [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"] == list(
-        range(1, sum(cell.cell_type == "code" for cell in notebook.cells) + 1)
-    )
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    assert counts == [*range(1, len(counts) + 1)]
     assert notebook.cells[0].cell_type == "markdown"
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_it_needs_nothing_but_the_public_names(path: Path) -> None:
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     assert len(cells[0].splitlines()) <= 3
     imported = [name for cell in cells for name in imports_of(cell)]
     assert set(imported) <= {"difftrust", "polars"}

@@ -67,9 +67,6 @@ def test_the_first_question_splits_most_evenly_and_is_small(board: Board) -> Non
     assert sum(size**2 for size in sizes) == min(weights)
     assert len(question.arguments) <= len("([0, 1, 2, 3],)")
     assert [option.letter for option in question.options] == list("abcdef")[: len(sizes)]
-
-
-def test_programs_that_fail_or_contradict_an_example_are_not_asked_about(board: Board) -> None:
     assert all("broken" not in names for names in board.names)
 
 
@@ -92,9 +89,6 @@ def test_a_letter_a_value_and_an_exception_are_answers(board: Board) -> None:
         by_answer.answer(option.answer)
         assert by_letter.survivors == by_answer.survivors
         assert set(by_letter.survivors) == set(option.candidates)
-
-
-def test_an_answer_that_no_program_gives_leaves_none(board: Board) -> None:
     asking = Asking(board)
     asking.answer("12345678")
     assert (asking.n_left, asking.survivors, asking.program) == (0, (), None)

@@ -20,21 +20,15 @@ LABELS = np.array([[0, 7, 1, 0], [0, 7, 2, 0], [0, 7, 2, 1], [0, 9, 3, 1]])
 ONES = np.ones(4, dtype=np.int64)
 
 
-def test_only_the_alive_and_the_allowed_count() -> None:
+def test_only_the_alive_and_the_allowed_count_and_shapes_that_do_not_fit_are_refused() -> None:
     assert best_question(LABELS, ONES, allowed=np.array([True, True, False, False])) == 1
     assert best_question(LABELS, ONES, alive=np.array([True, True, False, False])) == 2
     assert best_question(LABELS, ONES, alive=np.array([False, True, False, False])) is None
     assert best_question(LABELS, ONES, allowed=np.array([True, False, False, False])) is None
     assert best_question(LABELS, np.zeros(4, dtype=np.int64)) is None
     assert best_question(LABELS, ONES, alive=np.zeros(4, dtype=np.bool_)) is None
-
-
-def test_an_answer_leaves_those_that_gave_it() -> None:
     assert survivors(LABELS, 1, 7).tolist() == [True, True, True, False]
     assert not survivors(LABELS, 1, 8).any()
-
-
-def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(WrongUsage, match="counts has one entry a candidate"):
         best_question(LABELS, np.ones(3, dtype=np.int64))
     with pytest.raises(WrongUsage, match="alive has one entry a candidate"):

@@ -126,16 +126,14 @@ def test_what_is_not_accepted_is_never_tried() -> None:
     assert len(set(asked)) == len(asked)
 
 
-def test_an_answer_that_is_missing_leaves_it_unproven() -> None:
+def test_an_answer_that_is_missing_or_a_budget_leaves_it_unproven() -> None:
     found = shrink(
         "(3,)", lambda texts: [None if text == "(1,)" else False for text in texts], neighbours, accepts=everything
     )
     assert (found.arguments, found.minimal) == ("(3,)", False)
     found = shrink("(3,)", lambda texts: [False for _ in texts], neighbours, accepts=everything)
     assert (found.arguments, found.minimal) == ("(3,)", True)
-
-
-def test_the_budget_ends_it_honestly() -> None:
+    # Nor does it end proven where the budget ends it.
     asked: list[str] = []
 
     def shows(texts: Any) -> list[bool | None]:

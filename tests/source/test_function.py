@@ -113,7 +113,7 @@ REFUSED = [
     ("def f(a)\n", "SyntaxError"),
     ("def f(a: int):\n    return 1\n", "a docstring"),
     ("def f():\n    '''Do.'''\n", "has none"),
-    ("def f(a):\n    '''Do.'''\n", "no annotation"),
+    ("def f(a):\n    '''Do.'''\n", r"parameter a: no annotation; give some with --example \"f\(\.\.\.\)\""),
     ("import xyz\ndef f(a: xyz.P):\n    '''Do.'''\n", "parameter a: annotation xyz.P"),
     ("X = X\ndef f(a: X):\n    '''Do.'''\n", "an alias of itself"),
 ]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import stat
 from pathlib import Path
 
@@ -17,10 +18,17 @@ from tests.support.repository import commit, git, repository
 OLD, NEW = "def f(x):\n    return x\n", "def f(x):\n    return x + 1\n"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of two versions."""
+    folder = tmp_path_factory.mktemp("git") / "repo"
+    return repository(folder, {"pkg/mod.py": OLD, "data.bin": "x"}, {"pkg/mod.py": NEW})
+
+
 @pytest.fixture
-def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository of two versions, whose sub folder ``pkg`` is the current one."""
-    folder = repository(tmp_path / "repo", {"pkg/mod.py": OLD, "data.bin": "x"}, {"pkg/mod.py": NEW})
+def there(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository, whose sub folder ``pkg`` is the current one."""
+    folder = shutil.copytree(made, tmp_path / "repo")
     monkeypatch.chdir(folder / "pkg")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

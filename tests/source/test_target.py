@@ -131,13 +131,10 @@ def test_type_comments_are_annotations(tmp_path: Path) -> None:
     assert found == ["total: int, areas: list[int]", "a: str, b: int"]
 
 
-def test_the_object_of_a_method_is_its_first_argument(tmp_path: Path) -> None:
+def test_a_method_has_its_object_as_first_argument_and_its_class_without_the_body(tmp_path: Path) -> None:
     seeds = loaded(tmp_path, "Point.moved").task.seed_inputs
     assert all(seed.startswith("(Point(") for seed in seeds)
     assert any("Keywords(dy=" in seed for seed in seeds)
-
-
-def test_a_method_has_its_class_without_the_body(tmp_path: Path) -> None:
     preamble = loaded(tmp_path, "Point.parse").task.preamble
     made = next(s for s in ast.parse(preamble).body if isinstance(s, ast.ClassDef))
     bodies = {s.name: [ast.unparse(b) for b in s.body] for s in made.body if isinstance(s, ast.FunctionDef)}
@@ -160,18 +157,11 @@ def test_the_preamble_is_what_the_function_rests_on_in_the_order_of_the_file(tmp
         "left out for the candidates: import requests; --allow-import requests lets candidates use it"
     )
     assert stub.libraries == ("numpy",)
-
-
-def test_an_allowed_package_stays(tmp_path: Path) -> None:
-    (tmp_path / "geometry.py").write_text(GEOMETRY)
     stub = load_stub(f"{tmp_path / 'geometry.py'}::area", allow_imports=["requests"])
     assert "import requests" in stub.task.preamble
     assert stub.libraries == ("numpy", "requests")
     assert not any("left out" in note for note in stub.notes)
-
-
-def test_a_definition_that_needs_a_missing_import_is_left_out_and_named(tmp_path: Path) -> None:
-    (tmp_path / "geometry.py").write_text(GEOMETRY)
+    # A definition that needs a missing import is left out and named.
     preamble = preamble_of(find_target(f"{tmp_path / 'geometry.py'}::used"))
     assert "class Base" not in preamble.text
     assert preamble.notes == (
@@ -187,13 +177,11 @@ def test_names_that_examples_or_candidates_use_are_in_the_preamble(tmp_path: Pat
     assert load_stub(where).task.preamble == "LIMIT = 3\n"
     found = load_stub(where, candidates=["def f(a):\n    return RATES[0]\n"], examples=["f(OTHER)"]).task.preamble
     assert found == "LIMIT = 3\nRATES = [1]\nOTHER = 2\n"
-
-
-def test_what_is_a_body(tmp_path: Path) -> None:
-    text = "def f(a):\n    '''Do.'''\n    raise NotImplementedError\ndef g(a):\n    return a\n"
-    (tmp_path / "stub.py").write_text(text)
-    assert not is_written(find_target(f"{tmp_path / 'stub.py'}::f"))
-    assert is_written(find_target(f"{tmp_path / 'stub.py'}::g"))
+    assert not is_written(find_target(where))
+    (tmp_path / "stub.py").write_text(
+        "def f(a):\n    '''Do.'''\n    raise NotImplementedError\ndef g(a):\n    return a\n"
+    )
+    assert [is_written(find_target(f"{tmp_path / 'stub.py'}::{name}")) for name in "fg"] == [False, True]
 
 
 REFUSED = [

@@ -10,7 +10,6 @@ from difftrust.source.function import Stub, load_stub
 from difftrust.source.usage import usage_types
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import read_literal
-from difftrust_core.exceptions import WrongUsage
 
 USES = [
     ("return text.split()", "text", "str"),
@@ -105,11 +104,6 @@ def test_candidates_tell_types(tmp_path: Path) -> None:
         candidates=["def f(x: dict[str, int], y):\n    return y\n", "def f(a, b):\n    return b.split()\n", "def ("],
     )
     assert stub.notes[:2] == ("a: dict[str, int], as a candidate has it", "b: str, by its use")
-
-
-def test_nothing_known_is_refused_with_what_to_add(tmp_path: Path) -> None:
-    with pytest.raises(WrongUsage, match=r"parameter qq: no annotation; give some with --example \"f\(\.\.\.\)\""):
-        _ = loaded(tmp_path, "def f(qq): ...\n")
 
 
 COLUMNS = [

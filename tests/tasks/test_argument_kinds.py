@@ -43,12 +43,9 @@ def test_kinds_are_read_off_types(types: str, kinds: set[str]) -> None:
     assert kinds_of_types(types) == kinds
 
 
-def test_a_signature_states_types_or_none() -> None:
+def test_a_signature_states_types_or_none_and_inputs_tell_then() -> None:
     assert kinds_of_signature("(numbers: List[float], threshold: float) -> bool") == {LISTS, NUMBERS}
     assert kinds_of_signature("(a, b)") == set()
-
-
-def test_inputs_tell_where_types_do_not() -> None:
     assert kinds_of_inputs(["([1, 2], 'a')", "([], 'b')"]) == {LISTS, NUMBERS, STRINGS}
     assert kinds_of_inputs(["([(1, 2)], {'a': 1})"]) == {LISTS, NESTED, DICTS}
     assert kinds_of_inputs(["([1, 2, … (cut)", "open('x')"]) == set()

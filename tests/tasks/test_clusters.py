@@ -24,7 +24,7 @@ def pool() -> Pool:
     return pool_of(LABELS, {A: members([[1, 1, 2]]), B: members([[0, 1]])})
 
 
-def test_clusters_are_ordered_by_size_and_know_their_members(pool: Pool) -> None:
+def test_clusters_are_ordered_by_size_and_know_their_members_splits_and_cells(pool: Pool) -> None:
     found = cluster_candidates(pool, "t", [A, B], m=None, n=6)
     assert [(c.number, c.n_candidates, c.is_reference, c.n_wrong) for c in found.clusters] == [
         (1, 3, False, 1),
@@ -34,6 +34,18 @@ def test_clusters_are_ordered_by_size_and_know_their_members(pool: Pool) -> None
     assert found.clusters[0].members == {A: (0, 1), B: (1,)}
     assert found.clusters[2].members == {B: (0,)}
     assert found.on_inputs.tolist() == [[0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0]]
+    first, second = splits(found)
+    assert (first.inputs, first.groups, first.reference_group) == ((1,), ((1, 2), (3,)), 1)
+    assert (second.inputs, second.groups, second.reference_group) == ((4,), ((1, 3), (2,)), 0)
+    table = cells(found, [first, second])
+    assert table.select("cluster", "first", "last", "place", "input_index", "rank").rows() == [
+        (1, 0, 3, 0, 1, 0),
+        (2, 3, 4, 0, 1, 0),
+        (3, 4, 5, 0, 1, 1),
+        (1, 0, 3, 1, 4, 0),
+        (2, 3, 4, 1, 4, 1),
+        (3, 4, 5, 1, 4, 0),
+    ]
 
 
 def test_no_order_tells_which_cluster_the_reference_is_in(pool: Pool) -> None:
@@ -45,35 +57,13 @@ def test_no_order_tells_which_cluster_the_reference_is_in(pool: Pool) -> None:
     assert {s.inputs: s.groups for s in splits(here)} == {s.inputs: s.groups for s in splits(there)}
 
 
-def test_fewer_inputs_merge_behaviours(pool: Pool) -> None:
+def test_fewer_inputs_merge_behaviours_and_fewer_programs_are_the_first_of_each_coder(pool: Pool) -> None:
     found = cluster_candidates(pool, "t", [A, B], m=None, n=4)
     assert [(c.n_candidates, c.is_reference) for c in found.clusters] == [(4, False), (1, True)]
     (only,) = splits(found)
     assert (only.inputs, only.groups, only.reference_group) == ((1,), ((1,), (2,)), 1)
-
-
-def test_fewer_programs_are_the_first_of_each_coder(pool: Pool) -> None:
     found = cluster_candidates(pool, "t", [A, B], m=1, n=6)
     assert [dict(c.members) for c in found.clusters] == [{A: (0,)}, {B: (0,)}]
-
-
-def test_splits_say_who_agrees_and_who_is_right(pool: Pool) -> None:
-    first, second = splits(cluster_candidates(pool, "t", [A, B], m=None, n=6))
-    assert (first.inputs, first.groups, first.reference_group) == ((1,), ((1, 2), (3,)), 1)
-    assert (second.inputs, second.groups, second.reference_group) == ((4,), ((1, 3), (2,)), 0)
-
-
-def test_cells_of_the_heat_map(pool: Pool) -> None:
-    found = cluster_candidates(pool, "t", [A, B], m=None, n=6)
-    table = cells(found, splits(found))
-    assert table.select("cluster", "first", "last", "place", "input_index", "rank").rows() == [
-        (1, 0, 3, 0, 1, 0),
-        (2, 3, 4, 0, 1, 0),
-        (3, 4, 5, 0, 1, 1),
-        (1, 0, 3, 1, 4, 0),
-        (2, 3, 4, 1, 4, 1),
-        (3, 4, 5, 1, 4, 0),
-    ]
 
 
 def test_what_was_not_executed_so_far_is_refused_with_what_was(pool: Pool) -> None:

@@ -127,13 +127,10 @@ def test_a_store_from_before_has_none(store: Store, tmp_path: Path) -> None:
     assert smallest_of(clustering, read_smallest(results, "tiny", "tiny/double"), pool) == []
 
 
-def test_the_strict_comparison_reads_what_the_tolerant_one_found(store: Store) -> None:
+def test_the_strict_comparison_reads_what_the_tolerant_one_found_and_a_task_must_be_known(store: Store) -> None:
     tolerant, strict = (read_smallest(store, "tiny", "tiny/total", equality=name) for name in ("paper", "strict"))
     assert not tolerant.is_empty()
     assert strict.equals(tolerant)
-
-
-def test_an_unknown_task_is_refused(store: Store) -> None:
     with pytest.raises(WrongUsage, match="no two programs differ in tiny/nothing, or it is no task here"):
         find_smallest(store, Request(tasks=frozenset({"tiny/nothing"})))
 

@@ -62,26 +62,20 @@ def test_the_headline_says_how_programs_behave(found: Clustering, said: str) -> 
     assert headline(found) == said
 
 
-def test_a_checker_accepts_or_refuses() -> None:
+def test_a_checker_refuses_and_without_the_reference_the_headline_is_the_same_whatever_is_right() -> None:
     assert headline(ALIKE, has_checker=True).endswith("and are refused by the checker on 50 % of inputs")
-
-
-def test_without_the_reference_the_headline_is_the_same_whatever_is_right() -> None:
     for truth in ([0, 0, 0, 0], [0, 0, 0, 1], [5, 5, 5, 5]):
         found = clustering((3, [0, 0, 0, 0]), (1, [0, 0, 0, 1]), truth=truth)
         assert headline(found, blind=True) == "4 programs show 2 behaviours and disagree on 25 % of inputs"
 
 
-def test_one_is_not_spelled_as_many() -> None:
+def test_one_is_not_spelled_as_many_and_no_share_rounded_to_nothing_or_all() -> None:
     counts = [count_of(number) for number in (0, 1, 2, 1000)]
     assert counts == ["0 programs", "1 program", "2 programs", "1,000 programs"]
     one = clustering((1, [0, 0]), (2, [1, 0]), (1, [3, 3]), truth=[0, 0], loads=(True, True, False))
     said = " ".join((headline(one), *statements_of(one)))
     assert "1 programs" not in said
     assert "1 of these 4 programs does not load" in said
-
-
-def test_shares_are_never_rounded_to_nothing_or_all() -> None:
     assert [percent(share) for share in (0.0, 0.0001, 0.003, 0.51, 0.999, 1.0)] == [
         "0 %", "less than 0.1 %", "0.3 %", "51 %", "more than 99 %", "100 %",
     ]  # fmt: skip
