@@ -103,7 +103,7 @@ class Executor:
         waited = run.wall - run.cpu > _IDLE
         if run.restarts or waited:
             did = {row[i] for row, i in zip(table.rows, run.outcome_ids.tolist(), strict=True)}
-            if did == {_TIMEOUT, _SKIPPED} and (waited or source in self._suspects):
+            if did == {_TIMEOUT, _SKIPPED} and source in self._suspects:
                 self._hung[source] = _SKIPPED
             elif did == {_TIMEOUT, _SKIPPED}:
                 self._suspects.add(source)  # on other inputs it may answer

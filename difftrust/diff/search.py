@@ -238,7 +238,7 @@ class Search:
             self._note_loading(self._run_batch(new[start : start + _BATCH]))
         slow = {_shape(text) for text in new if any(kind == Kind.TIMEOUT for kind, _ in rows[text])}
         skipped = [text for text in new if any(kind == Kind.SKIPPED for kind, _ in rows[text])]
-        skipped.sort(key=lambda text: _shape(text) in slow)
+        skipped = [text for text in skipped if _shape(text) not in slow] or skipped
         starts = range(0, len(skipped), _AGAIN)[: self._more_batches]
         self._more_batches -= len(starts)
         for start in starts:
