@@ -77,7 +77,7 @@ def pool_of(tasks: list[np.ndarray], references: list[int | None], listed: dict[
     return Pool(benchmark="b", equality="paper", tasks=tuple(compact), members=listed)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(benchmarks(), st.integers(1, 8), st.integers(1, 12))
 def test_compact_and_whole_matrices_give_the_same_numbers(drawn: tuple, m: int, n: int) -> None:
     tasks, references, rows = drawn

@@ -16,17 +16,35 @@ from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.languages.language import MAX_ATTEMPTS
+from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.store import SCHEMAS, Store
 from tests.support.estimates import compute_estimates
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, executed, filled, silent
 
 
-def test_fewer_candidates_are_the_first_ones(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, RIGHT, WRONG, OTHER)
-    execute(store, n=30, say=silent)
-    first = compute_estimates(store, m=2)["paper"]
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    nearly = {**RIGHT, "tiny/double": "def double(x):\n    return 2.0001 * x\n"}
+    coders = {"several": (RIGHT, RIGHT, WRONG, OTHER), "one": (WRONG,), "near": (RIGHT, nearly)}
+    return executed(tmp_path_factory.mktemp("estimates") / "store", n=60, **coders)
+
+
+def test_fewer_candidates_are_the_first_ones(store: Store) -> None:
+    first = compute_estimates(store, m=2)["paper"].filter(model="several")
     assert first["m"].to_list() == [2, 2, 2]
     assert first["incoherence"].to_list() == [0.0] * 3
+
+
+def test_one_candidate_has_an_error_and_no_incoherence(store: Store) -> None:
+    estimates = query_estimates(store).filter(model="one")
+    assert estimates["incoherence"].null_count() == 3
+    assert all(e > 0 for e in estimates["error"])
+
+
+def test_switching_equality_needs_no_execution(store: Store) -> None:
+    near = {equality: query_estimates(store, equality=equality) for equality in EQUALITIES}
+    errors = {name: frame.filter(model="near", task_id="tiny/double")["error"].item() for name, frame in near.items()}
+    assert errors == {"paper": 0.0, "strict": 0.5}
 
 
 def test_every_column_of_the_estimates_is_documented() -> None:
@@ -45,13 +63,6 @@ def test_estimates_of_another_version_are_written_anew(tmp_path: Path) -> None:
     assert query_estimates(store).is_empty()
     assert refresh_estimates(store)
     assert query_estimates(store).equals(before)
-
-
-def test_one_candidate_has_an_error_and_no_incoherence(tmp_path: Path) -> None:
-    store = executed(tmp_path / "store", n=30, coder=[WRONG])
-    estimates = query_estimates(store)
-    assert estimates["incoherence"].is_null().all()
-    assert all(e > 0 for e in estimates["error"])
 
 
 @pytest.mark.slow
@@ -80,23 +91,11 @@ def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: P
     assert estimates["error"].is_null().all()
 
 
-def test_the_shortest_disagreeing_input_is_found(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, RIGHT, WRONG)
-    execute(store, n=100, say=silent)
-    found = query_disagreement(store, task_id="tiny/first")
+def test_the_shortest_disagreeing_input_is_found(store: Store) -> None:
+    found = query_disagreement(store, task_id="tiny/first", model="several")
     assert found is not None
     assert found.arguments == "([],)"
-    assert found.outcomes == ((2, "value", "None"), (1, "exception", "IndexError"))
-
-
-def test_switching_equality_needs_no_execution(tmp_path: Path) -> None:
-    nearly = {**RIGHT, "tiny/double": "def double(x):\n    return 2.0001 * x\n"}
-    store = executed(tmp_path / "store", n=40, coder=[RIGHT, nearly])
-    by_policy = {
-        policy: query_estimates(store, equality=policy).filter(pl.col("task_id") == "tiny/double")["error"].item()
-        for policy in ("paper", "strict")
-    }
-    assert by_policy == {"paper": 0.0, "strict": 0.5}
+    assert found.outcomes == ((3, "value", "None"), (1, "exception", "IndexError"))
 
 
 def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(tmp_path: Path) -> None:

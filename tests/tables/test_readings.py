@@ -23,6 +23,7 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
+N = 24
 DOMAINS = {
     "tiny/double": Domain(types="x: int", requires="x >= 0"),  # WRONG is right there
     "tiny/first": Domain(types="items: list[int | str]", requires="len(items) > 0"),  # and there
@@ -37,7 +38,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     for model, programs in {"a": (WRONG, WRONG), "b": (WRONG, WRONG), "c": (WRONG, OTHER), "d": (RIGHT, RIGHT)}.items():
         add_candidates(made, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
     for validity in ("domain", "tests", "reference"):
-        execute(made, n=60, validity=validity, say=silent)
+        execute(made, n=N, validity=validity, say=silent)
         refresh_estimates(made)
     return made
 
@@ -103,19 +104,17 @@ def test_alarms_are_right_in_vain_or_on_tasks_that_admit_both(
 
 
 def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Store) -> None:
+    sizes = {"temperature": 0.6, "m": 2, "n": N}
     pool = load_pool(Store.open(store.root, Reading(inputs="domain")), "tiny")
-    found = suspects(pool, temperature=0.6, m=2, n=60)
-    assert found["task_id"].to_list() == ["tiny/total"]
-    assert found["n_models"].item() == 4
-    assert found["n_sharing"].item() == 3
-    assert found["finding"].item() is None
+    (found,) = suspects(pool, **sizes).iter_rows(named=True)
+    assert (found["task_id"], found["n_models"], found["n_sharing"], found["finding"]) == ("tiny/total", 4, 3, None)
     published = load_pool(Store.open(store.root, Reading(inputs="reference")), "tiny")
-    everywhere = suspects(published, temperature=0.6, m=2, n=60)
+    everywhere = suspects(published, **sizes)
     assert set(everywhere["task_id"]) == {task.task_id for task in TASKS}
     assert everywhere["unlike_reference"].is_sorted(descending=True)
     for models, n_suspects in (("abc", 3), ("ab", 0)):  # of three models on; c's first of two equals is as a's
         few = {coder: members for coder, members in published.members.items() if coder[0] in models}
-        assert suspects(replace(published, members=few), temperature=0.6, m=2, n=60).height == n_suspects
+        assert suspects(replace(published, members=few), **sizes).height == n_suspects
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,7 @@ def test_the_pane_of_a_task_says_what_other_models_tell(
 ) -> None:
     """Inside the domain a, b and c answer alike, d on tiny/total otherwise; the share is that of the table."""
     read = Store.open(store.root, Reading(inputs="domain"))
-    said = task_details(read, load_pool(read, "tiny"), task, (model, 0.6), m=2, n=60)["others"]
+    said = task_details(read, load_pool(read, "tiny"), task, (model, 0.6), m=2, n=N)["others"]
     assert f"Other models: {dissent} of 3 give another answer" in said
     frame = make_table("dissent", TableRequest(store=store.root, reading=read.reading)).frame
     row = frame.filter(model="all", own=stratum[0], others=stratum[1]).row(0, named=True)

@@ -43,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return made
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", SETTLED)
 def test_a_row_has_one_m_one_n_and_one_temperature_and_says_so(store: Store, name: str) -> None:
     """Each temperature's rows are those of that temperature alone, and asking for the m and n shown changes nothing."""
@@ -70,7 +70,8 @@ def test_models_without_the_m_asked_for_are_left_out_and_named(store: Store, nam
     assert any("left out at t = 0.6, without m = 4" in note and "near on tiny" in note for note in made.notes)
 
 
-@pytest.mark.parametrize("name", [*SETTLED, "policies"])
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("name", ["policies", *SETTLED])
 def test_what_nobody_has_is_refused_with_what_is_recorded(store: Store, name: str) -> None:
     request = TableRequest(store=store.root, model="far")
     with pytest.raises(WrongUsage, match=r"expected -m of at most 4, .* got 99"):
