@@ -1,7 +1,5 @@
 """Tasks whose programs cannot be executed are named before anything is paid for."""
 
-import gzip
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 import difftrust as dt
 from difftrust_core.datasets.benchmarks import load_benchmark, not_executable
 from tests.support.command import run
+from tests.support.evalplus import write_bigcodebench
 from tests.support.llm_server import Server
 from tests.support.tiny import TASKS
 
@@ -20,19 +19,7 @@ SAID = "BigCodeBench: programs of its 2 tasks cannot be executed, for there are 
 
 @pytest.fixture
 def bigcodebench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tasks of our own in the layout of BigCodeBench, where `difftrust fetch` would put them."""
-    lines = [
-        {
-            "task_id": f"BigCodeBench/{i}",
-            "entry_point": "task_func",
-            "prompt": f"import os\n\ndef task_func(path):\n    '''Count {i} files.'''\n",
-            "canonical_solution": "    return len(os.listdir(path))\n",
-        }
-        for i in range(2)
-    ]
-    path = tmp_path / "data" / "bigcodebench" / "BigCodeBench.jsonl.gz"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
+    write_bigcodebench(tmp_path / "data")
     monkeypatch.setenv("DIFFTRUST_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 

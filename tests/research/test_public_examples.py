@@ -1,5 +1,6 @@
 """Who passes the public examples, and what they are worth: as a filter before the majority, and as a policy."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,24 +27,35 @@ PUBLIC = {"tiny/double": ("(-7,)",), "tiny/first": ("([1, 2],)", "([],)")}
 CODER = ("coder", 0.6)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    made = Store.create(tmp_path / "store")
+@pytest.fixture(scope="module")
+def without_tests(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return a store that was executed on drawn inputs only."""
+    made = Store.create(tmp_path_factory.mktemp("examples") / "store")
     tasks = [replace(task, public_inputs=PUBLIC.get(task.task_id, ())) for task in TASKS]
     _ = add_candidates(made, candidates("coder", WRONG, RIGHT, WRONG, OTHER), {"tiny": tasks}, n_jobs=1)
     assert execute(made, n=30, say=silent).failures == ()
-    return Store.open(made.root, Reading(inputs="reference"))
+    return opened(made.root)
 
 
-def executed_on_tests(store: Store) -> Store:
-    assert execute(Store.open(store.root), n=7, validity="tests", say=silent).failures == ()
-    return store
+def opened(root: Path) -> Store:
+    return Store.open(root, Reading(inputs="reference"))
 
 
-@pytest.mark.slow
-def test_the_public_tests_are_known_by_their_first_position(store: Store, tmp_path: Path) -> None:
-    made = export_results(executed_on_tests(store), tmp_path / "results")
-    draws = made.read("draws").sort("task_id").select("task_id", "validity", "public")
+@pytest.fixture(scope="module")
+def store(without_tests: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return the same store, executed on the tests of its tasks, too; who changes it copies it."""
+    root = Path(shutil.copytree(without_tests.root, tmp_path_factory.mktemp("tested") / "store"))
+    assert execute(Store.open(root), n=7, validity="tests", say=silent).failures == ()
+    return opened(root)
+
+
+@pytest.fixture(scope="module")
+def results(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return export_results(store, tmp_path_factory.mktemp("examples") / "results")
+
+
+def test_the_public_tests_are_known_by_their_first_position(results: Store) -> None:
+    draws = results.read("draws").sort("task_id").select("task_id", "validity", "public")
     assert draws.filter(validity="tests").rows() == [
         ("tiny/double", "tests", [2]),
         ("tiny/first", "tests", [0, 1]),
@@ -52,9 +64,8 @@ def test_the_public_tests_are_known_by_their_first_position(store: Store, tmp_pa
     assert draws.filter(validity="reference")["public"].null_count() == 3
 
 
-def test_the_verdicts_are_those_of_running_each_on_its_examples(store: Store, tmp_path: Path) -> None:
-    kept = export_results(executed_on_tests(store), tmp_path / "results")
-    for one in (store, Store.open(kept.root, store.reading)):
+def test_the_verdicts_are_those_of_running_each_on_its_examples(store: Store, results: Store) -> None:
+    for one in (store, opened(results.root)):
         pool = open_pools(one)["tiny"]
         examples = open_examples(one, equality=Equality.PAPER)["tiny"]
         assert examples.positions == {"tiny/double": [2], "tiny/first": [0, 1]}
@@ -62,19 +73,20 @@ def test_the_verdicts_are_those_of_running_each_on_its_examples(store: Store, tm
         assert examples.verdicts(pool, CODER).tolist() == expected
 
 
-def test_without_results_on_the_tests_nothing_is_known(store: Store) -> None:
-    assert open_examples(store, equality=Equality.PAPER) == {}
-    passes = compute_passes(open_pools(store), {}, temperature=None, m=None, n=None)
+def test_without_results_on_the_tests_nothing_is_known(without_tests: Store) -> None:
+    assert open_examples(without_tests, equality=Equality.PAPER) == {}
+    passes = compute_passes(open_pools(without_tests), {}, temperature=None, m=None, n=None)
     assert passes["filtered"].null_count() == passes.height == 3
     assert passes["consensus"].to_list() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.slow
-def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store) -> None:
-    examples = open_examples(executed_on_tests(store), equality=Equality.PAPER)["tiny"]
-    _ = add_candidates(store, candidates("late", RIGHT), {"tiny": TASKS}, n_jobs=1)
-    assert execute(Store.open(store.root), n=30, validity="reference", say=silent).failures == ()
-    pool = open_pools(store)["tiny"]
+def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store, tmp_path: Path) -> None:
+    examples = open_examples(store, equality=Equality.PAPER)["tiny"]
+    later = opened(shutil.copytree(store.root, tmp_path / "store"))
+    _ = add_candidates(later, candidates("late", RIGHT), {"tiny": TASKS}, n_jobs=1)
+    assert execute(Store.open(later.root), n=30, validity="reference", say=silent).failures == ()
+    pool = open_pools(later)["tiny"]
     assert examples.verdicts(pool, ("late", 0.6)).tolist() == [UNKNOWN, UNKNOWN, PASSES]
     market = open_market(pool, ("late", 0.6), n=30, examples=examples)
     assert market.evidence.fails is None
@@ -83,9 +95,8 @@ def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store)
         score(market.evidence, [Policy(examples=True)])
 
 
-@pytest.mark.slow
 def test_the_consensus_of_those_that_pass_is_right_where_the_majority_is_not(store: Store) -> None:
-    examples = open_examples(executed_on_tests(store), equality=Equality.PAPER)
+    examples = open_examples(store, equality=Equality.PAPER)
     passes = compute_passes(open_pools(store), examples, temperature=None, m=None, n=None)
     columns = ("task_id", "random", "consensus", "filtered", "has_example")
     assert passes.select(columns).rows() == [
@@ -97,9 +108,8 @@ def test_the_consensus_of_those_that_pass_is_right_where_the_majority_is_not(sto
     assert first["filtered"].to_list() == [0.0, 0.0, 0.0]  # the only one fails: it is taken all the same
 
 
-@pytest.mark.slow
 def test_a_program_that_fails_its_example_is_an_alarm_for_which_nothing_is_bought(store: Store) -> None:
-    pool = open_pools(executed_on_tests(store))["tiny"]
+    pool = open_pools(store)["tiny"]
     market = open_market(pool, CODER, n=30, examples=open_examples(store, equality=Equality.PAPER)["tiny"])
     assert market.n_examples == 2
     alone, bought, plain = score(market.evidence, [Policy(examples=True), Policy(own=1, examples=True), Policy(own=1)])
@@ -114,10 +124,9 @@ def test_a_program_that_fails_its_example_is_an_alarm_for_which_nothing_is_bough
     assert {line.family for line in price_list(market)} >= {EXAMPLE}
 
 
-@pytest.mark.slow
 def test_programs_of_one_behaviour_may_differ_on_the_example(store: Store) -> None:
     """On the first input both are right; the example, -7, tells them apart."""
-    pool = open_pools(executed_on_tests(store))["tiny"]
+    pool = open_pools(store)["tiny"]
     examples = open_examples(store, equality=Equality.PAPER)["tiny"]
     coarse = replace(pool, tasks=tuple(_all_alike(task) for task in pool.tasks))
     evidence = open_market(coarse, CODER, n=30, examples=examples).evidence
@@ -133,9 +142,8 @@ def _all_alike(task):  # type: ignore[no-untyped-def]
     return replace(task, labels=labels, kinds=np.zeros_like(task.kinds))
 
 
-@pytest.mark.slow
-def test_old_results_say_nothing_of_examples(store: Store, tmp_path: Path) -> None:
-    made = export_results(executed_on_tests(store), tmp_path / "results")
+def test_old_results_say_nothing_of_examples(results: Store, tmp_path: Path) -> None:
+    made = Store.open(shutil.copytree(results.root, tmp_path / "results"))
     for path in made.files("draws"):
         pl.read_parquet(path, hive_partitioning=False).drop("public", "n_repeats", "exhausted").write_parquet(path)
     assert open_examples(made, equality=Equality.PAPER) == {}

@@ -86,8 +86,9 @@ def test_clusters_and_pass_at_k() -> None:
     assert largest_share([7, 2, 1]) == 0.7
     assert pass_at_k(10, 3, 1) == pytest.approx(0.3)
     assert pass_at_k(4, 2, 2) == pytest.approx(5 / 6)  # of six pairs one has no right one
-    assert pass_at_k(10, 10, 5) == 1
-    assert math.isnan(pass_at_k(3, 3, 5))
+    assert pass_at_k(10, 10, 5) == pass_at_k(2, 1, 2) == 1
+    assert pass_at_k(3, 0, 3) == 0
+    assert math.isnan(pass_at_k(3, 3, 4))
     with pytest.raises(WrongUsage, match="pass@k needs"):
         pass_at_k(3, 4, 1)
 

@@ -16,6 +16,7 @@ from difftrust_core.exceptions import NoStore, StoreInUse
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.command import Capture, run
+from tests.support.evalplus import write_bigcodebench
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates
 
 
@@ -46,6 +47,19 @@ def test_a_row_each_coder_and_task(store: Store) -> None:
     assert (first["options"], first["first"], first["language"], first["epsilon"]) == ("default", 0, "python", 1e-10)
 
 
+def test_new_candidates_and_a_score_that_rows_lack_renew_them(store: Store) -> None:
+    compare_store(store, StabilityRequest())
+    add_candidates(store, candidates("b", RIGHT, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    done = compare_store(store, StabilityRequest())
+    assert (done.n_rows, done.n_at_hand) == (3, 3)
+    rows = query_sql(store, "select model, m from stability order by 1, 2")
+    assert rows.rows() == [("a", 4)] * 3 + [("b", 3)] * 3
+    assert compare_store(store, StabilityRequest(with_tsed=True)).n_rows == 6
+    for with_tsed in (True, False):
+        assert compare_store(store, StabilityRequest(with_tsed=with_tsed)).n_rows == 0
+        assert query_sql(store, "select count(tsed) from stability").item() == 6
+
+
 def test_the_same_bytes_again_and_nothing_twice(store: Store, tmp_path: Path) -> None:
     compare_store(store, StabilityRequest())
     before = files(store)
@@ -58,50 +72,12 @@ def test_the_same_bytes_again_and_nothing_twice(store: Store, tmp_path: Path) ->
     assert files(store) == before
 
 
-def test_new_candidates_renew_their_rows_only(store: Store) -> None:
-    compare_store(store, StabilityRequest())
-    add_candidates(store, candidates("b", RIGHT, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
-    done = compare_store(store, StabilityRequest())
-    assert (done.n_rows, done.n_at_hand) == (3, 3)
-    rows = query_sql(store, "select model, m from stability order by 1, 2")
-    assert rows.rows() == [("a", 4)] * 3 + [("b", 3)] * 3
-
-
-def test_tsed_is_added_to_rows_that_lack_it(store: Store) -> None:
-    compare_store(store, StabilityRequest())
-    assert compare_store(store, StabilityRequest(with_tsed=True)).n_rows == 6
-    assert query_sql(store, "select count(tsed) from stability").item() == 6
-    assert compare_store(store, StabilityRequest(with_tsed=True)).n_rows == 0
-    assert compare_store(store, StabilityRequest()).n_rows == 0
-    assert query_sql(store, "select count(tsed) from stability").item() == 6
-
-
 def test_other_options_and_other_m_stand_beside(store: Store) -> None:
     for options in (Options(), Options(base="e", subtree_depth=2)):
         compare_store(store, StabilityRequest(options=options))
     compare_store(store, StabilityRequest(selection=Selection(m=2, models=frozenset({"a"}))))
     found = query_sql(store, "select options, first, count(*), max(m) from stability group by 1, 2 order by 1, 2")
     assert found.rows() == [("base=e,subtree_depth=2", 0, 6, 4), ("default", 0, 6, 4), ("default", 2, 3, 2)]
-
-
-def test_what_was_compared_before_a_stop_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    import difftrust.research.structure as module
-
-    finished = module._compare_task
-    seen = []
-
-    def stopping(job: module._Job) -> list[dict[str, object]]:
-        seen.append(job.task_id)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-        return finished(job)
-
-    monkeypatch.setattr(module, "_compare_task", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        compare_store(store, StabilityRequest())
-    monkeypatch.setattr(module, "_compare_task", finished)
-    done = compare_store(store, StabilityRequest())
-    assert (done.n_rows, done.n_at_hand) == (4, 2)
 
 
 def test_a_store_in_use_or_empty_is_refused(store: Store, tmp_path: Path) -> None:
@@ -153,20 +129,15 @@ def test_the_command_says_what_it_did(store: Store, capsys: Capture) -> None:
     assert run(capsys, "structure", "--store", store.root, "-m", "2", "--base", "e")[1].startswith("nothing to do")
 
 
-def sample_file(path: Path, lines: list[dict[str, str]]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
-
-
-def test_anyones_samples_for_bigcodebench(
-    tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
+def test_anyones_samples_for_bigcodebench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    write_bigcodebench(tmp_path / "data")
+    monkeypatch.setenv("DIFFTRUST_DATA", str(tmp_path / "data"))
     samples = [
         {"task_id": "BigCodeBench/0", "solution": "def task_func(numbers):\n    return 1\n"},
         {"task_id": "BigCodeBench/0", "completion": "    return 2\n"},
     ]
-    path = sample_file(tmp_path / "s.jsonl", samples)
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in samples))
     words = ("structure", path, "--model", "m", "--temperature", "0.2", "--store", tmp_path / "store", "-j", "1")
     status, _, err = run(capsys, *words)
     assert status == 0, err

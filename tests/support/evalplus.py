@@ -50,3 +50,19 @@ def write_folder(root: Path, *programs: dict[str, str]) -> Path:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{number}.py").write_text(code)
     return root
+
+
+def write_bigcodebench(data: Path) -> None:
+    """Write two tasks of our own in the layout of BigCodeBench, where `difftrust fetch` puts them below ``data``."""
+    lines = [
+        {
+            "task_id": f"BigCodeBench/{i}",
+            "entry_point": "task_func",
+            "prompt": f"import os\n\ndef task_func(path):\n    '''Count {i} files.'''\n",
+            "canonical_solution": "    return len(os.listdir(path))\n",
+        }
+        for i in range(2)
+    ]
+    path = data / "bigcodebench" / "BigCodeBench.jsonl.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
