@@ -40,26 +40,28 @@ def test_an_equality_of_the_task_overrides_the_readers() -> None:
     assert Classes(PAPER, Relation(equality="strict")).classify(values("1", "1.0")) == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "order", "paper", "strict"),
-    [
-        ("[1, 2, 2]", "[2, 1, 2]", Order.UNORDERED, True, True),
-        ("[1, 2, 2]", "[2, 1]", Order.UNORDERED, False, False),
-        ("[1, 2, 2]", "[2, 1]", Order.SET, True, True),
-        ("[1, 2]", "(2, 1)", Order.UNORDERED, True, False),
-        ("[2000, 1]", "[1.0, 1999]", Order.UNORDERED, True, False),
-        ("[1, 1.0, True]", "[1]", Order.SET, True, False),
-        ("[[1, 2], [3]]", "[[3], [1, 2]]", Order.UNORDERED, True, True),
-        ("[[1, 2], [3]]", "[[3], [2, 1]]", Order.UNORDERED, False, False),
-        ("[1, 2]", "{1, 2}", Order.UNORDERED, True, False),
-        ("'ab'", "'ba'", Order.UNORDERED, False, False),
-        ("{'a': [1, 2]}", "{'a': [2, 1]}", Order.UNORDERED, False, False),
-        ("Names([1, 2])", "[2, 1]", Order.UNORDERED, True, False),
-        ("[Point(x=1), Point(x=2)]", "[Point(x=2), Point(x=1)]", Order.SET, True, True),
-    ],
-)
-def test_orders(a: str, b: str, order: Order, paper: bool, strict: bool) -> None:
-    assert (same(a, b, PAPER, order=order), same(a, b, STRICT, order=order)) == (paper, strict)
+ORDERS = [
+    ("[1, 2, 2]", "[2, 1, 2]", Order.UNORDERED, True, True),
+    ("[1, 2, 2]", "[2, 1]", Order.UNORDERED, False, False),
+    ("[1, 2, 2]", "[2, 1]", Order.SET, True, True),
+    ("[1, 2]", "(2, 1)", Order.UNORDERED, True, False),
+    ("[2000, 1]", "[1.0, 1999]", Order.UNORDERED, True, False),
+    ("[1, 1.0, True]", "[1]", Order.SET, True, False),
+    ("[[1, 2], [3]]", "[[3], [1, 2]]", Order.UNORDERED, True, True),
+    ("[[1, 2], [3]]", "[[3], [2, 1]]", Order.UNORDERED, False, False),
+    ("[1, 2]", "{1, 2}", Order.UNORDERED, True, False),
+    ("'ab'", "'ba'", Order.UNORDERED, False, False),
+    ("{'a': [1, 2]}", "{'a': [2, 1]}", Order.UNORDERED, False, False),
+    ("Names([1, 2])", "[2, 1]", Order.UNORDERED, True, False),
+    ("[Point(x=1), Point(x=2)]", "[Point(x=2), Point(x=1)]", Order.SET, True, True),
+]
+
+
+def test_orders() -> None:
+    found = [
+        (a, b, order, same(a, b, PAPER, order=order), same(a, b, STRICT, order=order)) for a, b, order, _, _ in ORDERS
+    ]
+    assert found == ORDERS
 
 
 @pytest.mark.parametrize(
@@ -200,19 +202,19 @@ def of_texts(found: list[Any]) -> list[Outcome]:
     return [(Kind.VALUE, write_literal(value)) for value in found]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(VALUES, max_size=7), RELATIONS, st.sampled_from(EQUALITIES))
 def test_the_classes_are_those_of_the_plain_version(found: list[Any], relation: Relation, equality: Equality) -> None:
     assert Classes(equality, relation).classify(of_texts(found)) == plain_classes(found, relation, equality)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(FLAT, max_size=6), ORDERED, st.sampled_from(EQUALITIES))
 def test_orders_are_those_of_the_plain_version(found: list[Any], relation: Relation, equality: Equality) -> None:
     assert Classes(equality, relation).classify(of_texts(found)) == plain_classes(found, relation, equality)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.lists(VALUES, max_size=7), st.one_of(RELATIONS, ORDERED), st.sampled_from(EQUALITIES), st.randoms())
 def test_neither_order_nor_what_was_seen_before_matters(
     found: list[Any], relation: Relation, equality: Equality, draws: Any

@@ -17,41 +17,40 @@ PROGRAMS = Path(__file__).parent / "programs.json"
 PLAIN = "def f(a, b=1):\n    return a + b\n"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def f(a, b=1): return a + b",
-        "def f(a,b = 1):\n\n  # adds\n  return (a+b)   # done",
-        'def f(a, b=1):\n    """Add."""\n    return a + b',
-        '"""A module that adds."""\ndef f(a, b=1):\n    return a + b',
-        "def f(a: int, b: float = 1) -> float:\n    return a + b",
-        "def f(\n    a: 'whatever',\n    b: undefined[1] = 1,\n):\n\treturn a + b\n",
-        "def f(a, b=0x1): return a + b",
-        "\r\ndef f(a, b=1):\r\n    return a + b\r\n",
-    ],
-)
-def test_texts_that_differ_in_nothing_a_call_can_see(text):
-    assert tree_id(text) == tree_id(PLAIN)
-    assert program_id(text) != program_id(PLAIN)
+ALIKE = [
+    "def f(a, b=1): return a + b",
+    "def f(a,b = 1):\n\n  # adds\n  return (a+b)   # done",
+    'def f(a, b=1):\n    """Add."""\n    return a + b',
+    '"""A module that adds."""\ndef f(a, b=1):\n    return a + b',
+    "def f(a: int, b: float = 1) -> float:\n    return a + b",
+    "def f(\n    a: 'whatever',\n    b: undefined[1] = 1,\n):\n\treturn a + b\n",
+    "def f(a, b=0x1): return a + b",
+    "\r\ndef f(a, b=1):\r\n    return a + b\r\n",
+]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def f(a, b=2):\n    return a + b\n",
-        "def f(a, b=1):\n    return b + a\n",
-        "def f(a, b=True):\n    return a + b\n",
-        "def f(a, b=1.0):\n    return a + b\n",
-        "def f(a, *, b=1):\n    return a + b\n",
-        "def g(a, b=1):\n    return a + b\n",
-        "async def f(a, b=1):\n    return a + b\n",
-        "import math\ndef f(a, b=1):\n    return a + b\n",
-        "def f(a, b=1):\n    return a + b\nprint(f(1))\n",
-        "@cache\ndef f(a, b=1):\n    return a + b\n",
-    ],
-)
-def test_texts_that_behave_differently(text):
-    assert tree_id(text) != tree_id(PLAIN)
+def test_texts_that_differ_in_nothing_a_call_can_see():
+    for text in ALIKE:
+        assert tree_id(text) == tree_id(PLAIN), text
+        assert program_id(text) != program_id(PLAIN), text
+
+
+UNLIKE = [
+    "def f(a, b=2):\n    return a + b\n",
+    "def f(a, b=1):\n    return b + a\n",
+    "def f(a, b=True):\n    return a + b\n",
+    "def f(a, b=1.0):\n    return a + b\n",
+    "def f(a, *, b=1):\n    return a + b\n",
+    "def g(a, b=1):\n    return a + b\n",
+    "async def f(a, b=1):\n    return a + b\n",
+    "import math\ndef f(a, b=1):\n    return a + b\n",
+    "def f(a, b=1):\n    return a + b\nprint(f(1))\n",
+    "@cache\ndef f(a, b=1):\n    return a + b\n",
+]
+
+
+def test_texts_that_behave_differently():
+    assert [text for text in UNLIKE if tree_id(text) == tree_id(PLAIN)] == []
 
 
 def test_nested_functions_lose_their_docstrings_and_annotations():
@@ -103,42 +102,31 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(f"{MODULES}def f(a):\n    x = 1\n    return {one}" for one in SEEING.values()),
-        *(f"def f(a):\n    x = 1\n    {one}" for one in STATEMENTS.values()),
-        "from __future__ import annotations\ndef f(a):\n    return a\n",
-    ],
-    ids=[*SEEING, *STATEMENTS, "a future"],
-)  # fmt: skip
-def test_a_text_of_another_form_is_a_program_of_its_own(text: str) -> None:
-    assert tree_id(text) == f"x{program_id(text)}"
+OF_ANOTHER_FORM = [
+    *(f"{MODULES}def f(a):\n    x = 1\n    return {one}" for one in SEEING.values()),
+    *(f"def f(a):\n    x = 1\n    {one}" for one in STATEMENTS.values()),
+    "from __future__ import annotations\ndef f(a):\n    return a\n",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "from typing import List\nLIMIT: int = -5\ndef f(a: List[int]):\n    return a\n",
-        "import math\ndef g(a):\n    return math.sqrt(a)\ndef f(a):\n    return '{:.2f} {x!r}'.format(g(a), x=[])\n",
-        "from collections import Counter\ndef f(a):\n    return Counter(a).most_common(1)[0][0]\n",
-        "from functools import lru_cache\n@lru_cache(None)\ndef f(a=[i for i in 'ab']):\n    return a or f(a)\n",
-        "def f(a):\n    try:\n        return int(a)\n    except (ValueError, TypeError):\n        raise\n",
-        "def f(a):\n    return a\nif __name__ == '__main__':\n    print(f(1))\n",
-        "def f(a):\n    return a\nfor x in (1, 2):\n    print(f(x))\nassert f(1) == 1\n",
-    ],
-    ids=[
-        "typing",
-        "modules and helpers",
-        "a value's method",
-        "a decorator",
-        "exceptions",
-        "a main program",
-        "examples",
-    ],
-)
-def test_texts_of_the_plain_form_are_joined(text: str) -> None:
-    assert tree_id(text) == tree_id(f"# as others\n{text}") != f"x{program_id(text)}"
+def test_a_text_of_another_form_is_a_program_of_its_own() -> None:
+    assert [text for text in OF_ANOTHER_FORM if tree_id(text) != f"x{program_id(text)}"] == []
+
+
+OF_PLAIN_FORM = [
+    "from typing import List\nLIMIT: int = -5\ndef f(a: List[int]):\n    return a\n",
+    "import math\ndef g(a):\n    return math.sqrt(a)\ndef f(a):\n    return '{:.2f} {x!r}'.format(g(a), x=[])\n",
+    "from collections import Counter\ndef f(a):\n    return Counter(a).most_common(1)[0][0]\n",
+    "from functools import lru_cache\n@lru_cache(None)\ndef f(a=[i for i in 'ab']):\n    return a or f(a)\n",
+    "def f(a):\n    try:\n        return int(a)\n    except (ValueError, TypeError):\n        raise\n",
+    "def f(a):\n    return a\nif __name__ == '__main__':\n    print(f(1))\n",
+    "def f(a):\n    return a\nfor x in (1, 2):\n    print(f(x))\nassert f(1) == 1\n",
+]
+
+
+def test_texts_of_the_plain_form_are_joined() -> None:
+    for text in OF_PLAIN_FORM:
+        assert tree_id(text) == tree_id(f"# as others\n{text}") != f"x{program_id(text)}", text
 
 
 @pytest.mark.parametrize(
@@ -190,69 +178,67 @@ def test_no_text_raises(text):
     assert tree_id(text)[0] in "fx"
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("def f(a):\n    n = 0\n    for i in a:\n        n += i\n    return n\n",
-         "def f(a):\n    total = 0\n    for item in a:\n        total += item\n    return total\n"),
-        ("def f(a):\n    return [x for x in a if x]\n", "def f(a):\n    return [y for y in a if y]\n"),
-        ("def f(a):\n    return sorted(a, key=lambda p: p[0])\n",
-         "def f(a):\n    return sorted(a, key=lambda q: q[0])\n"),
-        ("def f(a):\n    max = a\n    return [max for x in a]\n", "def f(a):\n    m = a\n    return [m for y in a]\n"),
-        ("def f(a):\n    return (n := a) + n\n", "def f(a):\n    return (k := a) + k\n"),
-    ],
-)  # fmt: skip
-def test_names_of_local_variables_do_not_count(one, other):
-    assert tree_id(one) == tree_id(other)
+RENAMED = [
+    ("def f(a):\n    n = 0\n    for i in a:\n        n += i\n    return n\n",
+     "def f(a):\n    total = 0\n    for item in a:\n        total += item\n    return total\n"),
+    ("def f(a):\n    return [x for x in a if x]\n", "def f(a):\n    return [y for y in a if y]\n"),
+    ("def f(a):\n    return sorted(a, key=lambda p: p[0])\n",
+     "def f(a):\n    return sorted(a, key=lambda q: q[0])\n"),
+    ("def f(a):\n    max = a\n    return [max for x in a]\n", "def f(a):\n    m = a\n    return [m for y in a]\n"),
+    ("def f(a):\n    return (n := a) + n\n", "def f(a):\n    return (k := a) + k\n"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        # its own parameters: a caller may give them by name
-        ("def f(a, b=1):\n    return a + b\n", "def f(x, y=1):\n    return x + y\n"),
-        # one that is given by name elsewhere, or by a dictionary
-        ("def f():\n    return lambda x: x\nh = f()(x=1)", "def f():\n    return lambda y: y\nh = f()(x=1)"),
-        ("def f(a):\n    return (lambda x: x)(**a)\n", "def f(a):\n    return (lambda y: y)(**a)\n"),
-        # an attribute and a field that are called as a variable is
-        ("def f(a):\n    x = a\n    return x.x\n", "def f(a):\n    y = a\n    return y.y\n"),
-        # a name that a comprehension binds, and outside it a global one: here it is math of a preamble
-        ("def f(a):\n    return [math for math in a] + [math.pi]\n", "def f(a):\n    return [q for q in a] + [q.pi]\n"),
-        # the first loop of a comprehension is evaluated outside it
-        ("def f(a):\n    return [x for x in x]\n", "def f(a):\n    return [y for y in y]\n"),
-        ("def f(a):\n    return lambda x=x: x\n", "def f(a):\n    return lambda y=y: y\n"),
-        # a class body, nonlocal
-        ("def f(a):\n    x = a\n    class B:\n        x = x\n    return B.x\n",
-         "def f(a):\n    y = a\n    class B:\n        y = y\n    return B.x\n"),
-        ("def f(a):\n    x = a\n    def g():\n        nonlocal x\n        x += 1\n    g()\n    return x\n",
-         "def f(a):\n    y = a\n    def g():\n        nonlocal y\n        y += 1\n    g()\n    return y\n"),
-        # a message that quotes a variable
-        ("class C:\n    def __exit__(self, t, v, tb):\n        self.v = str(v)\ndef f(a):\n    b = a\n",
-         "class C:\n    def __exit__(self, t, v, tb):\n        self.v = str(v)\ndef f(a):\n    c = a\n"),
-        # another variable at one place
-        ("def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),
-        # a global, a builtin, a helper are not local
-        ("def f(a):\n    return abs(a)\n", "def f(a):\n    return len(a)\n"),
-        ("n = 1\ndef f(a):\n    return n\n", "m = 1\ndef f(a):\n    return n\n"),
-        ("def g(a): return 1\ndef f(a):\n    return g(a)\n", "def h(a): return 1\ndef f(a):\n    return g(a)\n"),
-        # a local name that hides a builtin, and the builtin
-        ("def f(a):\n    max = a\n    return max\n", "def f(a):\n    m = a\n    return max\n"),
-        # a parameter that is called by its name
-        ("def f(a, b=1):\n    return f(a, b=2) if a else b\n", "def f(a, c=1):\n    return f(a, b=2) if a else c\n"),
-        # names that a statement spells as text
-        ("def f(a):\n    global n\n    n = a\n    return n\n", "def f(a):\n    global m\n    n = a\n    return n\n"),
-        ("def f(a):\n    import math as m\n    return m\n", "def f(a):\n    import math as k\n    return m\n"),
-        # what shows its names
-        ("def f(a):\n    b = 1\n    return locals()\n", "def f(a):\n    c = 1\n    return locals()\n"),
-        ("def f(a):\n    b = 1\n    return f'{b=}'\n", "def f(a):\n    c = 1\n    return f'{c=}'\n"),
-        ("def f(a):\n    try:\n        b\n    except NameError as e:\n        return str(e)\n    b = 1\n",
-         "def f(a):\n    try:\n        c\n    except NameError as e:\n        return str(e)\n    c = 1\n"),
-        # attributes and fields
-        ("class P:\n    x = 1\ndef f(a):\n    return P.x\n", "class P:\n    y = 1\ndef f(a):\n    return P.x\n"),
-    ],
-)  # fmt: skip
-def test_every_other_name_counts(one, other):
-    assert tree_id(one) != tree_id(other)
+def test_names_of_local_variables_do_not_count():
+    assert [(one, other) for one, other in RENAMED if tree_id(one) != tree_id(other)] == []
+
+
+OTHER_NAMES = [
+    # its own parameters: a caller may give them by name
+    ("def f(a, b=1):\n    return a + b\n", "def f(x, y=1):\n    return x + y\n"),
+    # one that is given by name elsewhere, or by a dictionary
+    ("def f():\n    return lambda x: x\nh = f()(x=1)", "def f():\n    return lambda y: y\nh = f()(x=1)"),
+    ("def f(a):\n    return (lambda x: x)(**a)\n", "def f(a):\n    return (lambda y: y)(**a)\n"),
+    # an attribute and a field that are called as a variable is
+    ("def f(a):\n    x = a\n    return x.x\n", "def f(a):\n    y = a\n    return y.y\n"),
+    # a name that a comprehension binds, and outside it a global one: here it is math of a preamble
+    ("def f(a):\n    return [math for math in a] + [math.pi]\n", "def f(a):\n    return [q for q in a] + [q.pi]\n"),
+    # the first loop of a comprehension is evaluated outside it
+    ("def f(a):\n    return [x for x in x]\n", "def f(a):\n    return [y for y in y]\n"),
+    ("def f(a):\n    return lambda x=x: x\n", "def f(a):\n    return lambda y=y: y\n"),
+    # a class body, nonlocal
+    ("def f(a):\n    x = a\n    class B:\n        x = x\n    return B.x\n",
+     "def f(a):\n    y = a\n    class B:\n        y = y\n    return B.x\n"),
+    ("def f(a):\n    x = a\n    def g():\n        nonlocal x\n        x += 1\n    g()\n    return x\n",
+     "def f(a):\n    y = a\n    def g():\n        nonlocal y\n        y += 1\n    g()\n    return y\n"),
+    # a message that quotes a variable
+    ("class C:\n    def __exit__(self, t, v, tb):\n        self.v = str(v)\ndef f(a):\n    b = a\n",
+     "class C:\n    def __exit__(self, t, v, tb):\n        self.v = str(v)\ndef f(a):\n    c = a\n"),
+    # another variable at one place
+    ("def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),
+    # a global, a builtin, a helper are not local
+    ("def f(a):\n    return abs(a)\n", "def f(a):\n    return len(a)\n"),
+    ("n = 1\ndef f(a):\n    return n\n", "m = 1\ndef f(a):\n    return n\n"),
+    ("def g(a): return 1\ndef f(a):\n    return g(a)\n", "def h(a): return 1\ndef f(a):\n    return g(a)\n"),
+    # a local name that hides a builtin, and the builtin
+    ("def f(a):\n    max = a\n    return max\n", "def f(a):\n    m = a\n    return max\n"),
+    # a parameter that is called by its name
+    ("def f(a, b=1):\n    return f(a, b=2) if a else b\n", "def f(a, c=1):\n    return f(a, b=2) if a else c\n"),
+    # names that a statement spells as text
+    ("def f(a):\n    global n\n    n = a\n    return n\n", "def f(a):\n    global m\n    n = a\n    return n\n"),
+    ("def f(a):\n    import math as m\n    return m\n", "def f(a):\n    import math as k\n    return m\n"),
+    # what shows its names
+    ("def f(a):\n    b = 1\n    return locals()\n", "def f(a):\n    c = 1\n    return locals()\n"),
+    ("def f(a):\n    b = 1\n    return f'{b=}'\n", "def f(a):\n    c = 1\n    return f'{c=}'\n"),
+    ("def f(a):\n    try:\n        b\n    except NameError as e:\n        return str(e)\n    b = 1\n",
+     "def f(a):\n    try:\n        c\n    except NameError as e:\n        return str(e)\n    c = 1\n"),
+    # attributes and fields
+    ("class P:\n    x = 1\ndef f(a):\n    return P.x\n", "class P:\n    y = 1\ndef f(a):\n    return P.x\n"),
+]  # fmt: skip
+
+
+def test_every_other_name_counts():
+    assert [(one, other) for one, other in OTHER_NAMES if tree_id(one) == tree_id(other)] == []
 
 
 @pytest.mark.parametrize(
