@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from difftrust_core.base.task import Domain
@@ -14,7 +13,7 @@ from difftrust_core.exceptions import BadBenchmark, BadTask
 from difftrust_core.execution.validity import DomainDraws
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import Limits, Sandbox
-from tests.domains import check_one, kappa, say_check, spread
+from tests.domains import check_one, say_check, spread
 from tests.support.tasks import small_task
 
 HALF = small_task("half", "(n)")
@@ -86,10 +85,3 @@ def test_the_references_return_inside_the_domains(shared_data: Path, monkeypatch
     tasks = [task for name in ("HumanEval", "MBPP") for task in load_benchmark(name) if task.seed_inputs][::10]
     tasks = [task for task in tasks if task.task_id != "HumanEval/75"]
     assert say_check(spread(partial(check_one, n=300), tasks, n_jobs=1))
-
-
-def test_two_judges_agree_as_often_as_a_plain_count_says() -> None:
-    """Cohen's kappa of two columns, by hand: 80 of 100 alike, .58 by chance."""
-    first = np.array([True] * 70 + [False] * 30)
-    second = np.array([True] * 60 + [False] * 10 + [True] * 10 + [False] * 20)
-    assert kappa(first, second) == pytest.approx((0.8 - 0.58) / (1 - 0.58))

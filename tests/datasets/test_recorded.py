@@ -106,13 +106,6 @@ def test_artifact_gives_every_candidate_of_both_benchmarks(tmp_path: Path, origi
     assert recorded.skipped == {"refined_* files": 1, "other files in cache": 1, "folders not named <model>_temp<t>": 1}
 
 
-def test_a_folder_of_the_artifact_with_a_control_character_is_a_bad_row(tmp_path: Path, origins: Origins) -> None:
-    folder = put(tmp_path, HE.replace("a_temp", "a\x01_temp"), origins.pickled("x")).parents[1]
-    assert [(bad.where, bad.why) for bad in read_artifact(tmp_path).bad_rows] == [
-        (str(folder), "expected printable characters in the name of a model, found 'a\\x01'")
-    ]
-
-
 @pytest.mark.parametrize("root", ["..", ".", "HumanEval", "HumanEval/.experiments"])
 def test_artifact_may_be_named_at_any_height(tmp_path: Path, origins: Origins, root: str) -> None:
     put(tmp_path / "clone", HE, origins.pickled("x"))
@@ -257,13 +250,27 @@ def test_an_element_without_a_text_is_set_aside_alone(
     assert found in bad.why
 
 
-def test_another_admitted_or_foreign_object_is_no_candidate(tmp_path: Path, origins: Origins) -> None:
-    put(tmp_path, HE, origins.pickled("p", kind=origins.specification))
-    put(tmp_path, MB, origins.pickled("p", kind=origins.other))
+def test_what_stands_at_a_wrong_place_or_is_no_candidate_is_a_bad_row(tmp_path: Path, origins: Origins) -> None:
+    def named(model: str) -> str:
+        return HE.replace("a_temp", f"{model}_temp")
+
+    put(tmp_path / "1", HE, origins.pickled("p"))
+    listed = {
+        "expected one file for this task and coder": put(tmp_path / "2", HE, origins.pickled("q")),
+        "found something else": put(tmp_path, named("b"), origins.pickled("p", kind=origins.specification)),
+        "asks for difftrust.core.function.Other": put(tmp_path, named("c"), origins.pickled("p", kind=origins.other)),
+        "expected a file of MBPP, found a name of HumanEval": put(
+            tmp_path, "MBPP/.experiments/a_temp0.6/cache/candidates_HumanEval_0", origins.pickled("p")
+        ),
+        "expected printable characters in the name of a model, found 'd\\x01'": put(
+            tmp_path, named("d\x01"), origins.pickled("x")
+        ).parents[1],
+    }
     recorded = read_artifact(tmp_path)
-    assert recorded.candidates.is_empty()
-    assert "found something else" in recorded.bad_rows[0].why
-    assert "asks for difftrust.core.function.Other" in recorded.bad_rows[1].why
+    assert [row[5] for row in rows_of(recorded)] == ["p"]
+    assert len(recorded.bad_rows) == len(listed)
+    for why, path in listed.items():
+        assert [bad.why for bad in recorded.bad_rows if bad.where.startswith(str(path)) and why in bad.why], why
 
 
 def test_a_pickle_that_is_too_large_is_refused(
@@ -271,21 +278,6 @@ def test_a_pickle_that_is_too_large_is_refused(
 ) -> None:
     monkeypatch.setattr(inert_pickle, "MAX_BYTES", 10)
     assert "expected at most 10 bytes" in refused(tmp_path, origins.pickled("x" * 100))
-
-
-def test_two_files_for_one_coder_and_task_are_not_mixed(tmp_path: Path, origins: Origins) -> None:
-    put(tmp_path / "1", HE, origins.pickled("p"))
-    second = put(tmp_path / "2", HE, origins.pickled("q"))
-    recorded = read_artifact(tmp_path)
-    assert [row[5] for row in rows_of(recorded)] == ["p"]
-    assert [bad.where for bad in recorded.bad_rows] == [str(second)]
-
-
-def test_a_file_in_the_other_benchmarks_folder_is_refused(tmp_path: Path, origins: Origins) -> None:
-    put(tmp_path, "MBPP/.experiments/a_temp0.6/cache/candidates_HumanEval_0", origins.pickled("p"))
-    recorded = read_artifact(tmp_path)
-    assert recorded.candidates.is_empty()
-    assert "expected a file of MBPP, found a name of HumanEval" in recorded.bad_rows[0].why
 
 
 def test_a_folder_without_experiments_is_refused(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_error_and_incoherence_are_near_the_published_ones(store: Store, shared_
     assert incoherence.mean() < 0.04
 
 
+@pytest.mark.slow
 def test_tables_name_roles_and_published_values(store: Store) -> None:
     made = make_table("2", TableRequest(store=store.root, published=True, n=N))
     assert made.frame.select("role", "model").rows() == [

@@ -1,5 +1,6 @@
 """A file that grows while tasks are done: what it held, what is new, and what an earlier version left beside it."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +20,18 @@ def held(store: Store) -> list[tuple[Any, ...]]:
     return store.read("tokens", WHERE).select("program_id", "n_tokens").rows()
 
 
-def test_new_rows_are_written_in_order_and_replace_those_of_the_same_key(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
-    for rows in ([row("b", 1), row("a", 2)], [row("c", 3), row("b", 4)]):
-        with GrowingFile(store, "tokens", WHERE) as file:
-            file.add(rows)
-    assert held(store) == [("a", 2), ("b", 4), ("c", 3)]
-    assert len(store.files("tokens")) == 1
-
-
-def test_what_was_found_before_a_failure_is_kept(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
-    try:
-        with GrowingFile(store, "tokens", WHERE) as file:
-            file.add([row("a", 1)])
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        pass
-    assert held(store) == [("a", 1)]
-
-
-def test_without_anything_new_no_file_is_made_and_several_become_one(tmp_path: Path) -> None:
+def test_rows_replace_those_of_the_same_key_and_several_files_become_one(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     with GrowingFile(store, "tokens", WHERE):
         pass
-    assert store.files("tokens") == []
+    assert store.files("tokens") == []  # nothing new
     for name in ("one", "two"):
         store.write("tokens", pl.DataFrame([row(name, 1)], schema_overrides={"n_tokens": pl.UInt32}), WHERE, name)
     with GrowingFile(store, "tokens", WHERE):
         pass
     assert held(store) == [("one", 1), ("two", 1)]
+    with suppress(KeyboardInterrupt), GrowingFile(store, "tokens", WHERE) as file:
+        file.add([row("two", 2), row("a", 3)])
+        raise KeyboardInterrupt  # what was found before is kept
+    assert held(store) == [("a", 3), ("one", 1), ("two", 2)]
     assert [path.stem for path in store.files("tokens")] == ["tokens"]

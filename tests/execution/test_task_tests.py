@@ -17,7 +17,7 @@ from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
 from difftrust_core.datasets.recorded import Recorded, as_table, selection_of
 from difftrust_core.estimates.refresh import open_pools, refresh_estimates
-from difftrust_core.execution.answers import has_answers, run_answers
+from difftrust_core.execution.answers import run_answers
 from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import OutcomeTable, Sandbox
@@ -241,11 +241,3 @@ def test_an_expected_value_is_written_as_the_sandbox_writes_a_returned_one() -> 
         run = sandbox.run(program, "square")
     assert told == [table.rows[i][code] for i, code in enumerate(run.outcome_ids.tolist())]
     assert all(kind == Kind.VALUE for kind, _ in told)
-
-
-def test_what_has_answers() -> None:
-    bare = replace(SQUARE, tests=())
-    assert [has_answers(SQUARE, validity) for validity in ("tests", "quorum")] == [True, False]
-    assert not has_answers(bare, "tests")
-    assert has_answers(replace(bare, reference="def square(x):\n    return x\n"), "quorum")
-    assert has_answers(replace(bare, relation=Relation(accept="def accept(a, o): ...")), "all")

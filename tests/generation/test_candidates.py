@@ -50,10 +50,11 @@ REPLIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "code", "how"), [r[1:] for r in REPLIES], ids=[r[0] for r in REPLIES])
-def test_the_program_in_a_reply(reply: str, code: str, how: str) -> None:
-    found = program_of(reply, "f", load_language("python"))
-    assert (found.code, found.how) == (code, how)
+def test_the_program_in_a_reply() -> None:
+    found = {name: program_of(reply, "f", load_language("python")) for name, reply, _, _ in REPLIES}
+    assert {name: (program.code, program.how) for name, program in found.items()} == {
+        name: (code, how) for name, _, code, how in REPLIES
+    }
 
 
 def test_the_prompt_holds_what_the_task_says_and_nothing_of_the_answer() -> None:
@@ -109,18 +110,18 @@ def test_every_recorded_model_has_its_list_price_of_when_it_was_recorded() -> No
     assert list_price("nobody/knows") is None
 
 
-@pytest.mark.parametrize(
-    ("model", "api_base", "environment"),
-    [
-        ("gpt-99", None, {}),
-        ("ollama/llama3.1", None, {}),
-        ("openai/gpt-4o", "http://127.0.0.1:8000/v1", {}),
-        ("gpt-4o", None, {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"}),
-        ("anthropic/claude-3-haiku-20240307", None, {"ANTHROPIC_API_BASE": "https://proxy.example"}),
-    ],
-)
-def test_a_price_that_is_not_known_is_none(model: str, api_base: str | None, environment: dict[str, str]) -> None:
-    assert price_of(model, api_base=api_base, environment=environment) is None
+WITHOUT_PRICE = [
+    ("gpt-99", None, {}),
+    ("ollama/llama3.1", None, {}),
+    ("openai/gpt-4o", "http://127.0.0.1:8000/v1", {}),
+    ("gpt-4o", None, {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"}),
+    ("anthropic/claude-3-haiku-20240307", None, {"ANTHROPIC_API_BASE": "https://proxy.example"}),
+]
+
+
+def test_a_price_that_is_not_known_is_none() -> None:
+    for model, api_base, environment in WITHOUT_PRICE:
+        assert price_of(model, api_base=api_base, environment=environment) is None, (model, api_base)
 
 
 def test_simulated_coders_are_free_whatever_their_tokens() -> None:
@@ -192,21 +193,21 @@ def test_a_method_is_asked_for_as_one_of_its_class() -> None:
     assert prompt_hash(METHOD) != prompt_hash(FIRST)
 
 
-@pytest.mark.parametrize(
-    ("signature", "preamble", "header"),
-    [
-        ("(item: str) -> int", "", "def add(self, item: str) -> int"),
-        ("()", "", "def add(self)"),
-        ("(*items)", "", "def add(self, *items)"),
-        ("(self)", "", "def add(self)"),
-        ("(cls, item)", "class Other:\n    def add(self, x): ...\n", "def add(cls, item)"),
-        ("(item)", "class Basket:\n    @staticmethod\n    def add(item): ...\n", "def add(item)"),
-        ("(item)", "class Basket:\n    async def add(self, item) -> 'x': ...\n", "async def add(self, item) -> 'x'"),
-        ("(selfish)", "class Basket(", "def add(self, selfish)"),
-    ],
-)
-def test_the_first_line_of_a_method_is_as_its_class_has_it(signature: str, preamble: str, header: str) -> None:
-    assert method_header(replace(METHOD, signature=signature, preamble=preamble)) == header
+HEADERS = [
+    ("(item: str) -> int", "", "def add(self, item: str) -> int"),
+    ("()", "", "def add(self)"),
+    ("(*items)", "", "def add(self, *items)"),
+    ("(self)", "", "def add(self)"),
+    ("(cls, item)", "class Other:\n    def add(self, x): ...\n", "def add(cls, item)"),
+    ("(item)", "class Basket:\n    @staticmethod\n    def add(item): ...\n", "def add(item)"),
+    ("(item)", "class Basket:\n    async def add(self, item) -> 'x': ...\n", "async def add(self, item) -> 'x'"),
+    ("(selfish)", "class Basket(", "def add(self, selfish)"),
+]
+
+
+def test_the_first_line_of_a_method_is_as_its_class_has_it() -> None:
+    for signature, preamble, header in HEADERS:
+        assert method_header(replace(METHOD, signature=signature, preamble=preamble)) == header
 
 
 def test_a_coroutine_function_is_asked_for_as_such() -> None:

@@ -153,9 +153,9 @@ OPERATOR_EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "before", "after"), OPERATOR_EXAMPLES)
-def test_operator_makes_exactly_its_mistakes(operator: str, before: list[str], after: list[list[str]]) -> None:
-    assert mutants(operator, in_function(*before)) == {in_function(*lines) for lines in after}
+def test_operator_makes_exactly_its_mistakes() -> None:
+    for operator, before, after in OPERATOR_EXAMPLES:
+        assert mutants(operator, in_function(*before)) == {in_function(*lines) for lines in after}, (operator, before)
 
 
 def test_every_operator_has_an_example_that_it_changes() -> None:
@@ -202,10 +202,10 @@ VARIATION_EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("variation", "before", "after"), VARIATION_EXAMPLES)
-def test_variation_rewrites_as_it_says(variation: str, before: list[str], after: list[str]) -> None:
-    varied = getattr(paraphrase, variation)(ast.parse(in_function(*before)), "")
-    assert program_text(varied) == program_text(ast.parse(in_function(*after)))
+def test_variation_rewrites_as_it_says() -> None:
+    for variation, before, after in VARIATION_EXAMPLES:
+        varied = getattr(paraphrase, variation)(ast.parse(in_function(*before)), "")
+        assert program_text(varied) == program_text(ast.parse(in_function(*after))), (variation, before)
 
 
 def test_renaming_keeps_away_from_the_names_of_the_preamble() -> None:
@@ -249,8 +249,7 @@ def test_same_programs_in_every_process() -> None:
     assert prints == [prints[0]] * 3
 
 
-@pytest.mark.parametrize("model", SIMULATED)
-@pytest.mark.parametrize("temperature", [0, 0.6, 1.5])
+@pytest.mark.parametrize(("model", "temperature"), [*zip(SIMULATED, (0, 0.6, 1.5), strict=True)])
 def test_first_programs_do_not_depend_on_m(model: str, temperature: float) -> None:
     for task in TASKS:
         ten = sample_simulated(task, model, temperature=temperature, m=10, seed=1)
@@ -287,7 +286,7 @@ def test_mistakes_come_from_a_repertoire_of_at_most_four() -> None:
 
 @pytest.mark.parametrize("model", SIMULATED)
 def test_temperature_zero_gives_one_program_only_and_it_loads(model: str) -> None:
-    for task in [*TASKS, *MANY_TASKS[:20]]:
+    for task in [*TASKS, *MANY_TASKS[:5]]:
         sampled = sample_simulated(task, model, temperature=0, m=12)
         assert len({c.code for c in sampled}) == 1
         assert parses(sampled[0])
@@ -332,10 +331,10 @@ def test_some_tasks_are_always_wrong_and_some_always_right() -> None:
 
 
 def test_weak_hot_coder_sometimes_stops_in_the_middle() -> None:
-    sampled = [c for task in MANY_TASKS[:30] for c in sample_simulated(task, WEAK, temperature=1.0, m=20)]
+    sampled = [c for task in MANY_TASKS[:15] for c in sample_simulated(task, WEAK, temperature=1.0, m=20)]
     broken = [c for c in sampled if not parses(c)]
-    # 600 replies, 1.5 % of them truncated: 9 expected, standard deviation 3.
-    assert 1 <= len(broken) <= 20
+    # 300 replies, 1.5 % of them truncated: 4.5 expected, standard deviation 2.
+    assert 1 <= len(broken) <= 12
     assert all(c.code.startswith("def count_even(") for c in broken)
 
 

@@ -66,26 +66,26 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "how", "is_whole"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_what_is_a_program_and_what_was_cut_off(said: Said, how: str, is_whole: bool) -> None:
-    found = program_in(said, TASK)
-    assert (found.how, found.is_whole) == (how, is_whole)
-    assert bool(found.code) == (how not in (CUT_OFF, "no program"))
+def test_what_is_a_program_and_what_was_cut_off() -> None:
+    for name, said, how, is_whole in CASES:
+        found = program_in(said, TASK)
+        assert (found.how, found.is_whole) == (how, is_whole), name
+        assert bool(found.code) == (how not in (CUT_OFF, "no program")), name
 
 
-@pytest.mark.parametrize(
-    ("code", "is_whole"),
-    [
-        ("def add(self, x):\n    return x\n", True),
-        ("class Box:\n    def add(self, x):\n        return x\n", True),
-        ("class Box:\n    def add(self, x): ...\n", False),
-        ("class Box:\n    pass\n", False),
-        ("class Other:\n    def add(self, x):\n        return x\n", False),
-        ("def Box(x):\n    return x\n", False),
-    ],
-)
-def test_a_method_comes_in_its_class_or_by_itself(code: str, is_whole: bool) -> None:
-    assert program_in(Said(f"```\n{code}```"), METHOD).is_whole is is_whole
+METHODS = [
+    ("def add(self, x):\n    return x\n", True),
+    ("class Box:\n    def add(self, x):\n        return x\n", True),
+    ("class Box:\n    def add(self, x): ...\n", False),
+    ("class Box:\n    pass\n", False),
+    ("class Other:\n    def add(self, x):\n        return x\n", False),
+    ("def Box(x):\n    return x\n", False),
+]
+
+
+def test_a_method_comes_in_its_class_or_by_itself() -> None:
+    for code, is_whole in METHODS:
+        assert program_in(Said(f"```\n{code}```"), METHOD).is_whole is is_whole, code
 
 
 THOUGHTS = [
@@ -99,10 +99,10 @@ THOUGHTS = [
 ]
 
 
-@pytest.mark.parametrize("reply", [t[1] for t in THOUGHTS], ids=[t[0] for t in THOUGHTS])
-def test_thoughts_hold_no_program(reply: str) -> None:
-    found = program_of(reply, "f", load_language("python"))
-    assert found == Extracted(code=F, how="block with the entry point", is_whole=True)
+def test_thoughts_hold_no_program() -> None:
+    whole = Extracted(code=F, how="block with the entry point", is_whole=True)
+    for name, reply in THOUGHTS:
+        assert program_of(reply, "f", load_language("python")) == whole, name
 
 
 def test_thoughts_that_never_end_hold_no_program_and_tags_in_a_program_stay() -> None:

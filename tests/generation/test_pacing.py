@@ -105,15 +105,3 @@ def test_a_budget_is_spent_to_the_last_cent_and_no_further() -> None:
         return budget.spent, budget.doubtful
 
     assert asyncio.run(work()) == (0.25, 0.75)
-
-
-def test_a_budget_needs_a_price_and_none_needs_nothing() -> None:
-    async def work() -> float:
-        with pytest.raises(ValueError, match="a budget needs a price"):
-            await Budget(1.0).set_aside(None)
-        free = Budget(None)
-        await free.set_aside(None)
-        await free.settle(None, 2.5)
-        return free.spent
-
-    assert asyncio.run(work()) == 2.5

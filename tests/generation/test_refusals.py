@@ -162,6 +162,7 @@ def test_the_cause_of_a_lost_connection_is_found_below_what_wraps_it() -> None:
     assert no_connection(loop) is None
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("status", ["401", "404", "gone"])
 def test_the_command_says_it_in_one_line_and_leaves_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed: str, status: str
