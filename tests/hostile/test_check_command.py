@@ -128,7 +128,9 @@ def test_an_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     words = [*COMMAND, "module.py::f", "--candidates", "programs"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
-    assert "9 candidates" in process.stderr.readline()
+    for line in process.stderr:  # on a busy machine it says first what it is at
+        if "9 candidates" in line:
+            break
     time.sleep(0.5)
     family = below(process.pid)
     assert family
