@@ -31,11 +31,13 @@ def double(x: int) -> int:
     ...
 '''
 PROGRAM = "def double(x):\n    return {}\n"
-CHECK = ["module.py::double", "--candidates", "programs"]
+ONE = "module.py::double"
+OPENAI = [ONE, "--model", "openai/x"]
+CHECK = [ONE, "--candidates", "programs"]
 REFUSALS = {
-    "missing folder": (["module.py::double", "--candidates", "nowhere"], "nowhere cannot be read"),
-    "empty folder": (["module.py::double", "--candidates", "empty"], "found none; give another folder"),
-    "file as folder": (["module.py::double", "--candidates", "module.py"], "module.py cannot be read"),
+    "missing folder": ([ONE, "--candidates", "nowhere"], "nowhere cannot be read"),
+    "empty folder": ([ONE, "--candidates", "empty"], "found none; give another folder"),
+    "file as folder": ([ONE, "--candidates", "module.py"], "module.py cannot be read"),
     "folder as module": (["empty::double", "--candidates", "programs"], "empty cannot be read: Is a directory"),
     "syntax error": (["broken.py::double", "--candidates", "programs"], "SyntaxError: '(' was never closed in line 1"),
     "missing class": (["module.py::Bag.add", "--candidates", "programs"], "found: Box; name one of these"),
@@ -55,12 +57,9 @@ REFUSALS = {
     "one colon": (["module.py:double", "--candidates", "programs"], "got 'module.py:double'"),
     "colons twice": (["module.py::Box::add", "--candidates", "programs"], "got 'module.py::Box::add'"),
     "both": ([*CHECK, "--model", "openai/x"], "got both; leave one out"),
-    "store in another folder": (["module.py::double", "--model", "openai/x", "--store", "empty/.."], "is no difftrust"),
-    "store in a file": (["module.py::double", "--model", "openai/x", "--store", "module.py"], "is no difftrust store"),
-    "store that cannot be made": (
-        ["module.py::double", "--model", "openai/x", "--store", "module.py/s"],
-        "cannot be made: Not a directory",
-    ),
+    "store in another folder": ([*OPENAI, "--store", "empty/.."], "is no difftrust"),
+    "store in a file": ([*OPENAI, "--store", "module.py"], "is no difftrust store"),
+    "store that cannot be made": ([*OPENAI, "--store", "module.py/s"], "cannot be made: Not a directory"),
     "unknown package": ([*CHECK, "--allow-import", "no_such_thing"], "no package 'no_such_thing' is installed"),
     "assume without sense": ([*CHECK, "--assume", "x >"], "got 'x >': invalid syntax; write e.g."),
     "assume of another": ([*CHECK, "--assume", "y > 1"], "y is not known; use the parameters' names"),
@@ -76,37 +75,28 @@ REFUSALS = {
     "output nowhere": ([*CHECK, "--out", "nowhere/x.py"], "is no folder; change --out"),
     "output is a folder": ([*CHECK, "--out", "empty"], "it is a folder; change --out"),
     "pins of answers that nobody gives": ([*CHECK, "--pin", "answers"], "expected --ask with --pin answers"),
-    "pin without result": (["module.py::double", "--pin", "double(1)"], "expected a call and its result"),
-    "pin of another": (["module.py::double", "--pin", "triple(1) == 3"], "expected a call of double"),
-    "pin against an example": (["module.py::double", "--pin", "double(1) == 3"], "already says double(1) is 2"),
+    "pin without result": ([ONE, "--pin", "double(1)"], "expected a call and its result"),
+    "pin of another": ([ONE, "--pin", "triple(1) == 3"], "expected a call of double"),
+    "pin against an example": ([ONE, "--pin", "double(1) == 3"], "already says double(1) is 2"),
     "second pin against the first": (
-        ["module.py::double", "--pin", "double(5) == 10", "--pin", "double(5) == 11"],
+        [ONE, "--pin", "double(5) == 10", "--pin", "double(5) == 11"],
         "already says double(5) is 10",
     ),
-    "pin, then no folder": (
-        ["module.py::double", "--pin", "double(5) == 10", "--candidates", "nowhere"],
-        "nowhere cannot be read",
-    ),
+    "pin, then no folder": ([ONE, "--pin", "double(5) == 10", "--candidates", "nowhere"], "nowhere cannot be read"),
     "pin of a method against an example": (
         ["module.py::Box.add", "--pin", "Box(1).add(2) == 4"],
         "already says Box(1).add(2) is 3",
     ),
     "pin that the module cannot spell": (
-        ["module.py::double", "--pin", "double(2) == Decimal('4')"],
+        [ONE, "--pin", "double(2) == Decimal('4')"],
         "the module does not import Decimal",
     ),
-    "pin of nan": (["module.py::double", "--pin", "double(2) == float('nan')"], "nan equals nothing"),
-    "pin that runs code": (["module.py::double", "--pin", "double(2) == open('x')"], "double(2) == open('x')"),
+    "pin of nan": ([ONE, "--pin", "double(2) == float('nan')"], "nan equals nothing"),
+    "pin that runs code": ([ONE, "--pin", "double(2) == open('x')"], "double(2) == open('x')"),
     "two behaviours": ([*CHECK, "--pin", "1", "--pin", "2"], "expected one behaviour to be right, got 2"),
-    "address": (
-        ["module.py::double", "--model", "openai/x", "--api-base", "localhost:9"],
-        "write http://localhost:9",
-    ),
-    "no server": (
-        ["module.py::double", "--model", "openai/x", "--api-base", "http://127.0.0.1:9/v1"],
-        "127.0.0.1:9",
-    ),
-}  # fmt: skip
+    "address": ([*OPENAI, "--api-base", "localhost:9"], "write http://localhost:9"),
+    "no server": ([*OPENAI, "--api-base", "http://127.0.0.1:9/v1"], "127.0.0.1:9"),
+}
 
 
 def state(folder: Path) -> dict[str, str]:

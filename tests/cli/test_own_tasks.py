@@ -23,6 +23,10 @@ GOOD: dict[str, Any] = {
 MODULE = 'def f(x: int) -> int:\n    """Return x."""\n    return x\n'
 
 
+def module(more: str) -> bytes:
+    return f"{MODULE}{more}\n".encode()
+
+
 def line(**changed: Any) -> bytes:
     fields = GOOD | changed
     return json.dumps({name: value for name, value in fields.items() if value is not ...}).encode() + b"\n"
@@ -85,27 +89,23 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "no docstring": ("own.py", b"def f(x):\n    return x\n", "functions with docstrings"),
     "a function of pass": ("own.py", MODULE.replace("return x\n", "pass\n").encode(), "found a body of `pass`"),
     "a coroutine": ("own.py", b"async " + MODULE.encode(), "an async one"),
-    "a checker of one parameter in a module": (
-        "own.py",
-        MODULE.encode() + b"def accept_f(x): return x\n",
-        "two parameters",
-    ),
+    "a checker of one parameter in a module": ("own.py", module("def accept_f(x): return x"), "two parameters"),
     "a seed of two arguments for one": ("own.jsonl", line(seed_inputs=["(1, 2)"]), "takes by position"),
     "a test of no argument": ("own.jsonl", line(tests=[["()", "1"]]), "takes by position"),
     "a reference of two parameters": ("own.jsonl", line(reference="def f(x, y):\n    return x\n"), "the reference f"),
     "a parameter by name alone": ("own.py", MODULE.replace("x: int", "*, x: int").encode(), "takes by position"),
     "a condition of two parameters": (
         "own.py",
-        MODULE.encode() + b"def requires_f(x, y): return x\n",
+        module("def requires_f(x, y): return x"),
         "`requires` of its domain must take 1",
     ),
     "a generator without random": (
         "own.py",
-        MODULE.encode() + b"def generate_f(): return (1,)\n",
+        module("def generate_f(): return (1,)"),
         "`generate` of its domain must take 1",
     ),
-    "a checker for nothing": ("own.py", MODULE.encode() + b"def accept_g(a, b): return True\n", "a task g"),
-    "a checker that is no function": ("own.py", MODULE.encode() + b"accept_f = len\n", "write `def`"),
+    "a checker for nothing": ("own.py", module("def accept_g(a, b): return True"), "a task g"),
+    "a checker that is no function": ("own.py", module("accept_f = len"), "write `def`"),
     "a null byte": ("own.py", MODULE.encode() + b"\0", "a Python module"),
     "a module of great depth": ("own.py", MODULE.replace("x\n", "+" * 9000 + "x\n").encode(), "a Python module"),
     "a field beside the tables": ("own.toml", b'benchmrk = "x"\n[[task]]\n', "found benchmrk"),

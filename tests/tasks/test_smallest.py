@@ -1,5 +1,6 @@
 """The table of the smallest inputs: made task by task, resumed, read by cluster, thrown away with its rows' numbers."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,13 +28,19 @@ from tests.support.tiny import WRONG as FAULTY
 CODER = ("coder", 0.6)
 
 
-def made(root: Path) -> Store:
-    return executed(root, n=60, coder=(RIGHT, RIGHT, FAULTY, OTHER))
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return a store that has no such table yet; no test changes it."""
+    return executed(tmp_path_factory.mktemp("bare") / "store", n=60, coder=(RIGHT, RIGHT, FAULTY, OTHER))
+
+
+def copied(store: Store, folder: Path) -> Store:
+    return Store.open(shutil.copytree(store.root, folder / "store"))
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    store = made(tmp_path_factory.mktemp("smallest") / "store")
+def store(bare: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = copied(bare, tmp_path_factory.mktemp("smallest"))
     find_smallest(store, Request())
     return store
 
@@ -70,9 +77,9 @@ def test_what_is_there_is_not_made_again_and_the_store_verifies(store: Store) ->
 
 @pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, bare: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped = made(tmp_path / "store")
+    stopped = copied(bare, tmp_path)
     whole = smallest_inputs.run_smallest
     done: list[str] = []
 
@@ -93,8 +100,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
 
 
 @pytest.mark.slow
-def test_more_candidates_add_their_pairs_or_start_anew(store: Store, tmp_path: Path) -> None:
-    other = made(tmp_path / "store")
+def test_more_candidates_add_their_pairs_or_start_anew(store: Store, bare: Store, tmp_path: Path) -> None:
+    other = copied(bare, tmp_path)
     first = find_smallest(other, Request(selection=selection_of(m=3)))
     more = find_smallest(other, Request(selection=selection_of(m=4)))
     assert more.n_at_hand == first.n_found > 0
@@ -106,10 +113,9 @@ def test_more_candidates_add_their_pairs_or_start_anew(store: Store, tmp_path: P
     assert other.read("smallest").is_empty()
 
 
-def test_results_keep_the_table_and_are_not_filled_without_texts(store: Store, tmp_path: Path) -> None:
+def test_results_keep_the_table_and_are_not_filled_without_texts(store: Store, bare: Store, tmp_path: Path) -> None:
     results = export_results(store, tmp_path / "results")
     assert results.read("smallest").equals(store.read("smallest"))
-    bare = made(tmp_path / "store")
     results = export_results(bare, tmp_path / "bare")
     found = find_smallest(results, Request())
     assert found.without_texts == tuple(task.task_id for task in TASKS)
@@ -135,8 +141,8 @@ def test_the_strict_comparison_reads_what_the_tolerant_one_found_and_a_task_must
         find_smallest(store, Request(tasks=frozenset({"tiny/nothing"})))
 
 
-def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = made(tmp_path / "store").root
+def test_the_command_says_what_it_did(bare: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = copied(bare, tmp_path).root
     for said in ("8 of 8 inputs found, 8 of them as small as they get; 0 were there", "0 of 0 inputs found"):
         words = ("smallest", "--store", root, "--task", "tiny/double", "--task", "tiny/total", "-j", "1")
         status, out, _ = run(capsys, *words)
