@@ -1,6 +1,7 @@
 """What several test files need, and what a run says at its end."""
 
 import contextlib
+import gc
 import importlib
 import os
 import shutil
@@ -38,19 +39,29 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-def pytest_collection(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect without looking for garbage, and never look again at what was collected, which stays."""
+    gc.disable()
+    if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and session.config.args == session.config.getini("testpaths"):
+        import_a_part(int(worker.removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+    found = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return found
+
+
+def import_a_part(number: int, n_processes: int) -> None:
     """Import an equal part of the test files in each process, before every process collects all of them.
 
     At its first import pytest rewrites the asserts of a file, which takes longer than the import, and keeps the
     result: what one process rewrote the others read.
     """
-    config = session.config
-    if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and config.args == config.getini("testpaths"):
-        root = Path(__file__).parents[1]
-        paths = sorted(path.relative_to(root) for path in Path(__file__).parent.rglob("test_*.py"))
-        for path in paths[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]:
-            with contextlib.suppress(Exception, pytest.skip.Exception):  # which collecting it reports
-                importlib.import_module(".".join(path.with_suffix("").parts))
+    here = Path(__file__).parent
+    for path in sorted(here.rglob("test_*.py"))[number::n_processes]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # which collecting it reports
+            importlib.import_module(".".join(path.relative_to(here.parent).with_suffix("").parts))
 
 
 FULL_MACHINE = ("bench", "execution", "hostile", "recovery", "sandbox")
