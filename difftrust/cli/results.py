@@ -70,7 +70,9 @@ def table(
         typer.Option("--intervals", help="Tables 2 to 4, tests, questions: 95 % intervals over tasks (bootstrap)."),
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the tasks, with --intervals.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples, with --intervals, and of agreement's halves.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of resamples, and of the tasks that agreement and guarantee draw.")
+    ] = 0,
     load: LoadOption = Load.TRIMMED,
     signal: Annotated[
         str, typer.Option(help="agreement: answer by incoherence, largest_share, n_clusters or dissent.")

@@ -19,7 +19,7 @@ from difftrust_core.metrics.intervals import clopper_pearson
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-SPLITS: Final = 1000
+REPETITIONS: Final = 1000
 NONE: Final = -1
 """Stands for no threshold: nothing is answered."""
 ANSWERED: Final[dict[str, Any]] = {
@@ -98,56 +98,40 @@ def guaranteed_threshold(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Splits:
-    """Random halves of the same tasks: a threshold from the one, kept on the other. Arrays of one element a split."""
+class Population:
+    """Tasks to draw from, again and again: what the risk is at every threshold is known."""
 
-    chosen: Ints
-    """Index of the threshold, or NONE."""
-    n_answered: Ints
-    """Held-out tasks answered."""
-    n_wrong: Ints
-    """Wrong ones of these."""
-    n_held_out: int
+    share: Floats
+    """Of each kind of task; sums to 1."""
+    is_answered: Bools
+    """(n_kinds, n_thresholds)."""
+    is_wrong: Bools
+    """(n_kinds, n_thresholds): answered, and wrongly."""
 
+    @classmethod
+    def of(cls, score: Floats, wrong: Bools, thresholds: Sequence[float], share: Floats | None = None) -> "Population":
+        """Return the population in which each of these tasks has its ``share``; None: an equal one."""
+        both = np.concatenate(counts_at(score, wrong, thresholds), axis=1)
+        kinds, which = np.unique(both, axis=0, return_inverse=True)
+        weights = np.full(len(score), 1 / len(score)) if share is None else share
+        is_answered, is_wrong = np.split(kinds, 2, axis=1)
+        of_kind = np.bincount(which.ravel(), weights).astype(np.float64)
+        return cls(share=of_kind, is_answered=is_answered, is_wrong=is_wrong)
 
-def over_splits(
-    score: Floats,
-    wrong: Bools,
-    thresholds: Sequence[float],
-    *,
-    alpha: float,
-    delta: float,
-    splits: int = SPLITS,
-    seed: int = 0,
-) -> Splits:
-    """Return what ``guaranteed_threshold`` of a random half of the tasks does on the other half, many times.
+    def counts(self, n_tasks: int, *, repetitions: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """Draw tasks independently; return how many are answered, and how many wrongly: (repetitions, n_thresholds)."""
+        drawn = rng.multinomial(n_tasks, self.share / self.share.sum(), size=repetitions)
+        return drawn @ self.is_answered, drawn @ self.is_wrong
 
-    Raises WrongUsage if there are fewer than two tasks.
-    """
-    n_tasks = len(score)
-    if n_tasks < 2:
-        raise WrongUsage(f"splitting into halves needs two tasks, got {n_tasks}; choose a larger benchmark")
-    halves = np.tile(np.arange(n_tasks) < n_tasks // 2, (splits, 1))
-    calibration = np.random.default_rng(seed).permuted(halves, axis=1).astype(np.float64)  # products of floats are fast
-    both = counts_at(score, wrong, thresholds)
-    here = [(calibration @ one).astype(np.int64) for one in both]
-    chosen = loosest(*here, alpha=alpha, delta=delta)
-    held_out = [one.sum(axis=0) - own for one, own in zip(both, here, strict=True)]
-    n_answered, n_wrong = (np.where(chosen == NONE, 0, own[np.arange(splits), chosen]) for own in held_out)
-    return Splits(chosen=chosen, n_answered=n_answered, n_wrong=n_wrong, n_held_out=n_tasks - n_tasks // 2)
+    def breaks(self, chosen: Ints, *, alpha: float) -> Bools:
+        """Return at which of the ``chosen`` thresholds the risk is above alpha; NONE breaks nothing."""
+        above = self.share @ self.is_wrong > alpha * (self.share @ self.is_answered) * (1 + _ROUNDING)
+        found: Bools = above[chosen] & (chosen != NONE)
+        return found
 
 
-def share_broken(chosen: Ints, score: Floats, wrong: Bools, thresholds: Sequence[float], *, alpha: float) -> float:
-    """Return the share of ``chosen`` at which the risk of these tasks is above alpha; NONE breaks nothing."""
-    is_answered, is_wrong = counts_at(score, wrong, thresholds)
-    above = is_wrong.sum(axis=0) > alpha * is_answered.sum(axis=0)
-    return float((above[chosen] & (chosen != NONE)).mean())
-
-
-def share_rejected(n_answered: Ints, n_wrong: Ints, *, alpha: float, level: float = 0.05) -> float:
-    """Return how often so many wrong answers say, by an exact test at ``level``, that the risk is above alpha."""
-    p = np.where(n_wrong > 0, bdtrc(np.maximum(n_wrong - 1, 0).astype(np.float64), n_answered, alpha), 1.0)
-    return float((p <= level).mean())
+_ROUNDING: Final = 1e-9
+"""Of sums of shares, relative."""
 
 
 def _check_level(name: str, value: float) -> None:
@@ -162,8 +146,12 @@ THRESHOLDS: Final[dict[str, tuple[float, ...]]] = {
     "dissent": tuple(k / 10 for k in range(11)),
 }
 """The signals that can be answered by, and their thresholds, strict to loose: fixed, so that no task chooses them."""
+_LEVEL: Final = 0.05
 _SHOWN: Final = ("coverage", "risk", "risk_low", "risk_high")
-_KEPT: Final = ("answering", "coverage", "risk", "broken", "held_out_above", "held_out_rejected", "transfer_broken")
+_KEPT: Final = (
+    *("answering", "coverage", "risk", "broken", "broken_low", "broken_high"),
+    *("held_out_above", "held_out_rejected", "transfer_broken"),
+)
 
 
 def answers(pool: Pool, *, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
@@ -237,16 +225,18 @@ def guarantee_table(
     signal: str = "incoherence",
     alpha: float = 0.1,
     delta: float = 0.05,
-    splits: int = SPLITS,
+    repetitions: int = REPETITIONS,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return how often the bound is kept over random halves of each coder's tasks; of ``rows`` of ``answers``.
+    """Return how often the bound would be kept if each coder's tasks were all there are; of ``rows`` of ``answers``.
 
-    Columns: CODER_SCHEMA, n_tasks; ``answering``: share of splits that find a threshold; ``coverage``: mean share of
-    held-out tasks answered; ``risk``: wrong among all held-out answers, null without one. Shares of all splits:
-    ``broken``, whose threshold has a risk above alpha on the whole benchmark, at most delta by the guarantee;
-    ``held_out_above``, whose held-out risk is; ``held_out_rejected``, whose held-out answers reject a risk of at most
-    alpha at 5 %; ``transfer_broken``, whose threshold has a risk above alpha on the other benchmarks, null without one.
+    In each repetition half as many tasks as the coder has are drawn from them, independently and with replacement, give
+    a threshold, and as many again are answered by it. Columns: CODER_SCHEMA, n_tasks; ``answering``: share of
+    repetitions that find a threshold; ``coverage``: mean share of the fresh tasks answered; ``risk``: wrong among all
+    their answers, null without one. Shares of all repetitions: ``broken``, whose threshold has a risk above alpha, at
+    most delta by the guarantee, with its exact 95 % interval; ``held_out_above``, whose fresh tasks have;
+    ``held_out_rejected``, whose fresh answers reject a risk of at most alpha at 5 %; ``transfer_broken``, whose
+    threshold has a risk above alpha on the other benchmarks, null without one.
     """
     chosen = signal_named(signal)
     thresholds = _scores_of(chosen)
@@ -254,24 +244,32 @@ def guarantee_table(
     for coder, score, wrong in _coders(rows, chosen):
         if len(score) < 2:
             continue
-        found = over_splits(score, wrong, thresholds, alpha=alpha, delta=delta, splits=splits, seed=seed)
-        broken, transfer_broken = (
-            share_broken(found.chosen, *tasks, thresholds, alpha=alpha) if len(tasks[0]) else None
-            for tasks in ((score, wrong), _elsewhere(rows, chosen, coder))
-        )
-        values = {"broken": broken, **_held_out(found, alpha), "transfer_broken": transfer_broken}
-        made.append({**coder, "n_tasks": len(score), **values})
+        own, rng = Population.of(score, wrong, thresholds), np.random.default_rng(seed)
+        drawn, fresh = (own.counts(len(score) // 2, repetitions=repetitions, rng=rng) for _ in range(2))
+        index = loosest(*drawn, alpha=alpha, delta=delta)
+        tasks = _elsewhere(rows, chosen, coder)
+        elsewhere = Population.of(*tasks, thresholds).breaks(index, alpha=alpha).mean() if len(tasks[0]) else None
+        values = {**_broken(own.breaks(index, alpha=alpha)), **_fresh(index, fresh, len(score) // 2, alpha)}
+        made.append({**coder, "n_tasks": len(score), **values, "transfer_broken": elsewhere})
     return pl.DataFrame(made, schema={**CODER_SCHEMA, "n_tasks": pl.Int64, **dict.fromkeys(_KEPT, pl.Float64)})
 
 
-def _held_out(found: Splits, alpha: float) -> dict[str, float | None]:
-    n_answered = int(found.n_answered.sum())
+def _broken(broken: Bools) -> dict[str, float]:
+    low, high = clopper_pearson(int(broken.sum()), len(broken), alpha=0.025)
+    return {"broken": float(broken.mean()), "broken_low": low, "broken_high": high}
+
+
+def _fresh(index: Ints, counts: tuple[Ints, Ints], n_tasks: int, alpha: float) -> dict[str, float | None]:
+    """Return what the thresholds do on tasks that they were not chosen on; ``counts``: of these, at every threshold."""
+    answered, wrong = (np.where(index == NONE, 0, each[np.arange(len(index)), index]) for each in counts)
+    n_answered = int(answered.sum())
+    at_most_alpha = np.where(wrong > 0, bdtrc(np.maximum(wrong - 1, 0).astype(np.float64), answered, alpha), 1.0)
     return {
-        "answering": float((found.chosen != NONE).mean()),
-        "coverage": n_answered / (len(found.chosen) * found.n_held_out),
-        "risk": int(found.n_wrong.sum()) / n_answered if n_answered else None,
-        "held_out_above": float((found.n_wrong > alpha * found.n_answered).mean()),
-        "held_out_rejected": share_rejected(found.n_answered, found.n_wrong, alpha=alpha),
+        "answering": float((index != NONE).mean()),
+        "coverage": n_answered / (len(index) * n_tasks),
+        "risk": int(wrong.sum()) / n_answered if n_answered else None,
+        "held_out_above": float((wrong > alpha * answered).mean()),
+        "held_out_rejected": float((at_most_alpha <= _LEVEL).mean()),
     }
 
 

@@ -100,20 +100,21 @@ def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) 
 
 
 def make_guarantee(request: TableRequest) -> Table:
-    """Return how often the bound of ``make_agreement`` is kept over 1,000 random halves of the tasks."""
+    """Return how often the bound of ``make_agreement`` is kept on tasks drawn from each model's own, 1,000 times."""
     from difftrust.research.selective import guarantee_table
 
     rows, notes = answers_for(request)
     frame = guarantee_table(rows, signal=request.signal, alpha=request.alpha, delta=request.delta, seed=request.seed)
     said = (
-        f"1,000 random halves (seed {request.seed}); a threshold of {request.signal} from the one: risk at most "
-        f"{request.alpha:g} with probability {1 - request.delta:g}; answering: share of halves that have one",
-        "coverage, risk: on the other halves; broken: share of halves whose threshold has a larger risk on the whole "
-        f"benchmark, at most {request.delta:g} by the guarantee",
-        "transfer_broken: the same on the other benchmarks, for which the guarantee says nothing",
-        "held_out_above: share of halves whose other half has a larger share of wrong answers, which chance makes it "
-        "half of the time where the risk is at the bound; held_out_rejected: so large that an exact test at 5 % "
-        "rejects the bound",
+        f"1,000 repetitions (seed {request.seed}): half as many tasks as the row has, drawn from them independently, "
+        f"with replacement, give a threshold of {request.signal}: risk at most {request.alpha:g} with probability "
+        f"{1 - request.delta:g}; answering: share of repetitions that have one",
+        "broken: share of repetitions whose threshold has a larger risk on the tasks drawn from, at most "
+        f"{request.delta:g} by the guarantee, with its exact 95 % interval; model, signal and alpha are chosen before",
+        "coverage, risk: on as many fresh tasks; held_out_above: share of repetitions whose fresh tasks have a larger "
+        "share of wrong answers, which chance makes it half of the time where the risk is at the bound; "
+        "held_out_rejected: so large that an exact test at 5 % rejects the bound",
+        "transfer_broken: as broken, on the other benchmarks, for which the guarantee says nothing",
     )
     return Table(frame, notes=(*said, *notes))
 

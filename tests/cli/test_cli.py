@@ -113,7 +113,7 @@ def test_what_agreement_is_worth(capsys: Capture, store: Path) -> None:
     _, out, err = run(capsys, "table", "guarantee", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.65")
     (row,) = json.loads(out)
     assert (row["answering"], row["coverage"], row["risk"], row["broken"], row["transfer_broken"]) == (1, 1, 0, 0, None)
-    assert "1,000 random halves" in err
+    assert "1,000 repetitions" in err
     _, out, _ = run(capsys, "table", "agreement", "--store", store)
     assert "None" not in out
     for option, said in (

@@ -24,6 +24,12 @@ def test_docs_options_is_of_the_command_line() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("part", agreement.SIMULATIONS, ids=lambda part: part.begin[:20])
+def test_docs_agreement_is_of_the_simulation(part: Part) -> None:
+    assert part.found() == part.make(), "docs/agreement.md is stale; run make docs"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", ["reference", "domain", "tests"])
 def test_docs_agreement_is_of_the_shipped_results(inputs: str) -> None:
     """One table of each section whole, of the one that takes minutes two rows."""

@@ -1,7 +1,7 @@
 """Selective risk: curves and bounds by brute force; the guarantee on populations whose true risk is known."""
 
-import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,17 +10,15 @@ from hypothesis import strategies as st
 
 from difftrust.research.selective import (
     NONE,
+    Population,
     answered,
     guaranteed_threshold,
     loosest,
-    over_splits,
     p_values,
     risk_coverage,
-    share_broken,
-    share_rejected,
 )
 from difftrust_core.exceptions import WrongUsage
-from tests.support.agreement import kept_on, worst_case
+from tests.support.agreement import any_of_independent, just_above, kept_on, logistic, of_risks, step
 
 tasks = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=12)
 """(score, wrong)."""
@@ -90,37 +88,42 @@ def test_p_values_by_hand() -> None:
         loosest(np.array([1]), np.array([0]), alpha=0.1, delta=1)
 
 
-def test_every_half_is_equally_likely_and_the_other_half_is_held_out() -> None:
-    # Six tasks, 20 halves. At alpha = .5 and delta = .13 a half of three right tasks passes (1/8), others do not.
-    score, wrong = np.zeros(6), np.array([False] * 4 + [True] * 2)
-    exact = []
-    for half in itertools.combinations(range(6), 3):
-        other = [i for i in range(6) if i not in half]
-        exact.append(sum(wrong[list(half)]) == 0 and sum(wrong[other]) == 2)
-    found = over_splits(score, wrong, (0.0,), alpha=0.5, delta=0.13, splits=20_000, seed=1)
-    passed = found.chosen == 0
-    assert passed.mean() == pytest.approx(np.mean(exact), abs=0.015)
-    assert set(found.n_answered[passed].tolist()) == {3}
-    assert set(found.n_wrong[passed].tolist()) == {2}
-    assert set(found.n_answered[~passed].tolist()) == {0}
-    assert found.n_held_out == 3
-    with pytest.raises(WrongUsage, match="needs two tasks, got 1"):
-        over_splits(np.zeros(1), np.zeros(1, dtype=bool), (0.0,), alpha=0.1, delta=0.1)
-
-
-def test_shares_broken_and_rejected_by_hand() -> None:
+def test_a_population_counts_its_tasks_by_their_shares_and_knows_its_risks() -> None:
     score, wrong = np.array([0.0, 0.0, 1.0, 1.0]), np.array([False, False, True, True])
+    population = Population.of(score, wrong, (0.0, 1.0))
     # Risk 0 at the first threshold, 1/2 at the second; no threshold breaks nothing.
-    assert share_broken(np.array([0, 1, NONE, 1]), score, wrong, (0.0, 1.0), alpha=0.4) == 0.5
-    assert share_broken(np.array([0, 1, NONE, 1]), score, wrong, (0.0, 1.0), alpha=0.5) == 0
-    # P(at least 3 of 3 at 1/3) = 1/27 < 5 %, P(at least 2) = 7/27.
-    assert share_rejected(np.array([3, 3, 0, 3]), np.array([3, 2, 0, 0]), alpha=1 / 3) == 0.25
+    chosen = np.array([0, 1, NONE, 1])
+    assert population.breaks(chosen, alpha=0.4).tolist() == [False, True, False, True]
+    assert not population.breaks(chosen, alpha=0.5).any()
+    answered, wrong_ones = population.counts(30, repetitions=4000, rng=np.random.default_rng(0))
+    assert (answered[:, 1] == 30).all()
+    assert (wrong_ones[:, 1] == 30 - answered[:, 0]).all()  # the tasks of the second score are the wrong ones
+    assert not wrong_ones[:, 0].any()
+    assert answered[:, 0].mean() == pytest.approx(15, abs=4 * math.sqrt(7.5 / 4000))
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.1])
-def test_the_guarantee_is_kept_where_the_risk_is_just_above_the_bound(delta: float) -> None:
-    """The hardest case: every threshold has a risk just above alpha, so any threshold at all breaks the bound."""
-    score, wrong, thresholds = worst_case(alpha=0.1)
-    broken = kept_on(score, wrong, thresholds, n_tasks=400, alpha=0.1, delta=delta, repetitions=4000, seed=0).broken
-    assert broken <= delta + 3 * math.sqrt(delta * (1 - delta) / 4000)
-    assert broken >= delta / 3  # and not by answering nothing, ever
+def test_the_bound_breaks_as_often_as_the_binomial_says_where_all_answers_have_one_risk(delta: float) -> None:
+    """One threshold that answers all: it passes where at most k of 200 are wrong, the last k that the test accepts."""
+    risk, alpha = 0.11, 0.1
+    population = of_risks([1], [risk])
+    answering, broken = kept_on(population, n_tasks=200, alpha=alpha, delta=delta, repetitions=4000, seed=0)
+    last = max(k for k in range(200) if slow_tail(k, 200, alpha) <= delta)
+    exact = slow_tail(last, 200, risk)
+    assert (answering == broken).all()
+    assert broken.mean() == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
+    assert not kept_on(of_risks([1], [alpha]), n_tasks=200, alpha=alpha, delta=delta, repetitions=50, seed=0)[1].any()
+
+
+@pytest.mark.parametrize("make", [just_above, step, logistic], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("delta", [0.05, 0.1])
+def test_the_guarantee_is_kept_and_is_tight_where_the_risk_is_just_above_the_bound(make: Any, delta: float) -> None:
+    _, broken = kept_on(make(0.2), n_tasks=400, alpha=0.2, delta=delta, repetitions=4000, seed=0)
+    assert broken.mean() <= delta + 3 * math.sqrt(delta * (1 - delta) / 4000)
+    assert (broken.mean() >= 0.6 * delta) == (make is not logistic)  # and not by answering nothing, ever
+
+
+def test_of_independent_bounds_one_is_broken_far_more_often_unless_delta_is_divided() -> None:
+    together, divided = any_of_independent(16, repetitions=1000)
+    assert together.mean() > 0.3
+    assert divided.mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)

@@ -4,16 +4,21 @@ python -m tests.support.agreement [--inputs reference domain tests]
 """
 
 import argparse
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import difftrust as dt
-from difftrust.research.selective import NONE, THRESHOLDS, counts_at, loosest, share_broken
+from difftrust.research.selective import NONE, THRESHOLDS, Population, answers, counts_at, loosest
+from difftrust.research.signals import signal_of
+from difftrust.shipped import PAPER_SETTING, in_published_set
 from difftrust.tables.names import display_name
 from difftrust_core.metrics.estimates import behaviour_clusters, incoherence
+from difftrust_core.metrics.intervals import clopper_pearson
 from tests.support.markdown import ROOT, Part, percent, table
 from tests.support.simulated import CODERS
 
@@ -23,27 +28,45 @@ ALPHAS = (0.05, 0.1, 0.2, 0.3, 0.4)
 ALPHA = 0.3
 """The bound of the first table of a section."""
 DELTA = 0.05
-REPETITIONS = 1000
-Population = tuple[np.ndarray, np.ndarray, tuple[float, ...]]
-"""(score, wrong, thresholds): all tasks there are."""
+REPETITIONS = 10_000
+N_TASKS = (75, 200, 1000)
+"""To calibrate on: half of HumanEval's, half of MBPP's, many."""
+DRAWS = 2000
+"""Repetitions in which all models share their tasks."""
+FLAT = 0.2
+"""The bound of independent populations."""
+ABOVE = 0.0001
+"""What a risk just above alpha is more than alpha."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kept:
-    """Shares of repetitions."""
-
-    answering: float
-    broken: float
-
-
-def worst_case(*, alpha: float) -> Population:
-    """Return tasks of ten scores, half of them of the strictest; at each score the share wrong is just above alpha."""
-    each = 1000
-    wrong = np.arange(each) < round(alpha * each) + 1
-    return np.repeat(np.arange(10.0), [9 * each, *[each] * 9]), np.tile(wrong, 18), tuple(range(10))
+def of_risks(coverage: Sequence[float], risk: Sequence[float]) -> Population:
+    """Return the population with these shares of tasks answered, and of these wrong, at thresholds strict to loose."""
+    covered, wrong = np.array(coverage), np.array(coverage) * np.array(risk)
+    own, own_wrong = np.diff(covered, prepend=0), np.diff(wrong, prepend=0)
+    score = np.repeat(np.arange(len(covered)), 2)
+    is_wrong = np.tile([True, False], len(covered))
+    share = np.stack([own_wrong, own - own_wrong], axis=1).ravel()
+    return Population.of(score, is_wrong, range(len(covered)), share)
 
 
-def population(*, n_tasks: int, seed: int) -> Population:
+def just_above(alpha: float) -> Population:
+    """Return the hardest case: at each of ten thresholds, the strictest of half of the tasks, risk is above alpha."""
+    return of_risks(np.linspace(0.55, 1, 10), [alpha + ABOVE] * 10)
+
+
+def step(alpha: float) -> Population:
+    """Return half of the tasks at half of the risk that is allowed, and with the others a risk just above it."""
+    return of_risks([0.5, 1], [alpha / 2, alpha + ABOVE])
+
+
+def logistic(alpha: float) -> Population:
+    """Return tasks of ten scores, whose risk rises with the score and is alpha at the fourth."""
+    risk = 1 / (1 + (1 / alpha - 1) * np.exp(-0.7 * (np.arange(10) - 3)))
+    coverage = np.linspace(0.1, 1, 10)
+    return of_risks(coverage, np.cumsum(0.1 * risk) / coverage)
+
+
+def coders(*, n_tasks: int, seed: int) -> Population:
     """Return tasks of simulated coders of every kind: incoherence of ten programs, and whether the answer is wrong."""
     rng = np.random.default_rng(seed)
     kinds, score, wrong = list(CODERS.values()), [], []
@@ -52,22 +75,16 @@ def population(*, n_tasks: int, seed: int) -> Population:
         answer = behaviour_clusters(labels, counts, [f"{i:03}" for i in rng.permutation(len(labels))])[0][0]
         score.append(incoherence(labels, counts))
         wrong.append(bool((labels[answer] != labels[0]).any()))
-    return np.array(score), np.array(wrong), THRESHOLDS["incoherence"]
+    return Population.of(np.array(score), np.array(wrong), THRESHOLDS["incoherence"])
 
 
 def kept_on(
-    score: np.ndarray, wrong: np.ndarray, thresholds: tuple[float, ...], *, n_tasks: int, alpha: float, **options: Any
-) -> Kept:
-    """Return how often a threshold from ``n_tasks`` drawn independently breaks the bound on the whole population.
-
-    ``options``: delta, repetitions, seed.
-    """
-    rng = np.random.default_rng(options["seed"])
-    drawn = rng.integers(len(score), size=(options["repetitions"], n_tasks))
-    counts = [one[drawn].sum(axis=1) for one in counts_at(score, wrong, thresholds)]
-    chosen = loosest(*counts, alpha=alpha, delta=options["delta"])
-    broken = share_broken(chosen, score, wrong, thresholds, alpha=alpha)
-    return Kept(answering=float((chosen != NONE).mean()), broken=broken)
+    population: Population, *, n_tasks: int, alpha: float, delta: float, repetitions: int, seed: int
+) -> tuple[Any, Any]:
+    """Return of each repetition whether tasks drawn independently give a threshold, and whether it breaks the bound."""
+    counts = population.counts(n_tasks, repetitions=repetitions, rng=np.random.default_rng(seed))
+    chosen = loosest(*counts, alpha=alpha, delta=delta)
+    return chosen != NONE, population.breaks(chosen, alpha=alpha)
 
 
 def main() -> None:
@@ -75,8 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", nargs="+", default=["reference"], help="the sections to write, besides the first")
     sections = parser.parse_args().inputs
-    simulated = Part(document=PAGE, begin="| population |", end="\n## ", make=_simulated)
-    for part in (simulated, *(part for inputs in sections for part in _parts(inputs))):
+    for part in (*SIMULATIONS, *(part for inputs in sections for part in _parts(inputs))):
         part.write()
 
 
@@ -87,34 +103,160 @@ def _parts(inputs: str) -> tuple[Part, Part]:
     end = "" if inputs == "tests" else "\n## "  # the last section
     return (
         Part(begin="| benchmark | model |", end="\n### ", make=lambda: agreement_table(study), **of_section),
-        Part(begin="**Of no model", end=end, make=lambda: _guarantees(study), **of_section),
+        Part(begin="**The largest share", end=end, make=lambda: _guarantees(study), **of_section),
     )
 
 
-def _simulated() -> str:
+def simulated() -> str:
+    """Return how often the bound is broken on populations whose risk is known."""
+    own = coders(n_tasks=2000, seed=0)
+    shapes = {"just above": just_above, "step": step, "logistic": logistic, "coders": lambda _: own}
     rows = []
-    coders = population(n_tasks=2000, seed=0)
-    for alpha in ALPHAS:
-        for kind, made in (("just above", worst_case(alpha=alpha)), ("coders", coders)):
-            for n_tasks in (75, 200):
-                kept = kept_on(*made, n_tasks=n_tasks, alpha=alpha, delta=DELTA, repetitions=REPETITIONS, seed=n_tasks)
-                rows.append([kind, f"{alpha:.0%}", str(n_tasks), percent(kept.answering), percent(kept.broken)])
-    rows.sort(key=lambda row: row[0] == "coders")
-    return table(["population", "alpha", "calibration tasks", "answering", "broken"], rows, texts=1)
+    for name, make in shapes.items():
+        for alpha in ALPHAS:
+            kept = [
+                kept_on(make(alpha), n_tasks=n, alpha=alpha, delta=DELTA, repetitions=REPETITIONS, seed=n)
+                for n in N_TASKS
+            ]
+            rows.append([name, f"{alpha:.0%}", percent(kept[1][0].mean()), *(_share(broken) for _, broken in kept)])
+    head = ["population", "alpha", f"answering, {N_TASKS[1]} tasks"]
+    return table([*head, *(f"broken, {n:,} tasks" for n in N_TASKS)], rows, texts=1)
+
+
+def afterwards() -> str:
+    """Return how often the bound is broken if what it is for is chosen on the calibration tasks."""
+    study = dt.open(inputs="domain")
+    rows = []
+    for benchmark in study.benchmarks:
+        setting = {"temperature": PAPER_SETTING.temperature, "m": PAPER_SETTING.m, "n": PAPER_SETTING.n}
+        bounds = Bounds(in_published_set(answers(study.pool(benchmark), **setting)))
+        rows += [(benchmark, *_worst(bounds, said, groups)) for said, groups in choices(bounds.models).items()]
+    independent = (
+        "16 independent populations",
+        ANY,
+        16,
+        f"{FLAT:.0%}",
+        *any_of_independent(16, repetitions=REPETITIONS),
+    )
+    one, several = ([row for row in rows if (row[1] == ANY) == is_any] for is_any in (False, True))
+    most = [_share(max((row[4] for row in each), key=np.mean)) for each in (one, several, [independent])]
+    text = (
+        f"Chosen afterwards, a bound breaks in at most {most[0]} of the repetitions, one of the bounds of all models "
+        f"in {most[1]}: models err on the same tasks, and few are at the bound. Were 16 models independent and just "
+        f"above it, one would break in {most[2]}."
+    )
+    cells = [[*row[:2], str(row[2]), row[3], *map(_share, row[4:])] for row in (*rows, independent)]
+    head = ["tasks of", "chosen afterwards", "of k", "alpha", "broken", "broken at delta / k"]
+    return textwrap.fill(text, 120) + "\n\n" + table(head, cells, texts=2)
+
+
+def _worst(bounds: "Bounds", said: str, groups: "list[list[Bound]]") -> tuple[Any, ...]:
+    """Return of the group that breaks its bound most: k, alpha, and each repetition at delta and at delta / k."""
+    judge = bounds.any_broken if said == ANY else bounds.chosen_broken
+    worst = max(groups, key=lambda group: judge(group, DELTA).mean())
+    alphas = {f"{alpha:.0%}" for _, _, alpha in worst}
+    shown = alphas.pop() if len(alphas) == 1 else ""
+    return said, len(worst), shown, judge(worst, DELTA), judge(worst, DELTA / len(worst))
+
+
+Bound = tuple[str, str, float]
+"""Model, signal and alpha."""
+
+
+def choices(models: Sequence[str]) -> dict[str, list[list[Bound]]]:
+    """Return what is chosen -> the groups of bounds of which one is chosen."""
+    fixed = "incoherence"
+    return {
+        "nothing": [[(model, fixed, alpha)] for model in models for alpha in ALPHAS],
+        "the model": [[(model, fixed, alpha) for model in models] for alpha in ALPHAS],
+        "the signal": [[(model, name, alpha) for name in THRESHOLDS] for model in models for alpha in ALPHAS],
+        "model and signal": [[(model, name, alpha) for model in models for name in THRESHOLDS] for alpha in ALPHAS],
+        "alpha": [[(model, fixed, alpha) for alpha in ALPHAS] for model in models],
+        ANY: [[(model, fixed, alpha) for model in models] for alpha in ALPHAS],
+    }
+
+
+ANY = "any of the models' bounds"
+
+
+class Bounds:
+    """The bounds of all models, signals and alphas on the same calibration tasks, drawn from those of all models."""
+
+    def __init__(self, rows: pl.DataFrame):
+        rows = rows.drop_nulls(["wrong", *THRESHOLDS])
+        shared = rows.filter(pl.len().over("task_id") == rows["model"].n_unique()).sort("model", "task_id")
+        self.models = sorted(shared["model"].unique())
+        n_tasks = shared["task_id"].n_unique()
+        even = np.full(n_tasks, 1 / n_tasks)
+        drawn = np.random.default_rng(0).multinomial(N_TASKS[1], even, size=DRAWS).astype(np.float64)
+        self._one = cache(self._judge)
+        self._counts = {
+            (model, name): (above, [(drawn @ each).astype(np.int64) for each in above])
+            for model in self.models
+            for name in THRESHOLDS
+            for above in [_counted(shared.filter(model=model), name)]
+        }
+
+    def any_broken(self, group: Sequence[Bound], delta: float) -> Any:
+        """Return of each repetition whether any bound of the group breaks."""
+        return np.any([self._one(*bound, delta)[1] for bound in group], axis=0)
+
+    def chosen_broken(self, group: Sequence[Bound], delta: float) -> Any:
+        """Return whether the chosen one breaks: of the smallest alpha, with most answers, with the fewest wrong."""
+        found = [self._one(*bound, delta) for bound in group]
+        best = np.argmax([rank for rank, _ in found], axis=0)
+        return np.array([broken for _, broken in found])[best, np.arange(len(best))]
+
+    def _judge(self, model: str, signal: str, alpha: float, delta: float) -> tuple[Any, Any]:
+        (is_answered, is_wrong), (answered, wrong) = self._counts[model, signal]
+        chosen = loosest(answered, wrong, alpha=alpha, delta=delta)
+        above = is_wrong.sum(axis=0) > alpha * is_answered.sum(axis=0)
+        n, n_wrong = (each[np.arange(len(chosen)), chosen] for each in (answered, wrong))
+        most = n - n_wrong / np.maximum(n, 1) - 1e6 * alpha
+        return np.where(chosen == NONE, -np.inf, most), above[chosen] & (chosen != NONE)
+
+
+def _counted(rows: pl.DataFrame, name: str) -> tuple[Any, Any]:
+    signal = signal_of(name)
+    thresholds = [signal.sign * threshold for threshold in THRESHOLDS[name]]
+    return counts_at(signal.score(rows), rows["wrong"].to_numpy(), thresholds)
+
+
+def any_of_independent(k: int, *, repetitions: int) -> list[Any]:
+    """Return of each repetition whether any of k bounds breaks: at delta, and at delta / k."""
+    found = []
+    for delta in (DELTA, DELTA / k):
+        one = {"n_tasks": N_TASKS[1], "alpha": FLAT, "delta": delta, "repetitions": repetitions}
+        found.append(np.any([kept_on(just_above(FLAT), seed=seed, **one)[1] for seed in range(k)], axis=0))
+    return found
+
+
+def _share(broken: Any) -> str:
+    return _with_ends(broken.mean(), *clopper_pearson(int(broken.sum()), len(broken), alpha=0.025))
+
+
+def _with_ends(share: float, low: float, high: float) -> str:
+    return f"{percent(share)} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _guarantees(study: dt.Study) -> str:
-    rows, largest = [], 0.0
+    rows, most, n_rows = [], {"broken": -1.0}, 0
     for signal in THRESHOLDS:
         for bound in ALPHAS:
             found = study.table("guarantee", signal=signal, alpha=bound, delta=DELTA).frame
-            largest = max(largest, *found["broken"])
+            most = max(most, found.sort("broken").row(-1, named=True), key=lambda row: row["broken"])
             rows += guarantee_rows(found, signal, bound)
+            n_rows += found.height
     rows.sort(key=lambda row: row[:2])
     head = ["benchmark", "signal", "alpha", "answering", "coverage", "risk", "broken, mean", "broken, largest"]
-    head += ["held out above, mean", "rejected, mean", "broken elsewhere"]
-    said = f"**Of no model did more than {largest:.1%} of the halves break the bound, where {DELTA:.0%} are allowed.**"
-    return f"{said}\n\n{table(head, rows, texts=2)}"
+    said = (
+        f"Of no model did more than {_limits(most)} of the repetitions break the bound, where {DELTA:.0%} are allowed."
+    )
+    return f"**{said}**\n\n{table([*head, 'broken elsewhere'], rows, texts=2)}"
+
+
+def _limits(row: dict[str, Any]) -> str:
+    return _with_ends(*(row[f"broken{end}"] for end in ("", "_low", "_high")))
 
 
 def agreement_table(study: dt.Study) -> str:
@@ -159,11 +301,15 @@ def _guarantee_cells(part: pl.DataFrame) -> list[str]:
         percent(covered),
         percent(wrong / covered if covered else None),
         percent(mean("broken")),
-        percent(part["broken"].max()),
-        percent(mean("held_out_above")),
-        percent(mean("held_out_rejected")),
+        _limits(part.sort("broken").row(-1, named=True)),
         percent(mean("transfer_broken") / answering if answering else None),
     ]
+
+
+SIMULATIONS = (
+    Part(document=PAGE, begin="| population |", end="\n## ", make=simulated),
+    Part(document=PAGE, begin="Chosen afterwards, a", end="\n## ", make=afterwards),
+)
 
 
 if __name__ == "__main__":
