@@ -1,5 +1,6 @@
 """What several test files need, and what a run says at its end."""
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -48,6 +49,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     found = yield
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # else libraries report what is left at the end as leaks
     gc.enable()
     return found
 
