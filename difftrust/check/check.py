@@ -217,6 +217,11 @@ class _Check:
         if drawn.n_seeds:
             n = len(drawn.inputs)
             self.notes.append(f"{drawn.n_seeds} of {n} inputs are unchanged seed inputs: no valid mutation was found")
+        if drawn.is_rare:
+            kept = f"{len(drawn.inputs) - drawn.n_seeds} of {drawn.n_draws}"
+            self.notes.append(
+                f"no more inputs were drawn, for hardly any is allowed: {kept} were; --example gives more"
+            )
         for row, run in enumerate(measured.runs):
             whose = ", ".join(self.names[row])
             if measured.load_errors[row] is not None:

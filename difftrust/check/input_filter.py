@@ -26,8 +26,10 @@ NOT_FITTING = "outside the types"
 _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 """What a program that was ended does on an input; on the next ones it may have had another budget."""
 _SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
-_CPU = 2.0
-"""CPU seconds, for 1,000 inputs, that the slowest program may take to judge draws."""
+_MOST_DRAWS = 20
+"""For each input wanted, over all positions."""
+_RARE, _BARREN = 0.01, 3
+"""After so many rounds in each of which a smaller share of the draws was kept, no more are made."""
 _MAX_EXHAUSTIVE = 1000
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
 _INSIDE = "inside"
@@ -136,8 +138,6 @@ class InputFilter:
     n_answered: int = 0
     refused: tuple[int, ...] = ()
     """On so many of the ``n_answered`` inputs with an answer each program gave none."""
-    cpu: float = field(default=0.0, init=False)
-    """CPU seconds of the slowest program so far."""
     disturbed: bool = field(default=False, init=False)
     """Whether a program hung or crashed on the last draws."""
 
@@ -229,7 +229,6 @@ class InputFilter:
 
     def _run(self, texts: Sequence[str]) -> list[tuple[Outcome, ...]]:
         ran = self.executor.run([p.code for p in self._voting()], texts)
-        self.cpu += max((run.cpu for run in ran.runs), default=0.0)
         self.disturbed = ran.disturbed
         self._ever_disturbed = self._ever_disturbed or ran.disturbed
         voting = [i for i in range(len(self.programs)) if i not in self._given_up]
@@ -319,6 +318,8 @@ class Drawn:
     """Inputs that are unchanged seeds, since no draw at their position was kept."""
     exhausted: bool = False
     """These are all inputs that the types allow."""
+    is_rare: bool = False
+    """Drawing ended early, for hardly any draw was kept."""
     differing: dict[str, Judged] = field(default_factory=dict)
     """Draws that are left out, but on which some candidates return and others raise."""
     excluded: dict[str, None] = field(default_factory=dict)
@@ -371,12 +372,14 @@ def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int) -
 
 
 def _fill_positions(source: InputSource, judge: InputFilter, drawn: Drawn, n: int) -> list[str | None]:
-    """Return the first draw of each of n positions that is kept, None where none was."""
+    """Return the first draw of each of n positions that is kept, None where none was.
+
+    Where less than half of a round is kept, what is kept is changed in the rounds that follow.
+    """
     texts: list[str | None] = [None] * n
     known: dict[str, Judged] = {}
-    pending, attempt, ahead = list(range(n)), 0, 1
-    budget = _CPU * max(1.0, n / 1000)
-    while pending and attempt < MAX_ATTEMPTS and judge.cpu <= budget:
+    pending, attempt, ahead, barren = list(range(n)), 0, 1, 0
+    while pending and attempt < MAX_ATTEMPTS and drawn.n_draws < _MOST_DRAWS * n and not drawn.is_rare:
         if attempt and judge.is_hopeless:  # what one draw of each position met is said
             break
         tried = range(attempt, min(attempt + ahead, MAX_ATTEMPTS))
@@ -390,7 +393,12 @@ def _fill_positions(source: InputSource, judge: InputFilter, drawn: Drawn, n: in
                 if not known[text].why:
                     texts[i] = text
                     break
-        pending = [i for i in pending if texts[i] is None]
+        n_tried, pending = len(pending), [i for i in pending if texts[i] is None]
+        kept = [text for text in new if not known[text].why]
+        if 2 * len(kept) < len(new):
+            source.learn(kept)
+        barren = barren + 1 if n_tried - len(pending) < _RARE * n_tried * len(tried) else 0
+        drawn.is_rare = barren == _BARREN and bool(pending)
         attempt = tried.stop
         ahead = 1 if judge.disturbed else max(1, min(2 * ahead, n // max(1, len(pending))))
     return texts

@@ -1,10 +1,8 @@
 """The distinct programs of a check or a comparison, what they do on inputs, and the smallest on which they do it."""
 
 import ast
-import math
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -117,21 +115,19 @@ Shows = Callable[..., bool | None]
 Keeps = Callable[[Sequence[str]], list[bool]]
 _STARTS = 5
 """So many inputs are tried as a start, shortest first: one may disagree by chance alone."""
-_SHRINKING = 2.0
-"""CPU seconds that this may take; what is left untried then is not known to agree."""
+_MOST_CALLS = 6_000
+"""Of programs, that this may take; what is left untried then is not known to agree."""
 
 
 class Duel:
     """Programs of one task, and what of them is to be seen on an input that ``keeps`` lets pass.
 
-    Nothing more is found out once they took two seconds of CPU, or after ``seconds``.
+    Nothing more is found out once they were called so often: no input shown hangs on the speed of the machine.
     """
 
-    def __init__(
-        self, executor: Executor, codes: Sequence[str], shows: Shows, keeps: Keeps, *, seconds: float = math.inf
-    ):
+    def __init__(self, executor: Executor, codes: Sequence[str], shows: Shows, keeps: Keeps):
         self._executor, self._codes, self._shows, self._keeps = executor, codes, shows, keeps
-        self._cpu, self._until = 0.0, time.monotonic() + seconds
+        self._left = _MOST_CALLS
 
     def outcomes(self, arguments: str) -> tuple[Outcome, Outcome]:
         """Return what the first two do on one input."""
@@ -139,17 +135,16 @@ class Duel:
         return one, other
 
     def show(self, inputs: Sequence[str]) -> list[bool | None]:
-        """Return on which inputs it is seen; None where that was not found out in the time there is."""
-        if self._cpu > _SHRINKING or time.monotonic() > self._until:
-            return [None] * len(inputs)
-        ran = self._executor.run(self._codes, inputs)
-        self._cpu += sum(run.cpu for run in ran.runs)
+        """Return on which inputs it is seen; None where that was not found out with the calls there are."""
+        tried = inputs[: max(self._left // len(self._codes), 0)]
+        self._left -= len(tried) * len(self._codes)
+        ran = self._executor.run(self._codes, tried)
         found = [None if any(kind == Kind.SKIPPED for kind, _ in row) else self._shows(*row) for row in ran.rows]
         seen = [i for i, shown in enumerate(found) if shown]
         if seen:
             for i, kept in zip(seen, self._keeps([inputs[i] for i in seen]), strict=True):
                 found[i] = kept
-        return found
+        return [*found, *[None] * (len(inputs) - len(tried))]
 
     def smallest(self, starts: Sequence[str], known: Sequence[str], accepts: Callable[[str], bool]) -> Shrunk | None:
         """Return the smallest input found on which it is seen; None if on none it is when it is tried again.

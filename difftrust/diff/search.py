@@ -77,8 +77,6 @@ _AGAIN, _MORE_BATCHES = 50, 10
 _WORDS = re.compile(r"\w+")
 _HUGE = re.compile(r"\d{11,}")
 """A whole number that nobody counts to: what Python alone raises for it says little."""
-_SECONDS, _SECONDS_MORE = 4.0, 2.0
-"""That shrinking the input of the first change may take, and that of each further one."""
 
 
 @dataclass(kw_only=True)
@@ -312,7 +310,7 @@ class Search:
         changes: dict[str, Change] = {}
         ordered = sorted(groups.values(), key=lambda group: (self._rank(group[0]), min(map(len, group)), -len(group)))
         for group in ordered[:_MAX_CHANGES]:
-            change = self._shrunk(group, weight, seconds=_SECONDS_MORE if changes else _SECONDS)
+            change = self._shrunk(group, weight)
             changes.setdefault(change.arguments, change)
         return list(changes.values())
 
@@ -322,7 +320,7 @@ class Search:
         raised = [name_of(outcome) for outcome in row if outcome[0] == Kind.EXCEPTION]
         return int(any(name not in self.compare.raised for name in raised))
 
-    def _shrunk(self, group: Sequence[str], weight: Weight, *, seconds: float) -> Change:
+    def _shrunk(self, group: Sequence[str], weight: Weight) -> Change:
         sort = _sort_of(self.found.rows[group[0]])
         typed = self.sure.issuperset(group)
 
@@ -336,7 +334,7 @@ class Search:
         def keeps(inputs: Sequence[str]) -> list[bool]:
             return self.inside(inputs) if self.inside is not None else [True] * len(inputs)
 
-        duel = Duel(self.executor, self.codes, shows, keeps, seconds=seconds)
+        duel = Duel(self.executor, self.codes, shows, keeps)
         pinned = self.expectations.inputs
         left = [text for text in group if text not in pinned]
         shrunk = duel.smallest(left, (), lambda text: self.accepts(text) and text not in pinned) if left else None

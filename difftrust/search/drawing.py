@@ -32,6 +32,8 @@ from difftrust_core.languages.python.fuzz import generator_of
 from difftrust_core.languages.python.syntax import parsed
 
 _FRESH_EVERY = 5
+_FRESH_ATTEMPTS = 8
+"""So many attempts of these; after them what was kept is changed in their place too."""
 _FAVOUR = 0.6
 """Of so many changed inputs the seed is one on which programs return a value."""
 _STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
@@ -294,7 +296,8 @@ class TypedInputs:
         swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
         if swept is not None:
             return swept
-        afresh = self._fresh.is_possible and (position % _FRESH_EVERY == _FRESH_EVERY - 1 or not self._seeds)
+        is_fresh = position % _FRESH_EVERY == _FRESH_EVERY - 1 and attempt < _FRESH_ATTEMPTS
+        afresh = self._fresh.is_possible and (is_fresh or not (self._seeds or self._favoured))
         try:
             return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
         except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
@@ -310,6 +313,13 @@ class TypedInputs:
         """Change those seeds more often on which programs return a value, where most raise; one flag a seed."""
         some = [seed for seed, has in zip(self._seeds, answered, strict=True) if has]
         self._favoured = some if len(some) < _FAVOUR * len(self._seeds) else []
+
+    def learn(self, kept: Sequence[str]) -> None:
+        """Change these inputs too, and put their parts together anew: where few draws are kept, these are near more."""
+        found = _tuples(kept)
+        self._favoured += found
+        for arguments in found:
+            self._remember(arguments)
 
     def fresh(self, n: int) -> list[str]:
         """Return the first n inputs that are drawn afresh; none where too little is known."""
@@ -380,9 +390,9 @@ class TypedInputs:
         return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
 
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
-        if not self._seeds:
+        if not self._seeds and not self._favoured:
             raise NoValue
-        is_near = bool(self._favoured) and draws.chance(_FAVOUR)  # far from it all raise again
+        is_near = bool(self._favoured) and (draws.chance(_FAVOUR) or not self._seeds)  # far from it all raise again
         draws.bound["steps"] = _STEPS[:4] if is_near else _STEPS
         chosen = draws.one_of(self._favoured if is_near else self._seeds)
         parts = self._parts(chosen)

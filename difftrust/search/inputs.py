@@ -81,3 +81,6 @@ class FuzzedInputs:
 
     def favour(self, answered: Sequence[bool]) -> None:
         """Do nothing: fuzzing changes all seeds alike."""
+
+    def learn(self, kept: Sequence[str]) -> None:
+        """Do nothing: fuzzing changes the seeds of the task."""
