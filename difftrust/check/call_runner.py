@@ -14,10 +14,13 @@ CALLS = Runner(
     module=_CHILD / "calls.py",
     inputs="Calls",
     parts=tuple(
-        _CHILD / f"{name}.py" for name in ("typed_repr", "building", "awaiting", "examples", "printed", "methods")
+        _CHILD / f"{name}.py"
+        for name in ("typed_repr", "building", "awaiting", "examples", "printed", "methods", "operands")
     ),
 )
 """Calls of a user's function: arguments of its own classes, methods, keywords, coroutines, effects, examples."""
+NOTED = "noted "
+"""Before an entry point: the program runs instrumented, and the outcome of a call is what it compared."""
 _WANTS_THREADS = frozenset({"polars"})
 
 

@@ -35,6 +35,7 @@ from difftrust.check.report import (
     standing_of,
 )
 from difftrust.check.verdict import Evidence, doubts_of, next_step, statement_of, verdict_of
+from difftrust.check.witnesses import enter_domain, seek_witnesses
 from difftrust.questions.board import Board, board_of
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.text import by_length, unified_diff
@@ -176,13 +177,14 @@ class _Check:
         self.notes += examples.notes
         favour_answered(self.inputs, judge)
         options.phase("drawing inputs on which the candidates answer")
-        drawn = draw_inputs(self.task, self.inputs, judge, n=options.n)
+        drawn = draw_inputs(self.task, self.inputs, judge, n=options.n, enter=self._enter)
         judge.counts = False
         options.phase("running the candidates on the inputs")
         measured = judge.measure(drawn.inputs)
         options.phase("seeking inputs on which the candidates differ")
         working, fresh = np.flatnonzero(measured.works).tolist(), judge.fresh()
         seeds = keep_seeds(self.task, self.inputs, fresh, drawn, n=options.witnesses) if len(working) > 1 else []
+        seeds += self._sought(measured, fresh, drawn)
         unchanged = fresh.classify(working, seeds)
         if drawn.differing:
             options.say("looking for the smallest inputs on which validation differs")
@@ -198,6 +200,21 @@ class _Check:
             validation=left_out.find_validation(list(drawn.differing.values())),
             excluded=left_out.find_excluded(drawn, measured),
         )
+
+    def _enter(self, outside: Sequence[str]) -> list[str]:
+        return enter_domain(self.inputs, self.judge, outside, key=str(self.options.seed))
+
+    def _sought(self, measured: Measured, judge: InputFilter, drawn: Drawn) -> list[str]:
+        """Return inputs on which programs differ that agree on all that was drawn; none where these are all inputs."""
+        working = np.flatnonzero(measured.works).tolist()
+        pairs = [pair for pair in combinations(working, 2) if not measured.distinct.differ(*pair).any()]
+        if not pairs or drawn.exhausted or not self.options.witnesses:
+            return []
+        starts = [*self.inputs.seeds, *measured.distinct.inputs]
+        parting, tried = seek_witnesses(self.inputs, judge, pairs, starts, key=str(self.options.seed))
+        for judged in tried:
+            drawn.note(judged)
+        return parting
 
     @cached_property
     def rows(self) -> list[list[int]]:

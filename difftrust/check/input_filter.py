@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,11 +28,13 @@ _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 _SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
 _MOST_DRAWS = 20
 """For each input wanted, over all positions."""
+_FEW = 10
+"""A way into the domain is sought where fewer than one draw of so many is kept."""
 _RARE, _BARREN = 0.01, 3
 """After so many rounds in each of which a smaller share of the draws was kept, no more are made."""
 _MAX_EXHAUSTIVE = 1000
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
-_INSIDE = "inside"
+INSIDE = "inside"
 _PREDICATE = """\
 import copy, datetime, functools, itertools, math, operator, re, string
 
@@ -67,7 +69,7 @@ class InDomain:
         """
         if not self.program or not inputs:
             return [True] * len(inputs)
-        rows = self._executor.run([self.program], inputs, entry_point=_INSIDE).rows
+        rows = self._executor.run([self.program], inputs, entry_point=INSIDE).rows
         if all(kind == Kind.LOAD_ERROR for ((kind, _),) in rows):
             said = rows[0][0][1]
             mend = "that part of the module" if "preamble" in said else "--assume or the docstring"
@@ -87,7 +89,7 @@ def predicate_program(task: Task) -> str:
         found = language_of(task).domain(task)
         return found.predicate if found is not None else ""
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    return _PREDICATE.format(name=_INSIDE, signature=f"({_names(function.args)})", requires=requires)
+    return _PREDICATE.format(name=INSIDE, signature=f"({_names(function.args)})", requires=requires)
 
 
 def _names(arguments: ast.arguments) -> str:
@@ -340,14 +342,19 @@ class Drawn:
             self.differing.setdefault(judged.text, judged)
 
 
+Enter = Callable[[Sequence[str]], list[str]]
+
+
 def favour_answered(draws: InputSource, judge: InputFilter) -> None:
     """Let the seeds on which some candidate returns a value be changed more often than those on which all raise."""
     judged = judge.fresh().judge(draws.seeds)
     draws.favour([any(kind == Kind.VALUE for kind, _ in each.outcomes) for each in judged])
 
 
-def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int) -> Drawn:
+def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int, enter: Enter) -> Drawn:
     """Return up to n inputs: each position tries up to 100 draws, then takes a seed input that is kept, if one is.
+
+    ``enter``: from inputs outside the domain to some that are kept; asked where a first draw hardly ever is.
 
     Where the types allow few argument tuples, all of these.
     """
@@ -359,7 +366,7 @@ def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int) -
             drawn.inputs += [] if judged.why else [judged.text]
         return drawn
     drawn = Drawn()
-    texts = _fill_positions(draws, judge, drawn, n)
+    texts = _fill_positions(draws, judge, drawn, n=n, enter=enter)
     missing = [i for i, text in enumerate(texts) if text is None]
     if missing:
         seeds = list(dict.fromkeys(text for text in task.seed_inputs if draws.accepts(text)))
@@ -371,7 +378,7 @@ def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int) -
     return drawn
 
 
-def _fill_positions(source: InputSource, judge: InputFilter, drawn: Drawn, n: int) -> list[str | None]:
+def _fill_positions(source: InputSource, judge: InputFilter, drawn: Drawn, *, n: int, enter: Enter) -> list[str | None]:
     """Return the first draw of each of n positions that is kept, None where none was.
 
     Where less than half of a round is kept, what is kept is changed in the rounds that follow.
@@ -396,7 +403,8 @@ def _fill_positions(source: InputSource, judge: InputFilter, drawn: Drawn, n: in
         n_tried, pending = len(pending), [i for i in pending if texts[i] is None]
         kept = [text for text in new if not known[text].why]
         if 2 * len(kept) < len(new):
-            source.learn(kept)
+            is_far = not attempt and _FEW * len(kept) < len(new)
+            source.learn(kept + (enter([text for text in new if known[text].why == OUTSIDE]) if is_far else []))
         barren = barren + 1 if n_tried - len(pending) < _RARE * n_tried * len(tried) else 0
         drawn.is_rare = barren == _BARREN and bool(pending)
         attempt = tried.stop

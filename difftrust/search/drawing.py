@@ -34,7 +34,7 @@ from difftrust_core.languages.python.syntax import parsed
 _FRESH_EVERY = 5
 _FRESH_ATTEMPTS = 8
 """So many attempts of these; after them what was kept is changed in their place too."""
-_FAVOUR = 0.6
+_FAVOUR, _FAVOUR_LEARNT = 0.6, 0.9
 """Of so many changed inputs the seed is one on which programs return a value."""
 _STEPS = (1, 1, 1, 2, 2, 3, 5, 10)
 _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "x1", "x2", "x3")
@@ -274,6 +274,8 @@ class TypedInputs:
         self._texts: dict[str, list[str]] = {}
         self._more_texts = texts
         self._favoured: list[tuple[Any, ...]] = []
+        self._has_learnt = False
+        """What is kept was told, for it is rare: most inputs are made of that, and the pool holds nothing else."""
         self._pool: dict[int, list[Any]] = {}
         self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
         for arguments in self._seeds:
@@ -317,6 +319,9 @@ class TypedInputs:
     def learn(self, kept: Sequence[str]) -> None:
         """Change these inputs too, and put their parts together anew: where few draws are kept, these are near more."""
         found = _tuples(kept)
+        if found and not self._has_learnt:
+            self._has_learnt = True
+            self._pool.clear()
         self._favoured += found
         for arguments in found:
             self._remember(arguments)
@@ -348,7 +353,7 @@ class TypedInputs:
 
     def _remember(self, arguments: tuple[Any, ...]) -> None:
         """Note which texts a seed input has by name, and which values by type."""
-        for part in self._parts(arguments):
+        for part in self.parts(arguments):
             waiting = [part]
             while waiting:
                 one = waiting.pop()
@@ -360,7 +365,7 @@ class TypedInputs:
                     Part(value=p.value, type=p.type, name=p.name or one.name) for p in one.type.parts(one.value)
                 ]
 
-    def _parts(self, arguments: tuple[Any, ...]) -> list[Part]:
+    def parts(self, arguments: tuple[Any, ...]) -> list[Part]:
         """Return the arguments with the types by which they change."""
         values, named = split_arguments(arguments)
         positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
@@ -382,7 +387,7 @@ class TypedInputs:
     def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
         """Return fresh arguments, now and then one made from another."""
         drawn = self._fresh.draw(draws)
-        parts = self._parts(drawn)
+        parts = self.parts(drawn)
         if len(parts) < 2 or not draws.chance(_RELATED):
             return drawn
         positional, named = split_arguments(drawn)
@@ -392,10 +397,11 @@ class TypedInputs:
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds and not self._favoured:
             raise NoValue
-        is_near = bool(self._favoured) and (draws.chance(_FAVOUR) or not self._seeds)  # far from it all raise again
+        share = _FAVOUR_LEARNT if self._has_learnt else _FAVOUR
+        is_near = bool(self._favoured) and (draws.chance(share) or not self._seeds)  # far from it all raise again
         draws.bound["steps"] = _STEPS[:4] if is_near else _STEPS
         chosen = draws.one_of(self._favoured if is_near else self._seeds)
-        parts = self._parts(chosen)
+        parts = self.parts(chosen)
         draws.bound |= _bound_by(parts)
         if not parts:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
@@ -425,7 +431,7 @@ class TypedInputs:
 
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""
-        if draws.below(10) == 0:
+        if draws.chance(0.5 if self._has_learnt else 0.1):
             return self._crossed(kind, value, draws.below(size_of_value(kind, value)), draws)
         return change_somewhere(kind, value, draws)
 

@@ -13,7 +13,7 @@ from difftrust_core.languages.python.syntax import parsed
 codes: Any = importlib.import_module("re._constants")  # what stubs name depends on their version
 _parser: Any = importlib.import_module("re._parser")
 _MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
-_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PROGRAM = 12, 20, 200, 1 << 20
+_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PIECES, _MAX_PROGRAM = 12, 20, 200, 1_000, 1 << 20
 _ANY = "aZ5 _-.x1"
 _NO_PATTERN = (re.error, RecursionError, OverflowError, ValueError)
 _CATEGORIES = {
@@ -30,22 +30,23 @@ def pattern_texts(programs: Iterable[str], *, seed: int) -> list[str]:
     """Return texts for the patterns that programs give to ``re``; nothing of a program or a pattern is run."""
     generator = random.Random(f"{seed}/patterns")
     patterns = dict.fromkeys(text for program in programs for text in _patterns(program))
-    return list(dict.fromkeys(text for pattern in patterns for text in _matching(pattern, generator)))
+    return list(dict.fromkeys(text for pattern in patterns for text in texts_of(pattern, _OF_EACH, generator)))
 
 
 def texts_for(text: str) -> list[str]:
     """Return texts that a text matches if it is a pattern that says more than its own characters; else none."""
     with suppress(*_NO_PATTERN):
         if any(code is not codes.LITERAL for code, _ in _parser.parse(text)):
-            return list(dict.fromkeys(_matching(text, random.Random(text))))
+            return list(dict.fromkeys(texts_of(text, _OF_EACH, random.Random(text))))
     return []
 
 
-def _matching(pattern: str, generator: random.Random) -> Iterator[str]:
+def texts_of(pattern: str, n: int, generator: random.Random) -> list[str]:
+    """Return n texts that a pattern matches; none where it is no pattern. It is read, not run."""
     with suppress(*_NO_PATTERN):
         tree = _parser.parse(pattern)
-        for _ in range(_OF_EACH):
-            yield "".join(_pieces(tree, generator, {}))[:_MAX_LENGTH]
+        return ["".join(_pieces(tree, generator, {}, [_MAX_PIECES]))[:_MAX_LENGTH] for _ in range(n)]
+    return []
 
 
 def key_texts(preamble: str) -> list[str]:
@@ -69,8 +70,12 @@ def _patterns(program: str) -> list[str]:
     return found[:_MAX_PATTERNS]
 
 
-def _pieces(tree: Any, generator: random.Random, groups: dict[int, str]) -> Iterator[str]:
+def _pieces(tree: Any, generator: random.Random, groups: dict[int, str], left: list[int]) -> Iterator[str]:
+    """Iterate over the pieces of a text; ``left``: so many, for a pattern may repeat what repeats."""
     for code, argument in tree:
+        left[0] -= 1
+        if left[0] < 0:
+            return
         if code is codes.LITERAL:
             yield chr(argument)
         elif code in (codes.ANY, codes.NOT_LITERAL):
@@ -78,17 +83,17 @@ def _pieces(tree: Any, generator: random.Random, groups: dict[int, str]) -> Iter
         elif code is codes.IN:
             yield _one_of_set(argument, generator)
         elif code is codes.BRANCH:
-            yield from _pieces(generator.choice(argument[1]), generator, groups)
+            yield from _pieces(generator.choice(argument[1]), generator, groups, left)
         elif code is codes.SUBPATTERN:
-            inside = "".join(_pieces(argument[-1], generator, groups))
+            inside = "".join(_pieces(argument[-1], generator, groups, left))
             groups[argument[0]] = inside
             yield inside
         elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
             least, most, inside = argument
             for _ in range(generator.randint(least, min(int(most), least + 3)) if least < 50 else 50):
-                yield from _pieces(inside, generator, groups)
+                yield from _pieces(inside, generator, groups, left)
         elif code is codes.ATOMIC_GROUP:
-            yield from _pieces(argument, generator, groups)
+            yield from _pieces(argument, generator, groups, left)
         elif code is codes.GROUPREF:
             yield groups.get(argument, "")
 

@@ -4,6 +4,7 @@ The outcome of a call is the text of its value; where an argument was changed or
 ``Effects(value=..., arguments=(...), printed='...')``. Standard library only.
 """
 
+import ast
 import contextlib
 import json
 import marshal
@@ -20,6 +21,7 @@ from canonical import UnsupportedValue, exception_name
 from examples import Example
 from literals import KEYWORDS, BadText, Instance, read_literal
 from methods import function_of, prepared
+from operands import NOTE, Instrument, Notes
 from printed import Printed
 from program import Inputs, Loaded, Namespace, NotLoaded, compiled, load, start, trimmed
 from typed_repr import MAX_ITEMS, Said, snapshot, text_of
@@ -27,6 +29,8 @@ from typed_repr import MAX_ITEMS, Said, snapshot, text_of
 MAX_DETAIL = 200
 """Characters of what a program that does not load says of why."""
 MAX_MESSAGE = 2_000
+NOTED = "noted "
+"""As ``call_runner`` has it."""
 LOADED_BEFORE = frozenset((
     "abc", "array", "asyncio", "base64", "calendar", "cmath", "contextlib", "csv", "dataclasses", "difflib", "enum",
     "hashlib", "html", "html.parser", "inspect", "io", "ipaddress", "json", "numbers", "numpy", "numpy.typing",
@@ -71,13 +75,18 @@ class Calls(Inputs):
         sys.stdout, sys.stderr = _stdout, _stderr
         if self._awaits or "async" in program["source"]:
             awaiting.prepare()
+        entry_point = program["entry_point"]
+        notes = Notes() if entry_point.startswith(NOTED) else None
         try:
-            function, namespace = _load(program)
+            function, namespace = _load(program | {"entry_point": entry_point.removeprefix(NOTED)}, notes)
         except NotLoaded:
             raise
         except BaseException as e:
             raise NotLoaded(_why(e)) from None
-        return self._calling(function, namespace), namespace
+        call = self._calling(function, namespace)
+        if notes is None:
+            return call, namespace
+        return lambda *arguments: Said(notes.of_call(lambda: call(*arguments))), namespace
 
     def fresh(self, index: int, namespace: Namespace) -> Any:
         """Return the index of the call, its arguments and keywords. Raises UnsupportedValue if they cannot be built."""
@@ -175,17 +184,26 @@ def _awaited(value: Any) -> Any:
     return value
 
 
-def _load(program: dict[str, Any]) -> Loaded:
-    preamble, entry_point = program["preamble"], program["entry_point"]
+def _load(program: dict[str, Any], notes: Notes | None) -> Loaded:
+    preamble, source, entry_point = program["preamble"], program["source"], program["entry_point"]
     owner, _, name = entry_point.rpartition(".")
-    if not owner:
-        return load(preamble, program["source"], entry_point, program["trim"])
-    source = trimmed(program["source"], entry_point) if program["trim"] else program["source"]
-    tree = prepared(source, owner, name)
-    namespace = start(preamble)
+    if not owner and notes is None:
+        return load(preamble, source, entry_point, program["trim"])
+    tree = trimmed(source, entry_point) if program["trim"] else ast.parse(source)
+    tree = prepared(tree, owner, name) if owner else tree
+    namespace = start("" if notes else preamble)
+    if notes is not None:
+        namespace[NOTE], instrument = notes.note, Instrument()
+        before = ast.fix_missing_locations(instrument.visit(ast.parse(preamble)))
+        exec(compiled(before, "<preamble>"), namespace)
+        tree = ast.fix_missing_locations(instrument.visit(tree))
     given = dict(namespace)
     exec(compiled(tree, "<candidate>"), namespace)
-    return function_of(namespace, given, owner, name), namespace
+    if owner:
+        return function_of(namespace, given, owner, name), namespace
+    if not callable(namespace.get(name)):
+        raise NotLoaded("NameMissing")
+    return namespace[name], namespace
 
 
 def _import_quietly(name: str) -> None:

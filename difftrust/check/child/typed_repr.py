@@ -40,7 +40,7 @@ class Said:
         self.text = text
 
 
-class _Budget(list[int]):
+class Glance(list[int]):
     """The nodes left, where iterators are not to be read and what has no text is ``...``."""
 
 
@@ -52,7 +52,7 @@ def text_of(value: object) -> str:
 def snapshot(value: object) -> str:
     """Return the text of an argument; ``...`` where it has none or reading it would use it up."""
     try:
-        return _text(value, 0, _Budget([base.MAX_NODES]))
+        return _text(value, 0, Glance([base.MAX_NODES]))
     except UnsupportedValue:
         return _OPAQUE
 
@@ -64,7 +64,7 @@ def _form(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
         text = write(kind, value, depth, left)
         if text is not None:
             return text
-    if _type(left) is _Budget:
+    if _type(left) is Glance:
         try:
             return base.usual(kind, value, depth, left)
         except UnsupportedValue:
@@ -127,7 +127,7 @@ def _moment(kind: Any, value: Any, depth: int, left: list[int]) -> str | None:
 def _iterator(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
     if _derives(type, kind) or not any("__next__" in _fields(c) for c in _mro(kind)) or _has_fields(kind):
         return None
-    if _type(left) is _Budget:
+    if _type(left) is Glance:
         return _OPAQUE
     taken: list[object] = []
     for item in value:

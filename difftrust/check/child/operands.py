@@ -1,0 +1,138 @@
+"""What a program compares: the operands of comparisons, look-ups, remainders and methods; standard library only.
+
+A program is instrumented in the sandbox's child, in runs of their own. What it says of a call is one line of JSON,
+bounded in every part; the host takes it for a hint of which inputs to try, and for nothing else.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import typed_repr
+from canonical import UnsupportedValue, text_within
+
+NOTE = "_difftrust_note"
+MAX_NOTES = 20_000
+"""Operands of one call, after which it is ended: by count, so that a slow machine notes the same."""
+_MAX_MET, _MAX_TEXT, _FIRST, _NODES, _OPERANDS = 60, 200, 12, 40, 3
+_dumps, _getattr, _len, _type = json.dumps, getattr, len, type
+_COLLECTIONS = (list, tuple, set, frozenset, dict)
+_pattern: Any = re.Pattern.__dict__["pattern"].__get__
+
+
+class Enough(BaseException):
+    """The call has compared as much as is noted of one."""
+
+
+class Instrument(ast.NodeTransformer):
+    """Hands every operand through ``NOTE``; what the program computes with them stays its own."""
+
+    def __init__(self) -> None:
+        self._n = 0
+
+    def _noted(self, how: str, *operands: ast.expr) -> list[ast.expr]:
+        self._n += 1
+        told = [[ast.Constant(self._n), ast.Constant(side), ast.Constant(how)] for side in range(len(operands))]
+        name = ast.Name(NOTE, ast.Load())
+        return [ast.Call(name, [*first, operand], []) for first, operand in zip(told, operands, strict=True)]
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """Leave the annotation of a parameter."""
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Leave the annotation of a variable."""
+        node.value = self.visit(node.value) if node.value is not None else None
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Note what is compared, in a chain each with the next."""
+        self.generic_visit(node)
+        node.left, *node.comparators = self._noted("", node.left, *node.comparators)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Note what is divided by what for a remainder."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod | ast.FloorDiv):
+            node.left, node.right = self._noted("%", node.left, node.right)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Note which key is looked up in what."""
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice | ast.Tuple):
+            node.value, node.slice = self._noted("", node.value, node.slice)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Note the object of a method and its first arguments."""
+        self.generic_visit(node)
+        first = node.args[:_OPERANDS]
+        if any(isinstance(argument, ast.Starred) for argument in first):
+            return node
+        if isinstance(node.func, ast.Attribute) and first:
+            node.func.value, *node.args[: len(first)] = self._noted(node.func.attr, node.func.value, *first)
+        return node
+
+
+class Notes:
+    """What one call at a time compares; while a program loads, nothing."""
+
+    def __init__(self) -> None:
+        self._left = 0
+
+    def note(self, place: int, side: int, how: str, value: Any) -> Any:
+        """Note an operand, together with the one before it at the same place; return it."""
+        if self._left > 0:
+            self._left -= 1
+            if not self._left:
+                raise Enough
+            if side:
+                self._meet(place, how, self._before.get(place), value)
+            self._before[place] = value
+        return value
+
+    def _meet(self, place: int, how: str, one: Any, other: Any) -> None:
+        if one is re:  # of re.match(pattern, text) the next two are what meets
+            self._matching.add(place)
+        elif _type(one) is re.Pattern or place in self._matching:
+            how = "re"
+        n = self._times[place] = self._times.get(place, 0) + 1
+        if n < _OPERANDS:
+            self._first.append((place, how, _text(one), _text(other)))
+        self._latest[place] = how, one, other
+
+    def of_call(self, make: Callable[[], object]) -> str:
+        """Return as JSON what ``make`` compares: place, how often, how, and the texts of two operands."""
+        self._before, self._times, self._latest = dict[int, Any](), dict[int, int](), dict[int, Any]()
+        self._first, self._matching = list[Any](), set[int]()
+        self._left = MAX_NOTES
+        try:
+            make()
+        except MemoryError:
+            raise
+        except BaseException:
+            pass  # what it raises, the run of the program as it was written says
+        self._left = 0
+        met = [*self._first, *((p, how, _text(a), _text(b)) for p, (how, a, b) in self._latest.items())]
+        said = [(p, self._times[p], how, a, b) for p, how, a, b in dict.fromkeys(met) if a and b]
+        return _dumps(said[:_MAX_MET])
+
+
+def _text(value: Any) -> str:
+    """Return the text of an operand; of a long collection that of its first members; empty where there is none."""
+    kind = _type(value)
+    if kind is re.Pattern:
+        return _text(_pattern(value))
+    if kind is range:
+        return _text([value.start, value.stop - 1, value.stop])
+    if kind in _COLLECTIONS and _len(value) > _FIRST:
+        return _text([member for member, _ in zip(value, range(_FIRST), strict=False)])
+    try:
+        text = text_within(value, 0, typed_repr.Glance([_NODES])) if kind is not str or _len(value) < _MAX_TEXT else ""
+    except (UnsupportedValue, ValueError):
+        return ""
+    return text if _len(text) <= 2 * _MAX_TEXT else ""

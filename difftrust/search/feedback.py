@@ -1,0 +1,238 @@
+"""Inputs made of what running programs compare: where an operand stood in an input, the other one takes its place.
+
+What a program says of itself is hostile data: it is read as literals, bounded, and decides nothing but what is tried.
+"""
+
+import json
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from difftrust.search.drawing import TypedInputs, arguments_of
+from difftrust.search.pattern_texts import texts_of
+from difftrust.types.argument_types import joined_arguments, split_arguments
+from difftrust.types.base import Draws, NoValue, Part
+from difftrust.types.containers import Entries, WithKeys
+from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.languages.python.fuzz import rebuild
+
+BATCH = 120
+"""Inputs that are followed at a time."""
+_MADE_OF_ONE, _OF_A_PAIR, _USES = 60, 8, 6
+_MOST_MET, _MOST_TEXT, _MAX_NODES, _MAX_LENGTH, _LARGE = 80, 500, 60, 1_000, 2**64
+_SEQUENCES = (list, tuple, set, frozenset)
+_SIZED = (*_SEQUENCES, dict, str, bytes)
+_NUMBERS = (int, float)
+Path = tuple[int, ...]
+Noted = Callable[[Sequence[str]], Sequence[Sequence[Outcome]]]
+"""Of each input, what each program says that it compares there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Met:
+    """Two values that met in a program: at which place, how often, and how ("re", "%", else the name of a method)."""
+
+    place: int
+    times: int
+    how: str
+    values: tuple[Any, Any]
+
+
+def read_met(outcome: Outcome) -> list[Met]:
+    """Return what met by what a program says; what is nothing of the kind is left out."""
+    kind, text = outcome
+    found = []
+    try:
+        said = json.loads(text) if kind == Kind.VALUE else []
+        for place, times, how, one, other in said[:_MOST_MET]:
+            if all(type(part) is str and len(part) < _MOST_TEXT for part in (how, one, other)):
+                values = read_literal(one), read_literal(other)
+                found.append(Met(place=int(place), times=int(times), how=how, values=values))
+    except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
+        return found
+    return found
+
+
+class Feedback:
+    """Follows inputs: what programs compare on them, and which inputs that leads to; always the same for a key."""
+
+    def __init__(self, source: TypedInputs, noted: Noted, *, key: str):
+        self._source, self._noted, self._generator = source, noted, random.Random(key)
+        self._seen: set[object] = set()
+        self._uses: Counter[str] = Counter()
+        self._tried: set[str] = set()
+
+    def follow(self, texts: Sequence[str]) -> list[str]:
+        """Return new inputs that fit the types, made of those of ``texts`` on which programs compare what is new."""
+        followed = list(dict.fromkeys(texts))[:BATCH]
+        self._tried.update(followed)
+        made: dict[str, None] = {}
+        for text, row in zip(followed, self._noted(followed) if followed else (), strict=True):
+            met = [(p, each) for p, outcome in enumerate(row) for each in read_met(outcome)]
+            marks = {(p, m.place, min(m.times, 16) or m.times.bit_length(), _alike(m.values)) for p, m in met}
+            arguments = arguments_of(text)
+            if marks <= self._seen or arguments is None:
+                continue
+            self._seen |= marks
+            made |= dict.fromkeys(islice(self._replaced(arguments, [m for _, m in met]), _MADE_OF_ONE))
+        fitting = [text for text in made if self._source.accepts(text)]
+        return self._generator.sample(fitting, min(len(fitting), 2 * BATCH))
+
+    def _replaced(self, arguments: tuple[Any, ...], met: list[Met]) -> Iterator[str]:
+        """Iterate over the inputs in which one node is what it should be where it met another value."""
+        parts = self._source.parts(arguments)
+        nodes = nodes_of(parts)
+        self._generator.shuffle(met)
+        draws = Draws(generator=self._generator)
+        for pair in met:
+            key = f"{pair.place} {pair.values}"
+            self._uses[key] += 1
+            if self._uses[key] > _USES:
+                continue
+            made = [
+                [(path, new) for new in instead(part, one, other, draws)]
+                for one, other in aims_of(pair, self._generator)
+                for path, part in nodes
+            ]
+            exact, more = [new for each in made for new in each[:1]], [new for each in made for new in each[1:]]
+            chosen = [self._generator.sample(some, min(len(some), _OF_A_PAIR)) for some in (exact, more)]
+            for path, new in (*chosen[0], *chosen[1]):
+                text = _written(arguments, with_node(parts, path, new))
+                if text and text not in self._tried:
+                    self._tried.add(text)
+                    yield text
+
+
+def _alike(values: tuple[Any, Any]) -> bool:
+    return type(values[0]) is type(values[1]) and values[0] == values[1]
+
+
+def _written(arguments: tuple[Any, ...], values: Sequence[Any]) -> str:
+    positional, named = split_arguments(arguments)
+    try:
+        names = dict(zip(named, values[len(positional) :], strict=True))
+        return write_literal(joined_arguments(values[: len(positional)], names))
+    except (BadText, RecursionError, ValueError, TypeError):
+        return ""
+
+
+def nodes_of(parts: Sequence[Part]) -> list[tuple[Path, Part]]:
+    """Return the nodes of an argument list, the arguments first, then what is below them; each with its place."""
+    found: list[tuple[Path, Part]] = [((at,), part) for at, part in enumerate(parts)]
+    for path, part in found:  # it grows
+        if len(found) > _MAX_NODES:
+            break
+        found += [((*path, at), below) for at, below in enumerate(part.type.parts(part.value)[:_MAX_NODES])]
+    return found[:_MAX_NODES]
+
+
+def with_node(parts: Sequence[Part], path: Path, new: Any) -> list[Any]:
+    """Return the values of an argument list with another node at a place."""
+    values = [part.value for part in parts]
+    at, *below = path
+    if below:
+        part = parts[at]
+        new = part.type.rebuilt(part.value, with_node(part.type.parts(part.value), tuple(below), new))
+    values[at] = new
+    return values
+
+
+def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
+    """Return which of two values that met is to become what: the other one, or what decides how they meet."""
+    one, other = met.values
+    if met.how == "re" and type(one) is str:
+        made = texts_of(one, 6, generator)
+        return [(other, text) for text in (*made, *(text + "\n" for text in made[:2]))]
+    if met.how == "%" and _are_numbers(one, other) and other:
+        least = one - one % other
+        return [(one, least + step) for step in (0, other, -1, 1, other - 1, other / 2)]
+    aims = []
+    for first, second in ((one, other), (other, one)):
+        if type(first) in (*_SEQUENCES, dict) and type(second) not in (*_SEQUENCES, dict):
+            aims += [(second, member) for member in islice(first, 12)]
+        aims.append((first, second))
+    return aims
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(type(value) in _NUMBERS and abs(value) < _LARGE for value in values)  # not a NaN
+
+
+def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
+    """Return what a node becomes where ``other`` is to stand in the place of ``one``; nothing where it is not that."""
+    value, kind = part.value, type(part.value)
+    found: list[Any] = []
+    if kind is type(one) and value == one:
+        found += near(other, value)
+        found += _with_member(part, other, draws)
+    elif kind is str and type(one) is str:
+        found += _text_instead(value, one, other)
+    elif _are_numbers(value, one, other):
+        found += [made for made in near(value + other - one, value)[:3] if made != value]
+    elif kind is bytes and type(one) is type(other) is int and 0 <= min(one, other) <= max(one, other) < 256:
+        at = value.rfind(bytes([one]))
+        found += [value[:at] + bytes([other]) + value[at + 1 :]] if at >= 0 else []
+    if kind in _SIZED and type(one) is type(other) is int and one == len(value):
+        found += [_resized(value, length) for length in (other, other + 1, other - 1) if 0 <= length <= _MAX_LENGTH]
+    if kind is str and type(one) in _NUMBERS and type(other) in _NUMBERS:
+        match = re.search(rf"(?<!\d)0*{re.escape(str(one))}(?!\d)", value)
+        start, end = match.span() if match else (0, 0)
+        found += [value[:start] + str(n).zfill(end - start) + value[end:] for n in near(other, one)[:3] if match]
+    return [new for new in found if part.type.fits(new)]
+
+
+def _with_member(part: Part, other: Any, draws: Draws) -> list[Any]:
+    """Return a collection with what was looked for in it."""
+    value, kind = part.value, part.type
+    try:
+        if isinstance(kind, Entries | WithKeys):
+            of = kind.entries.value if isinstance(kind, WithKeys) else kind.value
+            return [{**value, other: draws.of(of)}]
+        return [rebuild(value, [*value, other])] if type(value) in _SEQUENCES else []
+    except (NoValue, TypeError):
+        return []
+
+
+def _text_instead(value: str, one: str, other: Any) -> list[str]:
+    """Return a text in which ``other`` stands for ``one``, which is a piece of it or the text in other letters."""
+    others = [made for made in near(other, one) if type(made) is str]
+    if one and one in value:
+        return [value.replace(one, made, 1)[:_MAX_LENGTH] for made in others]
+    is_made_of_it = one.lower() == value.lower() or one.strip() == value.strip() or bool(value and value in one)
+    return others if is_made_of_it else []
+
+
+def _resized(value: Any, length: int) -> Any:
+    """Return a text or collection of another length: cut, or repeated."""
+    kind, size = type(value), len(value)
+    if kind is dict:
+        return dict(islice(value.items(), length))
+    if kind in (set, frozenset):
+        return kind(islice(value, length))
+    return (value * (length // size + 1))[:length] if size else value
+
+
+def near(value: Any, like: Any) -> list[Any]:
+    """Return a value as one of the kind of ``like``, and what lies next to it."""
+    kind = type(like)
+    if kind in _NUMBERS:
+        number = len(value) if type(value) in _SIZED and kind is int else value
+        if not _are_numbers(number):
+            return []
+        whole = math.floor(number)
+        real = float(number)
+        return [whole, whole + 1, whole - 1] if kind is int else [real, real + 1, real - 1, real + 0.5, real - 0.01]
+    if kind is str:
+        text = value if type(value) is str else str(value) if _are_numbers(value) else ""
+        cases = (text, text.upper(), text.lower(), text.title())
+        made = (*cases, f"{text} ", f" {text}", f"{text}\n", text[:-1], text[1:], text + text[-1:])
+        return list(dict.fromkeys(each[:_MAX_LENGTH] for each in made))
+    if kind in _SEQUENCES and type(value) in _SEQUENCES:
+        return [rebuild(like, list(value))]
+    return [value] if type(value) is kind else []
