@@ -67,7 +67,7 @@ class CheckOptions(RunOptions):
     typed: bool = True
     """Inputs keep to the annotated types."""
     witnesses: int = 100
-    """At most so many seed inputs run unchanged, in addition to the n; 0: none."""
+    """At most so many seed inputs run unchanged, in addition to the n; 0: none, and none are sought."""
     validity: str = "quorum"
 
     @property

@@ -21,7 +21,7 @@ from difftrust_core.metrics.estimates import Counts, Floats, Labels
 LEVEL = 0.95
 COVERS = "the choice of inputs, given these programs"
 Verdict = Literal["coherent", "incoherent", "disagreement found", "undecided"]
-"""``disagreement found``: all agree on the measured inputs, not on a seed input."""
+"""``disagreement found``: all agree on the measured inputs, not on a witness."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Candidates that did the same on every input, seed inputs included."""
+    """Candidates that did the same on every input, witnesses included."""
 
     number: int
     """From 1, by size; those that do not work come last."""
@@ -64,7 +64,7 @@ class Disagreement:
     n_inputs: int
     """On how many of the n inputs the two differ."""
     n_witnesses: int
-    """On how many of the seed inputs they differ."""
+    """On how many of the witnesses they differ."""
     arguments: str | None
     """An argument tuple; None where none was confirmed: a program does not load, hangs, or differs by chance."""
     outcomes: tuple[Outcome, Outcome] | None
@@ -168,7 +168,8 @@ class CheckReport:
     undecided: tuple[Undecided, ...]
     """What keeps the check from saying coherent."""
     n_witnesses: int
-    """Seed inputs that run unchanged, in addition to the n; incoherence and its interval count the n only."""
+    """Seed inputs that run unchanged, and inputs sought to show a difference, in addition to the n: what is measured
+    counts the n only."""
     n_witnessed: int
     """Seed inputs on which some two candidates differ."""
     seed: int
@@ -268,11 +269,12 @@ def at_least(interval: Interval) -> str:
     return f"At least {50 * interval.low:.3g} %"
 
 
-def seed_statement(n_differing: int, n_seeds: int) -> str:
-    """Return what a disagreement that only seed inputs show is worth."""
+def witness_statement(n_differing: int, n_witnesses: int) -> str:
+    """Return what a disagreement that only witnesses show is worth."""
     return (
-        f"The programs disagree on {n_differing} of {n_seeds} seed inputs: if the function allows these inputs, at "
-        "least one program is wrong. Seed inputs are not drawn at random, so the incoherence does not count them."
+        f"The programs disagree on {n_differing} of {n_witnesses} witnesses, inputs given or sought: if the function "
+        "allows these, at least one program is wrong. They are not drawn at random, so the incoherence does not count "
+        "them."
     )
 
 

@@ -19,8 +19,8 @@ from difftrust.check.report import (
     Verdict,
     exact_interval,
     input_interval,
-    seed_statement,
     statement,
+    witness_statement,
 )
 from difftrust.check.spelling import spell_kind, spelled_call, spelled_method
 from difftrust_core.base.records import Kind, Outcome
@@ -45,7 +45,7 @@ class Evidence:
     drawn: Drawn
     measured: Measured
     seeds: OutcomeClasses
-    """The programs that work on the unchanged seed inputs, which nothing that is measured counts."""
+    """The programs that work on the witnesses, unchanged seed inputs and inputs sought, which nothing measured counts."""
     validation: tuple[Validation, ...]
     excluded: Excluded | None
 
@@ -207,7 +207,7 @@ def statement_of(verdict: Verdict, doubts: Sequence[Undecided], found: Evidence)
     if disagreement is None or found.interval is None:
         return " ".join(said)
     if found.seeds.splitting and not disagreement.any():
-        said.append(seed_statement(len(found.seeds.splitting), len(found.seeds.inputs)))
+        said.append(witness_statement(len(found.seeds.splitting), len(found.seeds.inputs)))
     if not (verdict == "undecided" and disagreement.any()):
         said.append(statement(disagreement, found.interval, found.subject))
     return " ".join(said)

@@ -85,7 +85,8 @@ def check(
     witnesses: Annotated[
         int,
         typer.Option(
-            min=0, help="At most so many seed inputs also run unchanged; the incoherence does not count them."
+            min=0,
+            help="At most so many seed inputs run unchanged too, and differences are sought; 0: neither.",
         ),
     ] = 100,
     examples: Annotated[

@@ -144,7 +144,7 @@ def facts(report: Report) -> list[str]:
         )
     if report["n_witnesses"]:
         lines.append(
-            f"{report['n_witnesses']} seed inputs, run unchanged in addition: "
+            f"{report['n_witnesses']} witnesses in addition (seed inputs as they are, inputs sought): "
             f"{report['n_witnessed']} show a disagreement"
         )
     return lines
@@ -251,7 +251,7 @@ def difference_of(found: Mapping[str, Any], report: Report) -> str:
     kind = "the smallest input" if found["minimal"] else "the smallest input found"
     where = f"{found['n_inputs']} of {report['n']} inputs"
     if not found["n_inputs"]:
-        where += f" and {found['n_witnesses']} of {report['n_witnesses']} seed inputs"
+        where += f" and {found['n_witnesses']} of {report['n_witnesses']} witnesses"
     return f"{found['first']} and {found['second']} differ on {where}; {kind}:"
 
 

@@ -51,7 +51,8 @@ def read_met(outcome: Outcome) -> list[Met]:
     try:
         said = json.loads(text) if kind == Kind.VALUE else []
         for place, times, how, one, other in said[:_MOST_MET]:
-            if all(type(part) is str and len(part) < _MOST_TEXT for part in (how, one, other)):
+            texts = (how, one, other)
+            if all(type(text) is str and len(text) < _MOST_TEXT and "lambda" not in text for text in texts):
                 values = read_literal(one), read_literal(other)
                 found.append(Met(place=int(place), times=int(times), how=how, values=values))
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError):

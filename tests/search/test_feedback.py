@@ -1,0 +1,112 @@
+"""What programs compare leads to inputs on which they differ, and into a narrow domain; what they say is bounded."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from difftrust.search.feedback import instead, read_met
+from difftrust.types.base import Draws, Part, Type
+from difftrust.types.containers import Entries, Items
+from difftrust.types.numbers import Whole
+from difftrust.types.text import Octets, Text
+from difftrust_core.base.records import Kind
+from tests.support.stubs import report_of
+
+GUARD = 'import re\ndef fits(text: str) -> bool:\n    """Tell whether it is a hyphen between groups of digits."""\n'
+GUARDS = (
+    "import re\ndef fits(text):\n    return re.fullmatch('[0-9]{3}-[0-9]{4}', text) is not None\n",
+    "import re\ndef fits(text):\n    return re.match('^[0-9]{3}-[0-9]{4}$', text) is not None\n",
+)
+COMPUTED = 'def code(number: int) -> int:\n    """Return the code of a number."""\n'
+CODES = (
+    "def code(number):\n    return 0\n",
+    "def code(number):\n    return 1 if number * 7 - 11 == 5291 * 7 - 11 + len(str(number)) - 4 else 0\n",
+)
+
+
+@pytest.mark.parametrize(("stub", "codes"), [(GUARD, GUARDS), (COMPUTED, CODES)], ids=["line feed", "computed"])
+def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
+    stub: str, codes: tuple[str, str], tmp_path: Path
+) -> None:
+    report = report_of(tmp_path, stub, codes, n=200)
+    assert report.verdict in ("incoherent", "disagreement found")
+    assert report_of(tmp_path, stub, codes, n=200, witnesses=0).n_witnesses == 0
+
+
+def test_a_condition_that_no_draw_keeps_leads_into_its_domain(tmp_path: Path) -> None:
+    condition = 'len(board) == 7\n        all(field in ("X", "O", "_") for field in board)'
+    stub = f'def moves(board: list[str]) -> int:\n    """Count.\n\n    Requires:\n        {condition}\n    """\n'
+    codes = ("7 - board.count('_')", "sum(field != '_' for field in board)")
+    codes = tuple(f"def moves(board):\n    return {code}\n" for code in codes)
+    report = report_of(tmp_path, stub, codes, n=200)
+    assert report.verdict == "coherent"
+    assert report.n == 200
+
+
+def test_a_domain_without_inputs_ends_drawing_and_says_so(tmp_path: Path) -> None:
+    stub = 'def odd(n: int) -> int:\n    """Return n.\n\n    Requires: n * n == 2\n    """\n'
+    report = report_of(tmp_path, stub, ("def odd(n):\n    return n\n", "def odd(n):\n    return +n\n"), n=200)
+    assert report.verdict == "undecided"
+    assert report.n_draws == 600
+    assert any("0 of 600 were" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "[",
+        "7",
+        "[1, 2]",
+        "[[1, 1, 2, 3, 4]]",
+        '[["x", 1, "", "1", "2"]]',
+        '[[1, 1, "", "lambda: 1", "2"]]',
+        "[" * 9999,
+    ],
+)
+def test_what_is_no_note_is_left_out(said: str) -> None:
+    assert read_met((Kind.VALUE, said)) == []
+    assert read_met((Kind.EXCEPTION, said)) == []
+
+
+def test_notes_are_bounded() -> None:
+    note = [1, 1, "", "1", "2"]
+    assert len(read_met((Kind.VALUE, json.dumps([note] * 5_000)))) < 100
+    assert read_met((Kind.VALUE, json.dumps([[1, 1, "", "1" * 5_000, "2"]]))) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "one", "other", "first"),
+    [
+        (Whole(), 5, 5, 9, 9),
+        (Whole(), 7, 5, 9, 11),  # what was compared is two less than it
+        (Text(), "a=1", "a", "key", "key=1"),
+        (Text(), "08:30", 8, 12, "12:30"),
+        (Items(kinds=(list,), element=Whole()), [1, 2], 2, 3, [1, 2, 1]),
+        (Entries(key=Text(), value=Whole()), {"a": 1}, {"a": 1}, "b", {"a": 1, "b": 0}),
+        (Octets(), b"\x02\x07", 7, 9, b"\x02\x09"),
+    ],
+)
+def test_the_other_operand_takes_the_place_of_one(
+    kind: Type, value: object, one: object, other: object, first: object
+) -> None:
+    made = instead(Part(value=value, type=kind), one, other, Draws(generator=random.Random(0)))
+    assert type(made[0]) is type(first)
+    if isinstance(first, dict):
+        assert made[0].keys() == first.keys()
+    else:
+        assert made[0] == first
+    assert all(kind.fits(each) for each in made)
+
+
+def test_a_program_that_tampers_with_its_notes_is_judged_as_it_is_written(tmp_path: Path) -> None:
+    stub = 'def doubled(n: int) -> int:\n    """Return twice n."""\n'
+    codes = (
+        "_difftrust_note = None\ndef doubled(n):\n    return n * 2 if n != 4 else 8\n",
+        "def doubled(n):\n    while n == n + 1:\n        pass\n    return n + n\n",
+        'import json\njson.dumps = lambda *a: \'[[1, 1, "re", "((a{50}){50}){50}", "b"]]\'\n'
+        "def doubled(n):\n    return n << 1 if n > 2 else n * 2\n",
+    )
+    assert report_of(tmp_path, stub, codes, n=200).verdict == "coherent"
