@@ -210,8 +210,7 @@ class _Check:
         pairs = [pair for pair in combinations(working, 2) if not measured.distinct.differ(*pair).any()]
         if not pairs or drawn.exhausted or not self.options.witnesses:
             return []
-        starts = [*self.inputs.seeds, *measured.distinct.inputs]
-        parting, tried = seek_witnesses(self.inputs, judge, pairs, starts, key=str(self.options.seed))
+        parting, tried = seek_witnesses(self.inputs, judge, pairs, measured.distinct, key=str(self.options.seed))
         for judged in tried:
             drawn.note(judged)
         return parting

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difftrust.types.argument_types import joined_arguments, split_arguments
+from difftrust.types.own import AFTER_CALLS
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind
 from difftrust_core.languages.python.syntax import parsed
@@ -60,12 +61,19 @@ def spelled_call(function: str, arguments: str) -> str:
 
 
 def spelled_method(name: str, arguments: str) -> str:
-    """Return ``Point(1, 2).scaled(3)`` for ``Point.scaled`` and the arguments ``(Point(1, 2), 3)``."""
+    """Return ``Point(1, 2).scaled(3)`` for ``Point.scaled`` and the arguments ``(Point(1, 2), 3)``.
+
+    An object on which methods were called before is made, and they are called, in statements before it.
+    """
     positional, named = split_arguments(read_literal(arguments))
     owner, _, method = name.rpartition(".")
     if not owner or not positional or not isinstance(positional[0], Instance):
         return spelled_call(name, arguments)
     rest = write_literal(joined_arguments(positional[1:], named))
+    if positional[0].type_name == AFTER_CALLS:
+        made, calls = positional[0].args
+        before = "; ".join(f"x.{write_literal(call)}" for call in calls)
+        return f"x = {write_literal(made)}; {before}; {spelled_call(f'x.{method}', rest)}"
     return spelled_call(f"{write_literal(positional[0])}.{method}", rest)
 
 

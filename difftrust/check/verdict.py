@@ -45,7 +45,7 @@ class Evidence:
     drawn: Drawn
     measured: Measured
     seeds: OutcomeClasses
-    """The programs that work on the witnesses, unchanged seed inputs and inputs sought, which nothing measured counts."""
+    """The programs that work on the witnesses, seed inputs and inputs sought: nothing measured counts them."""
     validation: tuple[Validation, ...]
     excluded: Excluded | None
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from difftrust.check.input_filter import INSIDE, InDomain, InputFilter, Judged
+from difftrust.check.outcomes import OutcomeClasses
 from difftrust.check.programs import Executor
 from difftrust.search.drawing import TypedInputs
 from difftrust.search.feedback import BATCH, Feedback
@@ -39,24 +40,29 @@ def enter_domain(source: InputSource, judge: InputFilter, starts: Sequence[str],
 
 
 def seek_witnesses(
-    source: InputSource, judge: InputFilter, pairs: Collection[tuple[int, int]], starts: Sequence[str], *, key: str
+    source: InputSource, judge: InputFilter, pairs: Collection[tuple[int, int]], measured: OutcomeClasses, *, key: str
 ) -> tuple[list[str], list[Judged]]:
-    """Return inputs on which pairs of programs differ that agreed on all that was drawn, and all that were tried."""
+    """Return inputs on which pairs of programs differ that agree on what is ``measured``, and all that were tried.
+
+    Where programs did but one thing there, also the first on which they do another.
+    """
     if not isinstance(source, TypedInputs):
         return [], []
     some = sorted({p for pair in pairs for p in pair})[:_MOST_PROGRAMS]
     feedback = _feedback(source, judge.executor, [judge.programs[p].code for p in some], "", f"{key}/part")
-    left, parting, tried, front = set(pairs), list[str](), list[Judged](), list(starts)
+    left, parting, tried, front = set(pairs), list[str](), list[Judged](), [*source.seeds, *measured.inputs]
+    known = measured.outcomes if len(measured.outcomes) == 1 else frozenset()
     for _ in range(_ROUNDS_TO_PART):
         judged = judge.judge(feedback.follow(front))
         tried += judged
         kept = [each for each in judged if not each.why]
         for each in kept:
             parted = {pair for pair in left if _parts(judge, [each.outcomes[p] for p in pair])}
-            parting += [each.text] if parted else []
-            left -= parted
+            is_other = bool(known) and known.isdisjoint(each.outcomes)
+            parting += [each.text] if parted or is_other else []
+            left, known = left - parted, frozenset() if is_other else known
         front = [*[each.text for each in kept], *front[BATCH:]]
-        if not front or not left:
+        if not front or not (left or known):
             break
     return parting, tried
 

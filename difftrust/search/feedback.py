@@ -18,7 +18,7 @@ from difftrust.search.pattern_texts import texts_of
 from difftrust.types.argument_types import joined_arguments, split_arguments
 from difftrust.types.base import Draws, NoValue, Part
 from difftrust.types.containers import Entries, WithKeys
-from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.fuzz import rebuild
 
@@ -53,11 +53,19 @@ def read_met(outcome: Outcome) -> list[Met]:
         for place, times, how, one, other in said[:_MOST_MET]:
             texts = (how, one, other)
             if all(type(text) is str and len(text) < _MOST_TEXT and "lambda" not in text for text in texts):
-                values = read_literal(one), read_literal(other)
+                values = _number_of(read_literal(one)), _number_of(read_literal(other))
                 found.append(Met(place=int(place), times=int(times), how=how, values=values))
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
         return found
     return found
+
+
+def _number_of(value: Any) -> Any:
+    """Return an exact number as an int or float, so that it meets those in texts; any other value as it is."""
+    if type(value) is not Instance or value.type_name.rpartition(".")[2] != "Decimal" or len(value.args) != 1:
+        return value
+    number = float(str(value.args[0])[:40])
+    return int(number) if math.isfinite(number) and number.is_integer() else number
 
 
 class Feedback:
@@ -177,8 +185,8 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     elif _are_numbers(value, one, other):
         found += [made for made in near(value + other - one, value)[:3] if made != value]
     elif kind is bytes and type(one) is type(other) is int and 0 <= min(one, other) <= max(one, other) < 256:
-        at = value.rfind(bytes([one]))
-        found += [value[:at] + bytes([other]) + value[at + 1 :]] if at >= 0 else []
+        places = dict.fromkeys((value.find(bytes([one])), value.rfind(bytes([one]))))
+        found += [value[:at] + bytes([other]) + value[at + 1 :] for at in places if at >= 0]
     if kind in _SIZED and type(one) is type(other) is int and one == len(value):
         found += [_resized(value, length) for length in (other, other + 1, other - 1) if 0 <= length <= _MAX_LENGTH]
     if kind is str and type(one) in _NUMBERS and type(other) in _NUMBERS:

@@ -108,6 +108,7 @@ class ArgumentTypes:
             return Anything()
         try:
             found = annotations.resolve(parameter.annotation)
+            found = annotations.used(found) if parameter.name == "self" else found
             return WithKeys(found, parameter.keys) if parameter.keys and isinstance(found, Entries) else found
         except (NotResolved, RecursionError) as e:
             spelled = ast.unparse(parameter.annotation)

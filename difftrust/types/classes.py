@@ -1,16 +1,18 @@
 """The classes of a parsed file as types: what a call of each takes, an Enum's members, a TypedDict's keys."""
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from difftrust.types.base import NotResolved, Type
 from difftrust.types.choices import Either, Member
-from difftrust.types.containers import Wrapped
+from difftrust.types.containers import Items, Wrapped
 from difftrust.types.infer import Anything, literal_of, type_of
 from difftrust.types.numbers import Whole
-from difftrust.types.own import Field, Own, Record, parameters_in
+from difftrust.types.own import Field, Own, Record, Used, parameters_in
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.syntax import own_statements
 
@@ -21,6 +23,9 @@ _BENIGN = {"object", "ABC", "Generic", "Protocol", "Hashable", "Sized", "Iterabl
     *("Exception", "ValueError", "Sequence", "Mapping", "Iterator", "SupportsFloat", "Callable"),
 }
 _MODELS = {"BaseModel", "Struct"}
+_REQUIRES = re.compile(r"\b(?:requires?|must|raises?|assumes?|only if|expects?)\b", re.IGNORECASE)
+"""In a docstring: a call may be none that is allowed, so that none is made before the one that is checked."""
+_MOST_CALLS = 8
 _DEFAULTS = {"default", "default_factory", "factory"}
 
 
@@ -56,6 +61,18 @@ class Classes:
             if isinstance(made, Own) and node is not None:
                 self._add_heirs(name, made, own_bound)
         return self._types[key]
+
+    def used(self, made: Own) -> Type:
+        """Return the objects of a class also after calls of its public methods of which nothing is required."""
+        node = self._nodes[made.name]
+        methods = [
+            Own(name, partial(lambda method: list(self._parameters(method, {"Self": made, made.name: made})), method))
+            for name, method in methods_of(node).items()
+            if isinstance(method, ast.FunctionDef) and not name.startswith("_") and not method.decorator_list
+            if not _REQUIRES.search(ast.get_docstring(method) or "")
+        ]
+        known = [one for one in methods if not any(isinstance(field.type, Anything) for field in one.fields)]
+        return Used(made, Items((list,), Either(known), most=_MOST_CALLS)) if known else made
 
     def _of_node(self, name: str, node: ast.ClassDef, bound: Mapping[str, Type]) -> Type:
         bases = {last for one in self._line(node) for last in base_names(one)}

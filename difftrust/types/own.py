@@ -154,6 +154,45 @@ class Own(Type):
         )
 
 
+AFTER_CALLS = "AfterCalls"
+"""The name of an object on which methods were called before: ``AfterCalls(Editor(''), [write('a')])``."""
+
+
+@dataclass(eq=False)
+class Used(Type):
+    """Objects of a class as they are made, and after calls of their methods."""
+
+    own: Own
+    calls: Type
+    """Lists of calls, each as if the method were a class."""
+
+    def fits(self, value: Any) -> bool:
+        if type(value) is not Instance or value.type_name != AFTER_CALLS:
+            return self.own.fits(value)
+        parts = self.parts(value) if len(value.args) == 2 and not value.fields else []
+        return bool(parts) and all(part.type.fits(part.value) for part in parts)
+
+    def draw(self, draws: Draws) -> Instance:
+        made = draws.of(self.own)
+        return Instance(AFTER_CALLS, (made, draws.of(self.calls))) if draws.chance(0.5) else made
+
+    def change(self, value: Any, draws: Draws) -> Any:
+        made, calls = value.args if value.type_name == AFTER_CALLS else (value, [])
+        if draws.chance(0.3):
+            made = self.own.change(made, draws)
+        else:
+            calls = self.calls.change(calls, draws)
+        return Instance(AFTER_CALLS, (made, calls)) if calls else made
+
+    def parts(self, value: Any) -> list[Part]:
+        if value.type_name != AFTER_CALLS:
+            return self.own.parts(value)
+        return [Part(value=part, type=kind) for part, kind in zip(value.args, (self.own, self.calls), strict=True)]
+
+    def inside(self) -> Sequence[Type]:
+        return (self.own,)
+
+
 @dataclass(eq=False)
 class Record(Type):
     """Dicts with known keys, as of a TypedDict."""

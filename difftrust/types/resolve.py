@@ -13,6 +13,7 @@ from difftrust.types.functions import functions_of
 from difftrust.types.infer import Anything
 from difftrust.types.known import known_type
 from difftrust.types.numbers import Whole
+from difftrust.types.own import Own
 from difftrust.types.text import Text
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.syntax import own_statements
@@ -65,6 +66,10 @@ class Annotations:
 
     def _all(self, nodes: Sequence[ast.expr], bound: Bound) -> list[Type]:
         return [self.resolve(node, bound) for node in nodes]
+
+    def used(self, found: Type) -> Type:
+        """Return the objects of a class of the file also after calls of their methods; another type as it is."""
+        return self._classes.used(found) if isinstance(found, Own) and self._classes.knows(found.name) else found
 
     def path(self, name: str) -> str:
         """Return the dotted path that a name of the file stands for, by its imports."""

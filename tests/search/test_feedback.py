@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from difftrust.check.spelling import spelled_method
 from difftrust.search.feedback import instead, read_met
 from difftrust.types.base import Draws, Part, Type
 from difftrust.types.containers import Entries, Items
@@ -51,6 +52,40 @@ def test_a_domain_without_inputs_ends_drawing_and_says_so(tmp_path: Path) -> Non
     assert report.verdict == "undecided"
     assert report.n_draws == 600
     assert any("0 of 600 were" in note for note in report.notes)
+
+
+COUNTER = """
+class Counter:
+    \"\"\"Counts.\"\"\"
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def add(self, word: str) -> None:
+        \"\"\"Note a word.\"\"\"
+        self.seen.append(word)
+
+    def drop(self, n: int) -> int:
+        \"\"\"Forget the last n words and return how many were left. Requires: n > 0\"\"\"
+"""
+DROPS = (
+    "def drop(self, n: int) -> int:\n    del self.seen[-n:]\n    return len(self.seen)\n",
+    "def drop(self, n):\n    self.seen = self.seen[:-n]\n    return len(self.seen)\n",
+    "def drop(self, n):\n    self.seen = self.seen[n:]\n    return len(self.seen)\n",
+)
+
+
+def test_a_method_is_called_after_others_and_what_came_before_is_shown(tmp_path: Path) -> None:
+    report = report_of(tmp_path, COUNTER, DROPS, "Counter.drop", n=200)
+    assert report.verdict == "incoherent"
+    assert [len(cluster.candidates) for cluster in report.clusters] == [2, 1]
+    shown = report.disagreements[0].arguments
+    assert shown in (
+        "(AfterCalls(Counter(), [add(''), add('a')]), 1)",
+        "(AfterCalls(Counter(), [add('a'), add('')]), 1)",
+    )
+    spelled = spelled_method("Counter.drop", "(AfterCalls(Counter(), [add('a'), add('')]), 1)")
+    assert spelled == "x = Counter(); x.add('a'); x.add(''); x.drop(1)"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from literals import Code, Instance
 from standard_types import IMPORTED
 
 Namespace = dict[str, Any]
+AFTER_CALLS = "AfterCalls"
+"""As ``types.own`` has it: an object on which methods were called; one of them that raises makes it none."""
 _BUILTINS = dict(vars(builtins))
 _MODULES = {
     "np": "numpy", "pd": "pandas", "pl": "polars",
@@ -40,6 +42,12 @@ def build(value: Any, namespace: Namespace) -> Any:
 
 
 def _instance(value: Instance, namespace: Namespace) -> Any:
+    if value.type_name == AFTER_CALLS:
+        used, calls = build(value.args[0], namespace), value.args[1]
+        for call in calls:
+            fields = {name: build(field, namespace) for name, field in call.fields.items()}
+            getattr(used, call.type_name)(*build(list(call.args), namespace), **fields)
+        return used
     made = find(value.type_name, namespace)
     args = [build(a, namespace) for a in value.args]
     fields = {name: build(field, namespace) for name, field in value.fields.items()}
