@@ -11,6 +11,8 @@ from difftrust.search.inputs import InputSource
 from difftrust_core.base.records import Kind, Outcome
 
 _ROUNDS_TO_ENTER, _ROUNDS_TO_PART = 40, 8
+_IDLE = 2
+"""Rounds without a new comparison, after which there hardly is one."""
 _ENOUGH = 40
 """So many inputs inside the domain are a start for drawing."""
 _MOST_PROGRAMS = 4
@@ -52,8 +54,10 @@ def seek_witnesses(
     feedback = _feedback(source, judge.executor, [judge.programs[p].code for p in some], "", f"{key}/part")
     left, parting, tried, front = set(pairs), list[str](), list[Judged](), [*source.seeds, *measured.inputs]
     known = measured.outcomes if len(measured.outcomes) == 1 else frozenset()
+    idle = 0
     for _ in range(_ROUNDS_TO_PART):
         judged = judge.judge(feedback.follow(front))
+        idle = 0 if judged else idle + 1
         tried += judged
         kept = [each for each in judged if not each.why]
         for each in kept:
@@ -62,7 +66,7 @@ def seek_witnesses(
             parting += [each.text] if parted or is_other else []
             left, known = left - parted, frozenset() if is_other else known
         front = [*[each.text for each in kept], *front[BATCH:]]
-        if not front or not (left or known):
+        if not front or not (left or known) or idle == _IDLE:
             break
     return parting, tried
 

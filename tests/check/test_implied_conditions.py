@@ -112,13 +112,15 @@ COUNTER = '''class Counter:
 '''
 
 
-def test_a_method_that_only_ran_on_new_objects_is_undecided(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("said", "verdict"), [("", "incoherent"), (" Requires: times > 0", "undecided")])
+def test_a_method_is_undecided_where_no_call_may_come_before_it(said: str, verdict: str, tmp_path: Path) -> None:
     body = "    self.seen[name] = self.seen.get(name, 0) + times\n    return self.seen[name]\n"
     one = f"def add(self, name, times=1):\n{body}"
     other = one.replace("self.seen.get(name, 0) + times", "self.seen[name] + 1 if name in self.seen else times")
-    report = report_of(tmp_path, COUNTER, (one, other), "Counter.add", n=200)
-    assert report.verdict == "undecided"
-    assert "every object was Counter()" in report.undecided[0].why
+    report = report_of(tmp_path, COUNTER.replace("by now.", f"by now.{said}"), (one, other), "Counter.add", n=200)
+    assert report.verdict == verdict
+    assert bool(report.undecided) == (verdict == "undecided")
+    assert all("every object was Counter()" in each.why for each in report.undecided)
 
 
 def test_flags_are_drawn_together(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rooms.py").write_text(MODULE)
     (tmp_path / "c").mkdir()
-    for name, text in (("a", "width * height"), ("b", "height * width"), ("c", "sum([width] * height)")):
+    for name, text in (("a", "width * height"), ("b", "height * width"), ("c", "width * height + 0")):
         (tmp_path / "c" / f"{name}.py").write_text(RIGHT.format(text))
     return tmp_path
 
