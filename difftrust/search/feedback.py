@@ -9,7 +9,9 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 
@@ -18,6 +20,7 @@ from difftrust.search.pattern_texts import texts_of
 from difftrust.types.argument_types import joined_arguments, split_arguments
 from difftrust.types.base import Draws, NoValue, Part
 from difftrust.types.containers import Entries, WithKeys
+from difftrust.types.standard import NO_VALUE, Standard, real
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.fuzz import rebuild
@@ -187,6 +190,8 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     elif kind is bytes and type(one) is type(other) is int and 0 <= min(one, other) <= max(one, other) < 256:
         places = dict.fromkeys((value.find(bytes([one])), value.rfind(bytes([one]))))
         found += [value[:at] + bytes([other]) + value[at + 1 :] for at in places if at >= 0]
+    if kind is Instance and isinstance(part.type, Standard):
+        found += _moved(part.type, value, one, other)
     if kind in _SIZED and type(one) is type(other) is int and one == len(value):
         found += [_resized(value, length) for length in (other, other + 1, other - 1) if 0 <= length <= _MAX_LENGTH]
     if kind is str and type(one) in _NUMBERS and type(other) in _NUMBERS:
@@ -194,6 +199,19 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
         start, end = match.span() if match else (0, 0)
         found += [value[:start] + str(n).zfill(end - start) + value[end:] for n in near(other, one)[:3] if match]
     return [new for new in found if part.type.fits(new)]
+
+
+def _moved(kind: Standard, value: Instance, one: Any, other: Any) -> list[Instance]:
+    """Return a date, time or exact number as far from ``value`` as one operand was from the other, and a step more.
+
+    Where these were whole numbers, they may have been its seconds or days.
+    """
+    found = []
+    for unit in (1, timedelta(seconds=1), timedelta(days=1)):
+        with suppress(*NO_VALUE):
+            step = (real(other) - real(one)) * unit
+            found += [kind.moved(value, each) for each in (step, *(step + more for more in kind.steps[-6:-4]))]
+    return found
 
 
 def _with_member(part: Part, other: Any, draws: Draws) -> list[Any]:

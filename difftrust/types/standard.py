@@ -47,7 +47,7 @@ _TEXTS = {
 }
 """Texts that values are made of."""
 _UTC = dict.fromkeys(("timezone.utc", "datetime.timezone.utc", "UTC"), datetime.UTC)
-_NO_VALUE = (ValueError, TypeError, ArithmeticError, LookupError, OSError, re.error, RecursionError)
+NO_VALUE = (ValueError, TypeError, ArithmeticError, LookupError, OSError, re.error, RecursionError)
 _TRIES = 20
 
 
@@ -119,7 +119,7 @@ class Standard(Type):
         try:
             made = real(value)
             return (self.low is None or self.low <= made) and (self.high is None or made <= self.high)
-        except _NO_VALUE:
+        except NO_VALUE:
             return False
 
     def draw(self, draws: Draws) -> Any:
@@ -140,18 +140,18 @@ class Standard(Type):
         for _ in range(4 if type(value) is Instance and draws.chance(0.85) else 0):
             try:
                 is_step = bool(self.steps) and draws.chance(0.6)
-                changed = self._moved(value, draws) if is_step else _with_other_argument(value, draws)
-            except _NO_VALUE:
+                is_other_side = is_step and self.names[0] in names_of("number") and draws.chance(0.15)
+                step = -2 * real(value) if is_other_side else draws.one_of(self.steps) if is_step else None
+                changed = self.moved(value, step) if is_step else _with_other_argument(value, draws)
+            except NO_VALUE:
                 continue
             if self.fits(changed):
                 return changed
         return self.draw(draws)
 
-    def _moved(self, value: Instance, draws: Draws) -> Instance:
-        """Return what lies one step from a value, or on the other side of zero."""
-        before, zone = real(value), value.fields.get("tzinfo", *value.args[7:8])
-        is_number = self.names[0] in names_of("number")
-        made = -before if is_number and draws.chance(0.15) else before + draws.one_of(self.steps)
+    def moved(self, value: Instance, step: Any) -> Instance:
+        """Return what lies one step from a value. Raises ValueError, TypeError, ArithmeticError or LookupError."""
+        made, zone = real(value) + step, value.fields.get("tzinfo", *value.args[7:8])
         moved = read_literal(repr(made if zone is None else made.replace(tzinfo=None)).removeprefix("datetime."))
         return Instance(value.type_name, moved.args, moved.fields if zone is None else {"tzinfo": zone})
 
