@@ -14,7 +14,7 @@ from difftrust.figures.intervals import draw_readings
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.style import WIDTH, sizes_of, stacked, titled_figure
 from difftrust.figures.workflow import draw_workflow, workflow_stages
-from difftrust.research.coders import coder_measures
+from difftrust.research.coders import coder_measures, strength_of
 from difftrust.research.mixtures import mixture_summary, mixtures
 from difftrust.research.questions import answers_table
 from difftrust.results import Figure
@@ -114,7 +114,7 @@ def _figure_1(request: FigureRequest) -> Figure:
     said = (
         f"{row['benchmark']}: rho = {in_brackets(row['rho_found'], row['rho_found_low'], row['rho_found_high'])} "
         f"over {row['coders']} models (95 % over tasks)"
-        + ("" if row["rho_found_p"] is None else f", p = {row['rho_found_p']:.1g}")
+        + ("" if row["rho_found_p"] is None else f", {strength_of(row['rho_found'])}, p = {row['rho_found_p']:.1g}")
         for row in rhos.iter_rows(named=True)
     )
     ranked = _with_ranks(measures)

@@ -26,6 +26,8 @@ MEASURES: Final = ("mean_error", "mean_incoherence", "spearman", "detection_rate
 """The columns of numbers in Table 4."""
 MEAN: Final = "mean"
 """The name in the column of models in the rows of means over models."""
+STRENGTH: Final = {0.8: "very strong", 0.6: "strong", 0.4: "moderate", 0.2: "weak", 0.0: "very weak"}
+"""A correlation's absolute value is at least -> the word for it (Evans 1996), as papers on rankings use it."""
 RHOS: Final = {
     "rho_found": ("found", "erroneous"),
     "rho_pass_at_1": ("found", "failure"),
@@ -76,6 +78,11 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
     schema: dict[str, pl.DataType] = {key: coders.schema[key] for key in keys}
     schema |= {"coders": pl.Int64()} | dict.fromkeys(RHOS, pl.Float64())
     return pl.DataFrame(rows, schema=schema).fill_nan(None)
+
+
+def strength_of(rho: float) -> str:
+    """Return the word of STRENGTH for a correlation, whatever its sign."""
+    return next(word for least, word in STRENGTH.items() if abs(rho) >= least)
 
 
 def coder_measures(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUBLISHED) -> pl.DataFrame:

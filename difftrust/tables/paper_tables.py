@@ -106,11 +106,26 @@ def _differences_3(frame: pl.DataFrame) -> list[str]:
                 rates.append((both["ours"] - both["theirs"]).abs())
     detection, expenses = pl.concat(rates), pl.concat(prices)
     return [
+        *_fold(frame),
         f"difference to the published table: detection rate {_spread(detection)}; expenses, as a share, "
         f"{_spread(expenses)}",
         "expenses: tokens of the task's own text, 90 for the published wording around it (what the published expenses "
         "leave for it), and the program alone; the published expenses of the m rows are those of t = 0.2",
     ]
+
+
+def _fold(frame: pl.DataFrame) -> list[str]:
+    """Say how many times the expenses of m = 10 those of m = 50 are: here and published, benchmark by benchmark."""
+    dear, usual = (frame.filter(varied="query_budget_m", value=m) for m in (50, PAPER_SETTING.m))
+    if dear.is_empty():
+        return []
+    folds = [
+        f"{name.removeprefix('published_').removesuffix('_expenses_usd')} "
+        f"{dear[name].item() / usual[name].item():.2f}{', published' if name.startswith('published') else ''}"
+        for name in frame.columns
+        if name.endswith("_expenses_usd")
+    ]
+    return [f"expenses of m = 50 over those of m = 10: {'; '.join(folds)}"]
 
 
 def _spread(values: pl.Series) -> str:

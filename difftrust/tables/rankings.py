@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from difftrust.research.coders import RHOS
+from difftrust.research.coders import RHOS, STRENGTH, strength_of
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import ranking_intervals
@@ -45,8 +45,9 @@ POOLED: Final = "all, pooled"
 def make_rankings(request: TableRequest) -> Table:
     """Return Spearman's rho over the coders: a row a benchmark, temperature and rule of detection.
 
-    Columns: benchmark, temperature, detection, coders, and each rho of ``coders.rankings`` with its ends; published,
-    what the paper's Figure 1 has. Raises NoStore if nothing is executed.
+    Columns: benchmark, temperature, detection, coders, and each rho of ``coders.rankings`` with its ends; of rho_found
+    the p-value and the word for its strength; published, what the paper's Figure 1 has. Raises NoStore if nothing is
+    executed.
     """
     request, left_out = settle(request)
     anywhere = replace(request, temperature=None, paper_setting=False, published=False)
@@ -71,6 +72,8 @@ _RANKING_NOTES: Final = (
     "non-zero error; as-published by the published sampling, all-pairs by every pair and candidate",
     "rho_pass_at_1: of the first of these with 1 - pass@1 (Eq. 11); rho_error, rho_failure: of mean incoherence with "
     "mean error and with 1 - pass@1",
+    "rho_found_p: how likely coders whose two rankings have nothing to do with each other come as far from 0, by "
+    f"Student's t; rho_found_strength: {', '.join(f'{word} from {least:g}' for least, word in STRENGTH.items())}",
     "in brackets: 95 % intervals over tasks (BCa), the coders as they are",
 )
 
@@ -94,6 +97,8 @@ def _ranking_rows(estimates: pl.DataFrame, temperature: str, request: TableReque
             pl.lit(str(rule)).alias("detection"),
             "coders",
             *[f"{rho}{end}" for rho in RHOS for end in ("", "_low", "_high")],
+            "rho_found_p",
+            pl.col("rho_found").map_elements(strength_of, return_dtype=pl.String).alias("rho_found_strength"),
         )
         for rule in Detection
     ]

@@ -34,7 +34,8 @@ def make_readings(request: TableRequest) -> Table:
     """Return the measures of each model in the three readings, one below the other.
 
     Of `docs/measures.md`, by all pairs: ``erroneous`` and ``detected`` count tasks; ``wrong_although_agreeing`` is the
-    share of erroneous tasks among those on which all programs agree, with its exact 95 % interval over tasks.
+    share of erroneous tasks among those on which all programs agree, with its exact 95 % interval over tasks;
+    ``error_removed``: of the mean error as published, the share that is gone.
     """
     parts, notes = [], []
     for number, (name, reading) in enumerate(READINGS.items()):
@@ -43,8 +44,10 @@ def make_readings(request: TableRequest) -> Table:
         parts.append(_measured(estimates, wanted).with_columns(reading=pl.lit(name), number=pl.lit(number)))
         notes.append(f"{name}: {estimates.select('benchmark', 'task_id').n_unique()} tasks")
     frame = pl.concat(parts).sort("benchmark", pl.col("model") == MEAN, "model", "number").drop("number")
+    share = pl.col("mean_error") / pl.col("mean_error").first().over("benchmark", "model")
     first = ("benchmark", "model", "reading")
-    return Table(frame.select(*first, pl.exclude(first)), notes=tuple(notes))
+    frame = frame.select(*first, pl.exclude(first), error_removed=(1 - share).fill_nan(None))
+    return Table(frame, notes=(*notes, "error_removed: of the mean error as published, the share that is gone"))
 
 
 def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:

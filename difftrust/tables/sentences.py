@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from difftrust.research.coders import MEAN, MEASURES, beside_published, mean_absolute_differences, table_4
+from difftrust.research.coders import MEAN, MEASURES, beside_published, mean_absolute_differences, strength_of, table_4
 from difftrust.tables.intervals import HIGH, LOW, with_intervals
 from difftrust.tables.names import display_name, with_display_names
 from difftrust.tables.render import in_percent
@@ -132,11 +132,10 @@ def _ranked(table: pl.DataFrame) -> list[str]:
     rho = spearman(table.select(error="mean_error", incoherence="mean_incoherence"))
     if math.isnan(rho):
         return []
-    close = "nearly the same" if rho >= 0.9 else "a similar" if rho >= 0.7 else "a somewhat similar"
-    close = close if rho >= 0.4 else "not the same"
+    turned = " and negative" if rho < 0 else ""
     return [
-        f"Ranking the models by how often their programs disagree, which needs no reference, gives {close} order as "
-        f"ranking them by error (rank correlation {rho:.2f})."
+        "The correlation between ranking the models by how often their programs disagree, which needs no reference, "
+        f"and ranking them by error is {strength_of(rho)}{turned} (Spearman's rho {rho:.2f})."
     ]
 
 

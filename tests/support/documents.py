@@ -114,8 +114,7 @@ def readme_readings() -> str:
 
 def _removed(rows: pl.DataFrame) -> float:
     """Return the share of a model's published error that inputs outside the domain make up."""
-    published, domain = (rows.filter(reading=name)["mean_error"].item() for name in ("as published", "in the domain"))
-    return float(1 - domain / published)
+    return float(rows.filter(reading="in the domain")["error_removed"].item())
 
 
 def _with_ends(row: dict[str, Any], name: str, *, digits: int = 0) -> str:

@@ -58,6 +58,8 @@ def test_what_the_domain_excludes_is_no_error(store: Store) -> None:
     assert of_a["pass_at_1"].to_list() == pytest.approx([0, 2 / 3, 2 / 3])
     assert of_a["wrong_although_agreeing"].to_list() == pytest.approx([1, 1 / 3, 1 / 3])
     assert frame.filter(model="d")["erroneous"].to_list() == [0, 0, 0]
+    assert of_a["error_removed"].to_list() == pytest.approx([1 - x / of_a["mean_error"][0] for x in of_a["mean_error"]])
+    assert frame.filter(model="d")["error_removed"].null_count() == 3  # no error, so no share of it
 
 
 @pytest.mark.usefixtures("audited")

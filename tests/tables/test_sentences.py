@@ -71,7 +71,7 @@ def test_models_are_called_by_their_names() -> None:
 
 def test_the_ranking_is_told_from_three_models_on() -> None:
     three = tasks(a=[(0.1, 0.1)], b=[(0.2, 0.2)], c=[(0.3, 0.3)])
-    assert "nearly the same order as ranking them by error (rank correlation 1.00)" in in_words(three)[1]
+    assert "ranking them by error is very strong (Spearman's rho 1.00)" in in_words(three)[1]
 
 
 def test_without_a_reference_nothing_is_said_of_errors() -> None:
