@@ -45,12 +45,14 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         for temperature in sorted({temperature for _, temperature in pool.members})
     )
     rows = request.counted(rows)
+    n_others = rows["model"].n_unique() - 1
     rows = rows.filter(pl.col("model").is_in(request.only)) if request.only else rows
     if rows["wrong"].is_not_null().sum() == 0:
         raise NoStore(f"the store {request.store} holds no task with a reference; agreement is judged by one")
     numbers = range_of(rows.drop_nulls("incoherence")["m"])
     return rows, [
-        f"answer: the behaviour of most of the programs, of equally many the first; m = {numbers}",
+        f"answer: the behaviour of most of the programs, of equally many the first; m = {numbers}; {n_others} other "
+        "models have as many programs and inputs",
         f"wrong: unlike the reference on any input; n = {range_of(rows['n'])}, inputs: {store.settings().validity}, "
         f"references: {request.reading.references}, equality {request.equality}; the benchmark's tests are not run",
         *notes,

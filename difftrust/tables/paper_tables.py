@@ -115,17 +115,15 @@ def _differences_3(frame: pl.DataFrame) -> list[str]:
 
 
 def _fold(frame: pl.DataFrame) -> list[str]:
-    """Say how many times the expenses of m = 10 those of m = 50 are: here and published, benchmark by benchmark."""
+    """Say how many times the expenses of m = 10 those of m = 50 are, here and published; nothing where not recorded."""
     dear, usual = (frame.filter(varied="query_budget_m", value=m) for m in (50, PAPER_SETTING.m))
-    if dear.is_empty():
-        return []
-    folds = [
-        f"{name.removeprefix('published_').removesuffix('_expenses_usd')} "
-        f"{dear[name].item() / usual[name].item():.2f}{', published' if name.startswith('published') else ''}"
-        for name in frame.columns
-        if name.endswith("_expenses_usd")
+    names = {"MBPP": "mbpp_expenses_usd", "HumanEval": "humaneval_expenses_usd"}
+    said = [
+        f"{title} {here:.2f} (published {(dear[f'published_{name}'] / usual[f'published_{name}']).item():.2f})"
+        for title, name in names.items()
+        if name in frame.columns and (here := next(iter(dear[name] / usual[name]), None)) is not None
     ]
-    return [f"expenses of m = 50 over those of m = 10: {'; '.join(folds)}"]
+    return [f"expenses of m = 50 over those of m = 10: {', '.join(said)}"] if said else []
 
 
 def _spread(values: pl.Series) -> str:

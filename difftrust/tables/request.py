@@ -163,6 +163,9 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
     others = "the largest that all coders shown have, some have more; -m, -n and --model choose others"
     notes = [f"m = {m}, n = {n}: {others}"] if is_largest else []
     reached = {id(place): number for place, number in zip(kept, inputs, strict=True)}
+    absent = sorted(set(request.only) - {coder[0] for _, coder in places})
+    if absent:
+        notes.append(f"left out, without results at this temperature: {', '.join(map(display_name, absent))}")
     lacking = [(place[1], place[0].benchmark) for place in places if reached.get(id(place), 0) < n]
     notes += _said_of(dict.fromkeys(lacking), m, n)
     is_tests = request.open().settings().validity == Validity.TESTS

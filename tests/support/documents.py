@@ -24,6 +24,7 @@ from difftrust_core.datasets.entries import load_domains
 from tests.bench.performance import write_document
 from tests.support import options
 from tests.support.markdown import ROOT, Part
+from tests.support.recount import beside_the_paper, recount
 
 SHOWN = (
     *("claude_sonnet_4", "claude_opus_4", "deepseek_r1", "gemini_2_5_pro"),
@@ -384,6 +385,8 @@ PARTS = (
     Part(document="README.md", begin="| HumanEval, 10 programs", end="\nFrom `difftrust table 4", make=readme_table),
     Part(document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="([note", make=readme_readings),
     Part(document="docs/table_4.md", begin="| benchmark |", end="\nDifferences: ", make=table_4),
+    Part(document="docs/table_4.md", begin="- Figure 1, Sp", end="", make=beside_the_paper),
+    Part(document="docs/audits.md", begin="| what |", end="\n## Correct", make=recount),
     Part(document="docs/selection.md", begin="| inputs |", end="\n## Each model", make=selection_means),
     *(
         Part(

@@ -70,6 +70,12 @@ def test_models_without_the_m_asked_for_are_left_out_and_named(store: Store, nam
     assert any("left out at t = 0.6, without m = 4" in note and "near on tiny" in note for note in made.notes)
 
 
+@pytest.mark.parametrize("name", ["4", "dissent", "alarms"])
+def test_a_model_without_results_at_the_temperature_is_named(store: Store, name: str) -> None:
+    made = make_table(name, TableRequest(store=store.root, temperature=HOT, only=("far", "one"), resamples=100))
+    assert "left out, without results at this temperature: one" in made.notes
+
+
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", ["policies", *SETTLED])
 def test_what_nobody_has_is_refused_with_what_is_recorded(store: Store, name: str) -> None:
