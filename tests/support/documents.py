@@ -91,7 +91,11 @@ def readme_readings() -> str:
     everyone, sonnet = (kinds.filter(model=model).row(0, named=True) for model in ("all", SHOWN[0]))
     shares = [name.removeprefix("share ") for name in kinds.columns if name.startswith("share ") and "_" not in name]
     outside, inside, fault, real = (_with_ends(everyone, f"share {name}") for name in shares)
-    unread = f"{everyone['unread']} of them on tasks that nobody has read" if everyone["unread"] else "all of them read"
+    unread = (
+        f"{everyone['unread']} of them on tasks that nobody has read"
+        if everyone["unread"]
+        else "all of them read by language models"
+    )
     removed = {model: _removed(readings.filter(model=model)) for model in SHOWN}
     most = [name for name, share in removed.items() if share > 0.5]
     in_vain = [f"{row['no_error']:,} of {row['alarms']:,} pairs of {row['benchmark']}" for row in alarms.to_dicts()]
@@ -103,8 +107,8 @@ def readme_readings() -> str:
         f"{_percent(min(removed.values()), digits=0)} for {display_name(min(removed, key=removed.__getitem__))}. In "
         f"{everyone['undetected']} (model, task) pairs of 16 models, on {everyone['on_tasks']} tasks, there is error "
         f"but no disagreement. Of these, {outside} err only on inputs that the task does not allow, {inside} disagree "
-        f"on other inputs that it allows, {fault} have a faulty reference or description, and {real} are errors of "
-        f"the programs ({everyone[shares[3]]} pairs, {unread}); for {display_name(SHOWN[0])} "
+        f"on other inputs that it allows, {fault} have, by the audits, a faulty reference or description, and {real} "
+        f"are errors of the programs ({everyone[shares[3]]} pairs, {unread}); for {display_name(SHOWN[0])} "
         f"{', '.join(str(sonnet[name]) for name in shares)} of {sonnet['undetected']}. Nor is every disagreement an "
         f"error: on {' and '.join(in_vain)} with one, no program is wrong on an input that the task allows. "
         "In brackets: 95 % intervals over tasks"
@@ -386,7 +390,7 @@ PARTS = (
     Part(document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="([note", make=readme_readings),
     Part(document="docs/table_4.md", begin="| benchmark |", end="\nDifferences: ", make=table_4),
     Part(document="docs/table_4.md", begin="- Figure 1, Sp", end="", make=beside_the_paper),
-    Part(document="docs/audits.md", begin="| what |", end="\n## Correct", make=recount),
+    Part(document="docs/audits.md", begin="| what |", end="", heading="## Counted again", make=recount),
     Part(document="docs/selection.md", begin="| inputs |", end="\n## Each model", make=selection_means),
     *(
         Part(
