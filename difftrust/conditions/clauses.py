@@ -19,7 +19,6 @@ _SUBJECTS: Final = words_of("subjects") | _LIMITING
 PRONOUNS: Final = frozenset(("it", "its", "they", "their", "them"))
 _MODALS: Final = frozenset(("must", "should", "shall", "need"))
 _INTERVAL = re.compile(r"[(\[] [A-Z]\S* , [A-Z]\S* [)\]]")
-_VALUE = re.compile(r"[VQLFZNC]\d+")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
 
 
@@ -43,8 +42,8 @@ def clauses(words: Words) -> Iterator[Words]:
 
 def _opens(words: Words) -> bool:
     """Tell whether words behind a comma may begin a clause."""
-    first = next((word for word in words if word not in ("and", "but")), "")
-    return bool(first in _OPENERS or _NOUN.fullmatch(first) or _VALUE.fullmatch(first))
+    first = next((word for word in words if word not in ("and", "but")), "?")
+    return bool(first in _OPENERS or _NOUN.fullmatch(first) or has_value((first,)))
 
 
 def is_done(clause: Sequence[str]) -> bool:
@@ -73,7 +72,7 @@ def is_aside(clause: Words, before: Words) -> bool:
         return before[-1:] in ((",",), ("(",), (";",))
     near = before[-3:-1] if before[-1:] == (",",) else before[-2:-1] if before[-1:] == ("(",) else ()
     is_near = any(map(_NOUN.fullmatch, near))
-    is_open = clause and (clause[0] in _OPENERS | LIMITS or _VALUE.fullmatch(clause[0])) and clause[1:2] != ("for",)
+    is_open = clause and (clause[0] in _OPENERS | LIMITS or has_value(clause[:1])) and clause[1:2] != ("for",)
     if before[-1:] == (":",):
         return bool(len(clause) > 1 and clause[0] in LIMITS and _NOUN.fullmatch(clause[1]))
     if len(clause) == 1:
@@ -81,9 +80,14 @@ def is_aside(clause: Words, before: Words) -> bool:
     return bool(is_near and is_open and before[:1] + before[2:] != ("return", ","))
 
 
+def has_value(words: Sequence[str], kinds: str = "VQLFZNC") -> bool:
+    """Tell whether words hold a placeholder of these kinds."""
+    return any(word[0] in kinds and word[1:].isdigit() for word in words)
+
+
 def limits(words: Sequence[str]) -> bool:
     """Tell whether words are in the language of conditions."""
-    return bool({*words} & _LIMITING) or any(map(_VALUE.fullmatch, words))
+    return bool({*words} & _LIMITING) or has_value(words)
 
 
 def is_strict(words: Sequence[str]) -> bool:

@@ -31,6 +31,7 @@ _NOUNS: Final = {
     "CHAR": {"text"}, "ROW": {"list"}, "TIME": {"number", "moment", "text"},
 }  # fmt: skip
 _MADE: Final = {"NUMBER": "number", "TEXT": "text", "CHAR": "text", "DICT": "dict"}
+_DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
 
 
@@ -205,23 +206,8 @@ class _Reader:
     inner = np
     inner_of = np_of
 
-    def repeats(self) -> Phrase:
-        return partial(self._relation, "row", "any((a in _[:i] for i, a in enumerate(_)))")
-
-    def leading(self, *chars: str) -> Phrase:
-        return partial(self._relation, "text", f"any(({chars[-1]} for c in _[:1]))")
-
-    def trailing(self, *chars: str) -> Phrase:
-        return partial(self._relation, "text", f"any(({chars[-1]} for c in _[-1:]))")
-
-    def characters(self, chars: str) -> Phrase:
-        return partial(self._relation, "text", f"any(({chars} for c in _))")
-
     def said_code(self, code: str) -> Phrase:
         return lambda of, shape: code
-
-    def only_chars(self, chars: str) -> str:
-        return self.phrased(partial(self._relation, "text", f"all(({chars} for c in _))"))
 
     def same_rows(self, *_: Any) -> str:
         phrase = partial(self._relation, "rows", "all((len(row) == len(_[0]) for row in _))")
@@ -394,23 +380,14 @@ class _Reader:
         name = next(p for p in parts if not callable(p))
         return self.whole(name)(self.denies(self.both(*parts)))
 
-    def not_value(self, name: str, value: str, *_: Any) -> str:
-        return self.whole(name)(partial(self._relation, "any", f"_ != {value}"))
-
     def given_size(self, phrase: Phrase) -> str:
         return self._given(self._of_size(phrase, "items"), 1)
 
     def none_twice(self, *_: Any) -> str:
-        return self._given(self.denies(self.repeats()), 1)
-
-    def one_given(self, one: str, other: str) -> str:
-        return f"({one} is None) != ({other} is None)"
+        return self._given(partial(self._relation, "row", _DISTINCT), 1)
 
     def none_phrased(self, phrase: Phrase) -> str:
         return self.each_phrased(self.denies(phrase))
-
-    def phrased_form(self, *parts: str) -> str:
-        return self.phrased(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"))
 
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])
@@ -420,18 +397,6 @@ class _Reader:
 
     def coded(self, *parts: Any) -> str:
         return str(parts[-1])
-
-    def different(self, *names: Any) -> str:
-        return self._pair(names, "{} != {}")
-
-    def same_size(self, *names: Any) -> str:
-        return self._pair(names, "len({}) == len({})")
-
-    def other_size(self, *names: Any) -> str:
-        return self._pair(names, "len({}) != len({})")
-
-    def _pair(self, names: Sequence[Any], form: str) -> str:
-        return form.format(*[name for name in names if isinstance(name, str) and name in self._names.shapes])
 
     def all_same_size(self, *_: Any) -> str:
         found = [n for n, shape in self._names.shapes.items() if shape.kind in ("list", "text")]
@@ -482,9 +447,6 @@ class _Reader:
         """Return what holds of the one parameter that a noun with words around it may name."""
         return self._given(phrase, 1)
 
-    def given_form(self, *parts: Any) -> str:
-        return self._given(partial(self._relation, "text", f"re.fullmatch({parts[-1]}, _) is not None"), 1)
-
     def given_many(self, *parts: Any) -> str:
         n = int(parts[0]) if len(parts) > 1 and parts[0].isdecimal() else 2
         if n < 2:
@@ -507,9 +469,13 @@ class _Reader:
         return _joined("or", [c for c in conditions if isinstance(c, str)])
 
 
-def of_noun(shapes: Mapping[str, Shape], noun: str) -> list[str]:
-    """Return the parameters of the kind that a noun names."""
-    return [name for name, shape in shapes.items() if shape.kind in _NOUNS.get(noun, ())]
+def of_noun(shapes: Mapping[str, Shape], noun: str, *, items: bool = False) -> list[str]:
+    """Return the parameters of the kind that a noun names; ``items``: and those with items or values of the kind."""
+    kinds = _NOUNS.get(noun, set())
+    inner = {
+        name for name, shape in shapes.items() if items and {shape.items.kind, (shape.value or shape).kind} & kinds
+    }
+    return [name for name, shape in shapes.items() if shape.kind in kinds or name in inner]
 
 
 def opposite(condition: str) -> str:

@@ -13,6 +13,7 @@ from difftrust.conditions.clauses import (
     PRONOUNS,
     Words,
     clauses,
+    has_value,
     is_aside,
     is_done,
     is_strict,
@@ -213,7 +214,7 @@ class _Sentence:
     def _states(self, clause: Words) -> bool:
         """Tell whether a clause states something of an argument."""
         subject = subject_of(clause) or (("undefined-for",) if "undefined-for" in clause else ())
-        if not subject and len(clause) > 2 and re.fullmatch(r"P\d+", clause[0]) and {*clause[1:3]} & _MEASURES:
+        if not subject and len(clause) > 2 and has_value(clause[:1], "P") and {*clause[1:3]} & _MEASURES:
             return not self._judges and not {*clause} & _OF_RESULTS
         said = {*subject}
         if not subject or said & _OF_RESULTS:
@@ -223,7 +224,7 @@ class _Sentence:
         if self._judges:
             return False
         is_a = subject[0] in ("a", "an")
-        is_named = any(re.fullmatch(r"[PIA]\d+", word) for word in subject[:4]) and (not is_a or len(subject) == 2)
+        is_named = has_value(subject[:4], "PIA") and (not is_a or len(subject) == 2)
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
         is_items = subject[0] in (*_EACH, "no", "both") and said & _THINGS
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
@@ -258,24 +259,16 @@ class _Sentence:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
-            is_measure = said & _MEASURES and any(re.fullmatch(r"[VFLN]\d+|code", w) for w in words)
-            return bool(said & (DUTIES | LIMITS | {"only"}) or is_measure)
+            return bool(said & (DUTIES | LIMITS | {"only"}) or (said & _MEASURES and has_value(words)))
         if said & _OF_RESULTS or not limits(words):
             return False
-        has_code = any(re.fullmatch(r"C\d+", w) for w in words) and len(words) < 6
-        has_choice = said & DUTIES and any(re.fullmatch(r"L\d+", w) for w in words)
-        return bool(has_code or has_choice or self._states(words))
+        has_code = has_value(words, "C") and len(words) < 6
+        return bool(has_code or (said & DUTIES and has_value(words, "L")) or self._states(words))
 
     def _mentioned(self) -> frozenset[str]:
         if self._names.subject:
             return self._tokens.names | {self._names.subject}
-        nouns = {"TEXT": "text", "LIST": "list", "NUMBER": "number", "DICT": "dict", "MATRIX": "list", "CHAR": "text"}
-        kinds = {nouns[word] for word in self._words if word in nouns}
-        named = {
-            name
-            for name, shape in self._shapes.items()
-            if {shape.kind, shape.items.kind, shape.value and shape.value.kind} & kinds
-        }
+        named = [name for word in self._words for name in of_noun(self._shapes, word, items=True)]
         everything = set(self._shapes) if {"INPUT", "ITEM", "duplicate"} & set(self._words) else set()
         return self._tokens.names or frozenset(named or everything)
 

@@ -44,53 +44,8 @@ def _with_quotes(match: re.Match[str]) -> str:
 _STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
 _FILLERS: Final = words_of("fillers")
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
-_JOINED: Final = [
-    (re.compile(pattern, re.IGNORECASE), to)
-    for pattern, to in (
-        (
-            r"\b(?:note:? (?:that )?)?(?:(?:you|we|one) (?:may|can|should) assume"
-            r"|it is (?:assumed|guaranteed|required))(?: that)?\b|\bassum(?:e|es|ing) that\b",
-            "assume",
-        ),
-        (r"\b(from \S+) up to\b", r"\1 to"),
-        (r"\bup to and including\b", "up to"),
-        (r"\b(to|up to) and including\b", r"\1"),
-        (r"\bnon[- ]?(negative|positive|zero|empty|decreasing|increasing)\b", r"non-\1"),
-        (r"\b(?:one|any) of\b", "one-of"), (r"\bcan(?:not|'t)\b", "can not"), (r"n't\b", " not"),
-        (r"\bnot (?:contain|include|have) any\b", "contain no"), (r"\(\s*((?:in|ex)clusive)\s*\)", r"\1"),
-        (r",\s*((?:in|ex)clusive)\b", r" \1"), (r"\binclusively\b|\bboth inclusive\b|\bincluded\b", "inclusive"),
-        (r"\blower case\b", "lowercase"), (r"\bupper case\b", "uppercase"), (r"\bboth ends inclusive\b", "inclusive"),
-        (r"\b(?:pairwise|mutually|all) (distinct|unique|different)\b", r"\1"), (r"\bno nan\b", "no nan"),
-        (r"\bstrict (ascending|increasing|descending|decreasing)\b", r"strictly \1"), (r"\bat[ -]least\b", "at least"),
-        (r"\bthe number of (?:elements|items|entries)\b", "length"), (r"\bdrawn from\b|\btaken from\b", "one-of"),
-        (r"\bnatural numbers?\b", "non-negative integer"), (r"\b(are|is) (?:all|both)\b", r"\1"),
-        (r"\bwhole numbers?\b", "integer"), (r"\bnot-?a-?number\b", "nan"), (r"\bthe same\b", "same"),
-        (r"\b(?:greater|less|more|larger|smaller) than zero\b", lambda m: m[0][:-4] + "0"),
-        (r"\bthe (?:result|answer) is (?:undefined|not defined|unspecified) (?:for|on|if|when)\b", "undefined-for"),
-        (r"\b(?:runs?|rang(?:es?|ing)|goes|stays?|reach(?:es)?)(?= (?:from|within|between|above|below|up)\b)", "is"),
-        (r"\b(\w)-?th\b", r"\1"), (r"\bmakes? sense\b(?: here)?", "is allowed"),
-        (r"\bequally long\b", "of same length"),
-        (r"\bcounting (?:starts|begins) (?:at|from|with)\b", "at least"),
-        (r"\bnothing (?:but|except|other than|else than|besides)\b", "only"),
-        (r"\b(?:is|are) (?:spelled|written|typed) in\b", "is in"),
-        (r"\bit is (?:an error|a mistake|wrong|not allowed|forbidden) to (?:pass|give|supply|use)\b", "undefined-for"),
-        (
-            r"\bnever (?:gets?|reach(?:es)?|comes?|occurs?|happens?)(?: here)?\b"
-            r"|\b(?:is|are) (?:an error|a mistake|forbidden)\b(?: of the caller)?"
-            r"|\b(?:is|are) not (?:something we handle|handled|expected|understood)\b",
-            "is not allowed",
-        ),
-        (r"\b(?:counted|counting|numbered) from\b", "at least"), (r"\b([01])-(?:based|indexed)\b", r"at least \1"),
-        (r"\b(?:can|may) be (.+?)[;,.]? (?:and )?nothing +else (?:is|are) \w+", r"must be \1"),
-        (r"\[\w+\]_", ""), (r"\bper cent\b", "percent"),
-        (r"^(?:(?:(?:the )?callers?|you) (?:(?:must|should|ha(?:s|ve) to) )?)?(?:makes?|be) sure(?: that)?", "assume"),
-        (r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", _with_quotes),
-        (r":\w+:(?=`)", ""), (r"(\S) or None\b|\bNone or (\S)", r"\1\2"),
-        (r"\((?:e\.g\.|for example|for instance|such as|like)[^()]*\)", ""),
-        (r"(?:,|\()? ?(?:\be\.g\.|\bfor example|\bfor instance|\bsuch as)(?!\s*:?$)[^;(]*", ""),
-        (r"\b(?:call it )?the caller'?s'? responsibility (?:is|to) (?:ensure )?that\b", "assume"),
-    )
-]  # fmt: skip
+_JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
+_NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
 _OF_CODE: Final = ("len", "sum", "min", "max", "abs", "all", "any")
 """What a condition may call."""
 _BEFORE_FIELDS: Final = ("pair", "triple", "form", "format", "of", "LIST", ":")
@@ -122,6 +77,7 @@ def tokens_of(sentence: str, names: Sequence[str]) -> Tokens:
     """Return a sentence as tokens; ``names``: the parameters."""
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
+    sentence = _NAMED_KEYS.sub(_with_quotes, sentence)
     values: dict[str, str] = {}
     words: list[str] = []
     for kind, text in _tokens(sentence, list(names), words):
