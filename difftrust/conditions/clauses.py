@@ -17,6 +17,8 @@ _STATIVE: Final = words_of("stative")
 _OPENERS: Final = words_of("openers")
 _SUBJECTS: Final = words_of("subjects") | _LIMITING
 PRONOUNS: Final = frozenset(("it", "its", "they", "their", "them"))
+_OF_THEM: Final = {("of", "which"), ("of", "them")}
+_ENDS: Final = {"both", "inclusive", "exclusive"}
 _MODALS: Final = frozenset(("must", "should", "shall", "need"))
 _INTERVAL = re.compile(r"[(\[] [A-Z]\S* , [A-Z]\S* [)\]]")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
@@ -48,7 +50,9 @@ def _opens(words: Words) -> bool:
 
 def is_done(clause: Sequence[str]) -> bool:
     """Tell whether a clause says what a function does, or when."""
-    return bool({*clause} & BEHAVIOUR) or any(a in ("be", "not") and b in _DONE for a, b in pairwise(clause))
+    return bool({*clause} & BEHAVIOUR or {*clause[1:]} & {"where"}) or any(
+        a in ("be", "not") and b in _DONE for a, b in pairwise(clause)
+    )
 
 
 def subject_of(clause: Words) -> Words:
@@ -57,27 +61,25 @@ def subject_of(clause: Words) -> Words:
         clause = clause[1:]
     verb = next((i for i, word in enumerate(clause) if word in _STATIVE), 0)
     subject = clause[:verb]
-    is_one = (
-        verb == 1
-        or bool({*subject} & PRONOUNS)
-        or (verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]) is not None))
-    )
-    is_permitted = clause[verb : verb + 1] in (("may",), ("can",), ("need",)) and not is_strict(clause[verb:])
+    opens = verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]))
+    is_one = verb == 1 or opens or any(a in ("of", "in") and b in PRONOUNS for a, b in pairwise(subject))
+    is_permitted = clause[verb : verb + 1] in (("may",), ("can",), ("need",)) and not is_strict(clause)
     return () if not is_one or is_permitted or {*subject} & {"that", "which"} else subject
 
 
 def is_aside(clause: Words, before: Words) -> bool:
     """Tell whether a clause goes on about a parameter that stands right before it: "the amount, never negative"."""
-    if clause[:1] in (("which",), ("whose",)) or clause[1:3] in (("of", "which"), ("of", "them")):
-        return before[-1:] in ((",",), ("(",), (";",))
     near = before[-3:-1] if before[-1:] == (",",) else before[-2:-1] if before[-1:] == ("(",) else ()
-    is_near = any(map(_NOUN.fullmatch, near))
-    is_open = clause and (clause[0] in _OPENERS | LIMITS or has_value(clause[:1])) and clause[1:2] != ("for",)
+    if {clause[1:3], clause[-2:]} & _OF_THEM:
+        return before[-1:] in ((",",), ("(",), (";",))
+    if has_value(clause, "C") and len(clause) < 6:
+        return clause[0] in ("where", "for", "with") or clause[0][0] == "C"
     if before[-1:] == (":",):
         return bool(len(clause) > 1 and clause[0] in LIMITS and _NOUN.fullmatch(clause[1]))
-    if len(clause) == 1:
-        return clause[0][0] == "C"
-    return bool(is_near and is_open and before[:1] + before[2:] != ("return", ","))
+    is_value = has_value(clause[:1]) and not {*clause} & _STATIVE
+    is_open = is_value or {*clause[:1]} & (_OPENERS | LIMITS)
+    is_more = len(clause) > 1 and not {*clause[1:]} & {"for", "where"} and not {*clause} <= _ENDS
+    return bool(is_open and is_more and any(map(_NOUN.fullmatch, near)) and before[:1] + before[2:] != ("return", ","))
 
 
 def has_value(words: Sequence[str], kinds: str = "VQLFZNC") -> bool:

@@ -144,7 +144,7 @@ class _Reader:
         try:
             inner = phrase(variable, Shape("item") if item.kind == "any" else item)
         except _OfWhole:
-            return phrase(of, Shape("list", item))
+            return phrase(f"list({of})" if of.endswith(")") else of, Shape("list", item))
         return f"{name}(({inner} for {variable} in {of}))" if inner else ""
 
     def both(self, *parts: Any) -> Phrase:
@@ -391,6 +391,9 @@ class _Reader:
 
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])
+
+    def phrased_size(self, phrase: Phrase, *_: Any) -> str:
+        return self.phrased(self._of_size(phrase, "size"))
 
     def phrased(self, phrase: Phrase) -> str:
         return self.subject()(phrase)

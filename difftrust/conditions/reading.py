@@ -46,7 +46,9 @@ _OF_RESULTS: Final = frozenset(
     ("return", "yield", "yields", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
 )
 _BEFORE_GIVEN: Final = words_of("before_given")
-_JUDGES = re.compile(r"\b(?:in)?valid(?:ate|ates|ity)?\b|\bwhether\b|\b(?:true|false)\b", re.IGNORECASE)
+_JUDGES = re.compile(
+    r"\bwhether\b|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
+)
 """A text about what is valid: its plain statements are not on what is allowed."""
 _OPTIONAL = re.compile(
     r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
@@ -196,9 +198,8 @@ class _Sentence:
         found, left, before = list[str](), False, Words()
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
-            is_told = self._states(clause) or (
-                is_aside(clause, before) and not self._judges and bool(self._near(before))
-            )
+            is_about = bool(self._near(before) or has_value(clause, "C")) and not self._judges
+            is_told = self._states(clause) or (is_about and is_aside(clause, before))
             if is_done(clause) or not is_told:
                 nouns, is_left = self._of_nouns(clause, is_first=not before)
                 found += nouns
@@ -237,7 +238,9 @@ class _Sentence:
             named = [self._tokens.values[word]] if re.fullmatch(r"P\d+", word) else of_noun(self._shapes, word)
             if len(named) == 1:
                 return replace(self._names, subject=named[0])
-        return replace(self._names, subject=self._topic) if self._topic and not before else None
+        alone = "".join(self._shapes) if len(self._shapes) == 1 else ""
+        subject = alone if before else self._topic
+        return replace(self._names, subject=subject) if subject else None
 
     @property
     def topic(self) -> str:
@@ -281,10 +284,8 @@ class _Sentence:
         if not 0 < len(words) <= _LONGEST or strange:
             return None
         if not names.subject and words[0] in _GOES_ON:
-            before = self._words[: self._words.index(words[0])]
-            named = [self._tokens.values[w] for w in before if re.fullmatch(r"P\d+", w)]
-            if len(set(named)) == 1:
-                names, starts = replace(names, subject=named[0]), ("field",)
+            names = self._near(self._words[: self._words.index(words[0])]) or names
+            starts = ("field",) if names.subject else starts
         for start in starts:
             try:
                 return read(Tokens(words, self._tokens.values), start, names)
@@ -370,8 +371,10 @@ class _Sentence:
         ):
             end += 1
         has_limits = bool(set(words[at : at + 2]) & LIMITS)
-        for stop in range(end, at + 1, -1) if set(words[at:end]) & LIMITS or words[at][0] == "V" else ():
-            if words[stop : stop + 1] and words[stop] in _ALTERS:
+        for stop in (
+            range(end, at + 1, -1) if set(words[at:end]) & LIMITS or has_value(words[at : at + 2], "VP") else ()
+        ):
+            if {*words[stop : stop + 1]} & (_ALTERS | {"for", "per"}):
                 continue
             if text := self._attempt(words[at:stop], ("given",)):
                 return text
