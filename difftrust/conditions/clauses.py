@@ -12,13 +12,15 @@ BEHAVIOUR: Final = words_of("behaviour")
 DUTIES: Final = words_of("duties")
 LIMITS: Final = words_of("limits")
 _DONE: Final = words_of("done")
-_LIMITING: Final = DUTIES | LIMITS | words_of("measures") | words_of("limiting")
+_LIMITING: Final = DUTIES | LIMITS | words_of("limiting")
+_MEASURES: Final = words_of("measures")
 _STATIVE: Final = words_of("stative")
 _OPENERS: Final = words_of("openers")
 _SUBJECTS: Final = words_of("subjects") | _LIMITING
 PRONOUNS: Final = frozenset(("it", "its", "they", "their", "them"))
 _OF_THEM: Final = {("of", "which"), ("of", "them")}
 _ENDS: Final = {"both", "inclusive", "exclusive"}
+_KINDS: Final = frozenset(("LIST", "NUMBER", "TEXT", "DICT", "MATRIX"))
 _MODALS: Final = frozenset(("must", "should", "shall", "need"))
 _INTERVAL = re.compile(r"[(\[] [A-Z]\S* , [A-Z]\S* [)\]]")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
@@ -57,29 +59,30 @@ def is_done(clause: Sequence[str]) -> bool:
 
 def subject_of(clause: Words) -> Words:
     """Return what stands before the verb of a statement, () where there is no statement."""
-    while clause and clause[0] in ("and", "but", "that", ",", "where"):
+    while clause and clause[0] in ("and", "but", "that", ",", "where", "note", "assume", "require"):
         clause = clause[1:]
     verb = next((i for i, word in enumerate(clause) if word in _STATIVE), 0)
     subject = clause[:verb]
     opens = verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]))
     is_one = verb == 1 or opens or any(a in ("of", "in") and b in PRONOUNS for a, b in pairwise(subject))
     is_permitted = clause[verb : verb + 1] in (("may",), ("can",), ("need",)) and not is_strict(clause)
-    return () if not is_one or is_permitted or {*subject} & {"that", "which"} else subject
+    return () if not is_one or is_permitted or {*subject} & {"that", "which", ";", ":", "("} else subject
 
 
 def is_aside(clause: Words, before: Words) -> bool:
     """Tell whether a clause goes on about a parameter that stands right before it: "the amount, never negative"."""
-    near = before[-3:-1] if before[-1:] == (",",) else before[-2:-1] if before[-1:] == ("(",) else ()
+    far = {(",",): 8 if clause[:1] in (("which",), ("whose",)) else 3, ("(",): 2}.get(before[-1:], 0)
     if {clause[1:3], clause[-2:]} & _OF_THEM:
         return before[-1:] in ((",",), ("(",), (";",))
     if has_value(clause, "C") and len(clause) < 6:
         return clause[0] in ("where", "for", "with") or clause[0][0] == "C"
     if before[-1:] == (":",):
         return bool(len(clause) > 1 and clause[0] in LIMITS and _NOUN.fullmatch(clause[1]))
+    is_near = far and (has_value(before[-far:], "PIA") or before[-2] in _KINDS)
     is_value = has_value(clause[:1]) and not {*clause} & _STATIVE
     is_open = is_value or {*clause[:1]} & (_OPENERS | LIMITS)
-    is_more = len(clause) > 1 and not {*clause[1:]} & {"for", "where"} and not {*clause} <= _ENDS
-    return bool(is_open and is_more and any(map(_NOUN.fullmatch, near)) and before[:1] + before[2:] != ("return", ","))
+    is_more = len(clause) > 1 and not {*clause[1:]} & ({"for", "where"} | _DONE) and not {*clause} <= _ENDS
+    return bool(is_open and is_more and is_near and before[:1] + before[2:] != ("return", ","))
 
 
 def has_value(words: Sequence[str], kinds: str = "VQLFZNC") -> bool:
@@ -89,7 +92,7 @@ def has_value(words: Sequence[str], kinds: str = "VQLFZNC") -> bool:
 
 def limits(words: Sequence[str]) -> bool:
     """Tell whether words are in the language of conditions."""
-    return bool({*words} & _LIMITING) or has_value(words)
+    return bool({*words} & _LIMITING) or has_value(words) or bool({*words} & _MEASURES and has_value(words, "PA"))
 
 
 def is_strict(words: Sequence[str]) -> bool:

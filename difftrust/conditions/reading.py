@@ -198,7 +198,9 @@ class _Sentence:
         found, left, before = list[str](), False, Words()
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
-            is_about = bool(self._near(before) or has_value(clause, "C")) and not self._judges
+            is_about = (
+                bool(self._near(before) or has_value(clause, "C") or clause[-2:] == ("of", "them")) and not self._judges
+            )
             is_told = self._states(clause) or (is_about and is_aside(clause, before))
             if is_done(clause) or not is_told:
                 nouns, is_left = self._of_nouns(clause, is_first=not before)
@@ -214,8 +216,8 @@ class _Sentence:
 
     def _states(self, clause: Words) -> bool:
         """Tell whether a clause states something of an argument."""
-        subject = subject_of(clause) or (("undefined-for",) if "undefined-for" in clause else ())
-        if not subject and len(clause) > 2 and has_value(clause[:1], "P") and {*clause[1:3]} & _MEASURES:
+        subject = subject_of(clause) or (clause[:1] if {*clause[:1]} & {"undefined-for", "only"} else ())
+        if not subject and len(clause) > 2 and has_value(clause[:1], "P") and {*clause[1:3]} & (_MEASURES | {":"}):
             return not self._judges and not {*clause} & _OF_RESULTS
         said = {*subject}
         if not subject or said & _OF_RESULTS:
@@ -225,7 +227,7 @@ class _Sentence:
         if self._judges:
             return False
         is_a = subject[0] in ("a", "an")
-        is_named = has_value(subject[:4], "PIA") and (not is_a or len(subject) == 2)
+        is_named = has_value(subject[:5], "PIA") and (not is_a or len(subject) == 2)
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
         is_items = subject[0] in (*_EACH, "no", "both") and said & _THINGS
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
@@ -238,9 +240,7 @@ class _Sentence:
             named = [self._tokens.values[word]] if re.fullmatch(r"P\d+", word) else of_noun(self._shapes, word)
             if len(named) == 1:
                 return replace(self._names, subject=named[0])
-        alone = "".join(self._shapes) if len(self._shapes) == 1 else ""
-        subject = alone if before else self._topic
-        return replace(self._names, subject=subject) if subject else None
+        return replace(self._names, subject=self._topic) if self._topic and not before else None
 
     @property
     def topic(self) -> str:
@@ -262,7 +262,9 @@ class _Sentence:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
-            return bool(said & (DUTIES | LIMITS | {"only"}) or (said & _MEASURES and has_value(words)))
+            return bool(
+                said & (DUTIES | LIMITS | {"only"}) or (said & _MEASURES and (has_value(words) or "code" in said))
+            )
         if said & _OF_RESULTS or not limits(words):
             return False
         has_code = has_value(words, "C") and len(words) < 6
@@ -357,7 +359,9 @@ class _Sentence:
             ):
                 text = self._given_at(words, at)
                 found += [text] if text else []
-                is_left |= text is None
+                is_left |= text is None or (
+                    words[at + 2 : at + 3] == ("that",) and word[0] == "V" and limits(words[at:])
+                )
         return found, is_left
 
     def _given_at(self, words: Words, at: int) -> str | None:
@@ -367,6 +371,7 @@ class _Sentence:
         while (
             end < min(len(words), at + 16)
             and words[end] not in ("that", "which")
+            and words[end : end + 2] != (",", "in")
             and (words[end] in known or re.fullmatch(r"[A-Z]\d+", words[end]))
         ):
             end += 1
