@@ -17,11 +17,11 @@ _MEASURES: Final = words_of("measures")
 _STATIVE: Final = words_of("stative")
 _OPENERS: Final = words_of("openers")
 _SUBJECTS: Final = words_of("subjects") | _LIMITING
-PRONOUNS: Final = frozenset(("it", "its", "they", "their", "them"))
-_OF_THEM: Final = {("of", "which"), ("of", "them")}
-_ENDS: Final = {"both", "inclusive", "exclusive"}
-_KINDS: Final = frozenset(("LIST", "NUMBER", "TEXT", "DICT", "MATRIX"))
-_MODALS: Final = frozenset(("must", "should", "shall", "need"))
+PRONOUNS: Final = words_of("pronouns")
+OF_THEM: Final = {("of", "which"), ("of", "them")}
+_ENDS: Final = words_of("ends")
+_KINDS: Final = words_of("kinds")
+_MODALS: Final = words_of("modals")
 _INTERVAL = re.compile(r"[(\[] [A-Z]\S* , [A-Z]\S* [)\]]")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
 
@@ -71,8 +71,9 @@ def subject_of(clause: Words) -> Words:
 
 def is_aside(clause: Words, before: Words) -> bool:
     """Tell whether a clause goes on about a parameter that stands right before it: "the amount, never negative"."""
-    far = {(",",): 8 if clause[:1] in (("which",), ("whose",)) else 3, ("(",): 2}.get(before[-1:], 0)
-    if {clause[1:3], clause[-2:]} & _OF_THEM:
+    reach = 8 if clause[:1] in (("which",), ("whose",)) else 3
+    far = {",": reach, "(": 2}.get("".join(before[-1:]), 0)
+    if {clause[1:3], clause[-2:]} & OF_THEM:
         return before[-1:] in ((",",), ("(",), (";",))
     if has_value(clause, "C") and len(clause) < 6:
         return clause[0] in ("where", "for", "with") or clause[0][0] == "C"

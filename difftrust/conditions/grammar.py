@@ -11,7 +11,7 @@ from typing import Any, Final
 from difftrust.conditions.parser import Grammar, Node
 from difftrust.conditions.predicates import negated
 from difftrust.conditions.shapes import Shape
-from difftrust.conditions.tokens import Tokens
+from difftrust.conditions.tokens import WORDS, Tokens
 from difftrust_core.languages.python.syntax import expression
 
 Phrase = Callable[[str, Shape], str]
@@ -19,18 +19,10 @@ Phrase = Callable[[str, Shape], str]
 Aim = Callable[[Phrase], str]
 """What it is said of: from a phrase to a condition over the parameters."""
 STARTS: Final = ("statement", "field", "given", "raised", "loose")
-_FITS: Final = {
-    "number": {"number"}, "order": {"number", "moment"}, "place": {"number", "moment"},
-    "size": {"list", "text", "dict"}, "items": {"list", "dict"},
-    "chars": {"text"}, "row": {"list"}, "rows": {"list"}, "text": {"text"}, "keys": {"dict", "table"},
-    "any": {"number", "moment", "text", "flag"},
-}  # fmt: skip
+_FITS: Final = {relation: {*kinds.split()} for relation, kinds in WORDS["fits"].items()}
 """Of what kinds of values a relation can be said as a whole; of a list it is said of each item otherwise."""
-_NOUNS: Final = {
-    "NUMBER": {"number", "moment"}, "TEXT": {"text"}, "LIST": {"list"}, "DICT": {"dict"}, "MATRIX": {"list"},
-    "CHAR": {"text"}, "ROW": {"list"}, "TIME": {"number", "moment", "text"},
-}  # fmt: skip
-_MADE: Final = {"NUMBER": "number", "TEXT": "text", "CHAR": "text", "DICT": "dict"}
+_NOUNS: Final = {noun: {*kinds.split()} for noun, kinds in WORDS["nouns"].items()}
+_MADE: Final = WORDS["made"]
 _DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
 

@@ -4,6 +4,7 @@ Whoever writes one (the grammar, a user, a model), the same interpreter reads it
 """
 
 import ast
+import builtins
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -27,19 +28,18 @@ _ON_TWO: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Pow: operator.pow, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
     ast.Not: lambda _, b: not b, ast.USub: lambda _, b: -b, ast.UAdd: lambda _, b: +b,
 }  # fmt: skip
-_CALLS: Final[dict[str, Callable[..., Any]]] = {
-    "abs": abs, "all": all, "any": any, "bool": bool, "dict": dict, "enumerate": enumerate, "float": float,
-    "int": int, "len": len, "list": list, "max": max, "min": min, "range": range, "reversed": reversed, "round": round,
-    "set": set, "sorted": sorted, "str": str, "sum": sum, "tuple": tuple, "zip": zip, "math.isfinite": math.isfinite,
-    "math.isinf": math.isinf, "math.isnan": math.isnan, "math.isclose": math.isclose, "math.gcd": math.gcd,
-}  # fmt: skip
+_BUILTINS: Final = (
+    "abs all any bool dict enumerate float int len list max min range reversed round set sorted str sum tuple zip"
+)
+_CALLS: Final[dict[str, Callable[..., Any]]] = {name: getattr(builtins, name) for name in _BUILTINS.split()} | {
+    f"math.{name}": getattr(math, name) for name in ("isfinite", "isinf", "isnan", "isclose", "gcd")
+}
 _CONSTANTS: Final = {"math.inf": math.inf, "math.pi": math.pi, "math.e": math.e, "math.nan": math.nan}
 _KINDS: Final = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple}
-_METHODS: Final = frozenset(
-    {"count", "endswith", "get", "index", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier"}
-    | {"islower", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "items", "keys", "lower", "lstrip"}
-    | {"rstrip", "split", "splitlines", "startswith", "strip", "upper", "values"}
-)
+_OF_VALUES: Final = """
+    count endswith get index isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable
+    isspace istitle isupper items keys lower lstrip rstrip split splitlines startswith strip upper values"""
+_METHODS: Final = frozenset(_OF_VALUES.split())
 _IN_ORDER = ("date", "datetime", "time", "timedelta", "datetime.date", "datetime.datetime", "Decimal", "Fraction")
 
 

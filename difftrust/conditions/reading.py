@@ -10,6 +10,7 @@ from difftrust.conditions.clauses import (
     BEHAVIOUR,
     DUTIES,
     LIMITS,
+    OF_THEM,
     PRONOUNS,
     Words,
     clauses,
@@ -27,8 +28,8 @@ from difftrust.conditions.shapes import Shape
 from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
 from difftrust_core.languages.python.syntax import expression
 
-_CUTS: Final = frozenset({",", ";", "(", ")", ":", ".", "-", "and", "which", "that", "but"})
-_BARE: Final = _CUTS - {"and", "but", "which", "that"}
+_BARE: Final = frozenset(",;():.-")
+_CUTS: Final = _BARE | {"and", "which", "that", "but"}
 _LONGEST, _MOST_CUTS = 40, 5
 """Tokens of a part that is parsed; pieces between cuts that are tried together."""
 _ALTERS: Final = words_of("alters")
@@ -36,15 +37,13 @@ _RESULTS: Final = words_of("results")
 _QUESTIONS: Final = words_of("questions")
 _NO_NOUNS: Final = words_of("measured") | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
-_GOES_ON: Final = frozenset(("must", "should", "need", "contain", "have", "consist", "can", "not"))
+_GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
-_EACH: Final = frozenset(("each", "every", "all", "any", "its", "their"))
-_THINGS: Final = frozenset(("ITEM", "ROW", "INPUT", "CHAR", "NUMBER", "TEXT", "name"))
-_LIMITED: Final = frozenset(("no", "not", "never", "least", "exactly"))
-_COUNTING: Final = frozenset(("exactly", "least", "most", "than", "be", "have", "contain", "of"))
-_OF_RESULTS: Final = frozenset(
-    ("return", "yield", "yields", "returns", "result", "results", "output", "raise", "raises", "raised", "whether")
-)
+_EACH: Final = words_of("each")
+_THINGS: Final = words_of("things")
+_LIMITED: Final = words_of("limited")
+_COUNTING: Final = words_of("counting")
+_OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
 _JUDGES = re.compile(
     r"\bwhether\b|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
@@ -199,7 +198,8 @@ class _Sentence:
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
             is_about = (
-                bool(self._near(before) or has_value(clause, "C") or clause[-2:] == ("of", "them")) and not self._judges
+                bool(self._near(before) or has_value(clause, "C") or {clause[1:3], clause[-2:]} & OF_THEM)
+                and not self._judges
             )
             is_told = self._states(clause) or (is_about and is_aside(clause, before))
             if is_done(clause) or not is_told:
@@ -210,7 +210,7 @@ class _Sentence:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
                 found += texts
-                left |= any(map(limits, pieces))
+                left |= any(limits(piece) for piece in pieces if _trimmed(piece)[:1] != ("to",))
             before += clause
         return found, (self._mentioned() or frozenset(self._shapes)) if left else None
 

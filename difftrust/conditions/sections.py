@@ -19,17 +19,8 @@ from docstring_parser import (
 
 from difftrust.conditions.tokens import is_expression
 
-_REQUIRES: Final = (
-    "Requires",
-    "Require",
-    "Assumes",
-    "Assumptions",
-    "Assumption",
-    "Preconditions",
-    "Precondition",
-    "Pre",
-)
-_TITLES: Final = "|".join(_REQUIRES)
+_TITLES: Final = "Requires|Require|Assumes|Assumptions|Assumption|Preconditions|Precondition|Pre"
+_REQUIRES: Final = _TITLES.split("|")
 _IN_LINE = re.compile(rf"^([ \t]*)({_TITLES}):[ \t]+(\S.*)$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 _HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=~]{3,}\s*$)", re.MULTILINE)
@@ -139,14 +130,7 @@ class Sections:
         """The lines of the sections of conditions; one that goes on further in, or is open, is one."""
         found = list(self._in_line)
         for meta in self._parsed.meta:
-            if " ".join(meta.args[:1]).lower() in (
-                "requires",
-                "require",
-                "assumes",
-                "pre",
-                "precondition",
-                "preconditions",
-            ):
+            if meta.args[:1] and meta.args[0].title() in _REQUIRES:
                 for line in filter(str.strip, (meta.description or "").splitlines()):
                     text = _BULLET.sub("", line).strip()
                     if found and (

@@ -46,9 +46,9 @@ _FILLERS: Final = words_of("fillers")
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
 _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
-_OF_CODE: Final = ("len", "sum", "min", "max", "abs", "all", "any")
+_OF_CODE: Final = ["len", "sum", "min", "max", "abs", "all", "any"]
 """What a condition may call."""
-_BEFORE_FIELDS: Final = ("pair", "triple", "form", "format", "of", "LIST", ":")
+_BEFORE_FIELDS: Final = ["pair", "triple", "form", "format", "of", "LIST", ":"]
 _FORMS: Final = {
     "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
 }  # fmt: skip

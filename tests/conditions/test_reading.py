@@ -62,6 +62,9 @@ READ = [
         "isinstance(n, str) or 1 <= n <= 31",
     ),
     ("mode: str", "Parameters\n----------\nmode : {'r', 'w'}, optional\n    How.", "mode in ('r', 'w')"),
+    ("amount: float", "Round the amount, which is never negative, to two digits.", "amount >= 0"),
+    ("words: list[str]", "Join words, none of which is empty.", "all((len(x) > 0 for x in words))"),
+    ("s: str, t: str", "Find s. It is an error to pass an s longer than t.", "len(s) <= len(t)"),
 ]
 
 
@@ -81,6 +84,8 @@ SILENT = [
     ("xs: list[int]", "Return the first positive number, or None if xs is empty."),
     ("s: str", "Tell whether a text is a valid date. The text is not empty."),
     ("xs: list[int]", "Return the squares of the numbers in the list that are odd."),
+    ("text: str, width: int", "Pad text up to width; a longer text stays as it is."),
+    ("s: str", "Hashtags of s, in lower case and without the sign."),
 ]
 
 
@@ -94,6 +99,8 @@ UNREAD = [
     ("n: int", "Args:\n    n: must be positive unless it is the last", {"n"}),
     ("xs: list[int], k: int", "xs must be a heap.", {"xs"}),
     ("xs: list[int] | int", "xs must be positive.", {"xs"}),
+    ("xs: list[int]", "Order the nodes. The graph has no cycles.", {"xs"}),
+    ("code: str", "Look up the code, three letters with a dot between.", {"code"}),
 ]
 
 
