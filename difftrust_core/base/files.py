@@ -67,7 +67,10 @@ def scratch_folder(where: Path | None = None) -> Iterator[Path]:
 def _locked(place: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:  # taken for one that was left before we opened it
+            continue
         with contextlib.suppress(OSError):  # a file system without locks: nobody then removes what is left, either
             fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.exists():

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,4 +65,15 @@ def test_the_baits_of_a_sandbox_lie_in_one(monkeypatch: pytest.MonkeyPatch, tmp_
     with baits.laid_out() as laid:
         folder = Path(str(laid["file"])).parent
         assert (folder.parent, folder.name[: len(PREFIX)]) == (tmp_path, PREFIX)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_many_at_once_do_not_take_each_other_s_new_folder_for_one_that_was_left(tmp_path: Path) -> None:
+    def work(place: Path) -> None:
+        for _ in range(60):
+            with scratch_folder(place) as folder:
+                assert folder.is_dir()
+
+    with ThreadPoolExecutor(8) as pool:
+        _ = [*pool.map(work, [tmp_path] * 8)]
     assert [*tmp_path.iterdir()] == []
