@@ -161,6 +161,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             f"no input reached what differs: {'; '.join(found.unreached)}",
             "give a call that gets there with --example",
         )
+    if found.silent and found.doubtful:
+        yield (
+            f"the {found.silent} version raises on all inputs, which it may not allow, and the other does not",
+            give_calls,
+        )
     if found.unstable and not found.changes:
         yield (
             "a version differs from itself when run again on the same input",

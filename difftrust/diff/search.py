@@ -112,6 +112,12 @@ class Found:
         return sum(any(kind in (Kind.VALUE, Kind.UNSUPPORTED) for kind, _ in row) for row in self._answered)
 
     @property
+    def silent(self) -> str:
+        """Name the version that returns on no input while the other one does, "" where there is none."""
+        n = [sum(row[which][0] in (Kind.VALUE, Kind.UNSUPPORTED) for row in self._answered) for which in (0, 1)]
+        return ("old", "new")[n.index(0)] if 0 in n and any(n) else ""
+
+    @property
     def _answered(self) -> list[Row]:
         return [row for row in self.rows.values() if not any(is_no_answer(outcome) for outcome in row)]
 
