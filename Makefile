@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test test-all test-rest test-hostile test-recovery test-pythons check lint types mutants bench bench-sandbox bench-check bench-dashboard \
+.PHONY: help demo test test-all test-rest test-hostile test-recovery test-pythons check lint types mutants bench bench-sandbox bench-check bench-versions bench-dashboard \
 	pictures audits check-audits bench-sql bench-scaling calibrate agreement docs dashboard lab notebooks reproduce starter-results clean
 
 help:  ## List the targets
@@ -80,6 +80,9 @@ bench-sql: $(READY)  ## How well fuzzed databases tell wrong queries from right 
 
 bench-check: $(READY)  ## How often `difftrust check` is right, by class; PEERS=1 beside two peers, PLANTED=1 on planted faults
 	$(BIN)/python -m tests.bench.check $(if $(PEERS),--peers) $(if $(PLANTED),--planted)
+
+bench-versions: $(READY)  ## What `difftrust diff` says of recorded programs whose behaviour is known; writes data/versions; half an hour
+	$(BIN)/python -m tests.bench.versions
 
 agreement: $(READY)  ## Write the tables of docs/agreement.md anew; INPUTS="reference domain tests" a section for each; two minutes
 	$(BIN)/python -m tests.support.agreement $(if $(INPUTS),--inputs $(INPUTS))

@@ -147,8 +147,9 @@ class Study:
         correlations over models; "readings": as published, in the domain and with audited references side by side;
         "undetected": what the errors are that incoherence misses; "alarms": how many disagreements are an error inside
         the domain; "suspects": tasks on which most models contradict the reference; "draws": how inputs were drawn;
-        "audits": how far two readers of the references agree; "agreement": risk and coverage where the programs agree,
-        and a threshold of ``signal`` (incoherence, largest_share, n_clusters or dissent) with risk at most ``alpha``
+        "audits": how far two readers of the references agree; "versions": how often `diff` is right on recorded
+        programs; "agreement": risk and coverage where the programs agree, and a threshold of ``signal`` (incoherence,
+        largest_share, n_clusters or dissent) with risk at most ``alpha``
         with probability 1 - ``delta``; "guarantee": how often that bound is kept; "dissent", "difficulty": what
         agreement is worth by how many other models dissent or err; "correlated": how alike two models err; "policies":
         what ways of buying programs find, raise in vain and cost; "tests": pass@1 by the tasks' tests beside error and

@@ -33,7 +33,7 @@ from difftrust_core.base.records import Detection, Equality, Load, References
 commands = typer.Typer()
 
 _PAPER = "2, 3, 3a (m), 3b (temperature), 3c (n), 4 of the paper"
-_OWN = "selection, questions, rankings, readings, undetected, alarms, suspects, draws, audits"
+_OWN = "selection, questions, rankings, readings, undetected, alarms, suspects, draws, audits, versions"
 _OWN += ", agreement, guarantee, dissent, difficulty, correlated, policies, tests"
 
 

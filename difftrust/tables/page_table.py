@@ -87,6 +87,7 @@ MEASURES: Final[dict[str, Measure]] = {
     "gain_5": Measure("gain of 5 answers", "over the consensus"),
     "gain_1_over_random": Measure("gain over a random input", "of the best input, after one answer"),
     "filtered": Measure("filtered", "pass@1 of the largest cluster that passes the public examples"),
+    "right_share": Measure("right", "of the pairs, the share judged rightly: not false, missed or undecided"),
     "with_a_threshold": Measure("repetitions with a threshold"),
     "mean_coverage": Measure("answered"),
     "largest_broken": Measure("broken (largest)"),

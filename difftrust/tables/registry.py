@@ -18,6 +18,7 @@ from difftrust.tables.questions import make_questions
 from difftrust.tables.rankings import make_rankings, make_selection
 from difftrust.tables.readings import READINGS, make_alarms, make_draws, make_readings, make_suspects, make_undetected
 from difftrust.tables.request import TableRequest, settle
+from difftrust.tables.versions import make_versions
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.exceptions import WrongUsage
 
@@ -90,6 +91,7 @@ TABLES: Final[dict[str, Maker]] = {
     "suspects": _settled(make_suspects),
     "draws": make_draws,
     "audits": make_audits,
+    "versions": make_versions,
     "agreement": _settled(make_agreement),
     "guarantee": _settled(make_guarantee),
     "dissent": _settled(make_dissent),
@@ -98,7 +100,8 @@ TABLES: Final[dict[str, Maker]] = {
     "policies": make_policies,
     "tests": _settled(make_tests, AS_STORED, READINGS["in the domain"]),
 }
-"""Own rules: Table 3 varies m, n and temperature, ``policies`` buys programs, ``draws`` and ``audits`` are of tasks."""
+"""Own rules: Table 3 varies m, n and temperature, ``policies`` buys programs, ``draws`` and ``audits`` are of tasks,
+``versions`` of pairs."""
 
 
 def make_table(name: str, request: TableRequest) -> Table:

@@ -10,7 +10,7 @@ from tests.compatibility.golden import assert_golden_entry, digest
 STORES = {"paper": "results", "starter": "starter-results"}
 TABLES = (
     *("2", "3", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "alarms"),
-    *("suspects", "draws", "audits", "agreement", "guarantee", "policies", "tests"),
+    *("suspects", "draws", "audits", "versions", "agreement", "guarantee", "policies", "tests"),
     *("dissent", "difficulty", "correlated"),
 )
 FIGURES = (

@@ -288,6 +288,18 @@ def by_others(name: str) -> str:
     return _table([*head, "answers", "wrong"], rows, texts=3)
 
 
+def versions() -> str:
+    """Return what diff says of recorded programs, and why where it is not right."""
+    made = dt.open(find_results()).table("versions")
+    rows = [
+        [*map(_cell, row[:-3]), f"{100 * row[-3]:.0f} % [{100 * row[-2]:.0f}, {100 * row[-1]:.0f}]"]
+        for row in made.frame.iter_rows()
+    ]
+    head = ["benchmark", "recorded outcomes", "pairs", "unchanged", "found", "on a new input", "in effects"]
+    table = _table([*head, "false", "missed", "undecided", "right"], rows, texts=2)
+    return "\n".join([table, *[f"- {note}" for note in made.notes], ""])
+
+
 def correlated() -> str:
     """Return how alike models err, over all pairs of models, and two pairs in words."""
     whole = _study("domain").table("correlated").frame
@@ -414,6 +426,7 @@ PARTS = (
             ("## Correlated errors", "Models of one", correlated),
         )
     ),
+    Part(document="docs/diff.md", begin="| benchmark |", end="\nUnchanged is no", make=versions),
     Part(document="docs/uncertainty.md", begin="| about the LLM |", end="\nThe undetected mean", make=coverage),
 )
 

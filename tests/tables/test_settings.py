@@ -18,7 +18,7 @@ from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
-OWN_RULES = ("3", "3a", "3b", "3c", "draws", "audits", "policies")
+OWN_RULES = ("3", "3a", "3b", "3c", "draws", "audits", "versions", "policies")
 SETTLED = sorted(TABLES.keys() - set(OWN_RULES))
 DOMAIN = {"tiny/double": "x: int", "tiny/first": "items: list[int]", "tiny/total": "items: list[int]"}
 HOT = 1.0
