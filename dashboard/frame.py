@@ -83,15 +83,14 @@ def _choose(opened: Source, can_hide_reference: bool) -> Choice:
     )
 
 
-def choose_below(opened: Source) -> Choice:
-    """Write what few change and the button of the report, below the explorer; return what the URL says."""
-    with in_row("settings"):
-        with state.unseen():
-            chosen = _choose(opened, True)
-        with st.popover("More"):
-            _choose_rules(data.benchmarks(opened), True)
-        _show_save_report(chosen)
-    return chosen
+def choose_below(opened: Source) -> None:
+    """Write what few change, and where the numbers come from, below the explorer, which shows the rest."""
+    with st.popover("More"):
+        equality, references, _ = _choose_rules(data.benchmarks(opened), True)
+    text.show_small(
+        f"Store {store_name(opened.root)} · outcome comparison: {COMPARISONS[equality]} · "
+        f"{_WITHOUT_FAULTY if references == References.AUDITED else ''}executed {opened.executed}"
+    )
 
 
 def _choose_rules(names: list[str], can_hide_reference: bool) -> tuple[str, References, bool]:
@@ -144,6 +143,7 @@ FILTERS = {
     "all": "none",
 }
 """Which inputs are kept -> words."""
+_WITHOUT_FAULTY = "without faulty references · "
 
 
 def source(chosen: Choice) -> str:
@@ -152,7 +152,7 @@ def source(chosen: Choice) -> str:
         f"Store {store_name(chosen.store.root)} · {chosen.benchmark} · temperature {chosen.temperature:g} · "
         f"m = {chosen.m} programs · n = {chosen.n:,} inputs · outcome comparison: {COMPARISONS[chosen.equality]} · "
         f"input filter: {FILTERS.get(chosen.validity, chosen.validity)} · "
-        f"{'without faulty references · ' if chosen.source.reading.references == References.AUDITED else ''}"
+        f"{_WITHOUT_FAULTY if chosen.source.reading.references == References.AUDITED else ''}"
         f"{'programs by simulated models, no LLM · ' if chosen.is_simulated else ''}"
         f"executed {chosen.source.executed}"
     )

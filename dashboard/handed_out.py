@@ -43,7 +43,7 @@ def _answer(request: Request) -> Response:
         source, benchmark, equality = _source(asked)
         blind = asked.get("blind") == "yes"
         if request.path_params["what"] == "cube":
-            return Response(cube(source, benchmark, equality, blind), headers=_HEADERS)
+            return Response(cube(source, benchmark, equality, blind), media_type="application/gzip", headers=_HEADERS)
         found = _details(source, benchmark, equality, asked) if not blind else {}
         return Response(json.dumps(found), media_type="application/json", headers=_HEADERS)
     except (DifftrustError, ValueError) as e:

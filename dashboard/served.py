@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from dashboard.handed_out import routes
+from dashboard import first_page, handed_out
 
 HEADERS = ((b"x-frame-options", b"SAMEORIGIN"), (b"content-security-policy", b"frame-ancestors 'self'"))
 
@@ -27,9 +26,8 @@ class _Unframed:
         await self._app(scope, receive, sent)
 
 
-_BASE = st.get_option("server.baseUrlPath").strip("/")
 app = App(
     Path(__file__).with_name("app.py"),
     middleware=[Middleware(_Unframed)],
-    routes=routes(f"/{_BASE}" if _BASE else ""),
+    routes=[*first_page.routes(), *handed_out.routes(first_page.base_path())],
 )

@@ -1198,13 +1198,50 @@ export function showInNotebook({ model, el }) {
   return () => explorer.close();
 }
 
+let early = null; // what showEarly has drawn, until Streamlit's page has a place for it
+
+/** The dashboard's first page while Streamlit still starts: drawn at once, and taken over by its component. */
+export function showEarly(place, data) {
+  early = { place, data, view: showFor(place, data) };
+  window.addEventListener("click", ({ target }) => early && !place.contains(target) && dropEarly(), { capture: true }); // leads elsewhere
+}
+
+function dropEarly() {
+  const { place, view } = early;
+  early = null;
+  view.explorer.close();
+  place.remove();
+}
+
 /** The dashboard, through Streamlit's components: the server hands out results by their address. */
 export function showInStreamlit({ data, parentElement, setStateValue }) {
   const place = parentElement.querySelector(".difftrust-home");
-  const key = JSON.stringify(data);
+  const key = JSON.stringify(data.version);
   if (place.shownFor === key) return; // drawn again by the server: what is chosen stays
   place.shownFor = key;
-  place.explorer?.close();
+  place.view?.explorer.close();
+  const tell = (address) => place.isConnected && setStateValue("address", address);
+  if (!early || JSON.stringify(early.data.version) !== key) {
+    if (early) dropEarly();
+    place.view = showFor(place, data, tell);
+    return;
+  }
+  const drawn = early;
+  early = null;
+  const move = () => {
+    const focused = document.activeElement;
+    place.replaceChildren(drawn.view.explorer.root);
+    drawn.place.remove();
+    if (place.contains(focused)) focused.focus({ preventScroll: true });
+    drawn.view.tellTo(tell);
+  };
+  place.view = drawn.view;
+  if (drawn.place.matches(":active")) window.addEventListener("pointerup", move, { once: true }); // the hand that holds a slider keeps it
+  else move();
+}
+
+/** Show the explorer in a page of the dashboard; ``tell`` hears its address once it has come to rest. */
+function showFor(place, data, tell) {
   const keep = new Set(data.keep), asked = new URLSearchParams(window.location.search);
   const state = Object.fromEntries([...asked].filter(([name]) => !keep.has(name)));
   [state.model, state.with] = asked.has("with") ? [asked.get("model"), asked.get("with")] : asked.getAll("model");
@@ -1214,28 +1251,38 @@ export function showInStreamlit({ data, parentElement, setStateValue }) {
     if (!reply.ok) throw new Error(await reply.text());
     return reply;
   };
-  let later, told;
-  place.explorer = mount(place, {
+  let later, told, first;
+  const home = {
     ...data,
-    state: { ...data.state, ...state },
-    isDark: () => isDarkColour(getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor),
+    state,
+    isDark: () => {
+      const page = document.querySelector(".stApp");
+      return page ? isDarkColour(getComputedStyle(page).backgroundColor) : window.matchMedia("(prefers-color-scheme: dark)").matches;
+    },
     cube: async (benchmark, inputs, store) => {
       if (!data.cubes) return (await fetched("cube", { benchmark, inputs, ...(store ? { store } : {}) })).arrayBuffer();
       const own = data.cubes[`${benchmark} ${inputs}`];
       if (own) return bytesOf(own);
-      setStateValue("address", `${words({ ...place.explorer.address(), benchmark, inputs })}`); // the page comes anew with it
+      tell(`${words({ ...explorer.address(), benchmark, inputs })}`); // the page comes anew with it
       return new Promise(() => {});
     },
     details: async (task, { benchmark, inputs, model, t, m, n }) => data.cubes ? null : (await fetched("task", { benchmark, inputs, task, model, t, m, n })).json(),
     url: () => window.location.href,
     changed: (address) => {
       const now = `${words(address)}`;
-      told ??= now; // what was opened stays as it was written: else a link would first go back to that
+      first ??= told ??= now; // what was opened stays as it was written: else a link would first go back to that
       if (told === now) return;
       told = now;
       history.replaceState(history.state, "", `${window.location.pathname}?${now}`);
       clearTimeout(later);
-      later = setTimeout(() => place.isConnected && setStateValue("address", now), 400); // links of the header follow
+      later = setTimeout(() => tell?.(now), 400); // links of the header follow
     },
-  });
+  };
+  const explorer = mount(place, home);
+  const tellTo = (hears) => {
+    tell = hears;
+    if (told !== first) tell(told);
+    explorer.suitGround();
+  };
+  return { explorer, tellTo };
 }
