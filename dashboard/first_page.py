@@ -1,6 +1,7 @@
 """The first page as the browser gets it: Streamlit's own, with the explorer drawn while Streamlit still starts."""
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
@@ -28,11 +29,16 @@ _PLACE: Final = """
 body:has(:is([data-testid="stAlert"], [data-testid="stException"])) .difftrust-early { display: none; }
 </style>
 <div class="difftrust-early"></div>
-<script type="module" async>
-import { showEarly } from "%s";
-showEarly(document.querySelector(".difftrust-early"), %s);
+<template class="difftrust-start">%s</template>
+<script type="module">
+const drawn = import("%s").then((module) => module.showEarly(document.querySelector(".difftrust-early"), %s));
+const late = new Promise((done) => setTimeout(done, 1000));
+const start = () => document.head.append(document.querySelector(".difftrust-start").content);
+Promise.race([drawn, late]).catch(console.error).finally(() => setTimeout(start));
 </script>
 """
+_START: Final = re.compile(r'<script type="module"[^>]*></script>|<link rel="modulepreload"[^>]*>')
+"""What starts Streamlit: it would take the browser's connections and its processor from what is drawn at once."""
 
 
 def base_path() -> str:
@@ -87,5 +93,7 @@ def _page(asked: Mapping[str, str]) -> str:
         said = json.dumps(home_of(asked)).replace("<", "\\u003c")
     except (DifftrustError, OSError):
         return page
-    head, body = f'<head><link rel="modulepreload" href="{script_address()}">', "<body>"
-    return page.replace("<head>", head, 1).replace(body, body + _PLACE % (style(), script_address(), said), 1)
+    start = "".join(_START.findall(page))
+    drawn = _PLACE % (style(), start, script_address(), said)
+    head = f'<head><link rel="modulepreload" href="{script_address()}">'
+    return _START.sub("", page).replace("<head>", head, 1).replace("<body>", f"<body>{drawn}", 1)

@@ -396,7 +396,7 @@ let made = 0;
  */
 export function mount(root, home) {
   const explorer = new Explorer(root, home);
-  explorer.open(home.state ?? {});
+  explorer.drawn = explorer.open(home.state ?? {});
   return explorer;
 }
 
@@ -1204,6 +1204,7 @@ let early = null; // what showEarly has drawn, until Streamlit's page has a plac
 export function showEarly(place, data) {
   early = { place, data, view: showFor(place, data) };
   window.addEventListener("click", ({ target }) => early && !place.contains(target) && dropEarly(), { capture: true }); // leads elsewhere
+  return early.view.explorer.drawn;
 }
 
 function dropEarly() {
