@@ -19,8 +19,6 @@ def draw(name: str, path: str) -> None:
     view.draw() if path == name or not hasattr(view, "PARTS") else view.draw(path)
 
 
-# Whole, before any page: while another session is loading it, Altair trips over the half that is there.
-importlib.import_module("pandas")
 st.set_page_config(page_title="difftrust", layout="wide", initial_sidebar_state="collapsed")
 theme.set_style()
 page = st.navigation(list(navigation.pages(draw).values()), position="hidden")

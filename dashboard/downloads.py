@@ -5,7 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import altair as alt
+import pandas  # noqa: F401  (whole, before: while another session is loading it, Altair trips over the half)
+
+import altair as alt  # isort: skip
 import polars as pl
 import streamlit as st
 

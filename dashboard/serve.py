@@ -24,8 +24,6 @@ def _load() -> None:
 
     One follows each run, and would visit all libraries again: 160 ms.
     """
-    import pandas  # noqa: F401  (whole, before any page: while another session is loading it, Altair trips over it)
-
     from dashboard import handed_out
     from difftrust_core.exceptions import DifftrustError
 
