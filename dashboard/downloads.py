@@ -1,13 +1,14 @@
 """A chart on the page, and below it the chart as SVG and PNG and its data as CSV."""
 
+import pandas  # noqa: F401  isort: skip  (whole, before Altair: while another session loads it, Altair trips over it)
+import difftrust.figures  # noqa: F401  isort: skip  (it makes Altair quick to load)
+
 import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pandas  # noqa: F401  (whole, before: while another session is loading it, Altair trips over the half)
-
-import altair as alt  # isort: skip
+import altair as alt
 import polars as pl
 import streamlit as st
 

@@ -11,7 +11,7 @@ from difftrust.explorer.home import script, style
 TITLE = "Explore"
 _FETCHED = """
 export default (component) => {
-  import(`${window.location.origin}${component.data.script}`).then((module) => module.showInStreamlit(component));
+  import(`${window.location.origin}${component.data[0].script}`).then((module) => module.showInStreamlit(component));
 };
 """
 _explorer = st.components.v2.component(
@@ -26,7 +26,8 @@ def draw() -> None:
     """Draw the page."""
     st.html(f'<h1 class="unseen">{TITLE}</h1>')
     home = first_page.home_of(st.query_params.to_dict())
-    _explorer(key="explorer", data=home, on_address_change=_follow)
+    # A list: of a dictionary Streamlit asks pandas, which it loads for it, whether it holds tables.
+    _explorer(key="explorer", data=[home], on_address_change=_follow)
     frame.choose_below(data.open_source())
 
 

@@ -1215,7 +1215,7 @@ function dropEarly() {
 }
 
 /** The dashboard, through Streamlit's components: the server hands out results by their address. */
-export function showInStreamlit({ data, parentElement, setStateValue }) {
+export function showInStreamlit({ data: [data], parentElement, setStateValue }) {
   const place = parentElement.querySelector(".difftrust-home");
   const key = JSON.stringify(data.version);
   if (place.shownFor === key) return; // drawn again by the server: what is chosen stays
