@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import random
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +22,19 @@ from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.store.store import Store
 from tests.support.dashboard_server import dashboard
 from tests.support.lab import lab
+from tests.support.waiting import until
 
 TASK = "HumanEval/122"
+
+
+def columns_of(task: dict[str, Any]) -> list[list[int]]:
+    """Return the labels of a task, column by column; below 0 where a row was not executed."""
+    rows: list[list[int]] = []
+    for text in task["rows"]:
+        said = [ord(each) - 48 for each in text[1:]]
+        alike = rows[ord(text[0]) - 48] if rows else [0] * len(said)
+        rows.append([one - 1 if one > 0 else one or same for one, same in zip(said, alike, strict=True)])
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def measures_of(cube: dict[str, Any], coder: dict[str, Any], m: int, n: int) -> dict[str, dict[str, float | None]]:
@@ -33,13 +45,12 @@ def measures_of(cube: dict[str, Any], coder: dict[str, Any], m: int, n: int) -> 
         rows = [ord(each) - 48 for each in samples[:m] if each != "!"]
         if not rows:
             continue
-        weights = [
-            sum(more[c] for more in task["weights"][: last + 1] if c < len(more)) for c in range(len(task["columns"]))
-        ]
-        inputs = [[task["columns"][c][row] for row in rows] for c, weight in enumerate(weights) for _ in range(weight)]
+        columns = columns_of(task)
+        weights = [sum(more[c] for more in task["weights"][: last + 1] if c < len(more)) for c in range(len(columns))]
+        inputs = [[columns[c][row] for row in rows] for c, weight in enumerate(weights) for _ in range(weight)]
         pairs = [(a, b) for a in range(len(rows)) for b in range(len(rows)) if a != b]
         apart = [Counter(outcomes[a] != outcomes[b] for a, b in pairs)[True] / len(pairs) for outcomes in inputs]
-        wrong = [Counter(outcome != "0" for outcome in outcomes)[True] / len(rows) for outcomes in inputs]
+        wrong = [Counter(outcome != 0 for outcome in outcomes)[True] / len(rows) for outcomes in inputs]
         found[task["id"]] = {
             "m": len(rows),
             "error": sum(wrong) / n,
@@ -214,3 +225,26 @@ def serious(page: Any) -> list[str]:
         for one in found["violations"]
         if one["impact"] in ("serious", "critical")
     ]
+
+
+@pytest.mark.slow
+def test_another_store_is_b_and_what_moves_while_it_is_read_stays(browser: Any, tmp_path: Path) -> None:
+    shutil.copytree(find_results(), tmp_path / "own")
+    with dashboard(tmp_path / "own", tmp_path / "log") as (url, _), on_a_page(browser, url) as page:
+        shown = Shown(page)
+        page.get_by_test_id("explorer-compare").click()
+        asked: list[Any] = []
+        page.route("**/explorer/cube?*store=paper*", asked.append)
+        page.get_by_label("Compare with: store").select_option("paper")
+        until(lambda: bool(asked) or page.wait_for_timeout(20), 60)
+        shown.slide("m", 0)
+        asked.pop().continue_()
+        page.get_by_text("16 LLMs, as published").first.wait_for()
+        assert shown.data()["m"] == "2"
+        page.get_by_label("Compare with: temperature").select_option("0.6")
+        page.get_by_label("Compare with: programs").select_option("2")
+        assert page.locator(".numbers b").nth(2).inner_text() == "0.0 points"
+        page.wait_for_function("() => location.search.includes('with_store=paper')")
+        page.reload()
+        assert Shown(page).data()["m"] == "2"
+        assert page.locator(".numbers b").nth(2).inner_text() == "0.0 points"

@@ -1,8 +1,10 @@
 """Pack one benchmark's behaviours in whole numbers, small enough for a page that computes each setting by itself.
 
 A task's *columns* are its patterns of inputs under one equality, its *rows* the behaviours; row 0 is the reference's
-where there is one, and its outcome has the label 0 in every column. Of what this holds error, incoherence and both
-detection probabilities follow for any m, any recorded n, model and temperature, as ``estimates.measures`` defines them.
+where there is one. An outcome is labelled by the first row that shows it, so that the reference's has the label 0 in
+every column. A row is spelled as the row above that is most alike, and, a character a column: 0 where it has that one's
+label, else its own label plus 1. Of what this holds error, incoherence and both detection probabilities follow for any
+m, any recorded n, model and temperature, as ``estimates.measures`` defines them.
 """
 
 import gzip
@@ -152,22 +154,24 @@ class _Packed:
         self.place = {row: place for place, row in enumerate(rows)}
         self._rows, self._renamed = rows, _by_first(self._raw[rows]).T
         spelled = _spelled(self._renamed)
+        place = {column: pattern for pattern, column in enumerate(spelled)}
         patterns, firsts = np.unique(task.pattern_of_input, return_index=True)
         met = dict(zip(patterns.tolist(), np.searchsorted(stops, firsts, side="right").tolist(), strict=True))
         needed: dict[str, int] = {}
         for pattern, column in enumerate(spelled):
             stop = met.get(pattern, len(stops))
             needed[column] = min(stop, needed.get(column, stop))
-        self._columns = sorted(needed, key=lambda column: (needed[column], column))
-        number = {column: place for place, column in enumerate(self._columns)}
+        columns = sorted(needed, key=lambda column: (needed[column], column))
+        number = {column: place for place, column in enumerate(columns)}
+        self._labels = self._renamed[[place[column] for column in columns]].T
         self._column_of = np.array([number[column] for column in spelled])
 
     def matrix(self) -> dict[str, Any]:
-        """Return the columns, and of the rows what else counts: how far each was executed, and which do not load."""
+        """Return the rows, and what else counts of them: how far each was executed, and which do not load."""
         n = len(self.task.pattern_of_input)
         reach = [int(self.task.reach[row]) for row in self._rows]
         return {
-            "columns": self._columns,
+            "rows": _by_likeness(self._labels),
             "reach": reach[0] if len(set(reach)) == 1 else reach,
             "n": n,
             "has_reference": self.task.reference is not None,
@@ -247,19 +251,23 @@ def _spelled(labels: Ints) -> list[str]:
     return [text[start : start + width] for start in range(0, labels.size, width)]
 
 
+def _by_likeness(labels: Ints) -> list[str]:
+    """Return each row as a text: the row above that is most alike, and what is not as there."""
+    alike = [int((labels[:row] != own).sum(axis=1).argmin()) if row else 0 for row, own in enumerate(labels)]
+    changes = np.where(labels < 0, labels, np.where(labels == labels[alike], 0, labels + 1))
+    return [chr(FIRST + row) + text for row, text in zip(alike, _spelled(changes), strict=True)]
+
+
 def _by_first(labels: Labels) -> Ints:
-    """Return the labels renumbered in each column by the first row that has them; 0 is the first row's, -1 unknown."""
+    """Return each outcome of a column as the first row that has it; -1 where it is unknown."""
     columns = np.arange(labels.shape[1])
-    names = np.full((labels.shape[1], int(labels.max(where=labels != MISSING, initial=0)) + 1), -1, np.int64)
-    free = (labels[0] == MISSING).astype(np.int64)
-    found = np.full(labels.shape, -1, np.int64)
-    for row, own in zip(found, labels, strict=True):
+    first = np.full((labels.shape[1], int(labels.max(where=labels != MISSING, initial=0)) + 1), -1, np.int32)
+    found = np.full(labels.shape, -1, np.int32)
+    for number, (row, own) in enumerate(zip(found, labels, strict=True)):
         known = own != MISSING
         at, label = columns[known], own[known]
-        new = names[at, label] < 0
-        names[at[new], label[new]] = free[at[new]]
-        free[at[new]] += 1
-        row[known] = names[at, label]
+        first[at, label] = np.where(first[at, label] < 0, number, first[at, label])
+        row[known] = first[at, label]
     return found
 
 

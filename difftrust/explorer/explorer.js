@@ -94,7 +94,11 @@ export class Cube {
 
   /** Return a row's labels on the columns that the first n inputs use, as one text. */
   behaviour(task, row, n) {
-    if (!task.strings.has(row)) task.strings.set(row, task.columns.map((column) => column[row]).join(""));
+    if (!task.strings.has(row)) {
+      let text = "";
+      for (let at = row; at < task.labels.length; at += task.height) text += String.fromCharCode(FIRST + task.labels[at]);
+      task.strings.set(row, text);
+    }
     return task.strings.get(row).slice(0, this.weights(task, n).length);
   }
 
@@ -167,12 +171,17 @@ const label = (character) => character.charCodeAt(0) - FIRST;
 
 const TALLY = new Int32Array(1 << 16); // by label; 0 between calls
 
-/** Put a task's columns into one array of labels, row by row within a column. */
+/** Put a task's rows into one array of labels, row by row within a column; each is spelled by its difference from another. */
 function decode(task) {
-  task.height = task.columns[0].length;
-  task.labels = new Uint16Array(task.columns.length * task.height);
-  let at = 0;
-  for (const column of task.columns) for (let row = 0; row < task.height; row++) task.labels[at++] = column.charCodeAt(row) - FIRST;
+  const height = (task.height = task.rows.length), width = task.rows[0].length - 1;
+  const labels = (task.labels = new Uint16Array(width * height));
+  task.rows.forEach((text, row) => {
+    const alike = label(text[0]);
+    for (let c = 0, at = 0; c < width; c++, at += height) {
+      const said = text.charCodeAt(c + 1) - FIRST;
+      labels[at + row] = said > 0 ? said - 1 : said || labels[at + alike];
+    }
+  });
   task.sums = [];
   task.strings = new Map();
 }
@@ -480,7 +489,7 @@ class Explorer {
     if (!benchmarks.includes(state.benchmark)) state.benchmark = benchmarks[0];
     if (!inputs.some((one) => one.id === state.inputs)) state.inputs = inputs[0].id;
     if (!this.home.stores?.some((one) => one.id === state.with_store)) delete state.with_store;
-    const ticket = (this.ticket = {});
+    const ticket = (this.ticket = { change: {} });
     const read = (store) => this.results(state.benchmark, state.inputs, store).catch((error) => {
       if (ticket !== this.ticket) return null;
       this.note.textContent = `These results could not be read: ${error.message}. Choose others, or load the page again.`;
@@ -488,9 +497,12 @@ class Explorer {
     });
     this.note.textContent = "";
     const [cube, otherCube] = await Promise.all([read(), state.with_store ? read(state.with_store) : null]);
-    if (ticket !== this.ticket || !cube) return;
+    if (ticket !== this.ticket) return;
+    this.ticket = null;
+    if (!cube) return;
     if (!otherCube) delete state.with_store;
-    this.otherCube = otherCube;
+    Object.assign(state, ticket.change); // what was chosen while it was read
+    this.otherCube = state.with_store ? otherCube : null;
     this.cube = cube;
     this.dots.clear();
     this.layers.points.replaceChildren();
@@ -554,6 +566,7 @@ class Explorer {
   /** Change some of what is chosen, and show it at once. */
   set(change, how = {}) {
     if (!this.cube) return;
+    if (this.ticket) Object.assign(this.ticket.change, change);
     this.state = this.believed({ ...this.state, ...change });
     this.update(how);
   }
