@@ -234,7 +234,7 @@ def test_another_store_is_b_and_what_moves_while_it_is_read_stays(browser: Any, 
         shown = Shown(page)
         page.get_by_test_id("explorer-compare").click()
         asked: list[Any] = []
-        page.route("**/explorer/cube?*store=paper*", asked.append)
+        page.route("**/explorer/cube?*store=paper*", lambda route: asked.append(route))
         page.get_by_label("Compare with: store").select_option("paper")
         until(lambda: bool(asked) or page.wait_for_timeout(20), 60)
         shown.slide("m", 0)

@@ -261,8 +261,8 @@ def _by_likeness(labels: Ints) -> list[str]:
 def _by_first(labels: Labels) -> Ints:
     """Return each outcome of a column as the first row that has it; -1 where it is unknown."""
     columns = np.arange(labels.shape[1])
-    first = np.full((labels.shape[1], int(labels.max(where=labels != MISSING, initial=0)) + 1), -1, np.int32)
-    found = np.full(labels.shape, -1, np.int32)
+    first = np.full((labels.shape[1], int(labels.max(where=labels != MISSING, initial=0)) + 1), -1, np.int64)
+    found = np.full(labels.shape, -1, np.int64)
     for number, (row, own) in enumerate(zip(found, labels, strict=True)):
         known = own != MISSING
         at, label = columns[known], own[known]
