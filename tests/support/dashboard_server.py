@@ -32,12 +32,29 @@ def dashboard(
     command = [sys.executable, "-c", "from difftrust.cli import main; main()", "dashboard", f"--port={port}"]
     command += [*words, *([] if store is None else ["--store", str(store)])]
     below = next((f"/{path.strip('/')}" for word, path in pairwise(words) if word == "--base-path"), "")
+    with _running(command, f"http://127.0.0.1:{port}{below}", log, environment) as started:
+        yield started
+
+
+@contextmanager
+def bare_page(folder: Path) -> Iterator[tuple[str, int]]:
+    """Run Streamlit with a page that holds a title alone; yield its address and process id."""
+    port, script = free_port(), folder / "bare.py"
+    script.write_text('import streamlit as st\n\nst.title("bare")\n')
+    options = ["--server.headless=true", "--browser.gatherUsageStats=false", f"--server.port={port}"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    with _running(command, f"http://127.0.0.1:{port}", folder / "bare.log", {}) as started:
+        yield started
+
+
+@contextmanager
+def _running(command: list[str], url: str, log: Path, environment: dict[str, str]) -> Iterator[tuple[str, int]]:
     own = {name: value for name, value in os.environ.items() if not name.startswith(("DIFFTRUST_", "STREAMLIT_"))}
     with log.open("wb") as handle:
         process = subprocess.Popen(command, stdout=handle, stderr=handle, env=own | environment, cwd=log.parent)
         try:
-            _wait(f"http://127.0.0.1:{port}{below}", process, log)
-            yield f"http://127.0.0.1:{port}{below}", process.pid
+            _wait(url, process, log)
+            yield url, process.pid
         finally:
             process.terminate()
             try:
