@@ -7,7 +7,7 @@ import shlex
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from itertools import accumulate, zip_longest
+from itertools import accumulate, islice, zip_longest
 from typing import Final
 
 from difftrust_core.languages.python.syntax import parsed
@@ -41,13 +41,18 @@ def marked_difference(text: str, other: str) -> Marked:
 
 
 def marked_program(code: str, other: str) -> Marked:
-    """Return a Python program in pieces, marked as ``marked_difference`` does; how a variable is called is no mark.
+    """Return a Python program in pieces, marked as ``marked_difference`` does; how a variable is called is no mark."""
+    return marked_difference(code, _called_alike(code, other))
+
+
+def _called_alike(code: str, other: str) -> str:
+    """Return ``other`` with its variables called as in ``code``, piece by piece; a long program as it is.
 
     Each variable of ``other`` is taken for the one that stands most often in its places, and one alone for each.
     """
     own, others = _PIECE.findall(code), _PIECE.findall(other)
     if max(len(own), len(others)) > MOST_PIECES:
-        return _between_ends(code, other)
+        return other
     mine, theirs = _variables(code, own), _variables(other, others)
     blank = ["" if at in mine else piece for at, piece in enumerate(own)]
     matcher = difflib.SequenceMatcher(
@@ -59,7 +64,7 @@ def marked_program(code: str, other: str) -> Marked:
     for (name, here), _ in met.most_common():
         if name not in called and here not in called.values():
             called[name] = here
-    return marked_difference(code, "".join(called.get(p, p) if k in theirs else p for k, p in enumerate(others)))
+    return "".join(called.get(p, p) if k in theirs else p for k, p in enumerate(others))
 
 
 def _variables(code: str, pieces: list[str]) -> set[int]:
@@ -103,24 +108,31 @@ class LinePair:
 def aligned_lines(left: str, right: str) -> list[LinePair]:
     """Return the lines of two texts side by side; in lines that resemble each other, what the other lacks is marked.
 
-    A line without a partner, or with one of another kind, has no marks: all of it differs.
+    A line without a partner, or with one of another kind, has no marks: all of it differs. In Python programs lines are
+    equal whose variables are called otherwise.
     """
-    own, others = left.splitlines(), right.splitlines()
+    own, others, alike = left.splitlines(), right.splitlines(), _called_alike(left, right).splitlines()
     rows: list[LinePair] = []
-    for tag, i, j, k, m in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, own, alike, autojunk=False).get_opcodes():
         if tag == "equal":
-            rows += [LinePair(left=[(line, False)], right=[(line, False)], is_equal=True) for line in own[i:j]]
+            pairs = zip(own[i:j], others[k:m], strict=True)
+            rows += [LinePair(left=[(a, False)], right=[(b, False)], is_equal=True) for a, b in pairs]
         else:
-            rows += [_paired(a, b) for a, b in zip_longest(own[i:j], others[k:m])]
+            rows += [_paired(*lines) for lines in zip_longest(own[i:j], others[k:m], alike[k:m])]
     return rows
 
 
-def _paired(left: str | None, right: str | None) -> LinePair:
-    is_alike = left is not None and right is not None and _resemble(left, right)
-    if left is None or right is None or not is_alike:
+def _paired(left: str | None, right: str | None, alike: str | None) -> LinePair:
+    """Return two lines; ``alike``: the right one with variables called as in the left one."""
+    if left is None or right is None or alike is None or not _resemble(left, alike):
         whole = [None if line is None else [(line, False)] for line in (left, right)]
         return LinePair(left=whole[0], right=whole[1], is_equal=False)
-    return LinePair(left=marked_difference(left, right), right=marked_difference(right, left), is_equal=False)
+    words = iter(_PIECE.findall(right))
+    marked = [
+        ("".join(islice(words, len(_PIECE.findall(piece)))), is_marked)
+        for piece, is_marked in marked_difference(alike, left)
+    ]
+    return LinePair(left=marked_difference(left, alike), right=marked, is_equal=False)
 
 
 def _resemble(left: str, right: str) -> bool:

@@ -57,6 +57,11 @@ def test_lines_stand_beside_each_other_and_only_what_differs_in_like_lines_is_ma
         LinePair(left=[("def f(x):", False)], right=[("def f(x):", False)], is_equal=True),
         LinePair(left=[*same, ("1", True)], right=[*same, ("2", True)], is_equal=False),
     ]
+    first = "def f(xs):\n    total = sum(xs)\n    return total + 1\n"
+    pairs = aligned_lines(first, "def f(a):\n    s = sum(a)\n    return s - 1\n")  # variables called otherwise
+    assert [pair.is_equal for pair in pairs] == [True, True, False]
+    assert pairs[1].right == [("    s = sum(a)", False)]
+    assert pairs[2].right == [("    return s ", False), ("-", True), (" 1", False)]
     (unlike,) = aligned_lines("a = [1, 2]", "print(sorted(b))")
     assert unlike == LinePair(left=[("a = [1, 2]", False)], right=[("print(sorted(b))", False)], is_equal=False)
     assert aligned_lines("", "") == []
