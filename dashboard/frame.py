@@ -1,6 +1,5 @@
 """What every page has: its title, the choices that all pages share, and the source of its numbers."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ import streamlit as st
 from dashboard import data, permissions, state, text
 from dashboard.data import Choice, Source
 from dashboard.elements import in_row
+from dashboard.handed_out import report
 from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.metrics.equality import EQUALITIES
@@ -69,7 +69,7 @@ def _choose(opened: Source, can_hide_reference: bool) -> Choice:
             "program that differs from the reference there is not wrong.",
         )  # fmt: skip
     temperature, m, n = _choose_sizes(replace(opened, reading=Reading(inputs=inputs)), benchmark)
-    with nullcontext() if state.is_unseen() else st.popover("More"):
+    with st.popover("More"):
         equality, references, blind = _choose_rules(names, can_hide_reference)
     read = replace(opened, reading=Reading(inputs=inputs, references=references))
     return Choice(
@@ -215,23 +215,12 @@ def _show_save_report(chosen: Choice) -> None:
         return
     st.download_button(
         "Save report",
-        partial(_report, chosen),
+        partial(
+            report, chosen.source, chosen.benchmark,
+            temperature=chosen.temperature, m=chosen.m, n=chosen.n, equality=chosen.equality,
+        ),
         "difftrust-report.html",
         "text/html",
         on_click="ignore",
         help="One HTML file that opens without a network. It takes some seconds to make.",
-    )
-
-
-def _report(chosen: Choice) -> bytes:
-    from difftrust.page import make_page
-    from difftrust.study import Study
-
-    return make_page(
-        Study(store=chosen.store, is_published=chosen.source.is_shipped),
-        benchmark=chosen.benchmark,
-        temperature=chosen.temperature,
-        m=chosen.m,
-        n=chosen.n,
-        equality=chosen.equality,
-    ).html
+    )  # fmt: skip

@@ -22,6 +22,7 @@ from difftrust_core.metrics.equality import EQUALITIES
 PATH: Final = "/explorer"
 """Below the dashboard's own path."""
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_SAVED: Final = {"Content-Disposition": 'attachment; filename="difftrust-report.html"'}
 
 
 @kept(most=24)
@@ -44,10 +45,22 @@ def _answer(request: Request) -> Response:
         blind = asked.get("blind") == "yes"
         if request.path_params["what"] == "cube":
             return Response(cube(source, benchmark, equality, blind), media_type="application/gzip", headers=_HEADERS)
+        if request.path_params["what"] == "report" and not blind:
+            m, n, t = int(asked.get("m", "")), int(asked.get("n", "")), float(asked.get("t", "nan"))
+            page = report(source, benchmark, equality=equality, temperature=t, m=m, n=n)
+            return Response(page, media_type="text/html", headers=_HEADERS | _SAVED)
         found = _details(source, benchmark, equality, asked) if not blind else {}
         return Response(json.dumps(found), media_type="application/json", headers=_HEADERS)
     except (DifftrustError, ValueError) as e:
         return PlainTextResponse(str(e), status_code=404, headers=_HEADERS)
+
+
+def report(source: Source, benchmark: str, **setting: Any) -> bytes:
+    """Return the report of a benchmark at a setting."""
+    from difftrust.page import make_page
+    from difftrust.study import Study
+
+    return make_page(Study(store=source.store, is_published=source.is_shipped), benchmark=benchmark, **setting).html
 
 
 def _source(asked: Mapping[str, str]) -> tuple[Source, str, str]:

@@ -5,9 +5,7 @@ nothing that makes sense), and a change writes the URL before the page is drawn 
 Names and values in a URL come from anybody: only what a widget could have written itself is believed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -20,7 +18,6 @@ SHARED = (
 LONGEST = 200
 """Characters of a parameter that is free text."""
 T = TypeVar("T")
-_is_unseen: ContextVar[bool] = ContextVar("is_unseen", default=False)
 
 
 def spell(value: object) -> str:
@@ -71,21 +68,6 @@ def read_text(name: str) -> str:
     return st.query_params.get(name, "")[:LONGEST]
 
 
-@contextmanager
-def unseen() -> Iterator[None]:
-    """Return what is chosen and draw nothing, within ``with``: for a place that only says it."""
-    before = _is_unseen.set(True)
-    try:
-        yield
-    finally:
-        _is_unseen.reset(before)
-
-
-def is_unseen() -> bool:
-    """Tell whether what is chosen is to be returned and nothing drawn."""
-    return _is_unseen.get()
-
-
 def choose_one(
     label: str,
     options: Sequence[T],
@@ -102,7 +84,7 @@ def choose_one(
     """
     fallback = options[0] if default is None else default
     chosen = read_one(name, options, fallback)
-    if _is_unseen.get() or (show is st.select_slider and len(options) < 2):
+    if show is st.select_slider and len(options) < 2:
         return chosen
     return show(label, options, key=_bind(name, chosen), on_change=_write, args=(name, fallback), **drawn)  # type: ignore[no-any-return]
 
@@ -125,8 +107,6 @@ def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequ
 def choose_switch(label: str, *, name: str, **drawn: Any) -> bool:
     """Return whether a switch is on; it is off unless the URL says otherwise."""
     chosen = read_one(name, (False, True), False)
-    if _is_unseen.get():
-        return chosen
     return st.toggle(label, key=_bind(name, chosen), on_change=_write, args=(name, False), **drawn)
 
 

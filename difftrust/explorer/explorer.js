@@ -455,6 +455,7 @@ class Explorer {
     this.happened = choose("What happened", (only) => this.set({ only }));
     this.scale = make("button", { type: "button", "aria-label": "Axes", onclick: () => this.set({ scale: this.state.scale === "linear" ? "log" : "linear" }) });
     this.copy = make("button", { type: "button", onclick: () => this.copyLink() }, "Copy link");
+    this.save = make("a", { class: "button", download: "difftrust-report.html", hidden: !this.home.report }, "Save report");
     this.svg = draw("svg", { class: "cloud", role: "listbox", tabindex: "0", "aria-label": "Tasks", "aria-describedby": `${this.name}-about` });
     this.layers = Object.fromEntries(["ground", "trails", "points", "notes"].map((name) => [name, draw("g", { class: name, role: "presentation" })]));
     this.svg.append(...Object.values(this.layers));
@@ -469,7 +470,7 @@ class Explorer {
     this.root.append(
       make("div", { class: "controls" },
         make("div", { class: "row" }, this.benchmark, this.inputs, slider("m", "programs m"), slider("n", "inputs n"), slider("temperature", "temperature")),
-        make("div", { class: "row" }, this.chips, this.compare, this.second, this.copy)),
+        make("div", { class: "row" }, this.chips, this.compare, this.second, this.copy, this.save)),
       this.numbers, this.note,
       make("div", { class: "halves" },
         make("div", { class: "left" },
@@ -710,6 +711,7 @@ class Explorer {
     this.showIntervals();
     for (const dot of this.dots.values()) if (dot.isShown) dot.element.setAttribute("aria-label", this.inWords(dot));
     this.home.changed?.(this.address());
+    if (this.home.report) this.save.href = this.home.report(this.address());
   }
 
   showIntervals() {
@@ -1281,6 +1283,7 @@ function showFor(place, data, tell) {
       return new Promise(() => {});
     },
     details: async (task, { benchmark, inputs, model, t, m, n }) => data.cubes ? null : (await fetched("task", { benchmark, inputs, task, model, t, m, n })).json(),
+    report: data.cubes || asked.get("blind") === "yes" ? null : (address) => `${data.address}/report?${words(address)}`,
     url: () => window.location.href,
     changed: (address) => {
       const now = `${words(address)}`;

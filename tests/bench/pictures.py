@@ -86,6 +86,7 @@ def _draw_sliders(browser: Browser, place: Path, folder: Path) -> None:
         page.set_default_timeout(120_000)
         page.goto(url)
         run(page)
+        page.locator("[data-testid=explorer-dot][data-task='HumanEval/122']").click(force=True)
         page.wait_for_timeout(5_000)
         _save(page.locator(".jp-OutputArea-output").first.screenshot(), folder / "explore.png", height=_SHOWN)
         page.context.close()
