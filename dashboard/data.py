@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import state
+from difftrust.explorer.cube import readings
 from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
 from difftrust.tables.request import is_shipped
@@ -23,7 +24,7 @@ from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoBenchmark, NoStore
 from difftrust_core.store.mirror import folder_of
-from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
+from difftrust_core.store.store import SETTINGS_FILE, Store
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 Ts = TypeVarTuple("Ts")
@@ -157,9 +158,7 @@ def open_source(root: Path | None = None) -> Source:
 @kept()
 def inputs_there(source: Source) -> list[str]:
     """Return the validity policies that the store holds results of, its own first."""
-    own = Store(source.root).settings().validity
-    found = {partition_of(path, "classes")["validity"] for path in source.store.files("classes")}
-    return sorted(found, key=lambda validity: (validity != own, validity))
+    return readings(Store(source.root))
 
 
 @kept()
