@@ -239,7 +239,7 @@ def test_another_store_is_b_and_what_moves_while_it_is_read_stays(browser: Any, 
         until(lambda: bool(asked) or page.wait_for_timeout(20), 60)
         shown.slide("m", 0)
         asked.pop().continue_()
-        page.get_by_text("16 LLMs, as published").first.wait_for()
+        page.locator(".numbers").get_by_text("16 LLMs, as published").wait_for()
         assert shown.data()["m"] == "2"
         page.get_by_label("Compare with: temperature").select_option("0.6")
         page.get_by_label("Compare with: programs").select_option("2")
