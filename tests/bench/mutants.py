@@ -1,21 +1,27 @@
 """`make mutants`: a seeded sample of small mutations of the modules that compute or keep results, and who notices.
 
 Each is made in a copy of the checkout, and the tests of its module run there until one fails: the files of its layer's
-tests that import it, or what imports it, the nearest first. A mutation that hangs is noticed as well. Survivors are
-listed; `harmless.toml` beside this file says why some cannot be noticed.
+tests that import it, or what imports it, the nearest first. A test notices if it fails with the mutation and passes
+without, or if it takes a minute of processor time. One that fails by the clock decides nothing: the mutation is tried
+again at the end. Answers are kept as they come, and a run that was stopped takes up where it was. Survivors are listed;
+`harmless.toml` beside this file says why some cannot be noticed.
 """
 
 import argparse
 import ast
+import json
 import os
 import random
+import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
@@ -40,8 +46,14 @@ MUTATED = (
 )
 """What computes results or keeps them."""
 HARMLESS = Path(__file__).with_name("harmless.toml")
-PER_TEST, PER_MUTATION = 60, 400
-"""Seconds, of tests that are not slow; what hangs is noticed as well."""
+CPU_PER_TEST, CPU_PER_SLOW_TEST = 60, 300
+"""Seconds of processor time, each process of a test by itself; what takes more is noticed."""
+CLOCK_PER_TEST = 900
+"""Seconds, for what waits: by then nothing is decided."""
+BY_THE_CLOCK = re.compile(r"^(\w+\.)*(TimeoutExpired|TimeoutError)\b|Timeout \(?>", re.MULTILINE)
+REPORT = "DIFFTRUST_MUTANTS_REPORT"
+"""Where a run of tests writes which test began last, and how it failed."""
+UNDECIDED = "not decided"
 MOST_FILES = 12
 SLOW_FILES = 3
 """Of the nearest files the slow tests are run as well, where no other notices."""
@@ -222,76 +234,168 @@ def copied(to: Path) -> Path:
     return to
 
 
-def fails(folder: Path, tests: list[str], which: str) -> str:
-    """Return how the tests ended in a copy: "" if all passed. ``which``: "not slow", or "slow"."""
-    words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", which]
-    words += ["--timeout", str(PER_TEST * (1 + 4 * (which == "slow"))), *tests]
-    environment = {name: value for name, value in os.environ.items() if name != "DIFFTRUST_DATA"}
-    environment |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Say which test begins; pytest calls this, where this module is its plugin."""
+    Path(os.environ[REPORT]).write_text(json.dumps([nodeid, ""]))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Bound the processor time of a test and of each process that it starts."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    more = CPU_PER_SLOW_TEST if item.get_closest_marker("slow") else CPU_PER_TEST
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + more, hard))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Say how a test failed."""
+    if report.failed:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        message = crash.message if crash else report.longreprtext
+        Path(os.environ[REPORT]).write_text(json.dumps([report.nodeid, message]))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How tests ended that did not all pass: the test, "" if none began; and the message."""
+
+    test: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.test or 'no test began'}: {(self.message.splitlines() or [''])[0][:120]}"
+
+
+def fails(folder: Path, tests: Sequence[str], *options: str) -> Ended | None:
+    """Return how the tests ended in a copy; None if all passed."""
+    words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "tests.bench.mutants"]
+    words += ["--timeout", str(CLOCK_PER_TEST), *options, *tests]
+    report = folder / "report.json"
+    report.write_text(json.dumps(["", ""]))
+    left_out = ("DIFFTRUST_DATA", "PYTHONDONTWRITEBYTECODE")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    environment |= {"PYTHONPATH": str(folder), REPORT: str(report)}
     with subprocess.Popen(
-        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as run:
-        try:
-            said, _ = run.communicate(timeout=PER_MUTATION)
-        except subprocess.TimeoutExpired:
-            os.killpg(run.pid, signal.SIGKILL)
-            run.communicate()
-            return "hung"
-    if run.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        status = run.wait()
+    if status in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return None
+    test, message = json.loads(report.read_text())
+    used_up = status == -signal.SIGXCPU
+    return Ended(test, "its processor time is used up" if used_up else message or f"status {status}")
+
+
+class Copy:
+    """One copy of the checkout, in which one mutation at a time is tried."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = copied(folder)
+        self._sound: set[str] = set()
+        self._unsound: set[str] = set()
+
+    def try_out(self, mutation: Mutation, tests: list[str]) -> str:
+        """Return which test noticed a mutation; "" if none, ``UNDECIDED`` if one failed by the clock."""
+        for files, which in ((tests, "not slow"), (tests[:SLOW_FILES], "slow")):
+            while True:
+                options = [word for test in sorted(self._unsound) for word in ("--deselect", test)]
+                ended = self._with(mutation, files, "-m", which, *options)
+                if not ended or BY_THE_CLOCK.search(ended.message):
+                    break
+                if self._passes_without(ended.test, files):
+                    return str(ended)
+            if ended:
+                return UNDECIDED
         return ""
-    lines = [line for line in said.decode(errors="replace").splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return (lines or [f"status {run.returncode}"])[0][:160]
+
+    def _with(self, mutation: Mutation, tests: list[str], *options: str) -> Ended | None:
+        path = self._folder / mutation.path
+        content = path.read_bytes()
+        path.write_bytes(mutated(content, mutation))
+        try:
+            return fails(self._folder, tests, *options)
+        finally:
+            path.write_bytes(content)
+
+    def _passes_without(self, test: str, files: list[str]) -> bool:
+        """Return whether a test passes here without a mutation; where none began, the files must be collectable."""
+        if not test:
+            if ended := fails(self._folder, files, "--collect-only"):
+                raise RuntimeError(f"expected test files that can be collected, got {ended} for {', '.join(files)}")
+            return True
+        if test not in self._sound | self._unsound:
+            (self._unsound if fails(self._folder, [test]) else self._sound).add(test)
+        return test in self._sound
 
 
-def tried(mutation: Mutation, folder: Path, tests: list[str]) -> str:
-    """Return which test noticed a mutation; "" if none."""
-    path = folder / mutation.path
-    content = path.read_bytes()
-    path.write_bytes(mutated(content, mutation))
-    try:
-        return fails(folder, tests, "not slow") or fails(folder, tests[:SLOW_FILES], "slow")
-    finally:
-        path.write_bytes(content)
+class Answers:
+    """What is known of each mutation of one commit, kept in a file of JSON lines as it comes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        asked = ["git", "describe", "--always", "--abbrev=40", "--dirty"]
+        self._commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        lines = path.read_text().splitlines() if path.exists() else []
+        rows = [row for row in map(json.loads, lines) if row["commit"] == self._commit]
+        self._kept: dict[str, str] = {row["mutation"]: row["answer"] for row in rows}
+
+    def of(self, mutation: Mutation) -> str | None:
+        """Return the answer to a mutation; None if it is not known."""
+        return self._kept.get(str(mutation))
+
+    def keep(self, mutation: Mutation, answer: str) -> None:
+        """Keep an answer."""
+        self._kept[str(mutation)] = answer
+        with self._path.open("a") as file:
+            file.write(json.dumps({"commit": self._commit, "mutation": str(mutation), "answer": answer}) + "\n")
+
+
+def judge(chosen: list[Mutation], answers: Answers, n_jobs: int) -> None:
+    """Try the mutations that have no answer, ``n_jobs`` at a time; those that are undecided once more at the end."""
+    tests = Tests()
+    with tempfile.TemporaryDirectory(prefix="difftrust-mutants-") as temporary:
+        copies: Queue[Copy] = Queue()
+        for number in range(n_jobs):
+            copies.put(Copy(Path(temporary) / str(number)))
+
+        def answer(mutation: Mutation) -> None:
+            copy = copies.get()
+            try:
+                answers.keep(mutation, copy.try_out(mutation, tests.of(mutation.path)))
+            finally:
+                copies.put(copy)
+            print(f"{answers.of(mutation) or 'SURVIVED'}\n      {mutation}", flush=True)
+
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for waiting in (None, UNDECIDED):
+                list(pool.map(answer, [m for m in chosen if answers.of(m) == waiting]))
 
 
 def main() -> int:
-    """Try a sample, and print each mutation with what noticed it."""
+    """Try a sample, and print how many mutations are noticed, by package, and which are not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=200, help="mutations")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="only files with this in their path")
+    parser.add_argument("--kept", type=Path, default=ROOT / ".mutants.jsonl", help="where answers are kept, by commit")
     asked = parser.parse_args()
     harmless = tomllib.loads(HARMLESS.read_text())
     chosen = [m for m in sample(asked.n, asked.seed) if asked.only in m.path]
-    tests = Tests()
-    survivors, n_harmless = [], 0
-    with tempfile.TemporaryDirectory(prefix="difftrust-mutants-") as temporary:
-        folders: Queue[Path] = Queue()
-        for number in range(asked.jobs):
-            folders.put(copied(Path(temporary) / str(number)))
-
-        def judged(mutation: Mutation) -> tuple[Mutation, str]:
-            folder = folders.get()
-            try:
-                return mutation, tried(mutation, folder, tests.of(mutation.path))
-            finally:
-                folders.put(folder)
-
-        with ThreadPoolExecutor(asked.jobs) as pool:
-            for number, (mutation, noticed) in enumerate(pool.map(judged, chosen), 1):
-                why = harmless.get(mutation.key, "")
-                how = "noticed" if noticed else "harmless" if why else "SURVIVED"
-                print(f"{number:3} {how}  {mutation}", flush=True)
-                print(f"      {noticed or why or ', '.join(tests.of(mutation.path)[:4])}", flush=True)
-                n_harmless += bool(why and not noticed)
-                if not noticed and not why:
-                    survivors.append(mutation)
-    n = len(chosen)
-    print(f"\n{n - len(survivors) - n_harmless} of {n} noticed; {n_harmless} harmless; {len(survivors)} survived:")
-    for mutation in survivors:
-        print(f"  {mutation}")
-    return 0 if n - len(survivors) - n_harmless >= 0.9 * n else 1
+    answers = Answers(asked.kept)
+    judge(chosen, answers, asked.jobs)
+    packages: dict[str, Counter[str]] = {}
+    for mutation in chosen:
+        answer = answers.of(mutation)
+        how = UNDECIDED if answer == UNDECIDED else "noticed" if answer else "survived"
+        how = "harmless" if how == "survived" and mutation.key in harmless else how
+        packages.setdefault("/".join(Path(mutation.path).parts[:2]), Counter())[how] += 1
+        if how in ("survived", UNDECIDED):
+            print(f"{how}: {mutation}")
+    total = sum(packages.values(), Counter())
+    for name, counts in (*sorted(packages.items()), ("all", total)):
+        print(f"{name:28} {counts['noticed']} of {counts.total()} noticed", dict(counts))
+    return 0 if total["noticed"] >= 0.9 * total.total() else 1
 
 
 if __name__ == "__main__":
