@@ -265,8 +265,7 @@ def _check_size(path: Path) -> None:
             (n_rows,) = connection.execute("SELECT num_rows FROM parquet_file_metadata($1)", [name]).fetchall()[0]
     except duckdb.Error as e:
         raise OSError(e) from None
-    _check_unpacked(path, int(unpacked or 0) + ROW * int(n_rows))
-    _check_unpacked(path, int(unpacked or 0) + ROW * int(n_rows or 0))
+    _check_unpacked(path, int(unpacked or 0) + ROW * int(n_rows))  # null: no row, so no page
 
 
 def _check_unpacked(path: Path, n_bytes: int) -> None:

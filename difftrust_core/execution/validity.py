@@ -296,8 +296,7 @@ def _first_valid(job: ChunkJob, draws: Draws) -> Drawn:
             ahead = 1  # as a program that hangs is judged by what it does first, they are tried one by one
             continue
         valid = np.broadcast_to(verdict.valid, len(drawn)).reshape(len(tried), -1)
-        chosen = np.where(valid.any(axis=0), valid.argmax(axis=0), len(tried) - 1)
-        for place, (i, which) in enumerate(zip(pending.tolist(), chosen.tolist(), strict=True)):
+        for place, (i, which) in enumerate(zip(pending.tolist(), valid.argmax(axis=0).tolist(), strict=True)):
             texts[i], attempts[i] = drawn[which * len(pending) + place], tried[which] + 1
         cpu_left -= verdict.cpu
         pending = pending[~valid.any(axis=0)]

@@ -55,8 +55,8 @@ REPORT = "DIFFTRUST_MUTANTS_REPORT"
 """Where a run of tests writes which test began last, and how it failed."""
 UNDECIDED = "not decided"
 MOST_FILES = 12
-SLOW_FILES = 3
-"""Of the nearest files the slow tests are run as well, where no other notices."""
+NEAREST = 3
+"""These are run first; and their slow tests as well, where no other notices."""
 _FAR = 3
 
 
@@ -159,14 +159,15 @@ def files() -> list[Path]:
 def sample(n: int, seed: int) -> list[Mutation]:
     """Return ``n`` mutations, each of a file drawn first: long tables of numbers do not crowd out the rest."""
     draws = random.Random(seed)
-    by_file = {path: [m for m in mutations_of(path) if _compiles(path, m)] for path in files()}
-    by_file = {path: listed for path, listed in by_file.items() if listed}
+    by_file = {path: listed for path in files() if (listed := list(mutations_of(path)))}
     chosen: dict[Mutation, None] = {}
     paths = list(by_file)
     weights = [len(by_file[path]) ** 0.5 for path in paths]
-    while len(chosen) < min(n, sum(map(len, by_file.values()))):
+    while len(chosen) < n:
         (path,) = draws.choices(paths, weights)
-        chosen[draws.choice(by_file[path])] = None
+        mutation = draws.choice(by_file[path])
+        if _compiles(path, mutation):
+            chosen[mutation] = None
     return list(chosen)
 
 
@@ -296,24 +297,22 @@ class Copy:
 
     def try_out(self, mutation: Mutation, tests: list[str]) -> str:
         """Return which test noticed a mutation; "" if none, ``UNDECIDED`` if one failed by the clock."""
-        for files, which in ((tests, "not slow"), (tests[:SLOW_FILES], "slow")):
-            while True:
-                options = [word for test in sorted(self._unsound) for word in ("--deselect", test)]
-                ended = self._with(mutation, files, "-m", which, *options)
-                if not ended or BY_THE_CLOCK.search(ended.message):
-                    break
+        nearest, others = tests[:NEAREST], tests[NEAREST:]
+        for files, which in ((nearest, "not slow"), (others, "not slow"), (nearest, "slow")):
+            while files and (ended := self._with(mutation, files, "-m", which)):
+                if BY_THE_CLOCK.search(ended.message):
+                    return UNDECIDED
                 if self._passes_without(ended.test, files):
                     return str(ended)
-            if ended:
-                return UNDECIDED
         return ""
 
     def _with(self, mutation: Mutation, tests: list[str], *options: str) -> Ended | None:
         path = self._folder / mutation.path
         content = path.read_bytes()
         path.write_bytes(mutated(content, mutation))
+        left_out = [word for test in sorted(self._unsound) for word in ("--deselect", test)]
         try:
-            return fails(self._folder, tests, *options)
+            return fails(self._folder, tests, *options, *left_out)
         finally:
             path.write_bytes(content)
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -161,9 +162,14 @@ def test_the_ranking_of_tasks_found_has_its_interval_and_p_value() -> None:
     assert rho["rho_found_p"] == pytest.approx(tail)
 
 
-@pytest.mark.parametrize(("prompt", "completion"), [([], []), ([-1], [3]), ([3], [-1])])
-def test_a_program_whose_tokens_are_not_known_has_no_price(prompt: list[int], completion: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "completion", "usd"),
+    [([], [], math.nan), ([-1], [3], math.nan), ([3], [-1], math.nan), ([0, 2], [0, 4], 5e-6)],
+)
+def test_a_program_whose_tokens_are_not_known_has_no_price(
+    prompt: list[int], completion: list[int], usd: float
+) -> None:
     members = SimpleNamespace(prompt_tokens=np.array(prompt), completion_tokens=np.array(completion))
-    assert math.isnan(
-        usd_per_program(SimpleNamespace(of=lambda _: members), CODERS[0], Price(prompt=1.0, completion=2.0))
-    )  # type: ignore
+    pool: Any = SimpleNamespace(of=lambda _: members)
+    found = usd_per_program(pool, CODERS[0], Price(prompt=1.0, completion=2.0))
+    assert found == pytest.approx(usd, nan_ok=True)

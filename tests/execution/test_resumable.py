@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 from difftrust_core.execution.resumable import GrowingFile
 from difftrust_core.store.store import Store
@@ -20,7 +21,9 @@ def held(store: Store) -> list[tuple[Any, ...]]:
     return store.read("tokens", WHERE).select("program_id", "n_tokens").rows()
 
 
-def test_rows_replace_those_of_the_same_key_and_several_files_become_one(tmp_path: Path) -> None:
+def test_rows_replace_those_of_the_same_key_and_several_files_become_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store.create(tmp_path / "store")
     with GrowingFile(store, "tokens", WHERE):
         pass
@@ -32,6 +35,12 @@ def test_rows_replace_those_of_the_same_key_and_several_files_become_one(tmp_pat
     assert held(store) == [("one", 1), ("two", 1)]
     with suppress(KeyboardInterrupt), GrowingFile(store, "tokens", WHERE) as file:
         file.add([row("two", 2), row("a", 3)])
+        assert held(store) == [("one", 1), ("two", 1)]  # written now and then: not yet
+        monkeypatch.setattr("difftrust_core.execution.resumable._KEEP_EVERY", -1)
+        file.add([row("b", 4)])
+        assert held(store) == [("a", 3), ("b", 4), ("one", 1), ("two", 2)]
+        monkeypatch.undo()
+        file.add([row("b", 5)])
         raise KeyboardInterrupt  # what was found before is kept
-    assert held(store) == [("a", 3), ("one", 1), ("two", 2)]
+    assert held(store) == [("a", 3), ("b", 5), ("one", 1), ("two", 2)]
     assert [path.stem for path in store.files("tokens")] == ["tokens"]

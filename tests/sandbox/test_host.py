@@ -406,11 +406,12 @@ def test_the_zygote_ends_with_its_host():
     assert end([int(ran.stdout)])
 
 
-def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes():
+@pytest.mark.parametrize("killed", [slice(None), slice(-1, None)], ids=["the zygote", "the task's own process"])
+def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes(killed):
     with Sandbox(LIMITS) as started:
         table = OutcomeTable.empty(N)
         started.load("", INPUTS, table)
-        for pid in below(started.pid):
+        for pid in below(started.pid)[killed]:
             with contextlib.suppress(ProcessLookupError):  # it ended with the one before
                 os.kill(pid, signal.SIGKILL)
         first, second = (started.run("def f(x): return x * x", "f") for _ in range(2))
