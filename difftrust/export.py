@@ -99,10 +99,8 @@ def pack_store(store: Store, to: Path, *, replaceable: Collection[str], n_jobs: 
 
 def _pack(store: Store, to: Store, table: str) -> None:
     """Write the rows of each partition of a table as one file, which is a merged one where tasks have files."""
-    partitions = {path.parent: partition_of(path, table) for path in store.files(table)}
-    for folder, values in partitions.items():
-        spelled = dict(part.split("=", 1) for part in folder.relative_to(store.root / table).parts)
-        where = {**values, **({"start": spelled["start"]} if "start" in spelled else {})}
+    for folder in sorted({path.parent for path in store.files(table)}):
+        where = partition_of(folder, table)
         rows = store.read(table, where).select(SCHEMAS[table].keys()).unique(KEYS[table]).sort(KEYS[table])
         if table == "executions":
             rows = rows.with_columns([pl.lit(None, dtype=SCHEMAS[table][name]).alias(name) for name in MEASURED])

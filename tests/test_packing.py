@@ -31,7 +31,7 @@ def test_a_packed_store_holds_every_row_but_what_was_measured(full: Store, tmp_p
     assert packed.read("executions").select(pl.col(MEASURED).is_null().all()).row(0) == (True, True)
     assert not estimates_are_stale(packed)
     assert query_estimates(packed).equals(query_estimates(full))
-    where = {"benchmark": "tiny", "validity": "reference", "start": "000000"}
+    where = {"benchmark": "tiny", "validity": "reference", "start": 0}
     rows = [store.read_task("outcomes", where, "tiny/total") for store in (full, packed)]
     assert rows[0] is not None
     assert rows[1] is not None

@@ -79,7 +79,6 @@ def rewrite(name: str, to: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[
         path = store.root / name
         table = name.split("/")[0]
         where = partition_of(Path(name), table)
-        where = {key: f"{value:06d}" if key == "start" else value for key, value in where.items()}
         frame = store.read_file(table, path)
         assert frame is not None
         assert store.write(table, to(frame), where, path.stem) == path

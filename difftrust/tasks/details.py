@@ -20,7 +20,7 @@ from difftrust_core.base.task import Domain, Relation, Task
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.schemas import CHUNK_TABLES, PARTITIONS, REFERENCE, SCHEMAS
-from difftrust_core.store.store import Store, chunk_name, partition_of
+from difftrust_core.store.store import Store, partition_of
 
 WRONG: Final = "wrong"
 DISAGREEING: Final = "disagreeing"
@@ -193,7 +193,7 @@ def _read(store: Store, table: str, where: Mapping[str, object], task_id: str) -
     parts = [pl.DataFrame(schema=schema)]
     for folder in sorted({path.parent for path in store.files(table, where)}):
         values = partition_of(folder, table)
-        rows = store.read_task(table, {**values, "start": chunk_name(values["start"])}, task_id)
+        rows = store.read_task(table, values, task_id)
         if rows is not None:
             parts.append(rows.select(*[pl.lit(value, schema[name]).alias(name) for name, value in values.items()], "*"))
     return pl.concat(parts)

@@ -15,7 +15,7 @@ from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.store.checksums import LIST_FILE, forget
 from difftrust_core.store.schemas import CHUNK_TABLES, REFERENCE, RESULT_TABLES, SCHEMAS
 from difftrust_core.store.settings import refuse_foreign
-from difftrust_core.store.store import MERGED, MERGED_NAME, Store, chunk_name, partition_of
+from difftrust_core.store.store import MERGED, MERGED_NAME, Store, partition_of
 
 DAMAGED: Final = "damaged"
 """Folder of a store to which damaged files are moved."""
@@ -62,7 +62,6 @@ def _executions(store: Store, path: str) -> list[str]:
     """Return the commands that execute one chunk again: of everybody, or of the coders that had met it."""
     parts = path.split("/")[1:4]
     where = partition_of(Path(*parts), "inputs")
-    where["start"] = chunk_name(where["start"])
     command = f"difftrust execute --store {store.root} -n "
     try:
         inputs = _readable(store, "inputs", where)

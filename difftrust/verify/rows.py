@@ -75,7 +75,7 @@ def check_chunk(root: Path, partition: dict[str, object], task_id: str) -> list[
             frames[table] = frame
     return [
         Finding(path=_path(store, table, partition, task_id), what=f"{task_id}: {what}", table=table, task_id=task_id)
-        for table, what in _wrong(frames, int(str(partition["start"])))
+        for table, what in _wrong(frames, partition["start"])
     ]
 
 

@@ -27,7 +27,6 @@ from difftrust_core.store.store import (
     SCRATCH,
     SETTINGS_FILE,
     Store,
-    chunk_name,
     file_names,
     merged_file,
     partition_of,
@@ -152,7 +151,7 @@ def _is_own(name: str) -> bool:
         return False
     try:
         partition_of(Path(name), table)
-    except ValueError:
+    except BadStore:
         return False
     return file == REPLIES_FILE if table == "replies" else file.endswith(".parquet")
 
@@ -220,7 +219,7 @@ def _check_chunks(store: Store, looks: list[_Look], n_jobs: int) -> list[Finding
 
 def _check_job(root: Path, job: tuple[str, str]) -> list[Finding]:
     where = partition_of(Path(job[0]), CHUNK_TABLES[0])
-    return check_chunk(root, {**where, "start": chunk_name(where["start"])}, job[1])
+    return check_chunk(root, where, job[1])
 
 
 def _check_replies(store: Store) -> Iterator[Finding]:

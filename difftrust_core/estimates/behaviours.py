@@ -18,7 +18,7 @@ from difftrust_core.execution.answers import inputs_of_tests
 from difftrust_core.execution.validity import PATIENCE
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.metrics.equality import EQUALITIES
-from difftrust_core.store.store import REFERENCE, SCHEMAS, Store, chunk_name
+from difftrust_core.store.store import REFERENCE, SCHEMAS, Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Matrix:
 
 def load_matrix(store: Store, partition: dict[str, object], task_id: str, starts: Sequence[int]) -> Matrix:
     """Return a task's matrix of outcome classes over the chunks that begin at ``starts``, in order."""
-    parts = [_load_chunk(store, {**partition, "start": chunk_name(start)}, task_id) for start in starts]
+    parts = [_load_chunk(store, {**partition, "start": start}, task_id) for start in starts]
     keys: dict[tuple[int, ...], int] = {}
     row_of = {tree: keys.setdefault(_rows_of(tree, parts), len(keys)) for tree in sorted(parts[0].row_of)}
     widths = [part.kinds.shape[1] for part in parts]
@@ -295,7 +295,7 @@ def _make(job: _Job) -> _Made:
     task = compress(
         job.task_id, matrix.labels, matrix.kinds, reach=matrix.reach, reference=matrix.row_of.get(REFERENCE)
     )
-    first: dict[str, object] = {**partition, "start": chunk_name(job.starts[0])}
+    first: dict[str, object] = {**partition, "start": job.starts[0]}
     rows = [
         (job.task_id, tree, matrix.row_of[tree], tree in matrix.nondeterministic, tree in matrix.trimmed)
         for tree in sorted(job.votes)

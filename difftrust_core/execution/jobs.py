@@ -21,7 +21,7 @@ from difftrust_core.languages.language import Language
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.store.mirror import Holding
-from difftrust_core.store.store import REFERENCE, Settings, Store, chunk_name, chunk_starts
+from difftrust_core.store.store import REFERENCE, Settings, Store, chunk_starts
 
 TaskKey = tuple[str, str]
 """Benchmark and task id."""
@@ -60,7 +60,7 @@ class ChunkJob:
         return {
             "benchmark": self.task.benchmark,
             "validity": self.settings.validity,
-            "start": chunk_name(self.start),
+            "start": self.start,
         }
 
     @property

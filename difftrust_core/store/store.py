@@ -177,10 +177,10 @@ class Store:
 
     def folder(self, table: str, partition: Mapping[str, object]) -> Path:
         """Return the hive folder of one partition, values percent-encoded; ``partition`` may be a prefix."""
-        names = [name for name in PARTITIONS[table] if name in partition]
-        parts = [f"{name}={quote(str(partition[name]), safe='')}" for name in names]
-        for name, part in zip(names, parts, strict=True):
+        parts = _spell(table, partition)
+        for part in parts:
             if len(part) > LONGEST_PART:
+                name = part.partition("=")[0]
                 raise BadStore(f"{part[:40]}...: expected a shorter {name}, found one that no folder can be named by")
         return self.root.joinpath(table, *parts)
 
@@ -192,11 +192,15 @@ class Store:
     def files(self, table: str, partition: Mapping[str, object] | None = None) -> list[Path]:
         """Return the Parquet files of a table, or of the part of it below ``partition``, sorted.
 
-        Raises NoStore if this is a results store that does not hold the table, saying which command brings it.
+        Raises NoStore if this is a results store that does not hold the table, saying which command brings it; BadStore
+        if a file stands in a folder of another spelling, as its rows would be counted twice.
         """
         if not self.holds(table):
             raise NoStore(f"{self.root} holds results only, no {table}; {REMEDIES[table]}")
-        return list_files(self.folder(table, partition or {}))
+        found = list_files(self.folder(table, partition or {}))
+        for folder in {path.parent for path in found}:
+            partition_of(folder, table)
+        return found
 
     def write(self, table: str, frame: pl.DataFrame, partition: Mapping[str, object], name: str) -> Path:
         """Write one file of a table atomically: readers see the old file, or the new one, or none."""
@@ -339,10 +343,27 @@ def merged_file(folder: Path) -> Path | None:
 
 
 def partition_of(path: Path, table: str) -> dict[str, Any]:
-    """Return the partition values that a file's path spells."""
-    spelled = dict(part.split("=", 1) for part in path.parts if "=" in part)
+    """Return the partition values that a file's path, or its folder's, spells. Raises BadStore if no writer does so."""
+    kinds = PARTITIONS[table]
+    parts = [part for part in path.parts if "=" in part][-len(kinds) :]
     convert = {pl.Float64: float, pl.Int64: int}
-    return {name: convert.get(kind, str)(unquote(spelled[name])) for name, kind in PARTITIONS[table].items()}
+    with contextlib.suppress(ValueError):
+        spelled = [unquote(part.partition("=")[2]) for part in parts]
+        values = {name: convert.get(kinds[name], str)(text) for name, text in zip(kinds, spelled, strict=True)}
+        numbers = [value for value in values.values() if not isinstance(value, str)]
+        if _spell(table, values) == parts and all(0 <= number < 1 << 32 for number in numbers):
+            return values
+    raise BadStore(
+        f"{path}: expected folders {'/'.join(f'{name}=...' for name in kinds)} as difftrust spells them, found others; "
+        "`difftrust verify --repair` moves them aside"
+    )
+
+
+def _spell(table: str, partition: Mapping[str, object]) -> list[str]:
+    """Return the folders of a partition: each value in one spelling, percent-encoded, ``start`` with six digits."""
+    values = {name: partition[name] for name in PARTITIONS[table] if name in partition}
+    texts = {name: f"{int(str(value)):06d}" if name == "start" else str(value) for name, value in values.items()}
+    return [f"{name}={quote(text, safe='')}" for name, text in texts.items()]
 
 
 def file_names(task_id: str) -> tuple[str, ...]:
@@ -357,11 +378,6 @@ def file_names(task_id: str) -> tuple[str, ...]:
         return (former,)
     own = f"{former[:_READABLE].lstrip('.')}~{hashlib.blake2b(task_id.encode(), digest_size=8).hexdigest()}"
     return (own, former) if is_short else (own,)
-
-
-def chunk_name(start: int) -> str:
-    """Return how the partition of the inputs from ``start`` on is named."""
-    return f"{start:06d}"
 
 
 def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:

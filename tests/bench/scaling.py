@@ -63,7 +63,7 @@ def grown(store: Store, root: Path, n_tasks: int) -> Store:
         for path in store.files(table):
             frame = store.read_file(table, path)
             assert frame is not None
-            where = {**partition_of(path, table), "start": "000000"}
+            where = {**partition_of(path, table), "start": 0}
             for i in range(times):
                 copy = frame.with_columns(pl.col("task_id") + f"-{i}")
                 made.write(table, copy, where, file_name(copy["task_id"][0]))

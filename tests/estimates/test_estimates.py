@@ -106,7 +106,7 @@ def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(
         schema=SCHEMAS["inputs"],
         orient="row",
     )
-    store.write("inputs", inputs, {"benchmark": "b", "validity": store.settings().validity, "start": "000000"}, "t")
+    store.write("inputs", inputs, {"benchmark": "b", "validity": store.settings().validity, "start": 0}, "t")
     (counted,) = count_draws(store, "b").iter_rows(named=True)
     assert (counted["n"], counted["n_distinct"], counted["n_repeats"]) == (3, 2, 1)
     assert (counted["n_unchanged"], counted["n_draws"]) == (1, 1 + MAX_ATTEMPTS + MAX_ATTEMPTS)

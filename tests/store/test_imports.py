@@ -1,6 +1,7 @@
 """Candidates and tasks that come into a store: samples that are there already, and files of earlier versions."""
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,6 +98,24 @@ def test_a_file_that_is_being_written_is_not_written_through_a_link(tmp_path: Pa
     (store.root / ".difftrust-files.txt.tmp").symlink_to(tmp_path / "mine")
     add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "folders",
+    ["model=one/temperature=0.60", "model=%6Fne/temperature=0.6", "model=one/temperature=nan", "model=one",
+     "temperature=1.0", "model=one/temperature=-1.0", "model=a=b/temperature=0.6"],
+)  # fmt: skip
+def test_a_folder_of_another_spelling_is_refused_as_its_rows_would_count_twice(tmp_path: Path, folders: str) -> None:
+    store = filled(tmp_path / "store", RIGHT, model="one")
+    (known,) = store.files("candidates")
+    copy = store.root / "candidates/benchmark=tiny" / folders / known.name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(known, copy)
+    for read in (store.read, store.files):
+        with pytest.raises(BadStore, match=r"expected folders benchmark=.../model=.../temperature=... as difftrust"):
+            read("candidates")
+    assert copy.relative_to(store.root).as_posix() in verify(store, repair=True).moved
+    assert len(store.read("candidates")) == 3
 
 
 def test_a_store_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_partition_becomes_one_file_with_the_same_rows(plain: Store, merged: S
     check_same_rows(plain, merged)
     assert verify(merged).findings == ()
     for task in TASKS:
-        where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": "000000"}
+        where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": 0}
         for table in CHUNK_TABLES:
             one, other = (s.read_task(table, where, task.task_id) for s in (plain, merged))
             assert one is not None
@@ -113,7 +113,7 @@ def test_it_goes_on_with_more_candidates_and_more_inputs(plain: Store, merged: S
         refresh_estimates(store)
         assert verify(store).findings == ()
     check_same_rows(plain, merged)
-    later = merged.files("executions", {"benchmark": "tiny", "validity": "reference", "start": "000000"})
+    later = merged.files("executions", {"benchmark": "tiny", "validity": "reference", "start": 0})
     assert [len(pl.read_parquet(path, hive_partitioning=False)) for path in later] == [9, 1, 1, 1]
     merge_files(merged)
     check_same_rows(plain, merged)
@@ -155,7 +155,7 @@ def test_readers_see_old_or_new_while_files_are_merged(plain: Store, tmp_path: P
     """Another process merges and unmerges all the time; each read finds every row once."""
     store = plain.root
     expected = {table: rows(plain, table) for table in ("outcomes", "executions")}
-    where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": "000000"}
+    where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": 0}
     own = plain.read_task("outcomes", where, "tiny/total")
     shutil.copytree(store / "outcomes", tmp_path / "outcomes")
     shutil.copytree(store / "executions", tmp_path / "executions")
@@ -200,7 +200,7 @@ def test_a_folder_that_is_merged_while_it_is_listed_is_listed_again(
 ) -> None:
     """The merge runs after the folder was opened and before its names are read: it is empty by then."""
     expected = rows(plain, table)
-    folder = plain.folder(table, {"benchmark": "tiny", "validity": "reference", "start": "000000"})
+    folder = plain.folder(table, {"benchmark": "tiny", "validity": "reference", "start": 0})
     number, scandir, merges = folder.stat().st_ino, os.scandir, 0
 
     def scandir_while_merged(path: Any = ".") -> Any:
@@ -222,7 +222,7 @@ def test_a_folder_that_is_merged_before_it_is_opened_is_not_passed_over(
 ) -> None:
     """The merge runs between the look at the folder's number and its opening, which then is another folder's."""
     expected = rows(plain, "outcomes")
-    folder = plain.folder("outcomes", {"benchmark": "tiny", "validity": "reference", "start": "000000"})
+    folder = plain.folder("outcomes", {"benchmark": "tiny", "validity": "reference", "start": 0})
     opened, merges = os.open, 0
 
     def open_after_a_merge(path: Any, *words: Any, **options: Any) -> int:

@@ -79,7 +79,7 @@ def test_results_and_merged_files_tell_them_apart(made: Path, tmp_path: Path) ->
 
 def test_a_file_of_a_former_name_is_its_task_s_and_stays(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
-    partition = {"benchmark": "b", "validity": "all", "start": "000000"}
+    partition = {"benchmark": "b", "validity": "all", "start": 0}
     rows = {"input_index": [0], "arguments": ["(1,)"], "attempts": [1], "repeats": [0]}
     frame = pl.DataFrame({"task_id": ["a_b"], **rows})
     former = store.write("inputs", frame, partition, "a_b")
