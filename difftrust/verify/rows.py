@@ -1,17 +1,16 @@
 """Whether the rows of a store are what they must be: each chunk of a task, then every table as a whole."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from difftrust_core.base.records import Kind
-from difftrust_core.exceptions import BadStore, NoStore
+from difftrust_core.exceptions import BadStore, NoStore, WrongUsage
 from difftrust_core.languages.language import MAX_ATTEMPTS, program_id
 from difftrust_core.store.schemas import (
     CHUNK_TABLES,
@@ -29,7 +28,7 @@ from difftrust_core.store.tree_ids import wrong_tree_ids
 _ROUNDING = 1e-9
 _MAY_BE_NULL = {
     **{table: set(names) for table, names in MAY_BE_MISSING.items()},
-    "tasks": {"reference"},
+    "tasks": {"reference", *MAY_BE_MISSING["tasks"]},
     "executions": set(MEASURED),
     "estimates": {"detected", *SHARES, *MAY_BE_MISSING["estimates"]},
     "smallest": {"second", "second_kind", "second_text", "place"},
@@ -62,7 +61,7 @@ class Finding:
     """The command that brings back what `--repair` moves aside."""
 
 
-def check_chunk(root: Path, partition: dict[str, object], task_id: str) -> list[Finding]:
+def check_chunk(root: Path, partition: dict[str, Any], task_id: str) -> list[Finding]:
     """Return what is wrong with one task's rows of one chunk."""
     store = Store(root)
     frames: _Frames = {}
@@ -79,7 +78,7 @@ def check_chunk(root: Path, partition: dict[str, object], task_id: str) -> list[
     ]
 
 
-def _path(store: Store, table: str, partition: dict[str, object], task_id: str) -> str:
+def _path(store: Store, table: str, partition: dict[str, Any], task_id: str) -> str:
     folder = store.folder(table, partition)
     own = store.task_file(table, partition, task_id)
     return (own if own.is_file() else folder).relative_to(store.root).as_posix()
@@ -161,8 +160,12 @@ def check_tables(store: Store) -> list[Finding]:
     found: list[Finding] = []
     for table in _TABLES:
         for broken in (*_COMMON, *(rule.broken for rule in _RULES if rule.table == table)):
-            with suppress(BadStore, NoStore):  # a table that it needs is damaged, which was found before, or not here
+            try:
                 found.extend(Finding(path=table, what=f"expected {what}", table=table) for what in broken(table, read))
+            except (BadStore, NoStore):  # a table that it needs is damaged, which was found before, or not here
+                pass
+            except WrongUsage as e:  # a language that is not known here
+                found.append(Finding(path=table, what=str(e), table=table))
     return found
 
 

@@ -20,7 +20,15 @@ from difftrust_core.exceptions import BadStore
 from difftrust_core.store.checksums import LIST_FILE, is_whole, list_is_damaged, read_list
 from difftrust_core.store.replies import FILE as REPLIES_FILE
 from difftrust_core.store.replies import ReplyFile
-from difftrust_core.store.schemas import CHUNK_TABLES, FORMER_TABLES, MAY_BE_MISSING, PARTITIONS, SCHEMAS
+from difftrust_core.store.schemas import (
+    CHUNK_TABLES,
+    FORMER_TABLES,
+    MAY_BE_MISSING,
+    NEVER_NULL,
+    PARTITIONS,
+    SCHEMAS,
+    columns_with_nulls,
+)
 from difftrust_core.store.settings import has_checksums
 from difftrust_core.store.store import (
     MERGED_NAME,
@@ -174,8 +182,12 @@ def _look_at(root: Path, is_sealed: bool, name: str) -> _Look:
             return _Look(name=name, flaw="expected the bytes that were written here, found others")
         found = pl.read_parquet_schema(io.BytesIO(content))
         flaw, task_ids = _schema_flaw(table_of(name), found), ()
+        if not flaw:
+            never_null = pl.read_parquet(io.BytesIO(content), columns=[c for c in NEVER_NULL if c in found])
+            empty = ", ".join(columns_with_nulls(never_null))
+            flaw = f"expected a value in every row, found nulls in {empty}" if empty else ""
         if not flaw and table_of(name) in CHUNK_TABLES:
-            task_ids = tuple(pl.read_parquet(io.BytesIO(content), columns=["task_id"])["task_id"].unique())
+            task_ids = tuple(never_null["task_id"].unique())
             flaw = _owner_flaw(PurePosixPath(name).stem, task_ids)
         if not flaw and whole is None and is_sealed:
             flaw = "expected a checksum, as every file of this store was given, found none"

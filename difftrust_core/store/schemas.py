@@ -211,6 +211,8 @@ KEYS = {name: table.key for name, table in _TABLES.items() if table.key}
 """Columns that are together unique within a partition."""
 MAY_BE_MISSING = {name: table.may_be_missing for name, table in _TABLES.items() if table.may_be_missing}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
+NEVER_NULL = ("task_id", "program_id", "tree_id", "code", "entry_point", "signature", "description", "arguments")
+"""Columns that no table's rows are read without."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""
 FORMER_TABLES = ("witnesses",)
@@ -250,7 +252,14 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
         raise BadStore(f"{table} breaks its schema: {str(e).splitlines()[0]}") from None
     if found.schema != schema:  # of a record, polars casts what is in it
         raise BadStore(f"{table} breaks its schema: expected {schema}, found {frame.schema}")
+    if empty := columns_with_nulls(found):
+        raise BadStore(f"{table} breaks its schema: expected a value in every row, found nulls in {', '.join(empty)}")
     return found
+
+
+def columns_with_nulls(frame: pl.DataFrame) -> list[str]:
+    """Return the columns of ``NEVER_NULL`` that hold nulls."""
+    return [column.name for column in frame if column.name in NEVER_NULL and column.null_count()]
 
 
 def read_at_once(
@@ -266,6 +275,7 @@ def read_at_once(
     try:
         found = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=PARTITIONS[table], glob=False)
         found = found if rows is None else found.filter(rows)
-        return found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).fill_nan(None).collect()
+        read = found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).fill_nan(None).collect()
+        return None if columns_with_nulls(read) else read
     except (pl.exceptions.PolarsError, OSError):
         return None

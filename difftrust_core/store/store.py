@@ -18,7 +18,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -278,8 +278,11 @@ class Store:
     def damaged(self, path: Path, error: Exception) -> BadStore:
         """Return the error for a file that cannot be read."""
         why = str(error).splitlines()[0]
-        remedy = f"`difftrust verify --store {self.root}` says what to do"
-        return BadStore(f"{path} is damaged ({why}); {remedy}")
+        return BadStore(f"{path} is damaged ({why}); {self._remedy}")
+
+    @property
+    def _remedy(self) -> str:
+        return f"`difftrust verify --store {self.root}` says what to do"
 
     def read(
         self,
@@ -306,8 +309,10 @@ class Store:
 
     def read_tasks(self, benchmark: str, names: Sequence[str] | None = None) -> list[Task]:
         """Return the tasks of one benchmark, or those named; a task that names no language is in the default one."""
-        rows = self.read("tasks", {"benchmark": benchmark}, tasks=names).iter_rows(named=True)
-        return [_task(row) for row in rows]
+        rows = self.read("tasks", {"benchmark": benchmark}, tasks=names)
+        if twice := rows.filter(pl.col("task_id").is_duplicated())["task_id"].to_list():
+            raise BadStore(f"tasks of {benchmark}: expected each once, found {twice[0]} again; {self._remedy}")
+        return [_task(row) for row in rows.iter_rows(named=True)]
 
     def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
         frame = self.read_file(table, path)
@@ -322,10 +327,33 @@ _RECORDS: dict[str, type[Any]] = {"domain": Domain, "relation": Relation}
 
 
 def _task(row: dict[str, Any]) -> Task:
-    records = {name: made(**json.loads(row[name])) if row[name] else None for name, made in _RECORDS.items()}
-    inputs = {name: tuple(row[name] or ()) for name in ("seed_inputs", "public_inputs")}
-    tests = tuple(TaskTest(**test) for test in json.loads(row["tests"] or "[]"))
+    try:
+        records = {name: _record(kind, json.loads(row[name])) if row[name] else None for name, kind in _RECORDS.items()}
+        inputs = {name: tuple(map(_text, row[name] or ())) for name in ("seed_inputs", "public_inputs")}
+        tests = tuple(_record(TaskTest, test) for test in json.loads(row["tests"] or "[]"))
+    except (ValueError, TypeError, RecursionError) as e:
+        raise BadStore(
+            f"task {row['task_id']}: expected domain, relation, tests and inputs as difftrust writes them, found "
+            f"{str(e)[:80]}; bring it again into a new store with `difftrust import`"
+        ) from None
     return Task(**{**row, **inputs, **records, "language": row["language"] or Task.language, "tests": tests})
+
+
+def _record(kind: type[Any], found: dict[str, Any]) -> Any:
+    """Return the record that JSON holds. Raises TypeError if its fields or their values are of other kinds."""
+    record = kind(**found)
+    for field in fields(kind):
+        value, default = getattr(record, field.name), field.default
+        is_number = isinstance(default, float) and isinstance(value, int | float)
+        if not (is_number or value is default or isinstance(value, bool if default is False else str)):
+            raise TypeError(f"{field.name} of a {kind.__name__}")
+    return record
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise TypeError("an input that is no text")
+    return found
 
 
 def merged_file(folder: Path) -> Path | None:

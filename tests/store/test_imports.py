@@ -51,17 +51,41 @@ def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
         add_candidates(store, candidates("third", RIGHT), BENCHMARK, n_jobs=1)
 
 
+ODD = (
+    ("candidates", "sample_index", pl.struct(pl.col("sample_index").alias("a"))),
+    ("behaviours", "outcome_ids", pl.lit(None)),
+    ("programs", "code", pl.lit(None, pl.String)),
+    ("tasks", "description", pl.lit(None, pl.String)),
+    ("tasks", "seed_inputs", pl.lit([None], pl.List(pl.String))),
+    ("tasks", "domain", pl.lit("[" * 100_000)),
+    ("tasks", "domain", pl.lit('{"types": "", "requires": 1}')),
+    ("tasks", "relation", pl.lit('{"nope": ""}')),
+    ("tasks", "tests", pl.lit("7")),
+)
+
+
+def _measure(store: Store) -> None:
+    execute(store, n=9, say=silent)
+    refresh_estimates(store)
+
+
 def test_records_and_nulls_in_a_file_of_somebody_else_are_refused_in_one_line(tmp_path: Path) -> None:
-    for table, column, odd in (
-        ("candidates", "sample_index", pl.struct(pl.col("sample_index").alias("a"))),
-        ("behaviours", "outcome_ids", pl.lit(None)),
-    ):
-        store = filled(tmp_path / table, RIGHT)
-        execute(store, n=5, say=silent)
+    store = filled(tmp_path / "store", RIGHT)
+    execute(store, n=5, say=silent)
+    for table, column, odd in ODD:
         path = store.files(table)[0]
+        whole = path.read_bytes()
         pl.read_parquet(path, hive_partitioning=False).with_columns(odd.alias(column)).write_parquet(path)
-        with pytest.raises(BadStore, match=table):
-            refresh_estimates(store)
+        with pytest.raises(BadStore, match=table.removesuffix("s")):
+            _measure(store)
+        assert path.relative_to(store.root).as_posix() in {finding.path for finding in verify(store).findings}
+        path.write_bytes(whole)
+    path = store.files("tasks")[0]
+    for change in (lambda tasks: pl.concat([tasks, tasks]), lambda tasks: tasks.with_columns(language=pl.lit("nope"))):
+        change(pl.read_parquet(path, hive_partitioning=False)).write_parquet(path)
+        with pytest.raises((BadStore, WrongUsage)):
+            _measure(store)
+        assert "tasks" in {finding.path for finding in verify(store).findings}
 
 
 PLACES = ("candidates", "programs/benchmark=tiny", "tasks/benchmark=tiny/tasks.parquet", "difftrust-files.txt",
