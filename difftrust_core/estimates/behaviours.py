@@ -40,7 +40,18 @@ class Matrix:
 
 
 def load_matrix(store: Store, partition: dict[str, object], task_id: str, starts: Sequence[int]) -> Matrix:
-    """Return a task's matrix of outcome classes over the chunks that begin at ``starts``, in order."""
+    """Return a task's matrix of outcome classes over the chunks that begin at ``starts``, in order.
+
+    Raises BadStore if rows are missing, or speak of others that are not there.
+    """
+    try:
+        return _load_matrix(store, partition, task_id, starts)
+    except (IndexError, ValueError, TypeError, pl.exceptions.PolarsError) as e:
+        why = f"expected outcomes, behaviours and executions of {task_id} that fit each other, found {str(e)[:80]}"
+        raise BadStore(f"{store.root}: {why}; run `difftrust verify --store {store.root}`") from None
+
+
+def _load_matrix(store: Store, partition: dict[str, object], task_id: str, starts: Sequence[int]) -> Matrix:
     parts = [_load_chunk(store, {**partition, "start": start}, task_id) for start in starts]
     keys: dict[tuple[int, ...], int] = {}
     row_of = {tree: keys.setdefault(_rows_of(tree, parts), len(keys)) for tree in sorted(parts[0].row_of)}

@@ -54,6 +54,10 @@ def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
 ODD = (
     ("candidates", "sample_index", pl.struct(pl.col("sample_index").alias("a"))),
     ("behaviours", "outcome_ids", pl.lit(None)),
+    ("behaviours", "outcome_ids", pl.lit([], pl.List(pl.UInt16))),
+    ("behaviours", "outcome_ids", pl.col("outcome_ids").list.eval(pl.element() + 999)),
+    ("executions", "behaviour_id", pl.lit(999, pl.UInt16)),
+    ("outcomes", "kind", pl.lit("nope")),
     ("programs", "code", pl.lit(None, pl.String)),
     ("tasks", "description", pl.lit(None, pl.String)),
     ("tasks", "seed_inputs", pl.lit([None], pl.List(pl.String))),
@@ -76,7 +80,7 @@ def test_records_and_nulls_in_a_file_of_somebody_else_are_refused_in_one_line(tm
         path = store.files(table)[0]
         whole = path.read_bytes()
         pl.read_parquet(path, hive_partitioning=False).with_columns(odd.alias(column)).write_parquet(path)
-        with pytest.raises(BadStore, match=table.removesuffix("s")):
+        with pytest.raises(BadStore, match=table[:8].rstrip("s")):
             _measure(store)
         assert path.relative_to(store.root).as_posix() in {finding.path for finding in verify(store).findings}
         path.write_bytes(whole)
