@@ -40,10 +40,7 @@ class Matrix:
 
 
 def load_matrix(store: Store, partition: dict[str, object], task_id: str, starts: Sequence[int]) -> Matrix:
-    """Return a task's matrix of outcome classes over the chunks that begin at ``starts``, in order.
-
-    Raises BadStore if rows are missing, or speak of others that are not there.
-    """
+    """Return a task's matrix of outcome classes over the chunks that begin at ``starts``. Raises BadStore."""
     try:
         return _load_matrix(store, partition, task_id, starts)
     except (IndexError, ValueError, TypeError, pl.exceptions.PolarsError) as e:
@@ -89,7 +86,7 @@ def _rows_of(tree: str, parts: list[Matrix]) -> tuple[int, ...]:
 def _load_chunk(store: Store, partition: dict[str, object], task_id: str) -> Matrix:
     def read(table: str) -> pl.DataFrame:
         frame = store.read_task(table, partition, task_id)
-        if frame is None or (table == "behaviours" and frame["outcome_ids"].null_count()):  # as another's file may
+        if frame is None:
             missing = f"{table} of {task_id} from input {int(str(partition['start']))} on are missing"
             raise BadStore(f"{store.root}: {missing}; run `difftrust verify --store {store.root}`")
         return frame

@@ -57,11 +57,7 @@ class ChunkJob:
     @property
     def partition(self) -> dict[str, object]:
         """Where the chunk's rows stand in the store."""
-        return {
-            "benchmark": self.task.benchmark,
-            "validity": self.settings.validity,
-            "start": self.start,
-        }
+        return {"benchmark": self.task.benchmark, "validity": self.settings.validity, "start": self.start}
 
     @property
     def n(self) -> int:

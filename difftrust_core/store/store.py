@@ -192,8 +192,7 @@ class Store:
     def files(self, table: str, partition: Mapping[str, object] | None = None) -> list[Path]:
         """Return the Parquet files of a table, or of the part of it below ``partition``, sorted.
 
-        Raises NoStore if this is a results store that does not hold the table, saying which command brings it; BadStore
-        if a file stands in a folder of another spelling, as its rows would be counted twice.
+        Raises NoStore where a results store lacks it, saying what brings it; BadStore where a folder is none of it.
         """
         if not self.holds(table):
             raise NoStore(f"{self.root} holds results only, no {table}; {REMEDIES[table]}")
@@ -278,11 +277,8 @@ class Store:
     def damaged(self, path: Path, error: Exception) -> BadStore:
         """Return the error for a file that cannot be read."""
         why = str(error).splitlines()[0]
-        return BadStore(f"{path} is damaged ({why}); {self._remedy}")
-
-    @property
-    def _remedy(self) -> str:
-        return f"`difftrust verify --store {self.root}` says what to do"
+        remedy = f"`difftrust verify --store {self.root}` says what to do"
+        return BadStore(f"{path} is damaged ({why}); {remedy}")
 
     def read(
         self,
@@ -311,7 +307,7 @@ class Store:
         """Return the tasks of one benchmark, or those named; a task that names no language is in the default one."""
         rows = self.read("tasks", {"benchmark": benchmark}, tasks=names)
         if twice := rows.filter(pl.col("task_id").is_duplicated())["task_id"].to_list():
-            raise BadStore(f"tasks of {benchmark}: expected each once, found {twice[0]} again; {self._remedy}")
+            raise self.damaged(self.folder("tasks", {"benchmark": benchmark}), ValueError(f"{twice[0]} is there twice"))
         return [_task(row) for row in rows.iter_rows(named=True)]
 
     def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
@@ -329,31 +325,23 @@ _RECORDS: dict[str, type[Any]] = {"domain": Domain, "relation": Relation}
 def _task(row: dict[str, Any]) -> Task:
     try:
         records = {name: _record(kind, json.loads(row[name])) if row[name] else None for name, kind in _RECORDS.items()}
-        inputs = {name: tuple(map(_text, row[name] or ())) for name in ("seed_inputs", "public_inputs")}
         tests = tuple(_record(TaskTest, test) for test in json.loads(row["tests"] or "[]"))
+        inputs = {name: tuple(row[name] or ()) for name in ("seed_inputs", "public_inputs")}
+        if None in inputs["seed_inputs"] + inputs["public_inputs"]:
+            raise TypeError("an input that is null")
     except (ValueError, TypeError, RecursionError) as e:
-        raise BadStore(
-            f"task {row['task_id']}: expected domain, relation, tests and inputs as difftrust writes them, found "
-            f"{str(e)[:80]}; bring it again into a new store with `difftrust import`"
-        ) from None
+        parts = "domain, relation, tests and inputs as difftrust writes them"
+        raise BadStore(f"task {row['task_id']}: expected {parts}, found {str(e)[:80]}; import it anew") from None
     return Task(**{**row, **inputs, **records, "language": row["language"] or Task.language, "tests": tests})
 
 
 def _record(kind: type[Any], found: dict[str, Any]) -> Any:
-    """Return the record that JSON holds. Raises TypeError if its fields or their values are of other kinds."""
     record = kind(**found)
     for field in fields(kind):
-        value, default = getattr(record, field.name), field.default
-        is_number = isinstance(default, float) and isinstance(value, int | float)
-        if not (is_number or value is default or isinstance(value, bool if default is False else str)):
+        wanted: Any = int | float if field.type is float else field.type
+        if not isinstance(getattr(record, field.name), wanted):
             raise TypeError(f"{field.name} of a {kind.__name__}")
     return record
-
-
-def _text(found: object) -> str:
-    if not isinstance(found, str):
-        raise TypeError("an input that is no text")
-    return found
 
 
 def merged_file(folder: Path) -> Path | None:
@@ -378,13 +366,11 @@ def partition_of(path: Path, table: str) -> dict[str, Any]:
     with contextlib.suppress(ValueError):
         spelled = [unquote(part.partition("=")[2]) for part in parts]
         values = {name: convert.get(kinds[name], str)(text) for name, text in zip(kinds, spelled, strict=True)}
-        numbers = [value for value in values.values() if not isinstance(value, str)]
-        if _spell(table, values) == parts and all(0 <= number < 1 << 32 for number in numbers):
+        is_sound = all(isinstance(value, str) or 0 <= value < 1 << 32 for value in values.values())
+        if is_sound and _spell(table, values) == parts:
             return values
-    raise BadStore(
-        f"{path}: expected folders {'/'.join(f'{name}=...' for name in kinds)} as difftrust spells them, found others; "
-        "`difftrust verify --repair` moves them aside"
-    )
+    remedy = "`difftrust verify --repair` moves them aside"
+    raise BadStore(f"{path}: expected folders {'=.../'.join(kinds)}=... as difftrust spells them; {remedy}")
 
 
 def _spell(table: str, partition: Mapping[str, object]) -> list[str]:
