@@ -270,7 +270,7 @@ class TypedInputs:
         self._more_texts = texts
         self._favoured: list[tuple[Any, ...]] = []
         self._has_learnt = False
-        """What is kept was told, for it is rare: most inputs are made of that, and the pool holds nothing else."""
+        """What is kept was told, for it is rare: most inputs are made of that, and the pool holds only that."""
         self._pool: dict[int, list[Any]] = {}
         self._kept: list[Type] = []  # so that no other type gets the id of one in the pool
         for arguments in self._seeds:

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from difftrust.research.coders import RHOS, STRENGTH, strength_of
+from difftrust.research.coders import RHOS, STRENGTH
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import ranking_intervals
@@ -98,7 +98,9 @@ def _ranking_rows(estimates: pl.DataFrame, temperature: str, request: TableReque
             "coders",
             *[f"{rho}{end}" for rho in RHOS for end in ("", "_low", "_high")],
             "rho_found_p",
-            pl.col("rho_found").map_elements(strength_of, return_dtype=pl.String).alias("rho_found_strength"),
+            pl.coalesce(
+                pl.when(pl.col("rho_found").abs() >= least).then(pl.lit(word)) for least, word in STRENGTH.items()
+            ).alias("rho_found_strength"),
         )
         for rule in Detection
     ]

@@ -1,7 +1,7 @@
 """What a program compares: the operands of comparisons, look-ups, remainders and methods; standard library only.
 
 A program is instrumented in the sandbox's child, in runs of their own. What it says of a call is one line of JSON,
-bounded in every part; the host takes it for a hint of which inputs to try, and for nothing else.
+bounded in every part; the host takes it only for a hint of which inputs to try.
 """
 
 import ast
