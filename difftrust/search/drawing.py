@@ -11,6 +11,7 @@ from typing import Any
 
 from difftrust.search.dictionary import dictionary_of, numbers_in
 from difftrust.search.realistic_texts import KnownTexts
+from difftrust.search.related import related, shared
 from difftrust.source.usage import usage_types
 from difftrust.types.argument_types import (
     Annotations,
@@ -45,6 +46,10 @@ _FEW = 20
 _LIKELY = 0.8
 _SWEEP_EVERY = 3
 """Every third input of a function of one whole number is the next one of the small ones."""
+_SHARED = 0.15
+"""So many inputs have a part that is also elsewhere in them."""
+_RELATED = 0.3
+"""So many inputs have an argument that is made from another one."""
 
 
 class FreshDraws:
@@ -296,7 +301,7 @@ class TypedInputs:
         is_fresh = position % _FRESH_EVERY == _FRESH_EVERY - 1 and attempt < _FRESH_ATTEMPTS
         afresh = self._fresh.is_possible and (is_fresh or not (self._seeds or self._favoured))
         try:
-            return write_literal(self._fresh.draw(draws) if afresh else self._changed(draws))
+            return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
         except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
             # Values of seeds may be of no known type; what cannot be changed is run as it is.
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
@@ -379,6 +384,16 @@ class TypedInputs:
             return likely
         return known or type_of(value)
 
+    def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
+        """Return fresh arguments, now and then one made from another."""
+        drawn = self._fresh.draw(draws)
+        parts = self.parts(drawn)
+        if len(parts) < 2 or not draws.chance(_RELATED):
+            return drawn
+        positional, named = split_arguments(drawn)
+        values = related(parts, draws)
+        return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
+
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds and not self._favoured:
             raise NoValue
@@ -392,6 +407,10 @@ class TypedInputs:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
         kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
         values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
+        if len(parts) > 1 and draws.chance(_RELATED):
+            values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
+        if draws.chance(_SHARED):
+            values = shared([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
         positional, named = split_arguments(chosen)
         names = dict(zip(named, values[len(positional) :], strict=True))
         return self._with_others(values[: len(positional)], names, draws)
