@@ -245,6 +245,6 @@ def test_another_store_is_b_and_what_moves_while_it_is_read_stays(browser: Any, 
         page.get_by_label("Compare with: programs").select_option("2")
         assert page.locator(".numbers b").nth(2).inner_text() == "0.0 points"
         page.wait_for_function("() => location.search.includes('with_store=paper')")
-        page.reload()
-        assert Shown(page).data()["m"] == "2"
-        assert page.locator(".numbers b").nth(2).inner_text() == "0.0 points"
+        with on_a_page(browser, page.url) as again:
+            assert Shown(again).data()["m"] == "2"
+            again.locator(".numbers b").nth(2).get_by_text("0.0 points").wait_for()

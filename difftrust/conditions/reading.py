@@ -37,6 +37,8 @@ _RESULTS: Final = words_of("results")
 _QUESTIONS: Final = words_of("questions")
 _NO_NOUNS: Final = words_of("measured") | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
+_OF_A_CASE = ("with", "for", "at", "on")
+"""Before a noun that a sentence begins with: what is done in one case, "with 0 days it is the start"."""
 _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
@@ -351,7 +353,7 @@ class _Sentence:
         for at, word in enumerate(words):
             before = words[at - 1] if at else "return"
             is_form = word[0] == "F" and before not in _RESULTS
-            is_object = is_first and at == 1 and before not in _RESULTS and before.isalpha()
+            is_object = is_first and at == 1 and before not in (*_RESULTS, *_OF_A_CASE) and before.isalpha()
             if is_form and not set(self._words) & _QUESTIONS:
                 found += filter(None, [self._attempt((word,), ("given",))])
             elif (before in _BEFORE_GIVEN or is_object) and (
