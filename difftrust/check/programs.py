@@ -117,8 +117,8 @@ Shows = Callable[..., bool | None]
 Keeps = Callable[[Sequence[str]], list[bool]]
 _STARTS = 5
 """So many inputs are tried as a start, shortest first: one may disagree by chance alone."""
-_MOST_CALLS = 6_000
-"""Of programs, that this may take; what is left untried then is not known to agree."""
+_MOST_CALLS, _ROUND = 6_000, 60
+"""Of programs, that this may take, a round at least so many; what is left untried then is not known to agree."""
 
 
 class Duel:
@@ -139,7 +139,7 @@ class Duel:
     def show(self, inputs: Sequence[str]) -> list[bool | None]:
         """Return on which inputs it is seen; None where that was not found out with the calls there are."""
         tried = inputs[: max(self._left // len(self._codes), 0)]
-        self._left -= len(tried) * len(self._codes)
+        self._left -= max(len(tried) * len(self._codes), _ROUND)
         ran = self._executor.run(self._codes, tried)
         found = [None if any(kind == Kind.SKIPPED for kind, _ in row) else self._shows(*row) for row in ran.rows]
         seen = [i for i, shown in enumerate(found) if shown]

@@ -4,12 +4,14 @@ What is simpler is decided by ``simplicity``, a well-founded order, so shrinking
 the language's (``Language.around``). Minimal means that every neighbour was tried and none shows what is to be kept.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from itertools import combinations, islice
+from typing import Any, Generic, Protocol, TypeVar
 
-from difftrust_core.base.literals import read_literal, write_literal
+from difftrust_core.base.literals import Instance, read_literal, write_literal
+from difftrust_core.base.standard_types import STANDARD_TYPES
 from difftrust_core.languages.language import Around
 from difftrust_core.languages.python.simpler import Simplicity, simplicity
 
@@ -133,13 +135,40 @@ def shrink(
     return shrink_together({"": arguments}, trial, around, Effort(most=max_tried))[""]
 
 
+def in_step(around: Around) -> Around:
+    """Return an ``around`` whose large steps also move two numbers or dates alike, for a condition may tie them."""
+
+    def both(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+        yield from around(arguments, coarse=coarse)
+        for i, j in combinations(range(len(arguments)), 2) if coarse else ():
+            for one, other in _moved_alike(arguments[i], arguments[j]):
+                yield (*arguments[:i], one, *arguments[i + 1 : j], other, *arguments[j + 1 :])
+
+    return both
+
+
+def _moved_alike(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Iterate over two values of one kind, both nearer to the simplest by what one or the other has to go."""
+    if type(one) is type(other) and type(one) in (int, float):
+        yield from ((one - step, other - step) for step in (one, other) if math.isfinite(step))
+    if type(one) is type(other) is Instance and one.type_name == other.type_name:
+        origin = getattr(STANDARD_TYPES.get(one.type_name.rpartition(".")[2]), "origin", None) or ()
+        for at, (a, b, start) in enumerate(zip(one.args, other.args, origin, strict=False)):
+            for step in (a - start, b - start) if type(a) is type(b) is int else ():
+                yield _with_part(one, at, a - step), _with_part(other, at, b - step)
+
+
+def _with_part(value: Instance, at: int, part: int) -> Instance:
+    return Instance(value.type_name, (*value.args[:at], part, *value.args[at + 1 :]), value.fields)
+
+
 def shrink_shown(
     starts: Sequence[str], shows: Shows, around: Around, *, accepts: Callable[[str], bool]
 ) -> Shrunk | None:
     """Shrink the first of some inputs that ``shows`` it when they are tried; None if none does."""
     for start, shown in zip(starts, shows(starts), strict=True):
         if shown:
-            return shrink(start, shows, around, accepts=accepts)
+            return shrink(start, shows, in_step(around), accepts=accepts)
     return None
 
 
