@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from difftrust.figures.signals import Signals
+    from difftrust.figures.roc_curves import Signals
     from difftrust.pipeline import check, diff, execute, generate, import_candidates, load_benchmark
     from difftrust.questions.ask_in_words import Settled
     from difftrust.results import Benchmark, Figure, Table
@@ -54,7 +54,7 @@ _MODULES = {
     "difftrust_core.metrics.estimates": {"error": "error", "incoherence": "incoherence"},
     "difftrust.questions.ask_in_words": {"Settled": "Settled"},
     "difftrust.results": {name: name for name in ("Benchmark", "Figure", "Table")},
-    "difftrust.figures.signals": {"Signals": "Signals"},
+    "difftrust.figures.roc_curves": {"Signals": "Signals"},
     "difftrust.pipeline": {
         name: name for name in ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark")
     },

@@ -14,8 +14,7 @@ from difftrust.results import Figure, Table
 from difftrust.shipped import PAPER_SETTING, find_results
 from difftrust.tables.grid import ablation_table
 from difftrust.tables.intervals import ranking_intervals
-from difftrust.tables.mixtures import mixture_table, same_price_table
-from difftrust.tables.policies import recommended
+from difftrust.tables.policies import mixture_table, recommended, same_price_table
 from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known
 from difftrust_core.base.plugins import require
@@ -28,7 +27,7 @@ from difftrust_core.store.store import Store
 
 if TYPE_CHECKING:
     from difftrust.explorer.widget import Explorer
-    from difftrust.figures.signals import Signals
+    from difftrust.figures.roc_curves import Signals
     from difftrust.page import Page
     from difftrust.tasks.task_view import TaskView
 
@@ -297,7 +296,7 @@ class Study:
 
         Needs the structural comparison of the candidates (`difftrust structure`); the shipped results hold it.
         """
-        from difftrust.figures.signals import Signals
+        from difftrust.figures.roc_curves import Signals
         from difftrust.research.signals import signals
 
         return Signals(signals(self.store, temperature=temperature, m=m, n=n))
@@ -320,7 +319,7 @@ class Study:
 
         ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
         """
-        from difftrust.figures.intervals import false_trust_figure
+        from difftrust.figures.interval_bars import false_trust_figure
 
         parts = []
         for size in as_sequence(m):

@@ -13,8 +13,8 @@ import pytest
 
 from difftrust.page import Page, make_page
 from difftrust.page.build import interval, model_table, percent
-from difftrust.page.reading import worth_reading
 from difftrust.page.subject import Subject, make_subject
+from difftrust.page.worth_reading import worth_reading
 from difftrust.shipped import find_results, find_starter_results
 from difftrust.study import open_study
 from difftrust.tables.render import in_percent

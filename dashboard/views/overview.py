@@ -9,7 +9,7 @@ from dashboard import downloads, frame, navigation, state, text
 from dashboard.data import Choice, kept, passed_tests
 from dashboard.downloads import Drawn
 from dashboard.elements import heading, in_row, pick_row, show_table
-from difftrust.figures.intervals import draw_models
+from difftrust.figures.interval_bars import draw_models
 from difftrust.figures.ranking import PICKED, draw_ranking
 from difftrust.research.coders import MEAN
 from difftrust.research.passed_tests import ALL

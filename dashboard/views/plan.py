@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from dashboard import downloads, frame, state, text
-from dashboard.components.missing import show_missing
+from dashboard.components.run_missing import show_missing
 from dashboard.data import Choice, Source, kept
 from dashboard.elements import heading, in_row, show_table
 from difftrust.figures.spending import draw_spending

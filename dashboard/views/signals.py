@@ -10,7 +10,7 @@ from dashboard.data import Choice, kept
 from dashboard.elements import heading, show_table
 from difftrust.figures.curves import draw_roc
 from difftrust.figures.heat_maps import draw_correlations
-from difftrust.figures.intervals import draw_auroc
+from difftrust.figures.interval_bars import draw_auroc
 from difftrust.research.signals import (
     SIGNALS,
     Signal,

@@ -19,7 +19,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from difftrust import __version__
-from difftrust.agents.answers import AskResult, CheckResult, DiffResult, PinResult
+from difftrust.agents.tool_results import AskResult, CheckResult, DiffResult, PinResult
 from difftrust.text import printable, shorten
 from difftrust_core.exceptions import DifftrustError
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from difftrust.figures.intervals import LABELS, ROW
+from difftrust.figures.interval_bars import LABELS, ROW
 from difftrust.figures.style import COLOURS, GREY, SHARE, legend, panels, styled, tips
 from difftrust.tables.names import display_name, family_of
 

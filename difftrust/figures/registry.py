@@ -10,7 +10,7 @@ from difftrust.figures.ablations import draw_ablation
 from difftrust.figures.curves import draw_mixtures, draw_policies, draw_questions, draw_risk_coverage
 from difftrust.figures.error_incoherence import draw_error_incoherence
 from difftrust.figures.heat_maps import draw_model_pairs
-from difftrust.figures.intervals import draw_readings
+from difftrust.figures.interval_bars import draw_readings
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.style import WIDTH, sizes_of, stacked, titled_figure
 from difftrust.figures.workflow import draw_workflow, workflow_stages

@@ -17,8 +17,8 @@ from difftrust.explorer.home import inputs_there, script, style
 from difftrust.figures.chart_file import chart_bytes
 from difftrust.figures.ranking import draw_ranking
 from difftrust.page.pane import Pane, make_pane, refused
-from difftrust.page.reading import Worth, worth_reading
 from difftrust.page.subject import Results, Subject, make_subject
+from difftrust.page.worth_reading import Worth, worth_reading
 from difftrust.tables.names import display_name
 from difftrust.tables.render import in_dollars
 from difftrust.tables.sentences import LOWER_BOUND, headlines

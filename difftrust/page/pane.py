@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from difftrust.page.reading import Worth
 from difftrust.page.subject import Subject
+from difftrust.page.worth_reading import Worth
 from difftrust.tables.names import display_name
 from difftrust.tasks.details import DISAGREEING, WRONG
 from difftrust.tasks.task_inputs import ReadInput, read_inputs, spelled_answer, whose

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from difftrust.research.candidates import KEY_SCHEMA, Candidates, candidates_of
+from difftrust.research.per_candidate import KEY_SCHEMA, Candidates, candidates_of
 from difftrust_core.base.records import Coder, Validity
 from difftrust_core.estimates.behaviours import count_draws
 from difftrust_core.estimates.pool import CompactTask, Ints, Pool

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from difftrust.questions.information import answered, ask_best, ask_random
-from difftrust.research.candidates import KEY, KEY_SCHEMA, Candidates, Schema, judged_candidates, means_table
+from difftrust.research.per_candidate import KEY, KEY_SCHEMA, Candidates, Schema, judged_candidates, means_table
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.metrics.estimates import clusters_by_size

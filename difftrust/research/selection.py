@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from difftrust.research.candidates import CODER_SCHEMA, KEY_SCHEMA, Candidates, judged_candidates, means_table
 from difftrust.research.passed_tests import FAILS, UNKNOWN, PublicExamples
+from difftrust.research.per_candidate import CODER_SCHEMA, KEY_SCHEMA, Candidates, judged_candidates, means_table
 from difftrust_core.estimates.pool import Ints, Pool
 from difftrust_core.metrics.estimates import clusters_by_size
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.special import bdtr, bdtrc
 
-from difftrust.research.candidates import CODER_SCHEMA, KEY
+from difftrust.research.per_candidate import CODER_SCHEMA, KEY
 from difftrust.research.signals import Signal, behaviour_signals, signal_of
 from difftrust_core.estimates.pool import Ints, Pool
 from difftrust_core.exceptions import WrongUsage

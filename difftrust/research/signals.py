@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from difftrust.research.candidates import KEY, KEY_SCHEMA
 from difftrust.research.other_models import with_other_models
+from difftrust.research.per_candidate import KEY, KEY_SCHEMA
 from difftrust_core.estimates.measures import TaskCount, ablation, count
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoStore, WrongUsage

@@ -1,10 +1,11 @@
-"""The price list of policies as a table, and the recommendation made from it, in words."""
+"""Which programs to buy: the price list of policies, what is recommended by it, and mixtures of several models."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
 
+from difftrust.research.mixtures import mixture_summary, mixtures, same_price
 from difftrust.research.offers import make_offers
 from difftrust.research.passed_tests import PublicExamples, open_examples
 from difftrust.research.policies import Policy, Score, score
@@ -17,6 +18,7 @@ from difftrust.tables.request import TableRequest, settle
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.generation.prices import list_price
 
 _RATES: Final = ("detection", "false_alarms")
 POLICY_SCHEMA: Final[dict[str, Any]] = {
@@ -278,3 +280,34 @@ def _compared(market: Market) -> str:
     if market.left_out:
         said.append(f"left out, with too few programs of some model: {market.left_out} tasks")
     return "; ".join(said)
+
+
+Tasks = Callable[[pl.DataFrame], pl.DataFrame]
+"""Which rows count, by their task."""
+
+
+def mixture_table(pools: Sequence[Pool], n_models: Sequence[int], *, m: int, temperature: float, tasks: Tasks) -> Table:
+    """Return what m programs of so many models find: a row a benchmark and number of models."""
+    rows = []
+    for pool in pools:
+        coders = [coder for coder in pool.members if coder[1] == temperature]
+        for k in n_models:
+            found = mixture_summary(tasks(mixtures(pool, coders, n_models=k, each=m // k, m=m)))
+            rows.append({"benchmark": pool.benchmark, "n_models": k, "programs_of_each": m // k, **found})
+    return Table(pl.DataFrame(rows).fill_nan(None).with_columns(pl.col("n_tasks").cast(pl.Int64)))
+
+
+def same_price_table(
+    pools: Sequence[Pool], checked: Coder, listed: Mapping[str, str], *, m: int, tasks: Tasks
+) -> Table:
+    """Return what other choices of models find for the price of m programs of ``checked``.
+
+    ``listed``: model -> the name of its list price. Raises WrongUsage for a model without a known price.
+    """
+    prices = {}
+    for model, name in listed.items():
+        price = list_price(name)
+        if price is None:
+            raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {model} out")
+        prices[model, checked[1]] = price
+    return Table(pl.concat(same_price(pool, checked, prices, m=m, tasks=tasks) for pool in pools))

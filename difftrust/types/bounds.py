@@ -11,7 +11,7 @@ from difftrust.types.base import Draws, NotResolved, NoValue, Sized, Type
 from difftrust.types.choices import Either
 from difftrust.types.numbers import Real, Whole
 from difftrust.types.standard import Standard
-from difftrust.types.text import Text
+from difftrust.types.texts import Text
 from difftrust_core.base.standard_types import names_of
 
 _ARGUMENTS = {

@@ -6,7 +6,7 @@ from difftrust.types.base import Type
 from difftrust.types.choices import Functions, Truth
 from difftrust.types.containers import Items
 from difftrust.types.numbers import Real, Whole
-from difftrust.types.text import Text
+from difftrust.types.texts import Text
 
 _OF_ONE: Mapping[tuple[str, str], Sequence[str]] = {
     ("number", "number"): ("lambda x: x", "abs", "lambda x: x + 1", "lambda x: x * 2", "lambda x: -x", "lambda x: 0"),

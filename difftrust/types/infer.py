@@ -8,10 +8,10 @@ from typing import Any
 from difftrust.types.base import Delegate, Draws, Part, Type
 from difftrust.types.choices import Either, Functions, Nothing, Truth
 from difftrust.types.containers import Entries, Items, Row
+from difftrust.types.frames import Array, Frame, is_array, is_frame
 from difftrust.types.numbers import Complex, Real, Whole
 from difftrust.types.standard import last_name, standard_type
-from difftrust.types.tables import Array, Frame, is_array, is_frame
-from difftrust.types.text import Octets, Text
+from difftrust.types.texts import Octets, Text
 from difftrust_core.base.literals import Code, Instance
 from difftrust_core.languages.python.fuzz import children
 

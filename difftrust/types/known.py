@@ -6,13 +6,13 @@ from copy import copy
 from difftrust.types.base import NotResolved, Type
 from difftrust.types.choices import Choice, Either, Member, Nothing, Truth, Variable
 from difftrust.types.containers import Entries, Items, Row, Wrapped
+from difftrust.types.frames import DTYPES, Array, Frame, Scalar
 from difftrust.types.functions import functions_of
 from difftrust.types.infer import Anything, Tree
 from difftrust.types.numbers import Complex, Real, Whole
 from difftrust.types.own import Own
 from difftrust.types.standard import standard_type
-from difftrust.types.tables import DTYPES, Array, Frame, Scalar
-from difftrust.types.text import Octets, Text
+from difftrust.types.texts import Octets, Text
 from difftrust_core.base.literals import Code
 
 Make = Callable[[Sequence[Type]], Type]

@@ -14,7 +14,7 @@ from difftrust.types.infer import Anything
 from difftrust.types.known import known_type
 from difftrust.types.numbers import Whole
 from difftrust.types.own import Own
-from difftrust.types.text import Text
+from difftrust.types.texts import Text
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.syntax import own_statements
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from difftrust.types.base import Draws, NoValue, Type
 from difftrust.types.numbers import Whole
-from difftrust.types.text import Text
+from difftrust.types.texts import Text
 from difftrust_core.base.literals import Code, Instance, read_literal
 from difftrust_core.base.standard_types import IMPORTED, names_of
 from difftrust_core.languages.python.fuzz import children, rebuild

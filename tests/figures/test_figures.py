@@ -12,7 +12,7 @@ from difftrust.figures.chart_file import chart_bytes, save_chart
 from difftrust.figures.curves import draw_mixtures
 from difftrust.figures.error_incoherence import draw_error_incoherence
 from difftrust.figures.heat_maps import draw_correlations, draw_model_pairs
-from difftrust.figures.intervals import draw_auroc, draw_false_trust
+from difftrust.figures.interval_bars import draw_auroc, draw_false_trust
 from difftrust.figures.ranking import draw_ranking
 from difftrust.figures.workflow import draw_workflow
 from difftrust_core.exceptions import DifftrustError, WrongUsage

@@ -11,7 +11,7 @@ from difftrust.search.feedback import instead, read_met
 from difftrust.types.base import Draws, Part, Type
 from difftrust.types.containers import Entries, Items
 from difftrust.types.numbers import Whole
-from difftrust.types.text import Octets, Text
+from difftrust.types.texts import Octets, Text
 from difftrust_core.base.records import Kind
 from tests.support.stubs import report_of
 

@@ -3,7 +3,7 @@
 import re
 
 from difftrust.search.pattern_texts import key_texts, pattern_texts
-from difftrust.types.tables import Array
+from difftrust.types.frames import Array
 from difftrust_core.base.literals import read_literal
 
 PATTERN = r"([1-9]|1[0-2]):([0-5]\d) (AM|PM)"

@@ -1,5 +1,6 @@
 """Shrinking: it ends, what is left is minimal by the fuzzer's own mutations, and what it says of itself is true."""
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust.search.shrink import shrink
+from difftrust.search.shrink import shrink, shrink_shown
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.fuzz import mutate_node, size_of
 from difftrust_core.languages.python.simpler import neighbours, simplicity
@@ -124,6 +125,30 @@ def test_what_is_not_accepted_is_never_tried() -> None:
     assert asked
     assert all(map(even, asked))
     assert len(set(asked)) == len(asked)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("(50000, 50007)", "(0, 7)"),
+        ("(-900.5, -893.5)", "(0.0, 7.0)"),
+        ("(date(700, 6, 9), date(707, 6, 9))", "(date(2000, 1, 1), date(2007, 1, 1))"),
+    ],
+)
+def test_what_a_condition_ties_goes_down_together(start: str, end: str) -> None:
+    asked: list[Any] = []
+
+    def first(value: Any) -> float:
+        parts = getattr(value, "args", (value, 1, 1))
+        return parts[0] if len(parts) == 3 and type(parts[0]) in (int, float) else math.nan
+
+    def shows(texts: Any) -> list[bool | None]:
+        asked.append(texts)
+        return [first(b) - first(a) == 7 for a, b in map(read_literal, texts)]
+
+    found = shrink_shown([start], shows, neighbours, accepts=everything)
+    assert found is not None
+    assert (found.arguments, len(asked) < 40) == (end, True)
 
 
 def test_an_answer_that_is_missing_or_a_budget_leaves_it_unproven() -> None:

@@ -8,7 +8,7 @@ import polars as pl
 
 from difftrust.figures.curves import draw_roc
 from difftrust.figures.heat_maps import draw_correlations
-from difftrust.figures.intervals import draw_auroc
+from difftrust.figures.interval_bars import draw_auroc
 from difftrust.figures.style import sizes_of, titled_figure
 from difftrust.research.signals import SIGNALS, added_table, auroc_table, correlation_table, roc_table
 from difftrust.results import Figure, Table

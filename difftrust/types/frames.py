@@ -10,7 +10,7 @@ from difftrust.types.choices import Either, Nothing, Truth
 from difftrust.types.containers import changed_items
 from difftrust.types.numbers import Complex, Real, Whole
 from difftrust.types.standard import standard_type
-from difftrust.types.text import Text
+from difftrust.types.texts import Text
 from difftrust_core.base.literals import Instance
 
 _COLUMNS: Mapping[str, Type] = {
