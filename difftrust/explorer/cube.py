@@ -73,14 +73,26 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
     kinds = kinds_of(store, benchmark)
     validity = str(store.settings().validity)
     described = {task_id: rows[0] for task_id, rows in _by_task(store, "tasks", {"benchmark": benchmark}).items()}
-    packed = [
-        _Packed(replace(task, reference=None) if blind else task, pool.equality, described.get(task.task_id, {}), stops)
-        for task in pool.tasks
-    ]
     where = {"benchmark": benchmark, "validity": validity}
     in_words = load_descriptions().get(benchmark, {})
     telling = _by_task(store, "disagreements", {**where, "equality": equality})
     smallest = _by_task(store, "smallest", where)
+
+    def pack(task: CompactTask) -> tuple[dict[int, int], dict[str, Any]]:
+        """Return the place of each row, and the task: its matrices are let go before the next one's are made."""
+        one, task_id = _Packed(task, pool.equality, described.get(task.task_id, {}), stops), task.task_id
+        return one.place, {
+            "id": task_id,
+            **_in_words(in_words.get(task_id)),
+            **one.matrix(),
+            "weights": one.weights(stops),
+            "domain": visible(domain_in_words(domain_of(benchmark, task_id))),
+            "kinds": [kind for kind in KINDS if kind in kinds.get(task_id, ())],
+            "telling": one.telling(telling.get(task_id, ())),
+            "smallest": one.smallest(smallest.get(task_id, ()), equality),
+        }
+
+    places, tasks = zip(*(pack(replace(task, reference=None) if blind else task) for task in pool.tasks), strict=True)
     return {
         "benchmark": benchmark,
         "inputs": validity,
@@ -92,22 +104,10 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
         "kinds": list(KINDS),
         "missing": list(commands_for_texts(benchmark)) if not store.holds("programs") else [],
         "coders": [
-            {"model": models.index(model), "temperature": at, "rows": _samples(pool, (model, at), packed)}
+            {"model": models.index(model), "temperature": at, "rows": _samples(pool, (model, at), places)}
             for model, at in sorted(pool.members)
         ],
-        "tasks": [
-            {
-                "id": one.task.task_id,
-                **_in_words(in_words.get(one.task.task_id)),
-                **one.matrix(),
-                "weights": one.weights(stops),
-                "domain": visible(domain_in_words(domain_of(benchmark, one.task.task_id))),
-                "kinds": [kind for kind in KINDS if kind in kinds.get(one.task.task_id, ())],
-                "telling": one.telling(telling.get(one.task.task_id, ())),
-                "smallest": one.smallest(smallest.get(one.task.task_id, ()), equality),
-            }
-            for one in packed
-        ],
+        "tasks": list(tasks),
     }  # fmt: skip
 
 
@@ -130,15 +130,15 @@ def _by_task(store: Store, table: str, where: dict[str, str]) -> dict[str, list[
     return found
 
 
-def _samples(pool: Pool, coder: tuple[str, float], packed: Sequence["_Packed"]) -> list[str]:
-    """Return of each task the row of each of a coder's candidates, by its sample index."""
+def _samples(pool: Pool, coder: tuple[str, float], places: Sequence[Mapping[int, int]]) -> list[str]:
+    """Return of each task the row of each of a coder's candidates, by its sample index; ``places``: row -> place."""
     own = pool.of(coder)
-    found: list[dict[int, int]] = [{} for _ in packed]
+    found: list[dict[int, int]] = [{} for _ in places]
     for task, index, row in zip(own.task.tolist(), own.sample_index.tolist(), own.row.tolist(), strict=True):
         found[task][index] = row
     return [
-        "".join(chr(FIRST + one.place[rows[i]]) if i in rows else ABSENT for i in range(max(rows, default=-1) + 1))
-        for one, rows in zip(packed, found, strict=True)
+        "".join(chr(FIRST + place[rows[i]]) if i in rows else ABSENT for i in range(max(rows, default=-1) + 1))
+        for place, rows in zip(places, found, strict=True)
     ]
 
 

@@ -383,11 +383,12 @@ def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *
     classes = frames["classes"].sort("task_id", "row").partition_by("task_id", as_dict=True)
     tasks = [
         _task(task_id, patterns, classes[task_id,])
-        for task_id, patterns in frames["patterns"].select("task_id", "pattern_of_input").iter_rows()
+        for task_id, patterns in zip(frames["patterns"]["task_id"], frames["patterns"]["pattern_of_input"], strict=True)
         if task_id not in left_out
     ]
     numbers = pl.DataFrame({"task_id": [t.task_id for t in tasks], "task": range(len(tasks))})
-    members = frames["members"].join(numbers, on="task_id").sort("model", "temperature", "task", "sample_index")
+    members = frames["members"].drop("benchmark", "validity", strict=False).join(numbers, on="task_id").drop("task_id")
+    members = members.sort("model", "temperature", "task", "sample_index")
     pool = Pool(
         benchmark=benchmark,
         equality=equality,
@@ -400,7 +401,7 @@ def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *
     return strictly_loaded(pool) if reading.load == Load.STRICT else pool
 
 
-def _task(task_id: str, pattern_of_input: list[int], rows: pl.DataFrame) -> CompactTask:
+def _task(task_id: str, pattern_of_input: pl.Series, rows: pl.DataFrame) -> CompactTask:
     """Return a task from its rows of ``classes``."""
 
     def matrix(name: str) -> NDArray[Any]:
@@ -409,7 +410,7 @@ def _task(task_id: str, pattern_of_input: list[int], rows: pl.DataFrame) -> Comp
     references = rows.filter("reference")["row"].to_list()
     return CompactTask(
         task_id=task_id,
-        pattern_of_input=np.array(pattern_of_input, dtype=np.uint16),
+        pattern_of_input=pattern_of_input.to_numpy().astype(np.uint16),
         labels={equality: matrix(equality) for equality in EQUALITIES},
         kinds=matrix("kinds").astype(np.uint8),
         reach=rows["reach"].to_numpy().astype(np.int64),
