@@ -10,6 +10,7 @@ again at the end. Answers are kept as they come, and a run that was stopped take
 import argparse
 import ast
 import json
+import math
 import os
 import random
 import re
@@ -19,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,6 +32,8 @@ from queue import Queue
 
 import pytest
 
+from difftrust_core.metrics.intervals import clopper_pearson
+from tests.conftest import BROWSER
 from tests.layers import imported_by, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,16 +52,18 @@ MUTATED = (
 HARMLESS = Path(__file__).with_name("harmless.toml")
 CPU_PER_TEST, CPU_PER_SLOW_TEST = 60, 300
 """Seconds of processor time, each process of a test by itself; what takes more is noticed."""
-CLOCK_PER_TEST = 900
+CLOCK_PER_TEST = 300
 """Seconds, for what waits: by then nothing is decided."""
 BY_THE_CLOCK = re.compile(r"^(\w+\.)*(TimeoutExpired|TimeoutError)\b|Timeout \(?>", re.MULTILINE)
 REPORT = "DIFFTRUST_MUTANTS_REPORT"
 """Where a run of tests writes which test began last, and how it failed."""
-UNDECIDED = "not decided"
+UNDECIDED, SURVIVED = "not decided", "survived"
 MOST_FILES = 12
 NEAREST = 3
 """These are run first; and their slow tests as well, where no other notices."""
 _FAR = 3
+_NEVER = {"hostile", "bench", "dashboard", "test_layers.py", "test_architecture.py"}
+"""These cost more than they notice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +196,7 @@ class Tests:
     def __init__(self) -> None:
         package = [path for name in ("difftrust_core", "difftrust") for path in (ROOT / name).rglob("*.py")]
         self._imports = {module_of(path): self._modules(imported_by(path)) for path in package}
-        tests = [p for p in (ROOT / "tests").rglob("test_*.py") if "hostile" not in p.parts and "bench" not in p.parts]
+        tests = [p for p in (ROOT / "tests").rglob("test_*.py") if not _NEVER.intersection(p.parts)]
         support = (ROOT / "tests" / "support").rglob("*.py")
         of_support = {".".join(p.relative_to(ROOT).with_suffix("").parts): imported_by(p) for p in support}
         self._tests = {}
@@ -227,9 +233,9 @@ class Tests:
 
 
 def copied(to: Path) -> Path:
-    """Return a copy of the checkout."""
+    """Return a copy of the checkout, with the byte code that it has."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, to / name)
     for name in COPIED_FILES:
         shutil.copy(ROOT / name, to / name)
     return to
@@ -254,6 +260,14 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         crash = getattr(report.longrepr, "reprcrash", None)
         message = crash.message if crash else report.longreprtext
         Path(os.environ[REPORT]).write_text(json.dumps([report.nodeid, message]))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Start no browser, and let what takes long be the last to be tried."""
+    yield
+    items[:] = [item for item in items if BROWSER not in getattr(item, "fixturenames", ())]
+    items.sort(key=lambda item: item.get_closest_marker("long") is not None)
 
 
 @dataclass(frozen=True)
@@ -349,15 +363,20 @@ class Answers:
             file.write(json.dumps({"commit": self._commit, "mutation": str(mutation), "answer": answer}) + "\n")
 
 
-def judge(chosen: list[Mutation], answers: Answers, n_jobs: int) -> None:
-    """Try the mutations that have no answer, ``n_jobs`` at a time; those that are undecided once more at the end."""
-    tests = Tests()
+def judge(chosen: list[Mutation], answers: Answers, n_jobs: int, minutes: float) -> None:
+    """Try the mutations that have no answer, ``n_jobs`` at a time; those that are undecided once more at the end.
+
+    After ``minutes`` none is begun.
+    """
+    tests, end = Tests(), time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory(prefix="difftrust-mutants-") as temporary:
         copies: Queue[Copy] = Queue()
         for number in range(n_jobs):
             copies.put(Copy(Path(temporary) / str(number)))
 
         def answer(mutation: Mutation) -> None:
+            if time.monotonic() > end:
+                return
             copy = copies.get()
             try:
                 answers.keep(mutation, copy.try_out(mutation, tests.of(mutation.path)))
@@ -378,22 +397,25 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="only files with this in their path")
     parser.add_argument("--kept", type=Path, default=ROOT / ".mutants.jsonl", help="where answers are kept, by commit")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after that")
     asked = parser.parse_args()
     harmless = tomllib.loads(HARMLESS.read_text())
     chosen = [m for m in sample(asked.n, asked.seed) if asked.only in m.path]
     answers = Answers(asked.kept)
-    judge(chosen, answers, asked.jobs)
+    judge(chosen, answers, asked.jobs, asked.minutes)
     packages: dict[str, Counter[str]] = {}
     for mutation in chosen:
         answer = answers.of(mutation)
-        how = UNDECIDED if answer == UNDECIDED else "noticed" if answer else "survived"
-        how = "harmless" if how == "survived" and mutation.key in harmless else how
+        how = "not tried" if answer is None else UNDECIDED if answer == UNDECIDED else "noticed" if answer else SURVIVED
+        how = "harmless" if how == SURVIVED and mutation.key in harmless else how
         packages.setdefault("/".join(Path(mutation.path).parts[:2]), Counter())[how] += 1
-        if how in ("survived", UNDECIDED):
+        if how in (SURVIVED, UNDECIDED):
             print(f"{how}: {mutation}")
     total = sum(packages.values(), Counter())
     for name, counts in (*sorted(packages.items()), ("all", total)):
-        print(f"{name:28} {counts['noticed']} of {counts.total()} noticed", dict(counts))
+        decided = counts["noticed"] + counts[SURVIVED]
+        low, high = clopper_pearson(counts["noticed"], decided, alpha=0.025)
+        print(f"{name:28} {counts['noticed']} of {decided} noticed, {low:.0%} to {high:.0%}", dict(counts))
     return 0 if total["noticed"] >= 0.9 * total.total() else 1
 
 
