@@ -89,7 +89,7 @@ def execute(
     from difftrust_core.estimates.refresh import refresh_estimates
     from difftrust_core.execution.execute import execute as run
     from difftrust_core.execution.execute import execute_tests, read_on_tests
-    from difftrust_core.store.imports import renew_tasks
+    from difftrust_core.store.imports import add_tasks, by_benchmark
     from difftrust_core.store.store import Store
 
     if (backend is Backend.DASK) != bool(scheduler):
@@ -108,7 +108,7 @@ def execute(
         "scheduler": scheduler,
     }
     with opened.writing():
-        renew_tasks(opened, own)
+        add_tasks(opened, by_benchmark(own))
         done = run(opened, n=n, seed=seed, validity=validity, say=partial(echo, err=True), **where)
         tested = None if no_tests else execute_tests(opened, **where)
         refreshed = refresh_estimates(opened, n_jobs=jobs)

@@ -17,7 +17,7 @@ from difftrust.verify.rows import Finding, check_chunk, check_tables
 from difftrust_core.base.files import is_plain
 from difftrust_core.base.parallel import Progress, in_parallel
 from difftrust_core.exceptions import BadStore
-from difftrust_core.store.checksums import LIST_FILE, is_whole, list_is_damaged, read_list
+from difftrust_core.store.checksums import LIST_FILE, is_whole, read_list, sound_list
 from difftrust_core.store.replies import FILE as REPLIES_FILE
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.schemas import (
@@ -139,7 +139,7 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
         notes.append(f"{len(former):,} files of an earlier version ({', '.join(FORMER_TABLES)}) that nothing reads")
     for name in sorted(read_list(store.root).difference(names, former)):
         findings.append(Finding(path=name, what="expected this file, found none", table=table_of(name)))
-    if list_is_damaged(store.root):
+    if sound_list(store.root) is None:
         findings.append(Finding(path=LIST_FILE, what="expected the list that was written, found another one"))
     return findings, notes, names
 

@@ -99,13 +99,8 @@ def why_not_written(error: Exception, folder: Path) -> str:
 
 
 def read_list(root: Path) -> set[str]:
-    """Return the names in a store's list, none where there is no list or a damaged one (``list_is_damaged``)."""
-    return _names(root) or set()
-
-
-def list_is_damaged(root: Path) -> bool:
-    """Tell whether the list's checksum does not fit its names."""
-    return _names(root) is None
+    """Return the names in a store's list, none where there is no list or a damaged one."""
+    return sound_list(root) or set()
 
 
 def write_list(root: Path, names: Iterable[str]) -> None:
@@ -136,7 +131,8 @@ def forget(root: Path, names: Iterable[str] | None = None) -> None:
         write_list(root, set() if names is None else read_list(root).difference(names))
 
 
-def _names(root: Path) -> set[str] | None:
+def sound_list(root: Path) -> set[str] | None:
+    """Return the names in a store's list, None where its checksum does not fit them."""
     if not is_plain(root / LIST_FILE):
         return None
     try:

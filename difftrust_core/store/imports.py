@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from difftrust_core.base.records import BadRow
-from difftrust_core.base.task import Domain, Relation, Task
+from difftrust_core.base.task import Domain, Relation, Task, TaskTest
 from difftrust_core.datasets.artifact import holds_artifact
 from difftrust_core.datasets.benchmarks import LAYOUT, benchmark_names, find_file, load_benchmark
 from difftrust_core.datasets.recorded import KEY, Recorded, Selection, split_unknown
@@ -137,8 +137,6 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
 def _split_known(store: Store, candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, list[BadRow]]:
     """Return the candidates that are new, those that are in the store, and what contradicts it."""
     stored = store.read("candidates").select(*KEY, stored_id="program_id")
-    if stored.is_empty():
-        return candidates, candidates.clear(), []
     joined = candidates.join(stored, on=KEY, how="left", maintain_order="left")
     new = joined.filter(pl.col("stored_id").is_null()).drop("stored_id")
     known = joined.filter(pl.col("stored_id") == pl.col("program_id")).drop("stored_id")
@@ -202,12 +200,6 @@ def add_tasks(store: Store, benchmarks: Mapping[str, Sequence[Task]]) -> None:
         store.write("tasks", _task_frame(tasks), {"benchmark": benchmark}, "tasks")
 
 
-def renew_tasks(store: Store, tasks: Sequence[Task]) -> None:
-    """Put tasks of a user in place of those that the store has under their names; raises what ``add_tasks`` does."""
-    if tasks:
-        add_tasks(store, by_benchmark(tasks))
-
-
 def own_benchmarks(store: Store) -> dict[str, list[Task]]:
     """Return the tasks of a store whose benchmarks are the user's own, by benchmark; none where there is no store."""
     if not (store.root / SETTINGS_FILE).is_file():
@@ -239,17 +231,14 @@ def refuse_changes(store: Store, benchmark: str, tasks: Sequence[Task]) -> None:
     if benchmark in benchmark_names():
         return
     known = {task.task_id: task for task in store.read_tasks(benchmark)}
-    pairs = [(known[task.task_id], task) for task in tasks if task.task_id in known]
     names = [field.name for field in fields(Task) if field.name not in _MAY_CHANGE]
     changed = {
-        new.task_id: [name for name in names if getattr(old, name) != getattr(new, name)]
-        for old, new in pairs
-        if old != new
+        new.task_id: what
+        for new in tasks
+        if (what := [name for name in names if getattr(known.get(new.task_id, new), name) != getattr(new, name)])
     }
-    changed = {task_id: what for task_id, what in changed.items() if what}
-    if not changed:
-        return
-    executed = set(store.read("executions", {"benchmark": benchmark}, columns=["task_id"])["task_id"].unique())
+    where = {"benchmark": benchmark}
+    executed = set(store.read("executions", where, columns=["task_id"], tasks=[*changed])["task_id"]) if changed else ()
     for task_id, what in changed.items():
         if task_id in executed:
             raise WrongUsage(
@@ -259,18 +248,10 @@ def refuse_changes(store: Store, benchmark: str, tasks: Sequence[Task]) -> None:
 
 
 def _task_frame(tasks: Sequence[Task]) -> pl.DataFrame:
-    names = [f.name for f in fields(Task) if f.name != "benchmark"]
-    rows: list[dict[str, Any]] = [
-        {
-            **{name: getattr(task, name) for name in names},
-            "domain": _spelled(task.domain),
-            "relation": _spelled(task.relation),
-            "tests": json.dumps([asdict(test) for test in task.tests]) if task.tests else "",
-        }
-        for task in tasks
-    ]
+    records = ("domain", "relation", "tests")
+    rows = [vars(task) | {name: _spelled(getattr(task, name)) for name in records} for task in tasks]
     return pl.DataFrame(rows, schema_overrides=SCHEMAS["tasks"])
 
 
-def _spelled(record: Domain | Relation | None) -> str:
-    return "" if record is None else json.dumps(asdict(record))
+def _spelled(records: Domain | Relation | tuple[TaskTest, ...] | None) -> str:
+    return json.dumps(records, default=asdict) if records else ""

@@ -50,10 +50,10 @@ def folder_of(place: str | Path) -> Path:
     if "://" not in str(place):
         return Path(place)
     url = parse_url(str(place))
-    own = os.environ.get("DIFFTRUST_CACHE")
     name = re.sub(r"[^A-Za-z0-9.]+", "-", url)[-60:].strip("-")
     name += f"-{hashlib.blake2b(url.encode(), digest_size=4).hexdigest()}"
-    mirror = Mirror.make((Path(own) if own else user_cache_path("difftrust")) / "mirrors" / name, url)
+    cache = Path(os.environ.get("DIFFTRUST_CACHE") or user_cache_path("difftrust"))
+    mirror = Mirror.make(cache / "mirrors" / name, url)
     mirror.refresh()
     _shown[str(mirror.root)] = url
     return mirror.root
@@ -114,8 +114,7 @@ class Mirror:
     @classmethod
     def of(cls, root: Path) -> "Mirror | None":
         """Return the mirror whose store ``root`` is, None for any other folder."""
-        is_one = root.name == "store" and (root.parent / _NOTE).is_file()
-        return cls.make(root.parent, "") if is_one else None
+        return cls.make(root.parent, "") if root.name == "store" and (root.parent / _NOTE).is_file() else None
 
     def refresh(self) -> None:
         """Fetch what is new, unless a command of this machine writes here: then this is the newest there is."""

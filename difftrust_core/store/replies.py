@@ -113,12 +113,10 @@ class ReplyFile:
 
     def _take(self, record: Record) -> None:
         key = record.task_id, record.sample_index
-        known = self.records.get(key)
-        if known is None or record.number > known.number:
-            self.records[key] = record
-        for other in (known, record):  # the first of its number counts
-            if other is not None and other.number < self.records[key].number:
-                self.earlier.setdefault(key, other)
+        known = self.records.setdefault(key, record)
+        if known.number != record.number:  # the first of its number counts
+            earlier, self.records[key] = sorted((known, record), key=lambda record: record.number)
+            self.earlier.setdefault(key, earlier)
 
     def _read(self) -> int:
         """Read the file, and return the length in bytes of its whole lines."""

@@ -241,8 +241,8 @@ def conform(frame: pl.DataFrame, table: str) -> pl.DataFrame:
     Raises BadStore naming the column that breaks the schema.
     """
     schema = SCHEMAS[table]
-    absent = [name for name in MAY_BE_MISSING.get(table, ()) if name not in frame.columns]
-    frame = frame.with_columns([pl.lit(None, dtype=schema[name]).alias(name) for name in absent])
+    absent = set(MAY_BE_MISSING.get(table, ())).difference(frame.columns)
+    frame = frame.with_columns([pl.lit(None).alias(name) for name in absent])
     missing = [name for name in schema if name not in frame.columns]
     if missing:
         raise BadStore(f"{table} needs the columns {', '.join(schema)}; missing: {', '.join(missing)}")
@@ -263,7 +263,7 @@ def columns_with_nulls(frame: pl.DataFrame) -> list[str]:
 
 
 def read_at_once(
-    table: str, paths: list[Path], columns: Sequence[str], rows: pl.Expr | None = None
+    table: str, paths: list[Path], columns: Sequence[str], rows: pl.Expr | bool = True
 ) -> pl.DataFrame | None:
     """Return these columns of a table behind those of its partitions, and these ``rows``, from all files at once.
 
@@ -274,8 +274,12 @@ def read_at_once(
         return None
     try:
         found = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=PARTITIONS[table], glob=False)
-        found = found if rows is None else found.filter(rows)
-        read = found.select([pl.col(name).cast(kind) for name, kind in kinds.items()]).fill_nan(None).collect()
+        read = (
+            found.filter(rows)
+            .select([pl.col(name).cast(kind) for name, kind in kinds.items()])
+            .fill_nan(None)
+            .collect()
+        )
         return None if columns_with_nulls(read) else read
     except (pl.exceptions.PolarsError, OSError):
         return None

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
@@ -65,6 +66,7 @@ from difftrust_core.store.settings import (
 )
 
 __all__ = ["MAY_BE_MISSING", "PARTITIONS", "REFERENCE", "SCHEMAS", "SETTINGS_FILE", "Settings", "Store", "conform"]
+_PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 9, "metadata": BLANK}
 _READABLE = 80
 """Characters of a task's id in the name of its files where that has a digest."""
 LONGEST_PART = 255
@@ -117,9 +119,8 @@ class Store:
     @staticmethod
     def may_be_made(root: Path) -> bool:
         """Tell whether ``root`` is new, empty, or what a kill left of making a store."""
-        if not root.exists():
-            return True
-        return root.is_dir() and all(path.name == f".{SETTINGS_FILE}.tmp" for path in root.iterdir())
+        left = f".{SETTINGS_FILE}.tmp"
+        return not root.exists() or (root.is_dir() and all(path.name == left for path in root.iterdir()))
 
     def read_as(self, reading: Reading) -> "Store":
         """Return this store in another reading; it is held while this one is."""
@@ -212,7 +213,7 @@ class Store:
         temporary = folder / f".{name}.{os.getpid()}.parquet.tmp"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            conform(frame, table).write_parquet(temporary, compression="zstd", compression_level=9, metadata=BLANK)
+            conform(frame, table).write_parquet(temporary, **_PACKED)
             seal(temporary, path.relative_to(self.root).as_posix())
             temporary.replace(path)
         except (OSError, pl.exceptions.PolarsError) as e:
@@ -247,28 +248,21 @@ class Store:
         own, *former = [self.folder(table, partition) / f"{name}.parquet" for name in file_names(task_id)]
         for path in former if not own.is_file() else ():
             with contextlib.suppress(pl.exceptions.PolarsError, OSError):
-                if pl.read_parquet(path, columns=["task_id"], glob=False)["task_id"].unique().to_list() == [task_id]:
+                if _scanned(path).select("task_id").unique().collect()["task_id"].to_list() == [task_id]:
                     return path
         return own
 
     def _merged_rows(self, table: str, folder: Path, task_id: str) -> pl.DataFrame | None:
-        path = merged_file(folder)
-        if path is None:
+        if (path := merged_file(folder)) is None:
             return None
-        try:
-            rows = pl.scan_parquet(path, hive_partitioning=False, glob=False).filter(pl.col("task_id") == task_id)
-            found = conform(rows.collect(), table)
-        except FileNotFoundError:
-            return None
-        except (pl.exceptions.PolarsError, OSError) as e:
-            raise self.damaged(path, e) from None
-        return found if len(found) else None
+        found = self.read_file(table, path, pl.col("task_id") == task_id)
+        return None if found is None or found.is_empty() else found
 
-    def read_file(self, table: str, path: Path) -> pl.DataFrame | None:
-        """Return one file's rows, None where it does not exist. Raises BadStore if it is damaged."""
+    def read_file(self, table: str, path: Path, rows: pl.Expr | bool = True) -> pl.DataFrame | None:
+        """Return one file's rows, or these, None where it does not exist. Raises BadStore if it is damaged."""
         refuse_foreign(path)
         try:
-            return conform(pl.read_parquet(path, hive_partitioning=False, glob=False), table)
+            return conform(_scanned(path).filter(rows).collect(), table)
         except FileNotFoundError:
             return None
         except (pl.exceptions.PolarsError, OSError) as e:
@@ -289,18 +283,21 @@ class Store:
         tasks: Sequence[str] | None = None,
     ) -> pl.DataFrame:
         """Return a table, or what is below ``partition``: these ``columns`` and ``tasks``, partition columns first."""
-        rows = None if tasks is None else pl.col("task_id").is_in(tasks)
+        rows = True if tasks is None else pl.col("task_id").is_in(tasks)
         wanted = list(SCHEMAS[table]) if columns is None else list(columns)
         for _ in attempts():
             paths = self.files(table, partition)
             read = read_at_once(table, paths, wanted, rows)
             if read is not None:
                 return read
-            frames = [self._with_partition(table, path) for path in paths]
-            found = [frame for frame in frames if frame is not None]
-            if len(found) == len(frames):
+            found = [
+                pl.DataFrame([partition_of(path, table)], PARTITIONS[table]).join(frame, how="cross")
+                for path in paths
+                if (frame := self.read_file(table, path, rows)) is not None
+            ]
+            if len(found) == len(paths):  # else some were merged since they were listed
                 whole = pl.concat([pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]}), *found])
-                return (whole if rows is None else whole.filter(rows)).select(*PARTITIONS[table], *wanted)
+                return whole.select(*PARTITIONS[table], *wanted)
         raise restless(self.root)
 
     def read_tasks(self, benchmark: str, names: Sequence[str] | None = None) -> list[Task]:
@@ -310,13 +307,9 @@ class Store:
             raise self.damaged(self.folder("tasks", {"benchmark": benchmark}), ValueError(f"{twice[0]} is there twice"))
         return [_task(row) for row in rows.iter_rows(named=True)]
 
-    def _with_partition(self, table: str, path: Path) -> pl.DataFrame | None:
-        frame = self.read_file(table, path)
-        if frame is None:  # merged since it was listed
-            return None
-        values = partition_of(path, table)
-        columns = [pl.lit(values[name], dtype=PARTITIONS[table][name]).alias(name) for name in values]
-        return frame.select(*columns, "*")
+
+def _scanned(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path, hive_partitioning=False, glob=False)
 
 
 _RECORDS: dict[str, type[Any]] = {"domain": Domain, "relation": Relation}
@@ -375,9 +368,8 @@ def partition_of(path: Path, table: str) -> dict[str, Any]:
 
 def _spell(table: str, partition: Mapping[str, object]) -> list[str]:
     """Return the folders of a partition: each value in one spelling, percent-encoded, ``start`` with six digits."""
-    values = {name: partition[name] for name in PARTITIONS[table] if name in partition}
-    texts = {name: f"{int(str(value)):06d}" if name == "start" else str(value) for name, value in values.items()}
-    return [f"{name}={quote(text, safe='')}" for name, text in texts.items()]
+    texts = {name: str(partition[name]) for name in PARTITIONS[table] if name in partition}
+    return [f"{name}={quote(text.zfill(6 if name == 'start' else 0), safe='')}" for name, text in texts.items()]
 
 
 def file_names(task_id: str) -> tuple[str, ...]:
@@ -401,8 +393,7 @@ def chunk_starts(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, in
     """
     needed, reached = [], 0
     for start, stop in [*(span for span in spans if span[0] < n), (n, n)]:
-        needed += [(reached, start)] if start > reached else []
-        needed += [(start, stop)] if stop > start else []
+        needed += [(begin, end) for begin, end in ((reached, start), (start, stop)) if begin < end]
         reached = max(reached, stop)
     return needed
 
@@ -435,8 +426,8 @@ def merge_files(store: Store) -> tuple[int, int]:
 def _folders(store: Store) -> Iterator[tuple[str, Path]]:
     for table in _MERGEABLE:
         if store.holds(table):
-            for folder in sorted({path.parent for path in store.files(table)}):
-                if len(list(folder.glob("*.parquet"))) > 1:
+            for folder, n_files in Counter(path.parent for path in store.files(table)).items():
+                if n_files > 1:
                     yield table, folder
 
 
@@ -447,15 +438,8 @@ def _merge(store: Store, table: str, folder: Path) -> None:
     merged = f"{MERGED}{_digest(paths)}.parquet"
     try:
         made.mkdir(parents=True)
-        frames = [pl.scan_parquet(path, hive_partitioning=False, glob=False) for path in paths]
-        rows = pl.concat(frames, how="diagonal").sort(KEYS[table], maintain_order=True)
-        rows.sink_parquet(
-            made / merged,
-            compression="zstd",
-            compression_level=9,
-            row_group_size=_ROWS.get(table, _OTHER_ROWS),
-            metadata=BLANK,
-        )
+        rows = pl.concat(map(_scanned, paths), how="diagonal").sort(KEYS[table], maintain_order=True)
+        rows.sink_parquet(made / merged, row_group_size=_ROWS.get(table, _OTHER_ROWS), **_PACKED)
         seal(made / merged, (folder / merged).relative_to(store.root).as_posix())
         (made / MERGED_NAME).write_text(merged)
         forget(store.root, names)

@@ -1,10 +1,8 @@
 """The ids by which a store knows that two texts are one program, and bringing those of earlier versions up to date."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
-from urllib.parse import unquote
+from typing import Any, Final
 
 import polars as pl
 
@@ -12,8 +10,7 @@ from difftrust_core.base.parallel import Progress, in_parallel
 from difftrust_core.base.task import Task
 from difftrust_core.languages.language import program_id
 from difftrust_core.languages.registry import load_language
-from difftrust_core.store.schemas import PARTITIONS
-from difftrust_core.store.store import Store
+from difftrust_core.store.store import Store, partition_of
 
 FORMER: Final = "^[tp]"
 """How ids of programs in Python began that joined, now and then, programs that behave differently."""
@@ -73,11 +70,10 @@ def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
     Where texts that were one program are several today, it is not known which of them ran: what ran is due again.
     Programs that had two ids and are one keep what ran of the first. Can be killed at any moment and done again.
     """
-    if not store.holds("programs") or not count_former_ids(store):
+    if not count_former_ids(store):
         return
-    theirs = _former(store).select(*_TASK).unique()
     tasks = store.read("tasks", columns=["task_id", "language"])
-    programs = with_language(store.read("programs").join(theirs, on=_TASK, how="semi"), tasks)
+    programs = with_language(store.read("programs").join(_former(store), on=_TASK, how="semi"), tasks)
     ids = tree_ids_of(programs, n_jobs).rename({"tree_id": "today"})
     renamed = _renamed(programs.join(ids, on=TEXT, how="left"))
     for path, where, frame in _files(store, "executions"):
@@ -86,17 +82,15 @@ def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:
         store.write("executions", frame.unique(["task_id", "tree_id"], keep="first"), where, path.stem)
     for path, where, frame in _files(store, "programs"):  # last: until then there is something to renew
         of = with_language(frame.with_columns(benchmark=pl.lit(where["benchmark"])), tasks)
-        both = of.join(ids, on=TEXT, how="left", maintain_order="left").select(pl.coalesce("today", "tree_id"))
-        store.write("programs", frame.with_columns(tree_id=both.to_series()), where, path.stem)
+        both = of.join(ids, on=TEXT, how="left", maintain_order="left")
+        store.write("programs", both.with_columns(tree_id=pl.coalesce("today", "tree_id")), where, path.stem)
 
 
-def _files(store: Store, table: str) -> Iterator[tuple[Path, dict[str, str], pl.DataFrame]]:
-    """Yield the files of a table with the partition of each, as its folders spell it, and its rows."""
+def _files(store: Store, table: str) -> Iterator[tuple[Path, dict[str, Any], pl.DataFrame]]:
+    """Yield the files of a table with the partition of each and its rows."""
     for path in store.files(table):
-        spelled = dict(part.split("=", 1) for part in path.parts if "=" in part)
-        where = {name: unquote(spelled[name]) for name in PARTITIONS[table]}
         if (frame := store.read_file(table, path)) is not None:
-            yield path, where, frame
+            yield path, partition_of(path, table), frame
 
 
 def _today(frame: pl.DataFrame, benchmark: str, renamed: _Renamed) -> list[str | None]:
@@ -115,7 +109,5 @@ def with_language(programs: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _renamed(programs: pl.DataFrame) -> _Renamed:
-    found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-    for benchmark, task_id, former, today in programs.select(*_TASK, "tree_id", "today").iter_rows():
-        found[benchmark, task_id, former].add(today)
-    return {of: next(iter(ids)) if len(ids) == 1 else None for of, ids in found.items()}
+    found = programs.group_by(*_TASK, "tree_id").agg(pl.col("today").unique()).iter_rows()
+    return {(benchmark, task, former): None if len(ids) > 1 else ids[0] for benchmark, task, former, ids in found}

@@ -104,8 +104,8 @@ class Remote:
     def read(self, name: str) -> bytes | None:
         """Return a small file, None if it is not there."""
         with self._system() as (system, root):
-            found = _if_there(system.cat_file, f"{root}/{name}")
-            return None if found is None else bytes(found)
+            found: bytes | None = _if_there(system.cat_file, f"{root}/{name}")
+            return found
 
     def write(self, name: str, content: bytes) -> None:
         """Write a small file, whole or not at all."""
@@ -206,7 +206,7 @@ def _each(system: Any, function: Callable[[Item], Result], items: Iterable[Item]
 
 
 def _version(info: dict[str, Any]) -> str:
-    named = next((info[key] for key in _VERSIONS if info.get(key) is not None), "")
+    named = next(filter(None, map(info.get, _VERSIONS)), "")
     return f"{named} {info.get('size')} {info.get('ino', '')}".rstrip()
 
 
