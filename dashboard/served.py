@@ -1,4 +1,4 @@
-"""The dashboard as a web application: no other site may show it in a frame, where clicks could be stolen.
+"""The dashboard as a web application: no other site may show it in a frame, or read it under a name of its own.
 
 Streamlit's own files, some hundred for each page that is opened, are read once: they were half of a session's time.
 """
@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from streamlit.starlette import App
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import first_page, handed_out
 
@@ -42,6 +44,9 @@ class _Outermost:
 
         file = self._files.get(scope["path"]) if scope.get("method") == "GET" else None
         app = Response(self._read(file), media_type=guess_type(file)[0], headers=_KEPT) if file else self._app
+        # Streamlit asks this of sockets alone: a site whose name was made to lead here could read all the rest.
+        if scope["type"] == "http" and not is_host_allowed(Headers(scope=scope).get("host")):
+            app = PlainTextResponse("expected a name of this machine in the address, such as localhost", 403)
         await app(scope, receive, sent)
 
 

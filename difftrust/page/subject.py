@@ -162,7 +162,8 @@ def make_subject(
     most_m = max(int(pool.of(coder).sample_index.max()) + 1 for coder in coders)
     most_n = max(pool.reach(coder) for coder in coders)
     sizes = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
-    found = _estimated(study.store, name, equality, [model for model, _ in coders], at, sizes)
+    is_there = 0 < sizes[1] <= most_n
+    found = _estimated(study.store, name, equality, [model for model, _ in coders], at, sizes) if is_there else None
     if found is None:
         raise WrongUsage(f"no model of {name} was executed on {sizes[1]:,} inputs; all there are: -n {most_n}")
     pool, tasks = found

@@ -104,9 +104,11 @@ def cluster_candidates(pool: Pool, task_id: str, coders: Sequence[Coder], *, m: 
     if not members:
         raise TooFewCandidates(f"{task_id} has no candidate of these models; choose others")
     rows = sorted(members) + ([] if task.reference is None else [task.reference])
-    if n > len(task.pattern_of_input) or any(task.reach[row] < n for row in rows):
-        reach = min(int(task.reach[row]) for row in rows)
-        raise WrongUsage(f"{task_id} was executed on {reach:,} inputs by all these programs, not {n:,}; choose fewer")
+    reach = min(len(task.pattern_of_input), *(int(task.reach[row]) for row in rows))
+    if not 0 < n <= reach:
+        raise WrongUsage(
+            f"{task_id} was executed on {reach:,} inputs by all these programs; choose 1 to that, not {n:,}"
+        )
     return _clustering(task, pool.equality, members, n)
 
 

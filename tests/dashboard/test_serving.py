@@ -1,5 +1,6 @@
 """`difftrust dashboard` behind a proxy and for readers: below a path, read-only, Back, and links that keep all."""
 
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,35 @@ def test_no_other_site_may_show_it_in_a_frame(below: str) -> None:
         with urllib.request.urlopen(f"{below}{path}") as answer:
             assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
             assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
+
+
+def test_no_other_name_leads_to_it(below: str) -> None:
+    for path in ("", "/explorer/cube", "/explorer/report?m=2&n=2&t=0.6", "/_stcore/health"):
+        request = urllib.request.Request(f"{below}{path}", headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(request)
+
+
+_PROGRAMS = "x?model=gpt_4o&t=0.6&task=HumanEval/0"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        f"report?m=2&n={10**38}&t=0.6",
+        "report?m=2&n=-1&t=nan",
+        f"report?m=2&n={'9' * 5000}&t=0.6",
+        f"{_PROGRAMS}&m=10&n=-7",
+        f"{_PROGRAMS}&m=10&n=0",
+        f"{_PROGRAMS}&m=-1&n=10",
+        "cube?benchmark=%ED%A0%80",
+        "cube?store=../../etc",
+    ],
+)
+def test_what_is_not_there_is_said_in_one_line(below: str, asked: str) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+        urllib.request.urlopen(f"{below}/explorer/{asked}")
+    assert len(refused.value.read().splitlines()) == 1
 
 
 @pytest.mark.slow
