@@ -107,7 +107,7 @@ def cluster_candidates(pool: Pool, task_id: str, coders: Sequence[Coder], *, m: 
     reach = min(len(task.pattern_of_input), *(int(task.reach[row]) for row in rows))
     if not 0 < n <= reach:
         raise WrongUsage(
-            f"{task_id} was executed on {reach:,} inputs by all these programs; choose 1 to that, not {n:,}"
+            f"{task_id} was executed on {reach:,} inputs by all these programs, not {n:,}; choose 1 to {reach:,}"
         )
     return _clustering(task, pool.equality, members, n)
 

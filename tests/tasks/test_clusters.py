@@ -68,8 +68,9 @@ def test_fewer_inputs_merge_behaviours_and_fewer_programs_are_the_first_of_each_
 
 def test_what_was_not_executed_so_far_is_refused_with_what_was(pool: Pool) -> None:
     pool.members[A].row[2] = 3  # known on 5 inputs only
-    with pytest.raises(WrongUsage, match="executed on 5 inputs by all these programs, not 6"):
-        cluster_candidates(pool, "t", [A], m=None, n=6)
+    for n in (6, 0, -7):
+        with pytest.raises(WrongUsage, match=f"executed on 5 inputs by all these programs, not {n};"):
+            cluster_candidates(pool, "t", [A], m=None, n=n)
     with pytest.raises(WrongUsage, match="no task u"):
         cluster_candidates(pool, "u", [A], m=None, n=6)
     with pytest.raises(TooFewCandidates):
