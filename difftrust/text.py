@@ -189,7 +189,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-_FORMULA: Final = re.compile(r"[=+\-@\t\r]")
+_FORMULA: Final = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 

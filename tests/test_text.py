@@ -80,6 +80,6 @@ def test_docstrings_are_left_out_and_other_texts_stay() -> None:
 
 def test_what_could_steer_a_terminal_is_escaped_and_nothing_lost():
     assert printable("a\x1b[2J\n\u202e\t漢") == "a\\x1b[2J\\n\\u202e\\t漢"
-    assert as_cell("=1") == "'=1"
+    assert [as_cell(text) for text in ("=1", "\n=1", "＝1", "－a", "＠x")] == ["'=1", "'\n=1", "'＝1", "'－a", "'＠x"]
     assert [as_cell(text) for text in ("-1", "+2.5", "-.5e-3", "a=1", "")] == ["-1", "+2.5", "-.5e-3", "a=1", ""]
     assert [as_cell(text) for text in ("-1a", "@x", "\tx", "-", "-e")] == ["'-1a", "'@x", "'\tx", "'-", "'-e"]
