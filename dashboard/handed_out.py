@@ -2,8 +2,10 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from threading import Semaphore
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -38,21 +40,47 @@ def usual_cube() -> bytes:
 
 
 def _answer(request: Request) -> Response:
-    """Answer with what the address names; whatever it says, only what a store holds is handed out."""
+    """Answer with what the address names; whatever it says, only what a store holds is handed out.
+
+    No other site may ask, though its reader could: it would keep the processor busy.
+    """
     asked = request.query_params
     try:
+        if request.headers.get("sec-fetch-site") == "cross-site":
+            return PlainTextResponse("expected to be asked by a page of this dashboard", 403, headers=_HEADERS)
         source, benchmark, equality = _source(asked)
         blind = asked.get("blind") == "yes"
         if request.path_params["what"] == "cube":
             return Response(cube(source, benchmark, equality, blind), media_type="application/gzip", headers=_HEADERS)
         if request.path_params["what"] == "report" and not blind:
             m, n, t = int(asked.get("m", "")), int(asked.get("n", "")), float(asked.get("t", "nan"))
-            page = report(source, benchmark, equality=equality, temperature=t, m=m, n=n)
+            with room_for_report():
+                page = report(source, benchmark, equality=equality, temperature=t, m=m, n=n)
             return Response(page, media_type="text/html", headers=_HEADERS | _SAVED)
         found = _details(source, benchmark, equality, asked) if not blind else {}
         return Response(json.dumps(found), media_type="application/json", headers=_HEADERS)
+    except TooBusy as e:
+        return PlainTextResponse(str(e), 503, headers=_HEADERS | {"Retry-After": "30"})
     except (DifftrustError, ValueError) as e:
-        return PlainTextResponse(str(e), status_code=404, headers=_HEADERS)
+        return PlainTextResponse(str(e), 404, headers=_HEADERS)
+
+
+class TooBusy(DifftrustError):
+    """As many reports are being made as may be at a time; others would wait for the processor and keep all waiting."""
+
+
+_ROOM: Final = Semaphore(2)
+
+
+@contextmanager
+def room_for_report() -> Iterator[None]:
+    """Make a report. Raises TooBusy where two are being made."""
+    if not _ROOM.acquire(blocking=False):
+        raise TooBusy("expected at most two reports at a time, two are being made; ask again in half a minute")
+    try:
+        yield
+    finally:
+        _ROOM.release()
 
 
 def report(source: Source, benchmark: str, **setting: Any) -> bytes:

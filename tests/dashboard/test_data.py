@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.data import Source, kept
+from dashboard.handed_out import TooBusy, room_for_report
 
 
 def test_an_answer_is_computed_once_for_each_version_however_many_ask() -> None:
@@ -43,3 +44,9 @@ def test_an_error_is_not_kept() -> None:
         answer("a")
     assert answer("a") == answer("a") == "a"
     assert asked == ["a", "a"]
+
+
+def test_two_reports_are_made_at_a_time() -> None:
+    for _ in range(2):
+        with room_for_report(), room_for_report(), pytest.raises(TooBusy, match="at most two"), room_for_report():
+            pass

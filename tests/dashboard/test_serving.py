@@ -48,11 +48,15 @@ def test_no_other_site_may_show_it_in_a_frame(below: str) -> None:
             assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
 
 
-def test_no_other_name_leads_to_it(below: str) -> None:
-    for path in ("", "/explorer/cube", "/explorer/report?m=2&n=2&t=0.6", "/_stcore/health"):
-        request = urllib.request.Request(f"{below}{path}", headers={"Host": "evil.example"})
+@pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_no_other_site_may_ask(below: str, header: dict[str, str]) -> None:
+    for path in (
+        "explorer/cube",
+        "explorer/report?m=2&n=2&t=0.6",
+        *(["", "_stcore/health"] if "Host" in header else []),
+    ):
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(request)
+            urllib.request.urlopen(urllib.request.Request(f"{below}/{path}", headers=header))
 
 
 _PROGRAMS = "x?model=gpt_4o&t=0.6&task=HumanEval/0"
