@@ -250,6 +250,7 @@ const OF_ONE = {
   detection: (one) => [one.pDetected, Number.isNaN(one.pDetected) ? 0 : one.pErroneous],
   silent: (one) => [+(one.error > 0 && !one.detected), Number.isNaN(one.error) || one.detected === null ? 0 : 1],
 };
+const OF_PAIR = { difference: ([a, b]) => weighed(a.error - b.error) };
 
 // ---- Words ---------------------------------------------------------------------------------------------------------
 
@@ -390,6 +391,13 @@ function draw(tag, attributes = {}, text) {
   if (text !== undefined) element.textContent = text;
   return element;
 }
+/** Return a table of headings and rows of cells. */
+function table(names, rows) {
+  const row = (cells, tag, attributes) => make("tr", {}, ...cells.map((cell) => make(tag, attributes, cell)));
+  return make("table", {}, make("thead", {}, row(names, "th", { scope: "col" })), make("tbody", {}, ...rows.map((cells) => row(cells, "td"))));
+}
+const pale = (...words) => make("p", { class: "pale" }, ...words);
+const folded = (title, attributes, ...parts) => make("details", attributes, make("summary", {}, title), ...parts);
 /** Write a property where it differs: a write costs a layout, a look does not. */
 function put(element, name, value) {
   if (element[name] !== value) element[name] = value;
@@ -708,19 +716,10 @@ class Explorer {
     this.suitGround();
     if (isMoved) this.showPane();
     this.showTables();
-    this.showIntervals();
+    this.showNumbers(this.b ? intervals(this.pairs(), OF_PAIR) : intervals(this.a.tasks.filter(Boolean), OF_ONE));
     for (const dot of this.dots.values()) if (dot.isShown) dot.element.setAttribute("aria-label", this.inWords(dot));
     this.home.changed?.(this.address());
     if (this.home.report) this.save.href = this.home.report(this.address());
-  }
-
-  showIntervals() {
-    if (this.b) {
-      const rows = this.pairs();
-      this.showNumbers(intervals(rows, { difference: ([a, b]) => weighed(a.error - b.error) }));
-    } else {
-      this.showNumbers(intervals(this.a.tasks.filter(Boolean), OF_ONE));
-    }
   }
 
   /** Return the measures of A and B on the tasks that both have an error on. */
@@ -931,9 +930,12 @@ class Explorer {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") {
       this.selected = null;
-      this.search.blur();
+      this.svg.focus({ preventScroll: true });
       this.pick(undefined);
       this.set({ search: "", args: undefined, only: undefined });
+    } else if (target === this.search && event.key === "Enter") {
+      this.svg.focus({ preventScroll: true });
+      this.walk("ArrowRight");
     } else if (isTyping) return;
     else if (event.key === "/") this.search.focus();
     else if (event.key.startsWith("Arrow") && target === this.svg) this.walk(event.key);
@@ -943,19 +945,16 @@ class Explorer {
     event.preventDefault();
   }
 
-  /** Pick the nearest task in the direction of an arrow key; tasks at one place follow one another. */
+  /** Pick the next task from left to right or back, which passes by every dot, or the nearest above or below. */
   walk(key) {
-    const shown = [...this.dots.values()].filter((dot) => dot.isShown).sort((a, b) => a.index - b.index);
-    const here = this.dots.get(this.state.task);
-    if (!shown.length) return;
-    if (!here?.isShown) return this.pick(shown[0].task.id);
-    const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
-    const ahead = shown.map((dot) => {
-      const along = (dot.x - here.x) * dx + (dot.y - here.y) * dy, beside = Math.abs((dot.x - here.x) * dy) + Math.abs((dot.y - here.y) * dx);
-      return { dot, far: dot === here || along <= 0 ? Infinity : along + 2 * beside };
-    });
-    const best = ahead.reduce((a, b) => (b.far < a.far ? b : a));
-    if (best.far < Infinity) this.pick(best.dot.task.id);
+    const shown = [...this.dots.values()].filter((dot) => dot.isShown).sort((a, b) => a.x - b.x || b.y - a.y);
+    const here = this.dots.get(this.state.task), place = shown.indexOf(here), up = key === "ArrowUp" ? -1 : 1;
+    let next = shown[place < 0 ? 0 : key === "ArrowRight" ? place + 1 : place - 1];
+    if (place >= 0 && (key === "ArrowUp" || key === "ArrowDown")) {
+      const far = (dot) => up * (dot.y - here.y) + 2 * Math.abs(dot.x - here.x);
+      next = shown.filter((dot) => up * (dot.y - here.y) > 0).sort((a, b) => far(a) - far(b))[0];
+    }
+    if (next) this.pick(next.task.id);
   }
 
   // -- The picked task --
@@ -965,7 +964,7 @@ class Explorer {
     if (pane.dataset.task !== (state.task ?? "")) this.place = 0;
     pane.dataset.task = state.task ?? "";
     if (state.task === undefined) {
-      pane.replaceChildren(make("p", { class: "pale" }, "Pick a task: click a dot, or search. Here stand the inputs on which its programs disagree or are wrong."));
+      pane.replaceChildren(pale("Pick a task: click a dot, or search. Here stand the inputs on which its programs disagree or are wrong."));
       return;
     }
     const index = cube.place.get(state.task), task = cube.tasks[index];
@@ -979,9 +978,9 @@ class Explorer {
     if (others?.length) parts.push(make("p", {}, `B, ${this.sideInWords("b")}: ${headline(this.bCube, this.bCube.tasks[there], others, state.n)}`));
     if (task.sentence) parts.push(make("p", { class: "sentence" }, task.sentence));
     if (task.signature) parts.push(make("pre", { class: "signature" }, task.signature));
-    if (task.domain) parts.push(make("p", { class: "pale domain" }, `domain: ${task.domain}`));
     this.reader = make("div", { class: "reader" });
     parts.push(this.reader);
+    if (task.domain) parts.push(make("p", { class: "pale domain" }, `domain: ${task.domain}`));
     if (others && !this.otherCube) parts.push(this.majorities(task, others));
     this.codes = make("div", { class: "codes-of-task" });
     parts.push(this.codes, this.clusterTable(task, index));
@@ -1023,7 +1022,7 @@ class Explorer {
     const who = (answer) => answer.who ?? [answer.size ? count(answer.size) : "", answer.reference ? truth : ""].filter(Boolean).join(", ");
     return make("div", { class: "input", ...(isFirst ? { "data-testid": "explorer-input" } : {}) },
       make("pre", { class: "arguments" }, one.arguments),
-      notes.length ? make("p", { class: "pale" }, ...notes) : null,
+      notes.length ? pale(...notes) : null,
       make("div", { class: "outcomes" }, ...one.answers.map((answer) => make("div", { class: answer.right ? "right" : "differs" },
         make("p", {}, who(answer), answer.right && !answer.reference ? " ✓ right" : ""),
         make("pre", {}, outcome(answer.kind, answer.text))))));
@@ -1031,17 +1030,15 @@ class Explorer {
 
   majorities(task, others) {
     const found = majoritiesDiffer(task, this.clusters, others);
-    if (!found.length) return make("p", { class: "pale" }, "On the recorded inputs most of A and most of B agree.");
+    if (!found.length) return pale("On the recorded inputs most of A and most of B agree.");
     const shown = found.slice(0, 5).map((one) => this.inputBlock(one, [], false));
-    return make("details", { open: true }, make("summary", {}, `${count(found.length, "recorded input")} on which most of A and most of B differ`), ...shown);
+    return folded(`${count(found.length, "recorded input")} on which most of A and most of B differ`, { open: true }, ...shown);
   }
 
   clusterTable(task) {
-    const rows = this.clusters.map((one, i) => make("tr", {},
-      make("td", {}, `${i + 1}`), make("td", {}, count(one.size)),
-      make("td", {}, !one.loads ? "does not load" : !task.has_reference ? "" : one.wrong ? `${one.wrong.toLocaleString("en")} of ${this.state.n.toLocaleString("en")}` : "none")));
-    return make("details", {}, make("summary", {}, `${count(this.clusters.length, "cluster")} of equal behaviour`),
-      make("table", {}, make("thead", {}, make("tr", {}, ...["cluster", "programs", "wrong on"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)));
+    const wrong = (one) => one.wrong ? `${one.wrong.toLocaleString("en")} of ${this.state.n.toLocaleString("en")}` : "none";
+    const rows = this.clusters.map((one, i) => [`${i + 1}`, count(one.size), !one.loads ? "does not load" : task.has_reference ? wrong(one) : ""]);
+    return folded(`${count(this.clusters.length, "cluster")} of equal behaviour`, {}, table(["cluster", "programs", "wrong on"], rows));
   }
 
   /** Ask the place where the explorer stands for what the results lack: description and programs. */
@@ -1065,17 +1062,15 @@ class Explorer {
   showCodes() {
     const details = this.details, parts = [];
     const test = details?.tests?.[this.found[this.place]?.arguments];
-    if (test) parts.push(make("details", {}, make("summary", {}, "As a test"), make("pre", {}, test)));
+    if (test) parts.push(folded("As a test", {}, make("pre", {}, test)));
     if (details?.others) parts.push(make("p", {}, details.others));
-    if (details?.statements?.length) parts.push(make("details", {}, make("summary", {}, "What this shows"), ...details.statements.map((line) => make("p", {}, line))));
-    if (details?.description) parts.push(make("details", {}, make("summary", {}, "Description"), make("pre", {}, details.description)));
+    if (details?.statements?.length) parts.push(folded("What this shows", {}, ...details.statements.map((line) => make("p", {}, line))));
+    if (details?.description) parts.push(folded("Description", {}, make("pre", {}, details.description)));
     if (details?.programs?.length) {
-      const codes = details.programs.map(([title, pieces]) => make("div", {}, make("p", { class: "pale" }, title),
+      const codes = details.programs.map(([title, pieces]) => make("div", {}, pale(title),
         make("pre", { tabindex: "0" }, ...pieces.map(([text, isMarked]) => (isMarked ? make("mark", {}, text) : text)))));
-      parts.push(make("details", { open: true }, make("summary", {}, "Programs side by side"), make("div", { class: "codes" }, ...codes)));
-    } else if (this.cube.missing.length) {
-      parts.push(make("p", { class: "pale" }, `Programs are not part of these results; ${this.cube.missing.join(" and ")} bring them.`));
-    }
+      parts.push(folded("Programs side by side", { open: true }, make("div", { class: "codes" }, ...codes)));
+    } else if (this.cube.missing.length) parts.push(pale(`Programs are not part of these results; ${this.cube.missing.join(" and ")} bring them.`));
     this.codes.replaceChildren(...parts);
   }
 
@@ -1096,22 +1091,18 @@ class Explorer {
     if (this.b) this.showKinds();
   }
 
+  /** Return a table of tasks, written once it is open. */
   taskTable(title, indices, isOpen) {
-    const names = ["task", "A: error", this.b ? "B: error" : "incoherence", "what happened"];
-    if (!this.b) names[1] = "error";
-    const rows = () => indices.map((i) => {
-      const a = this.a.tasks[i], task = this.cube.tasks[i];
-      return make("tr", {},
-        make("td", {}, make("button", { type: "button", class: "name", onclick: () => this.pick(task.id) }, nameInWords(task.id))),
-        make("td", {}, percent(a.error)), make("td", {}, percent(this.b ? this.b.tasks[i].error : a.incoherence)), make("td", {}, STATUS[statusOf(a)]));
-    });
-    const body = make("tbody", {});
-    const found = make("details", { open: isOpen, ontoggle: () => found.open && !body.children.length && body.replaceChildren(...rows()) },
-      make("summary", {}, `${title}: ${count(indices.length, "task")}`),
-      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title },
-        make("table", {}, make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name)))), body)));
-    if (isOpen) body.replaceChildren(...rows());
-    return found;
+    const names = ["task", ...(this.b ? ["A: error", "B: error"] : ["error", "incoherence"]), "what happened"];
+    const cells = (i) => {
+      const a = this.a.tasks[i], { id } = this.cube.tasks[i];
+      const name = make("button", { type: "button", class: "name", onclick: () => this.pick(id) }, nameInWords(id));
+      return [name, percent(a.error), percent(this.b ? this.b.tasks[i].error : a.incoherence), STATUS[statusOf(a)]];
+    };
+    const place = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title });
+    const show = () => place.hasChildNodes() || place.append(table(names, indices.map(cells)));
+    if (isOpen) show();
+    return folded(`${title}: ${count(indices.length, "task")}`, { open: isOpen, ontoggle: show }, place);
   }
 
   /** Show the difference by kind of arguments, each with its paired interval. */
@@ -1119,13 +1110,11 @@ class Explorer {
     if (!this.byKind) return;
     const rows = this.cube.kinds.map((kind) => [kind, this.pairs(kind)]).filter(([, pairs]) => pairs.length).map(([kind, pairs]) => {
       const of = (side) => mean(pairs.map((pair) => pair[side].error));
-      const { difference } = intervals(pairs, { difference: ([a, b]) => weighed(a.error - b.error) });
+      const { difference } = intervals(pairs, OF_PAIR);
       const gap = 100 * (of(0) - of(1));
-      return make("tr", {}, ...[kind, pairs.length, percent(of(0)), percent(of(1)), `${gap > 0 ? "+" : ""}${gap.toFixed(1)} ${ends(difference)}`].map((cell) => make("td", {}, `${cell}`)));
+      return [kind, `${pairs.length}`, percent(of(0)), percent(of(1)), `${gap > 0 ? "+" : ""}${gap.toFixed(1)} ${ends(difference)}`];
     });
-    const names = ["arguments", "tasks", "A", "B", "A − B, points [95 %]"];
-    this.byKind.replaceChildren(make("h3", {}, "Error by kind of arguments"),
-      make("table", {}, make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)));
+    this.byKind.replaceChildren(make("h3", {}, "Error by kind of arguments"), table(["arguments", "tasks", "A", "B", "A − B, points [95 %]"], rows));
   }
 
   async copyLink() {
@@ -1200,8 +1189,8 @@ export function showInNotebook({ model, el }) {
     state: model.get("state"),
     isDark: () => document.body.dataset.jpThemeLight === "false" || (document.body.dataset.jpThemeLight === undefined && isDarkColour(getComputedStyle(document.body).backgroundColor)),
     cube: (benchmark, inputs) => {
-      const own = model.get("cube_name") === `${benchmark} ${inputs}`;
-      return own ? new Uint8Array(model.get("cube").buffer.slice(model.get("cube").byteOffset, model.get("cube").byteOffset + model.get("cube").byteLength)) : ask(`cube ${benchmark} ${inputs}`, { benchmark, inputs });
+      const name = `${benchmark} ${inputs}`;
+      return model.get("cube_name") === name ? model.get("cube") : ask(`cube ${name}`, { benchmark, inputs });
     },
     details: (task, state) => ask(`task ${task} ${state.model} ${state.t} ${state.m}`, { task, state }),
     changed: (address) => { model.set("state", address); model.save_changes(); },
