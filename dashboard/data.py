@@ -2,10 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache, partial, wraps
 from pathlib import Path
 from typing import Generic, TypeVar, TypeVarTuple
@@ -15,18 +14,17 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import state
-from difftrust.explorer.cube import readings
+from difftrust.explorer.cube import benchmarks_of, readings
 from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
 from difftrust.tables.request import is_shipped
 from difftrust_core.base.records import AS_STORED, Reading, Validity
 from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
-from difftrust_core.estimates.pool import Pool, load_pool, pool_names
-from difftrust_core.exceptions import NoBenchmark, NoStore
+from difftrust_core.estimates.pool import Pool, load_pool
+from difftrust_core.exceptions import NoBenchmark
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store
 
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
@@ -87,12 +85,6 @@ class Source:
     def store(self) -> Store:
         """Return the store, as it is read."""
         return Store(self.root, self.reading)
-
-    @property
-    def executed(self) -> str:
-        """Return the day on which the programs ran: as the store says, else when its newest file was written."""
-        said = self.store.settings().executed
-        return said or f"{datetime.fromtimestamp(max(self.version) / 1e9, tz=UTC):%Y-%m-%d}"
 
     @property
     def is_shipped(self) -> bool:
@@ -164,10 +156,7 @@ def inputs_there(source: Source) -> list[str]:
 @kept()
 def benchmarks(source: Source) -> list[str]:
     """Return the benchmarks that the store holds results of. Raises NoStore if there are none."""
-    names = pool_names(source.store)
-    if not names:
-        raise NoStore(f"{source.root} holds no results yet; run `difftrust execute --store {source.root}`")
-    return names
+    return benchmarks_of(source.store)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,31 +170,6 @@ class Held:
     """Temperature -> candidates of the coder with most per task."""
     most_inputs: int
     """Inputs that some program was executed on."""
-
-    @property
-    def usual_temperature(self) -> float:
-        """Return the temperature that pages start with: the paper's, else the lowest."""
-        paper = PAPER_SETTING.temperature
-        return paper if paper in self.temperatures else self.temperatures[0]
-
-    @property
-    def input_steps(self) -> list[int]:
-        """Return the numbers of inputs that can be chosen."""
-        return [step for step in _STEPS if step < self.most_inputs] + [self.most_inputs]
-
-    @property
-    def usual_n(self) -> int:
-        """Return the number of inputs that pages start with: the paper's, else all."""
-        steps = self.input_steps
-        return max(step for step in steps if step <= max(PAPER_SETTING.n, steps[0]))
-
-    def candidate_counts(self, temperature: float) -> range:
-        """Return the numbers of candidates that can be chosen."""
-        return range(2, max(self.most_candidates[temperature], 2) + 1)
-
-    def usual_m(self, temperature: float) -> int:
-        """Return the number of candidates that pages start with: the paper's, else all."""
-        return min(PAPER_SETTING.m, self.candidate_counts(temperature)[-1])
 
 
 @kept(saying="Reading the store …")
@@ -272,39 +236,36 @@ class Choice:
         """Return the behaviours of the benchmark."""
         return self.source.pool(self.benchmark, self.equality)
 
-    def estimates(self, models: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return one row per (model, task), of all models unless named: the columns of ``measures.TASK_SCHEMA``.
+    def estimates(self) -> pl.DataFrame:
+        """Return one row per (model, task): the columns of ``measures.TASK_SCHEMA``.
 
         Models are left out if a program of theirs was not executed on n inputs, because a mean over some of the tasks
         would mislead; ``left_out`` names them.
         """
-        return _of_all(self)[0] if models is None else pl.concat([self.of(model) for model in models])
+        return _of_all(self)[0]
 
     def left_out(self) -> tuple[str, ...]:
         """Return the models that ``estimates`` leaves out."""
         return _of_all(self)[1]
 
-    def in_domain(self) -> "Choice | None":
-        """Return the same on inputs inside the tasks' domains; None where none are recorded, or tests are chosen."""
-        if self.validity == Validity.TESTS or Validity.DOMAIN not in inputs_there(self.source):
+    def on(self, inputs: str) -> "Choice | None":
+        """Return the same on other inputs; None where none are recorded, or tests are chosen."""
+        if self.validity == Validity.TESTS or inputs not in inputs_there(self.source):
             return None
-        source = replace(self.source, reading=replace(self.source.reading, inputs=Validity.DOMAIN))
+        source = replace(self.source, reading=replace(self.source.reading, inputs=inputs))
         there = self.benchmark in benchmarks(source) and self.temperature in held(source, self.benchmark).models
         return replace(self, source=source) if there else None
-
-    def of(self, model: str) -> pl.DataFrame:
-        """Return the estimates of one model, no row where some are missing."""
-        return _of_one(self, model)
 
 
 @kept()
 def _of_all(chosen: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    found = {model: chosen.of(model) for model in chosen.models}
+    found = {model: _of_one(chosen, model) for model in chosen.models}
     return pl.concat(found.values()), tuple(model for model, rows in found.items() if rows.is_empty())
 
 
 @kept(most=1024)
 def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
+    """Return the estimates of one model, no row where some are missing."""
     coder = (model, chosen.temperature)
     rows = whole_rows(chosen.pool, [coder], m=chosen.m, n=chosen.n, fewer=True)
     return pl.DataFrame(schema=TASK_SCHEMA) if rows is None else rows
@@ -320,13 +281,9 @@ def passed_tests(chosen: Choice) -> pl.DataFrame:
 
 @kept()
 def _passed_tests(chosen: Choice) -> pl.DataFrame:
-    nothing = pl.DataFrame(schema=PASSED_SCHEMA)
-    if chosen.validity == Validity.TESTS or Validity.TESTS not in inputs_there(chosen.source):
-        return nothing
-    source = replace(chosen.source, reading=replace(chosen.source.reading, inputs=Validity.TESTS))
-    if chosen.benchmark not in benchmarks(source):
-        return nothing
-    pool, temperature = source.pool(chosen.benchmark, chosen.equality), chosen.temperature
-    asked = replace(pool, members={coder: own for coder, own in pool.members.items() if coder[1] == temperature})
-    groups = {chosen.benchmark: read_groups(source.store, chosen.benchmark)}
-    return shares_passed({chosen.benchmark: asked}, groups, m=chosen.m)
+    tested = chosen.on(Validity.TESTS)
+    if tested is None:
+        return pl.DataFrame(schema=PASSED_SCHEMA)
+    own = {coder: members for coder, members in tested.pool.members.items() if coder[1] == chosen.temperature}
+    groups = {chosen.benchmark: read_groups(tested.store, chosen.benchmark)}
+    return shares_passed({chosen.benchmark: replace(tested.pool, members=own)}, groups, m=chosen.m)

@@ -12,11 +12,11 @@ import altair as alt
 import polars as pl
 import streamlit as st
 
-from dashboard import text, theme
+from dashboard import theme
 from dashboard.elements import in_row
 from difftrust.figures.chart_file import chart_bytes
 from difftrust.tables.names import rewrite
-from difftrust.text import as_cell
+from difftrust.text import as_cell, visible
 
 _LOCK = threading.RLock()
 """Altair keeps its theme and how data is written in one place for the whole process; charts are written under this."""
@@ -50,25 +50,23 @@ class Drawn:
 
 def show_chart(
     drawn: Drawn | alt.TopLevelMixin,
-    table: pl.DataFrame | None,
+    table: pl.DataFrame,
     *,
     name: str,
     selection: str | None = None,
     on_select: Callable[[Any], None] | None = None,
 ) -> None:
-    """Draw a chart, with buttons to download it and its data, ``table``; None: the caller writes the buttons.
+    """Draw a chart as wide as the page, with buttons to download it and its data, ``table``.
 
-    It is as wide as the page, a chart of panels as wide as these. ``name``: of the files, unique on the page.
+    ``name``: of the files, unique on the page.
     ``selection``: the name of the chart's selection parameter; ``on_select`` is told what is selected whenever a click
     or a box changes it: a list of points' fields, or of a box {field: [low, high]}.
     """
     drawn = drawn if isinstance(drawn, Drawn) else Drawn(drawn)
     spec, key = drawn.spec(is_dark=theme.is_dark()), f"chart:{name}"
     told: Any = "ignore" if selection is None or on_select is None else partial(_tell, key, selection, on_select)
-    width: Any = "content" if theme.has_panels(spec) else "stretch"
-    st.vega_lite_chart(spec=dict(spec), width=width, key=key, on_select=told, selection_mode=selection)
-    if table is not None:
-        show_downloads(lambda: drawn.chart, table, name=name)
+    st.vega_lite_chart(spec=dict(spec), width="stretch", key=key, on_select=told, selection_mode=selection)
+    _show_downloads(drawn.chart, table, name=name)
 
 
 def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
@@ -76,17 +74,17 @@ def _tell(key: str, selection: str, on_select: Callable[[Any], None]) -> None:
 
 
 @st.fragment
-def show_downloads(make: Callable[[], Any], table: pl.DataFrame, *, name: str, about: str | None = None) -> None:
-    """Write a button that opens to three: the chart that ``make`` returns as svg and png, its data as csv.
+def _show_downloads(chart: Any, table: pl.DataFrame, *, name: str) -> None:
+    """Write a button that opens to three: the chart as svg and png, its data as csv.
 
-    ``about``: what these are, where it is not plain. The three are on the page while it is open, and files are made
-    when they are asked for: each element of a page costs every change of it milliseconds.
+    The three are on the page while it is open, and files are made when they are asked for: each element of a page costs
+    every change of it milliseconds.
     """
     with st.popover(
-        "Download", key=f"download:{name}", type="tertiary", icon=":material/download:", on_change="rerun", help=about
+        "Download", key=f"download:{name}", type="tertiary", icon=":material/download:", on_change="rerun"
     ) as opened:
         if opened.open:
-            _show_buttons(make(), table, name)
+            _show_buttons(chart, table, name)
 
 
 def _show_buttons(chart: Any, table: pl.DataFrame, name: str) -> None:
@@ -121,4 +119,4 @@ def as_csv(table: pl.DataFrame) -> bytes:
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
     lists = [name for name, kind in table.schema.items() if kind == pl.List]
     spelled = table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists)
-    return rewrite(spelled, [*texts, *lists], lambda cell: as_cell(text.visible(cell))).write_csv().encode()
+    return rewrite(spelled, [*texts, *lists], lambda cell: as_cell(visible(cell))).write_csv().encode()

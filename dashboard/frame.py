@@ -10,6 +10,8 @@ from dashboard import data, permissions, state, text
 from dashboard.data import Choice, Source
 from dashboard.elements import in_row
 from dashboard.handed_out import report
+from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, executed_on, input_stops
+from difftrust.shipped import PAPER_SETTING
 from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.metrics.equality import EQUALITIES
@@ -40,7 +42,7 @@ def open_page(
     left_out = chosen.left_out() if names_left_out else []
     if left_out:
         names = ", ".join(map(text.model_name, left_out))
-        text.show_line(f"Left out because some programs were not executed on {chosen.n:,} inputs: {names}")
+        text.show_sentence(f"Left out because some programs were not executed on {chosen.n:,} inputs: {names}")
     return chosen
 
 
@@ -64,7 +66,7 @@ def _choose(opened: Source, can_hide_reference: bool) -> Choice:
     inputs = None
     if len(policies) > 1:
         inputs = state.choose_one(
-            "Inputs", policies, name="inputs", format_func=FILTERS.__getitem__, width=210,
+            "Inputs", policies, name="inputs", format_func=INPUTS_IN_WORDS.__getitem__, width=210,
             help="Input filter: which inputs count. What lies outside a task's domain, the task never allowed: a "
             "program that differs from the reference there is not wrong.",
         )  # fmt: skip
@@ -88,15 +90,15 @@ def choose_below(opened: Source) -> None:
     with st.popover("More"):
         equality, references, _ = _choose_rules(data.benchmarks(opened), True)
     text.show_small(
-        f"Store {store_name(opened.root)} · outcome comparison: {COMPARISONS[equality]} · "
-        f"{_WITHOUT_FAULTY if references == References.AUDITED else ''}executed {opened.executed}"
+        f"Store {store_name(opened.root)} · outcome comparison: {EQUALITIES_IN_WORDS[equality]} · "
+        f"{_WITHOUT_FAULTY if references == References.AUDITED else ''}executed {executed_on(opened.store)}"
     )
 
 
 def _choose_rules(names: list[str], can_hide_reference: bool) -> tuple[str, References, bool]:
     """Return how outcomes are compared, which references count, and whether the reference is hidden."""
     equality = state.choose_one(
-        "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=COMPARISONS.__getitem__,
+        "Outcome comparison", EQUALITIES, name="equality", show=st.radio, format_func=EQUALITIES_IN_WORDS.__getitem__,
         help="Tolerant, as in the paper: numbers may differ by 0.1 %, and a list equals a tuple. Strict: Python's "
         "equality, and types must match.",
     )  # fmt: skip
@@ -112,37 +114,27 @@ def _choose_rules(names: list[str], can_hide_reference: bool) -> tuple[str, Refe
 
 def _choose_sizes(read: Source, benchmark: str) -> tuple[float, int, int]:
     """Return temperature, m and n."""
-    held = data.held(read, benchmark)
+    held, paper = data.held(read, benchmark), PAPER_SETTING
     temperature = state.choose_one(
-        "Temperature", held.temperatures, name="t", default=held.usual_temperature, format_func=state.spell, width=130,
-        show=st.select_slider,
+        "Temperature", held.temperatures, name="t", format_func=state.spell, width=130, show=st.select_slider,
+        default=paper.temperature if paper.temperature in held.temperatures else held.temperatures[0],
         help="The sampling temperature: the higher, the more a model's programs differ from one another.",
     )  # fmt: skip
-    counts = held.candidate_counts(temperature)
+    counts = range(2, max(held.most_candidates[temperature], 2) + 1)
     m = state.choose_one(
-        "Programs per task (m)", counts, name="m", default=held.usual_m(temperature), width=160,
+        "Programs per task (m)", counts, name="m", default=min(paper.m, counts[-1]), width=160,
         show=st.select_slider,
         help="How many programs of each model are compared with one another. More find more errors.",
     )  # fmt: skip
-    steps = held.input_steps
+    steps = input_stops(held.most_inputs)
     n = state.choose_one(
-        "Inputs per task (n)", steps, name="n", default=held.usual_n,
+        "Inputs per task (n)", steps, name="n", default=max(step for step in steps if step <= max(paper.n, steps[0])),
         show=st.select_slider, format_func="{:,}".format, width=170,
         help="How many fuzzed inputs each program runs on. More find rarer errors.",
     )  # fmt: skip
     return temperature, m, n
 
 
-COMPARISONS: dict[str, str] = {"paper": "tolerant (0.1 %)", "strict": "strict"}
-"""Equality -> words."""
-FILTERS = {
-    "reference": "reference accepts",
-    "domain": "inside the task's domain",
-    "tests": "the benchmark's tests",
-    "quorum": "half of the programs return",
-    "all": "none",
-}
-"""Which inputs are kept -> words."""
 _WITHOUT_FAULTY = "without faulty references · "
 
 
@@ -150,11 +142,12 @@ def source(chosen: Choice) -> str:
     """Return the source of a page's numbers, in one line."""
     return (
         f"Store {store_name(chosen.store.root)} · {chosen.benchmark} · temperature {chosen.temperature:g} · "
-        f"m = {chosen.m} programs · n = {chosen.n:,} inputs · outcome comparison: {COMPARISONS[chosen.equality]} · "
-        f"input filter: {FILTERS.get(chosen.validity, chosen.validity)} · "
+        f"m = {chosen.m} programs · n = {chosen.n:,} inputs · "
+        f"outcome comparison: {EQUALITIES_IN_WORDS[chosen.equality]} · "
+        f"input filter: {INPUTS_IN_WORDS.get(chosen.validity, chosen.validity)} · "
         f"{_WITHOUT_FAULTY if chosen.source.reading.references == References.AUDITED else ''}"
         f"{'programs by simulated models, no LLM · ' if chosen.is_simulated else ''}"
-        f"executed {chosen.source.executed}"
+        f"executed {executed_on(chosen.store)}"
     )
 
 

@@ -86,9 +86,8 @@ def room_for_report() -> Iterator[None]:
 def report(source: Source, benchmark: str, **setting: Any) -> bytes:
     """Return the report of a benchmark at a setting."""
     from difftrust.page import make_page
-    from difftrust.study import Study
 
-    return make_page(Study(store=source.store, is_published=source.is_shipped), benchmark=benchmark, **setting).html
+    return make_page(source.store, benchmark=benchmark, **setting).html
 
 
 def _source(asked: Mapping[str, str]) -> tuple[Source, str, str]:

@@ -53,7 +53,7 @@ def show_header(here: StreamlitPage) -> None:
                 parameters = state.everything() if is_here else state.shared()
                 st.page_link(pages()[name], label=page.title, query_params=parameters)
         _choose_store()
-        show_outside_links()
+        st.page_link(_PAPER, label="Paper", icon=":material/open_in_new:")
 
 
 def _choose_store() -> None:
@@ -104,11 +104,6 @@ export default function () {
 }
 """
 _follow = st.components.v2.component("follow", html="<span></span>", js=_FOLLOW_JS)
-
-
-def show_outside_links() -> None:
-    """Write links to what explains the measures: the paper, and the page that defines each number."""
-    st.page_link(_PAPER, label="Paper", icon=":material/open_in_new:")
 
 
 _PAPER = "https://doi.org/10.48550/arXiv.2507.00057"

@@ -5,7 +5,7 @@ nothing that makes sense), and a change writes the URL before the page is drawn 
 Names and values in a URL come from anybody: only what a widget could have written itself is believed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -87,14 +87,6 @@ def choose_one(
     if show is st.select_slider and len(options) < 2:
         return chosen
     return show(label, options, key=_bind(name, chosen), on_change=_write, args=(name, fallback), **drawn)  # type: ignore[no-any-return]
-
-
-def choose_tab(label: str, parts: Mapping[str, str], *, name: str, default: str) -> str:
-    """Return one of the parts of a page, each by our own words, beside one another."""
-    return choose_one(
-        label, list(parts), name=name, default=default, show=st.radio, format_func=parts.__getitem__,
-        horizontal=True, label_visibility="collapsed",
-    )  # fmt: skip
 
 
 def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequence[T] = (), **drawn: Any) -> list[T]:

@@ -44,6 +44,11 @@ h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }
 [data-testid="stMarkdownContainer"] table { display: block; overflow-x: auto; }
 [data-testid="stMarkdownContainer"] { overflow-wrap: anywhere; }
 textarea, code, pre { font-family: "Source Code Pro", ui-monospace, monospace !important; }
+.difftrust-sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0.8rem; }
+.difftrust-sides section { min-width: 0; font-size: 0.8rem; }
+.difftrust-sides h4 { font-size: 0.85rem !important; margin: 0; padding: 0; }
+.difftrust-sides pre { margin: 0.2rem 0 0; padding: 0.4rem 0.6rem; max-height: 22rem; overflow-y: auto;
+  white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; border: 1px solid #80808059; }
 mark { background: #F0E442; color: #000; padding: 0 1px; text-decoration: underline; }
 </style>
 """
@@ -79,20 +84,11 @@ def is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-_PANELS = ("concat", "hconcat", "vconcat", "facet")
-
-
-def has_panels(spec: Mapping[str, Any]) -> bool:
-    """Tell whether a chart is made of several."""
-    return not spec.keys().isdisjoint(_PANELS)
-
-
 def for_page(spec: dict[str, Any], *, is_dark: bool) -> dict[str, Any]:
     """Return a chart's Vega-Lite without a ground of its own, on a dark page in colours that can be seen there."""
     config = {name: value for name, value in spec.get("config", {}).items() if name != "background"}
-    # Streamlit fits the height too, legend and all, which leaves a low chart nothing; panels cannot be fitted.
-    size = {"type": "pad"} if has_panels(spec) else {"type": "fit-x", "contains": "padding"}
-    made = {**spec, "config": config, "autosize": size}
+    # Streamlit fits the height too, legend and all, which leaves a low chart nothing.
+    made = {**spec, "config": config, "autosize": {"type": "fit-x", "contains": "padding"}}
     if is_dark:
         made = _exchanged(made)
         made["config"]["text"] = {"color": _LETTERS, **made["config"].get("text", {})}

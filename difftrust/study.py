@@ -389,7 +389,7 @@ class Study:
         from difftrust.page import make_page
 
         setting = {"benchmark": benchmark, "temperature": temperature, "m": m, "n": n, "equality": equality}
-        return make_page(self, **setting, task_id=task_id, models=models)  # type: ignore[arg-type]
+        return make_page(self.store, **setting, task_id=task_id, models=models)  # type: ignore[arg-type]
 
     @property
     def _request(self) -> TableRequest:

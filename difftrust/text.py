@@ -6,8 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
-from itertools import accumulate, islice, zip_longest
+from itertools import accumulate
 from typing import Final
 
 from difftrust_core.languages.python.syntax import parsed
@@ -15,11 +14,6 @@ from difftrust_core.languages.python.syntax import parsed
 _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
 MOST_PIECES: Final = 400
 """Beyond, only what both begin and end with is found: comparing pieces takes the square of their number."""
-
-_ALIKE: Final = 0.55
-"""Share of pieces that two lines have in common, from which on one is read as a change of the other."""
-_MOST_ALIKE: Final = 120
-"""Pieces of a line beyond which it is not compared: a text of many such lines would take minutes."""
 _MOST_PARSED: Final = 100_000
 """Characters of a program that is parsed."""
 Marked = list[tuple[str, bool]]
@@ -94,52 +88,6 @@ def _between_ends(text: str, other: str) -> Marked:
     end = next((i for i in range(most - start) if text[-1 - i] != other[-1 - i]), most - start)
     parts = [(text[:start], False), (text[start : len(text) - end], text != other), (text[len(text) - end :], False)]
     return [part for part in parts if part[0] or part[1]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinePair:
-    """A line of one text beside the line of another that stands for it; None where the other has no such line."""
-
-    left: Marked | None
-    right: Marked | None
-    is_equal: bool
-
-
-def aligned_lines(left: str, right: str) -> list[LinePair]:
-    """Return the lines of two texts side by side; in lines that resemble each other, what the other lacks is marked.
-
-    A line without a partner, or with one of another kind, has no marks: all of it differs. In Python programs lines are
-    equal whose variables are called otherwise.
-    """
-    own, others, alike = left.splitlines(), right.splitlines(), _called_alike(left, right).splitlines()
-    rows: list[LinePair] = []
-    for tag, i, j, k, m in difflib.SequenceMatcher(None, own, alike, autojunk=False).get_opcodes():
-        if tag == "equal":
-            pairs = zip(own[i:j], others[k:m], strict=True)
-            rows += [LinePair(left=[(a, False)], right=[(b, False)], is_equal=True) for a, b in pairs]
-        else:
-            rows += [_paired(*lines) for lines in zip_longest(own[i:j], others[k:m], alike[k:m])]
-    return rows
-
-
-def _paired(left: str | None, right: str | None, alike: str | None) -> LinePair:
-    """Return two lines; ``alike``: the right one with variables called as in the left one."""
-    if left is None or right is None or alike is None or not _resemble(left, alike):
-        whole = [None if line is None else [(line, False)] for line in (left, right)]
-        return LinePair(left=whole[0], right=whole[1], is_equal=False)
-    words = iter(_PIECE.findall(right))
-    marked = [
-        ("".join(islice(words, len(_PIECE.findall(piece)))), is_marked)
-        for piece, is_marked in marked_difference(alike, left)
-    ]
-    return LinePair(left=marked_difference(left, alike), right=marked, is_equal=False)
-
-
-def _resemble(left: str, right: str) -> bool:
-    pieces = (_PIECE.findall(left.strip()), _PIECE.findall(right.strip()))
-    if max(map(len, pieces)) > _MOST_ALIKE:
-        return False
-    return difflib.SequenceMatcher(None, *pieces, autojunk=False).ratio() >= _ALIKE
 
 
 def without_docstrings(code: str) -> str:

@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from difftrust.text import (
     MOST_PIECES,
-    LinePair,
-    aligned_lines,
     as_cell,
     marked_difference,
     marked_program,
@@ -47,24 +45,6 @@ def test_a_renamed_variable_is_no_difference_but_a_text_is() -> None:
     swapped = other.replace("ys[:k]", "ys[k:]").replace('"x"', '"é"')
     assert [piece for piece, marked in marked_program(first, swapped) if marked and piece] == ["k", "x"]
     assert "".join(piece for piece, _ in marked_program(first, swapped)) == first
-
-
-def test_lines_stand_beside_each_other_and_only_what_differs_in_like_lines_is_marked() -> None:
-    left, right = "def f(x):\n    return x + 1\n", "import os\ndef f(x):\n    return x + 2\n"
-    same = [("    return x + ", False)]
-    assert aligned_lines(left, right) == [
-        LinePair(left=None, right=[("import os", False)], is_equal=False),
-        LinePair(left=[("def f(x):", False)], right=[("def f(x):", False)], is_equal=True),
-        LinePair(left=[*same, ("1", True)], right=[*same, ("2", True)], is_equal=False),
-    ]
-    first = "def f(xs):\n    total = sum(xs)\n    return total + 1\n"
-    pairs = aligned_lines(first, "def f(a):\n    s = sum(a)\n    return s - 1\n")  # variables called otherwise
-    assert [pair.is_equal for pair in pairs] == [True, True, False]
-    assert pairs[1].right == [("    s = sum(a)", False)]
-    assert pairs[2].right == [("    return s ", False), ("-", True), (" 1", False)]
-    (unlike,) = aligned_lines("a = [1, 2]", "print(sorted(b))")
-    assert unlike == LinePair(left=[("a = [1, 2]", False)], right=[("print(sorted(b))", False)], is_equal=False)
-    assert aligned_lines("", "") == []
 
 
 @pytest.mark.parametrize("code", ["def f(x):\n    return 1", "x = 3", "def f(:", "\0", 'def f():\n    """Only."""'])

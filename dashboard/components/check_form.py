@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.components import model_choice
 from dashboard.components.pasted import NAME, candidate_files, simulated_files, with_example
-from dashboard.frame import COMPARISONS, FILTERS
+from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
 
@@ -34,7 +34,7 @@ _LONGEST = 100_000
 _MOST_BOXES = 40
 _LIMITS = (30, 60, 120, 300, 600)
 INPUTS = (10, 100, 1_000, 5_000)
-_COMPARISONS: dict[str, str] = {Equality.VALUE: "by value (floats within 1e-9)", **COMPARISONS}
+_COMPARISONS: dict[str, str] = {Equality.VALUE: "by value (floats within 1e-9)", **EQUALITIES_IN_WORDS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +154,8 @@ def _choose_options() -> dict[str, Any]:
                 format_func=_COMPARISONS.__getitem__,
             ),
             "validity": state.choose_one(
-                "Input filter", ("quorum", "all"), name="validity", show=st.radio, format_func=FILTERS.__getitem__
+                "Input filter", ("quorum", "all"), name="validity", show=st.radio,
+                format_func=INPUTS_IN_WORDS.__getitem__,
             ),
             "limit": state.choose_one("Time limit (seconds)", _LIMITS, name="limit", default=120),
         }  # fmt: skip

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import state, text
 from dashboard.components.check_form import keep_answers
-from dashboard.components.check_numbers import with_names
+from dashboard.components.pasted import with_names
 from dashboard.elements import heading, in_row
 from difftrust.questions.ask_in_words import answer_lines, candidates
 from difftrust.questions.asking import EITHER, MOST, NOT_ALLOWED, Asking, Option, Question

@@ -10,7 +10,6 @@ import streamlit as st
 from dashboard import text
 from dashboard.components.check_form import ASSUMPTIONS, EXAMPLES, INPUTS, add_line, ask_for, say_right
 from dashboard.elements import heading, in_row, show_table
-from dashboard.side_by_side import Side, show_side_by_side
 from difftrust.check.spelling import spelled_method
 from difftrust.outputs.report_text import (
     Report,
@@ -38,14 +37,14 @@ _FIELDS = {"example": "the example", "assume": "the assumption"}
 
 
 def show_verdict(report: Report) -> None:
-    """Write the verdict and what it says; clusters as ``renumbered``."""
+    """Write the verdict and what it says; programs as ``with_names``."""
     heading(_TITLES[report["verdict"]])
     text.show_sentence(_in_words(report))
     text.show_sentence(report["statement"])
 
 
 def show_result(report: Report, n: int) -> None:
-    """Write all else that a check found; clusters as ``renumbered``. ``n``: the inputs that were asked for."""
+    """Write all else that a check found; programs as ``with_names``. ``n``: the inputs that were asked for."""
     for call, want, who in contradictions_of(report):
         st.markdown("**An example says what is right**, and programs contradict it")
         text.show_code("\n".join([call, f"expected: {want}", *who]), language=None)
@@ -56,7 +55,7 @@ def show_result(report: Report, n: int) -> None:
     _show_advice(report, n)
     with st.expander("How this was checked"):
         for line in facts(report):
-            text.show_line(line)
+            text.show_sentence(line)
     if report["consensus"] is not None:
         with st.expander("Consensus program: of the largest cluster that contradicts no example"):
             text.show_code(report["consensus"])
@@ -101,14 +100,11 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(_where(found, report))
         text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
-        shown = [
-            Side(
-                title=f"Cluster {side['number']} · {text.one_line(_members(side), most=60)}: {text.one_line(outcome)}",
-                code=side["code"],
-            )
+        titles = [
+            f"Cluster {side['number']} · {text.one_line(_members(side), most=60)}: {text.one_line(outcome)}"
             for side, outcome in zip(sides, outcomes_shown(found, report), strict=True)
         ]
-        show_side_by_side(*shown)
+        text.show_programs([(title, side["code"]) for title, side in zip(titles, sides, strict=True)])
         if effects := effects_alone(found, report):
             text.show_small(effects)
         pins = [(side, pin) for side, pin in zip(sides, pins_of(found, report), strict=True) if pin is not None]

@@ -6,14 +6,19 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from difftrust.check.pin import parse_pin, pin_example
 from difftrust.demo.simulated import sample_simulated
+from difftrust.outputs.report_text import Report
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadStub, DifftrustError
 
 NAME = "pasted"
 """What the files of programs are called that were pasted, after their number."""
+_FILE = re.compile(rf"\b0*(\d+)-{NAME}\.py\b")
+_TEXTS = frozenset({"code", "consensus", "difference", "arguments", "outcome", "outcomes", "got", "want", "call"})
+"""Parts of a report that hold programs, inputs and outcomes: nothing in them is a name of a program."""
 
 
 def functions_of(source: str) -> list[str]:
@@ -79,3 +84,18 @@ def with_example(stub: str, right: str) -> str:
         path.write_bytes(stub.encode("utf-8", "surrogatepass"))
         pin_example(f"{path}::{function}", pin)
         return path.read_text(encoding="utf-8")
+
+
+def with_names(report: Report) -> Report:
+    """Return the report with "program 2" for the file that a pasted program was written to."""
+    return {name: value if name in _TEXTS else _named(value) for name, value in report.items()}
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, str):
+        return _FILE.sub(r"program \1", value)
+    if isinstance(value, list):
+        return [_named(each) for each in value]
+    if isinstance(value, dict):
+        return {name: each if name in _TEXTS else _named(each) for name, each in value.items()}
+    return value

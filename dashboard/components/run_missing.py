@@ -85,16 +85,12 @@ def _choose(chosen: Choice, models: Sequence[str]) -> Setting:
         temperature = model_choice.choose_temperature(chosen.temperature)
     with right:
         m = state.choose_one(
-            "Programs per task", _upwards(chosen.m, (1, 2, 5, 10, 20, 50, 100)), name="ask_m", default=chosen.m
+            "Programs per task", sorted({chosen.m, 1, 2, 5, 10, 20, 50, 100}), name="ask_m", default=chosen.m
         )
     with last:
-        ns = _upwards(chosen.n, (10, 100, 1_000, 2_000, 5_000, 10_000))
+        ns = sorted({chosen.n, 10, 100, 1_000, 2_000, 5_000, 10_000})
         n = state.choose_one("Inputs per task", ns, name="ask_n", default=chosen.n, format_func="{:,}".format)
     return Setting(benchmark=chosen.benchmark, model=model, temperature=temperature, m=m, n=n, api_base=base)
-
-
-def _upwards(own: int, steps: Sequence[int]) -> list[int]:
-    return sorted({own, *steps})
 
 
 def _can_write(chosen: Choice) -> bool:
@@ -125,7 +121,7 @@ def _offer(chosen: Choice, setting: Setting) -> None:
         frame.show_error("This cannot be run here.", e)
         return
     for line in not_executable(tasks):
-        text.show_line(line)
+        text.show_sentence(line)
     st.markdown(_spelled(estimate, setting, len(tasks)))
     limit = None
     if estimate.n_requests and estimate.most_usd:  # of free ones and of unknown prices nothing can be limited

@@ -18,10 +18,9 @@ from dashboard import frame, permissions, state
 from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status
 from dashboard.components.check_form import ASKED, Form, fill_example, remember, show_form
-from dashboard.components.check_numbers import renumbered, with_names
 from dashboard.components.check_questions import ANSWERS, show_questions
 from dashboard.components.check_result import show_result, show_verdict
-from dashboard.components.pasted import functions_of
+from dashboard.components.pasted import functions_of, with_names
 from dashboard.elements import in_row
 from difftrust_core.exceptions import DifftrustError
 
@@ -125,7 +124,7 @@ def _show(job: Job | None, name: str) -> None:
         job_status.show_job(job, name="check")
         return
     questions = report.pop("questions", None)
-    named = renumbered(with_names(report))
+    named = with_names(report)
     show_verdict(named)
     show_questions(questions)
     show_result(named, job.about["n"])

@@ -8,27 +8,25 @@ import streamlit as st
 from dashboard import downloads, frame, navigation, state, text
 from dashboard.data import Choice, kept, passed_tests
 from dashboard.downloads import Drawn
-from dashboard.elements import heading, in_row, pick_row, show_table
-from difftrust.figures.interval_bars import draw_models
+from dashboard.elements import heading, show_table
 from difftrust.figures.ranking import PICKED, draw_ranking
 from difftrust.research.coders import MEAN
 from difftrust.research.passed_tests import ALL
 from difftrust.shipped import in_published_set, load_published
 from difftrust.tables.intervals import HIGH, LOW
 from difftrust.tables.names import rewrite
+from difftrust.tables.page_table import Measure, page_table
 from difftrust.tables.readings import alarm_rates, judge_alarms
-from difftrust.tables.render import in_dollars, in_percent
 from difftrust.tables.request import TableRequest
 from difftrust.tables.sentences import (
+    DOLLARS,
     LOWER_BOUND,
     NEEDS_REFERENCE,
     SILENT,
-    Headline,
     against_published,
     compare,
     headlines,
     in_words,
-    long_intervals,
 )
 from difftrust_core.base.records import References, Validity
 
@@ -38,48 +36,38 @@ _ABOUT = (
     "several programs for each task; all of them ran on the same inputs."
 )
 _COLUMNS = {
-    "model": ("model", None),
-    "tasks": ("tasks", "Tasks measured."),
-    "mean_error": (
-        "error [95 %]",
-        "How often a program's result differs from the reference's, on average over tasks, with the 95 % interval over "
-        "tasks.",
-    ),
-    "mean_incoherence": (
-        "incoherence",
-        "How often two programs of the model disagree, on average over tasks. Needs no reference.",
-    ),
-    "detection_rate": ("detected", "Of the tasks on which the model errs, the share detected by disagreement."),
-    "precision": (
-        "precision [95 %]",
+    "tasks": Measure("tasks", "Tasks measured."),
+    "precision": Measure(
+        "precision",
         "Of the model's alarms (tasks on which two of its programs differ on some input, or one does not load), the "
         "share that are right: a program is wrong on an input that the task allows, and the description does not admit "
         "both answers.",
     ),
-    "recall": (
-        "recall [95 %]",
+    "recall": Measure(
+        "recall",
         "Of the tasks on which the model errs, the share with an alarm. It counts every pair of programs; detected is "
         "the same with one random pair of them per input, as in the paper.",
     ),
-    SILENT: (
+    SILENT: Measure(
         "wrong, all agree",
         "Share of the tasks that are wrong although all programs of the model agree: no comparison of its own programs "
         "can find these errors.",
     ),
-    "pass_at_1": ("pass@1", "Share of programs that are right on every input, on average over tasks."),
-    "passed_tests": (
+    "passed_tests": Measure(
         "pass@1, tests",
         "Share of programs that pass all tests of their task, on average over tasks; the other columns are measured on "
         "other inputs. No bound links it with incoherence there.",
     ),
-    "cost_per_1000_tasks": (
+    "usd_per_1000": Measure(
         "$ per 1,000 tasks",
         "US dollars for m programs of each of 1,000 tasks, at list prices; ≥ where reasoning was not recorded.",
     ),
 }
-_BARS = ("mean_incoherence", "detection_rate", SILENT, "pass_at_1", "passed_tests")
-_SPELLED = ("mean_error", "precision", "recall")
-"""Shares that stand with their interval in one cell."""
+_BARS = ("pass_at_1", "passed_tests")
+_SHOWN = (
+    *("model", "tasks", "mean_error", "mean_incoherence", "detection_rate", "precision", "recall", SILENT),
+    *(*_BARS, "usd_per_1000"),
+)
 _HIDDEN = {*NEEDS_REFERENCE, "passed_tests"}
 _PICKED = "overview:picked"
 """Of the session: the model of the point that was clicked; its page opens before this one is drawn."""
@@ -98,26 +86,21 @@ def draw() -> None:
     absent = sorted(everywhere - set(chosen.models), key=text.model_name)
     if absent:
         names = ", ".join(map(text.model_name, absent))
-        text.show_line(f"Not recorded at temperature {chosen.temperature:g}, so not compared: {names}")
+        text.show_sentence(f"Not recorded at temperature {chosen.temperature:g}, so not compared: {names}")
     table, sentences = _compare(chosen, chosen.blind)
     table = _without_reference(table) if chosen.blind else table
     known = not chosen.blind and not table["mean_error"].is_null().all()
-    _show_numbers(headlines(table, with_reference=known))
+    text.show_numbers(headlines(table, with_reference=known))
     if known:
         _show_ranking(tasks, table, chosen)
     _show_table(table, absent)
     for sentence in sentences:
         text.show_sentence(sentence)
-    _show_intervals(table)
 
 
 def _without_reference(table: pl.DataFrame) -> pl.DataFrame:
     """Return the table without what needs the reference, and in an order that does not tell of it."""
     return table.select(pl.exclude([f"^{name}.*$" for name in sorted(_HIDDEN)])).sort("mean_incoherence", "model")
-
-
-def _show_numbers(numbers: list[Headline]) -> None:
-    text.show_numbers([(number.value, number.words, number.detail) for number in numbers])
 
 
 @kept()
@@ -136,7 +119,7 @@ def _with_tests(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.
 
 def _with_alarms(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
     """Add precision and recall of an alarm, with intervals, where results inside the domain are recorded."""
-    inside = chosen.in_domain()
+    inside = chosen.on(Validity.DOMAIN)
     if inside is None:
         return table
     request = TableRequest(store=chosen.source.root)
@@ -147,56 +130,26 @@ def _with_alarms(table: pl.DataFrame, tasks: pl.DataFrame, chosen: Choice) -> pl
 
 def _show_table(table: pl.DataFrame, absent: list[str]) -> None:
     """Write the models side by side, and below, greyed, those of which nothing is recorded at the temperature."""
+    table = table.rename(DOLLARS)
     same = table["tasks"].n_unique() == 1
-    names = [name for name in _COLUMNS if name in table.columns and table[name].null_count() < table.height]
+    names = [name for name in _SHOWN if name in table.columns and table[name].null_count() < table.height]
     names = [name for name in names if name != "tasks" or not same]
+    with_ends = (f"{name}{end}" for name in names for end in ("", LOW, HIGH, "_is_lower_bound"))
     models = pl.DataFrame({"model": absent}, schema={"model": pl.String})
-    shown = rewrite(pl.concat([table.select(names), models], how="diagonal"), ["model"], text.model_name)
-    config = {name: _column(name, shown) for name in names}
-    height = 38 + 35 * min(shown.height, 17)
-    picked = pick_row(_spelled(shown, table), config, key="models", placeholder="unknown", height=height)
-    if picked is not None:
+    shown = pl.concat([table.select(name for name in with_ends if name in table.columns), models], how="diagonal")
+    event = show_table(
+        rewrite(shown, ["model"], text.model_name), _COLUMNS, bars=_BARS, absent=len(absent), key="models",
+        on_select="rerun", selection_mode="single-row",  # not a cell: the Tab key would select one, and open a page
+    )  # fmt: skip
+    for picked in event["selection"]["rows"]:
         navigation.go("explore", model=[*table["model"], *absent][picked])
     counted = f"All numbers are over the same {table['tasks'][0]:,} tasks. " if same else ""
-    bounds = f" {LOWER_BOUND}." if table["cost_usd_is_lower_bound"].any() else ""
+    bounds = f" {LOWER_BOUND}." if table["usd_per_1000_is_lower_bound"].any() else ""
     text.show_small(f"{counted}Select a row to see its model's tasks, click a column header to sort.{bounds}")
-
-
-def _spelled(shown: pl.DataFrame, table: pl.DataFrame) -> Any:
-    """Return the table with error and its interval in one cell, and costs spelled out; both are sorted as numbers."""
-    styler = shown.to_pandas().style
-    said: dict[str, list[str]] = {}
-    for name in _SPELLED:
-        if name in shown.columns:
-            said[name] = [in_percent(*row) for row in table.select(name, f"{name}{LOW}", f"{name}{HIGH}").iter_rows()]
-    if "cost_per_1000_tasks" in shown.columns:
-        said["cost_per_1000_tasks"] = list(
-            map(in_dollars, table["cost_per_1000_tasks"], table["cost_usd_is_lower_bound"])
-        )
-    absent = list(range(table.height, shown.height))
-    for name, words in said.items():
-        for row, spelled in enumerate([*words, *("not recorded" for _ in absent)]):
-            styler.format(
-                lambda _, spelled=spelled: spelled,
-                subset=([row], [name]),
-                na_rep=spelled if row in absent else "unknown",
-            )
-    if absent:
-        styler.set_properties(subset=(absent, shown.columns), color="gray")
-    return styler
-
-
-def _column(name: str, shown: pl.DataFrame) -> Any:
-    title, about = _COLUMNS[name]
-    if name in _BARS:  # all are shares: one scale
-        return st.column_config.ProgressColumn(
-            title, help=about, format="percent", min_value=0.0, max_value=1.0, width=110
-        )
-    if name in (*_SPELLED, "cost_per_1000_tasks"):
-        return st.column_config.NumberColumn(title, help=about, width=135)
-    if name == "tasks":
-        return st.column_config.NumberColumn(title, help=about, format="localized", width=55)
-    return st.column_config.TextColumn(title, help=about, pinned=True, width=145)
+    text.show_small(
+        "In brackets: 95 % confidence intervals over tasks, the range to expect on other tasks of the same kind. They "
+        "do not cover other programs or other inputs."
+    )
 
 
 @kept()
@@ -221,7 +174,7 @@ def _show_ranking(tasks: pl.DataFrame, table: pl.DataFrame, chosen: Choice) -> N
     as_published = chosen.validity == Validity.REFERENCE and chosen.source.reading.references == References.PUBLISHED
     has_published = as_published and not published.join(tasks, on="model", how="semi").is_empty()
     if has_published and state.choose_switch("Compare with the paper", name="published"):
-        _show_published(tasks, published, chosen)
+        _show_published(tasks, published)
 
 
 def _pick(picked: Any) -> None:
@@ -230,50 +183,12 @@ def _pick(picked: Any) -> None:
         st.session_state[_PICKED] = picked[0]["id"]
 
 
-def _show_published(tasks: pl.DataFrame, published: pl.DataFrame, chosen: Choice) -> None:
+def _show_published(tasks: pl.DataFrame, published: pl.DataFrame) -> None:
     joined, differences = against_published(in_published_set(tasks), published.drop("model_in_paper"))
-    both = _stacked(joined, chosen.benchmark)
-    downloads.show_chart(draw_ranking(both, width=270, height=330), both, name="ranking-published")
     spelled = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in differences.items())
     st.markdown(
         "The paper used m = 10, n = 1,000 and temperature 0.6. Only the published tasks are counted here. "
         f"Mean absolute difference: {spelled}."
     )
     shown = joined.filter(pl.col("model") != MEAN).drop("benchmark", "tasks")
-    shown = rewrite(shown, ["model"], text.model_name)
-    show_table(shown, {name: _side(name) for name in shown.columns})
-
-
-def _side(name: str) -> Any:
-    if name == "model":
-        return st.column_config.TextColumn("model", pinned=True)
-    words = name.removeprefix("published_").replace("_", " ")
-    return st.column_config.NumberColumn(f"{words}, paper" if name.startswith("published_") else words, format="%.3f")
-
-
-def _stacked(joined: pl.DataFrame, benchmark: str) -> pl.DataFrame:
-    """Return the store's numbers and below them the paper's, told apart by the column benchmark."""
-    measures = ["mean_error", "mean_incoherence", "detection_rate"]
-    rows = joined.filter(pl.col("model") != MEAN)
-    here = rows.select(pl.lit(benchmark).alias("benchmark"), "model", *measures)
-    theirs = rows.select(
-        pl.lit(f"{benchmark}, paper").alias("benchmark"),
-        "model",
-        *[pl.col(f"published_{name}").alias(name) for name in measures],
-    )
-    return pl.concat([here, theirs.drop_nulls()])
-
-
-def _show_intervals(table: pl.DataFrame) -> None:
-    heading("95 % confidence intervals")
-    st.markdown(
-        "Each bar is a 95 % interval over tasks: the range to expect on other tasks of the same kind. It does not "
-        "cover other programs or other inputs."
-    )
-    intervals = long_intervals(table)
-    with in_row("intervals", align="top"):  # as many beside one another as the screen has room for
-        for measure in intervals["measure"].unique(maintain_order=True):
-            with st.container(width=330):
-                own = intervals.filter(measure=measure)
-                downloads.show_chart(draw_models(own), None, name=f"models-{measure}")
-    downloads.show_downloads(lambda: draw_models(intervals), intervals, name="models")
+    st.html(page_table(rewrite(shown, ["model"], text.model_name)))

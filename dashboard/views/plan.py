@@ -1,21 +1,20 @@
 """What to buy to find so many of a model's errors: the answer first, then what more money finds."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 import streamlit as st
 
 from dashboard import downloads, frame, state, text
 from dashboard.components.run_missing import show_missing
-from dashboard.data import Choice, Source, kept
+from dashboard.data import Choice, kept
 from dashboard.elements import heading, in_row, show_table
 from difftrust.figures.spending import draw_spending
 from difftrust.figures.style import family_colour
 from difftrust.research.offers import Offers
 from difftrust.research.price_list import has_price
 from difftrust.tables.names import rewrite
+from difftrust.tables.page_table import Measure
 from difftrust.tables.plan import (
     CURVE_SCHEMA,
     Answer,
@@ -25,8 +24,7 @@ from difftrust.tables.plan import (
     listed_curve,
     offers_for,
 )
-from difftrust.tables.policies import POLICY_SCHEMA, label_of, listed_rows
-from difftrust.tables.render import in_dollars
+from difftrust.tables.policies import POLICY_SCHEMA, listed_rows
 
 TITLE = "Plan"
 _ABOUT = (
@@ -38,6 +36,11 @@ _ALARMS = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 
 _WISH = (0.8, 0.05)
 _BEST = "cheapest for this goal"
 _RESAMPLES = 1000
+_COLUMNS = {
+    "models": Measure("other models", "One program of each is bought."),
+    "programs": Measure("programs", "Per task, on average, the checked one included.", is_share=False),
+    "usd_per_1000": Measure("$ per 1,000 tasks", "At list prices, the checked programs included."),
+}
 _WIDTH = "The wider the line, the more false alarms. A circle marks the answer above, the dashed line your goal."
 
 
@@ -123,11 +126,6 @@ def _answer(chosen: Choice, model: str, detection: float, alarms: float) -> Answ
     return answer(_offers(chosen, model), detection=detection, false_alarms=alarms)
 
 
-@kept(most=1024)
-def _careful(chosen: Choice, model: str, detection: float) -> Answer | None:
-    return careful_answer(_offers(chosen, model), detection=detection)
-
-
 @kept(saying="Making the price list …")
 def _listed(chosen: Choice, model: str) -> pl.DataFrame:
     rows = listed_rows(_offers(chosen, model).market, resamples=_RESAMPLES, seed=0)
@@ -152,7 +150,8 @@ def _show_answer(wish: Wish) -> None:
     if found is None:
         heading("No policy has so few false alarms")
         text.show_sentence(f"None finds {goal}. Allow more false alarms.")
-        _show_careful(wish)
+        if other := _show_careful(wish):
+            _show_rows(pl.DataFrame([other.row], schema=POLICY_SCHEMA), wish)
         return
     if found.is_enough:
         heading("Buy this")
@@ -164,50 +163,30 @@ def _show_answer(wish: Wish) -> None:
             "about the most with so few false alarms."
         )
     text.show_sentence(found.in_words)
-    _show_cards(found, wish)
-    if not found.is_enough:
-        _show_careful(wish)
+    other = None if found.is_enough else _show_careful(wish)
+    _show_rows(pl.DataFrame([found.row, *([other.row] if other else [])], schema=POLICY_SCHEMA), wish)
 
 
-def _show_cards(found: Answer, wish: Wish) -> None:
-    row, policy, usual = found.row, found.policy, f"{wish.chosen.temperature:g}"
-    hot = policy.temperature if policy.own and policy.temperature is not None else None
-    temperature = usual if hot is None else f"{usual}, then {hot:g}"
-    with st.container(horizontal=True):
-        for label, rate, about in (
-            ("Errors found", "detection", "Share of the wrong programs with an alarm, and its 95 % interval."),
-            ("False alarms", "false_alarms", "Share of the right programs with an alarm, and its 95 % interval."),
-        ):
-            text.show_metric(label, as_share(row[rate]), _interval(row, rate), about)
-        if wish.by_price:
-            cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
-            text.show_metric("Per 1,000 tasks", cost, "checked programs included")
-        text.show_metric(
-            "Programs (m)", f"{found.m}", f"{row['programs']:.1f} on average",
-            "The checked program included. One is bought after the other; once the answer is settled, no more.",
-        )  # fmt: skip
-        st.metric("Temperature", temperature)
-        st.metric("Other models", f"{len(found.models)}")
-
-
-def _show_careful(wish: Wish) -> None:
-    """Say what reaches the detection with more false alarms than were wished."""
-    other, goal = _careful(wish.chosen, wish.model, wish.detection), as_share(wish.detection)
+def _show_careful(wish: Wish) -> Answer | None:
+    """Say whether something reaches the detection with more false alarms than were wished; return it."""
+    other, goal = careful_answer(wish.offers, detection=wish.detection), as_share(wish.detection)
     if other is None:
         text.show_sentence(f"No recorded policy finds {goal}, whatever its false alarms.")
-        return
-    row = other.row
-    models = f" ({', '.join(other.models)})" if other.models else ""
-    found = f"To find {goal}, accept more false alarms: {label_of(other.policy).removesuffix(', stopping')}{models}"
-    if row["programs"] is None:
-        text.show_sentence(f"{found}. Too few tasks are left to say what it finds on others.")
-        return
-    cost = in_dollars(row["usd_per_1000"], row["usd_per_1000_is_lower_bound"])
-    paid = f"{cost} per 1,000 tasks" if wish.by_price else f"{row['programs']:.1f} programs per task"
-    text.show_sentence(
-        f"{found} was chosen at {as_share(row['fitted_false_alarms'])} false alarms. On the other tasks it finds "
-        f"{with_interval(row, 'detection')} at {with_interval(row, 'false_alarms')} false alarms, for {paid}."
-    )
+    else:
+        text.show_sentence(f"To find {goal}, accept more false alarms. {other.in_words}")
+    return other
+
+
+def _show_rows(policies: pl.DataFrame, wish: Wish) -> None:
+    """Write policies, what each finds of the wrong programs, and what it costs."""
+    rates = [f"{rate}{end}" for rate in ("detection", "false_alarms") for end in ("", "_low", "_high")]
+    costs = ["usd_per_1000", "usd_per_1000_is_lower_bound"] if wish.by_price else []
+    shown = rewrite(policies.select("policy", "models", *rates, "programs", *costs), ["models"], _names)
+    show_table(shown.with_columns(pl.col("models").fill_null("none")), _COLUMNS, rows=12)
+
+
+def _names(ids: str) -> str:
+    return ", ".join(map(text.model_name, ids.split("+")))
 
 
 def _show_policies(wish: Wish) -> None:
@@ -253,28 +232,7 @@ def _show_models(wish: Wish) -> None:
 def _show_list(wish: Wish) -> None:
     """Write the price list."""
     heading("All policies")
-    rows = _listed(wish.chosen, wish.model)
-    shown = pl.DataFrame(
-        {
-            "policy": rows["policy"],
-            "other models": [", ".join(map(text.model_name, (ids or "").split("+"))) for ids in rows["models"]],
-            "found": [with_interval(row, "detection") for row in rows.iter_rows(named=True)],
-            "false alarms": [with_interval(row, "false_alarms") for row in rows.iter_rows(named=True)],
-            "programs": rows["programs"],
-            "dollars": rows["usd_per_1000"],
-        }
-    )
-    config = {
-        "policy": st.column_config.TextColumn(pinned=True, width=250),
-        "found": st.column_config.TextColumn(help="Share of the wrong programs with an alarm."),
-        "false alarms": st.column_config.TextColumn(help="Share of the right programs with an alarm."),
-        "programs": st.column_config.NumberColumn(format="%.1f", help="Per task, the checked one included."),
-        "dollars": st.column_config.NumberColumn(
-            format="$%.2f", help="Per 1,000 tasks, the checked programs included."
-        ),
-    }
-    kept_columns = shown if wish.by_price else shown.drop("dollars")
-    show_table(kept_columns, config, rows=12)
+    _show_rows(_listed(wish.chosen, wish.model), wish)
 
 
 def _say_what_holds(wish: Wish) -> None:
@@ -292,32 +250,29 @@ def _say_what_holds(wish: Wish) -> None:
             f"on {wish.chosen.n:,} inputs. A program that does not load is an alarm for which nothing is bought.\n"
             "- Rates are exact expectations over the recorded programs; nothing is drawn at random."
         )
-        if market.by_price:
-            st.markdown(
-                "- Dollars are list prices for the tokens of the task's text and of the program alone, on the day "
-                "that the price table says."
-            )
-        else:
-            st.markdown(
-                "- The price of these programs is zero or unknown, so programs are counted in place of dollars; other "
-                "models are those whose disagreement says most on the tasks used for choosing."
-            )
-        _name_left_out(market.unpriced if market.by_price else (), "No price is known, so never bought")
-        _name_left_out(
-            market.at_least, "Only a lower bound of the price is known (reasoning was not recorded), never bought"
-        )
+        st.markdown(_PRICES if market.by_price else _NO_PRICES)
+        unpriced = {"No price is known": market.unpriced if market.by_price else ()}
+        unpriced["Only a lower bound of the price is known (reasoning was not recorded)"] = market.at_least
+        for why, models in unpriced.items():
+            if models:
+                text.show_sentence(f"{why}, so never bought: {', '.join(map(text.model_name, models))}.")
         if market.left_out:
             st.markdown(f"- Left out: {market.left_out:,} tasks with too few programs of some model.")
 
 
-def _name_left_out(models: Sequence[str], why: str) -> None:
-    if models:
-        text.show_sentence(f"{why}: {', '.join(map(text.model_name, models))}.")
+_PRICES = (
+    "- Dollars are list prices for the tokens of the task's text and of the program alone, on the day that the price "
+    "table says."
+)
+_NO_PRICES = (
+    "- The price of these programs is zero or unknown, so programs are counted in place of dollars; other models are "
+    "those whose disagreement says most on the tasks used for choosing."
+)
 
 
 def _say_what_is_missing(wish: Wish) -> None:
     chosen = wish.chosen
-    if not _has_reference(chosen.source, chosen.benchmark, chosen.equality):
+    if all(task.reference is None for task in chosen.pool.tasks):
         st.info(
             "This page needs to know which programs were wrong, and no task of this benchmark has a reference. "
             "Import the tasks with references or checkers (`difftrust import --tasks`), or plan on another benchmark."
@@ -329,21 +284,6 @@ def _say_what_is_missing(wish: Wish) -> None:
     )
 
 
-@kept()
-def _has_reference(source: Source, benchmark: str, equality: str) -> bool:
-    return any(task.reference is not None for task in source.pool(benchmark, equality).tasks)
-
-
 def as_share(share: float | None) -> str:
     """Return a share as people say it: two digits below 10 %."""
     return "undefined" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
-
-
-def _interval(row: Mapping[str, Any], rate: str) -> str:
-    low, high = row[f"{rate}_low"], row[f"{rate}_high"]
-    return "" if low is None or high is None else f"[{100 * low:.0f}, {100 * high:.0f}]"
-
-
-def with_interval(row: Mapping[str, Any], rate: str) -> str:
-    """Return a rate of a row and the ends of its interval, where it has some."""
-    return f"{as_share(row[rate])} {_interval(row, rate)}".strip()

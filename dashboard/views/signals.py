@@ -35,6 +35,7 @@ _HIDDEN = (
     "only the signals' correlation with one another is shown."
 )
 _RESAMPLES = 500
+_AUROC = (pl.col("auroc"), pl.col("low").alias("auroc_low"), pl.col("high").alias("auroc_high"))
 _FROM = {"behaviour": "behaviour of programs", "structure": "syntax trees", "text": "text", "length": "length"}
 
 
@@ -54,7 +55,7 @@ def draw() -> None:
         st.info(_HIDDEN)
     else:
         _show_compared(*asked)
-    _show_correlations(chosen, _among_signals(*asked) if chosen.blind else _correlations(*asked))
+    _show_correlations(chosen, _correlations(*asked, chosen.blind))
 
 
 def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
@@ -67,9 +68,7 @@ def _show_compared(chosen: Choice, models: tuple[str, ...]) -> None:
     _say(rows, found)
     heading("AUROC by signal")
     downloads.show_chart(draw_auroc(found), found, name="auroc")
-    _show_table(found)
-    heading("What each signal measures")
-    _show_meanings([by_title()[title] for title in found["title"]])
+    _show_signals(found)
     left, right = st.columns(2, gap="medium")
     with left:
         heading("ROC curves")
@@ -86,22 +85,6 @@ def _not_comparable(rows: pl.DataFrame) -> str:
     if (rows["error"].drop_nulls() > 0).n_unique() < 2:
         return "Signals are compared where some tasks are right and some are wrong; choose more models."
     return ""
-
-
-def _show_meanings(shown: Sequence[Signal]) -> None:
-    """Write a line on each signal: our own words, in the order of the chart."""
-    lines = []
-    for signal in shown:
-        likely = "High" if signal.sign > 0 else "Low"
-        source = f' <span style="opacity:0.75">{signal.source}.</span>' if signal.source else ""
-        lines.append(
-            f'<p style="margin:0;break-inside:avoid"><b>{signal.title}</b>: {signal.meaning}. {likely}: an error is '
-            f"likely.{source}</p>"
-        )
-    st.html(
-        '<div style="display:grid;gap:0.4rem 2rem;'
-        f'grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr))">{"".join(lines)}</div>'
-    )
 
 
 def _show_correlations(chosen: Choice, correlations: pl.DataFrame) -> None:
@@ -154,15 +137,10 @@ def _compared(chosen: Choice, models: tuple[str, ...]) -> tuple[pl.DataFrame, pl
 
 
 @kept()
-def _correlations(chosen: Choice, models: tuple[str, ...]) -> pl.DataFrame:
-    return correlation_table(_rows(chosen, models))
-
-
-@kept()
-def _among_signals(chosen: Choice, models: tuple[str, ...]) -> pl.DataFrame:
-    """Return the correlations without the error: nothing that needs the reference."""
+def _correlations(chosen: Choice, models: tuple[str, ...], is_blind: bool) -> pl.DataFrame:
+    """Return the correlations; where the reference is hidden of the signals alone, without the error."""
     rows = _rows(chosen, models)
-    return correlation_table(rows, [signal.column for signal in measured(rows)])
+    return correlation_table(rows, [signal.column for signal in measured(rows)] if is_blind else None)
 
 
 @kept(saying="Combining signals …")
@@ -190,11 +168,16 @@ def _show_roc(curves: pl.DataFrame, found: pl.DataFrame) -> None:
         downloads.show_chart(draw_roc(shown), shown, name="roc")
 
 
-def _show_table(found: pl.DataFrame) -> None:
-    with st.expander("Table"):
-        numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("auroc", "low", "high")}
-        table = found.drop("signal").with_columns(pl.col("family").replace(_FROM).alias("family"))
-        show_table(table, numbers | {"n_rows": "pairs", "family": "from"})
+def _show_signals(found: pl.DataFrame) -> None:
+    """Write what each signal measures, beside how well it does."""
+    meanings = pl.Series("measures", [_meaning(by_title()[title]) for title in found["title"]], dtype=pl.String)
+    table = found.select("title", meanings, *_AUROC, pl.col("family").replace(_FROM), pl.col("n_rows").alias("pairs"))
+    show_table(table.rename({"title": "signal", "family": "from"}), rows=20)
+
+
+def _meaning(signal: Signal) -> str:
+    source = f" {signal.source}." if signal.source else ""
+    return f"{signal.meaning}. {'High' if signal.sign > 0 else 'Low'}: an error is likely.{source}"
 
 
 def _show_added(chosen: Choice, models: tuple[str, ...]) -> None:
@@ -206,5 +189,4 @@ def _show_added(chosen: Choice, models: tuple[str, ...]) -> None:
         "AUROC minus that of incoherence alone; an interval that includes 0 shows no gain. Length is the control: a "
         "signal that gains no more than length adds nothing of its own."
     )
-    numbers = {n: st.column_config.NumberColumn(format="%.3f") for n in ("auroc", "gain", "low", "high")}
-    show_table(table.drop("base"), numbers)
+    show_table(table.select("added", "auroc", "gain", gain_low="low", gain_high="high"))

@@ -11,6 +11,7 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,8 @@ from difftrust.text import cut, visible
 from difftrust_core.base.records import Kind, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import domain_of
-from difftrust_core.estimates.pool import MISSING, CompactTask, Ints, Labels, Pool, load_pool
+from difftrust_core.estimates.pool import MISSING, CompactTask, Ints, Labels, Pool, load_pool, pool_names
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.store import Store, partition_of
 
@@ -35,13 +37,14 @@ FIRST: Final = 48
 """The character of the number 0 in a packed text; 1 is the next one, and so on."""
 ABSENT: Final = "!"
 """Stands where a behaviour was not executed, or a candidate is missing."""
-INPUTS_IN_WORDS: Final = {
+INPUTS_IN_WORDS: Final[dict[str, str]] = {
     Validity.REFERENCE: "reference accepts",
     Validity.DOMAIN: "in the domain",
     Validity.TESTS: "the benchmark's tests",
     Validity.QUORUM: "half of the programs return",
     Validity.ALL: "all that were drawn",
 }
+EQUALITIES_IN_WORDS: Final[dict[str, str]] = {Equality.PAPER: "tolerant (0.1 %)", Equality.STRICT: "strict"}
 _LINE, _LINES = 400, 60
 
 
@@ -50,6 +53,20 @@ def readings(store: Store) -> list[str]:
     found = {partition_of(path, "classes")["validity"] for path in store.files("classes")}
     own = store.settings().validity
     return sorted(map(str, found), key=lambda validity: (validity != own, validity))
+
+
+def benchmarks_of(store: Store) -> list[str]:
+    """Return the benchmarks that a store holds results of. Raises NoStore if there are none."""
+    names = pool_names(store)
+    if not names:
+        raise NoStore(f"{store.root} holds no results yet; run `difftrust execute --store {store.root}`")
+    return names
+
+
+def executed_on(store: Store) -> str:
+    """Return the day on which the programs ran: as the store says, else when its newest results were written."""
+    newest = max((path.stat().st_mtime for path in store.files("classes")), default=0.0)
+    return store.settings().executed or f"{datetime.fromtimestamp(newest, tz=UTC):%Y-%m-%d}"
 
 
 def make_cube(store: Store, benchmark: str, *, equality: str = Equality.PAPER, blind: bool = False) -> bytes:
@@ -96,7 +113,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
     return {
         "benchmark": benchmark,
         "inputs": validity,
-        "inputs_in_words": INPUTS_IN_WORDS.get(Validity(validity), validity),
+        "inputs_in_words": INPUTS_IN_WORDS.get(validity, validity),
         "is_inside": validity in (Validity.DOMAIN, Validity.TESTS),
         "usual": {"model": PAPER_SETTING.model, **{k: getattr(PAPER_SETTING, k) for k in ("m", "n", "temperature")}},
         "models": [{"id": model, "name": visible(display_name(model))} for model in models],

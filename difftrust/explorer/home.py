@@ -1,6 +1,5 @@
 """What every home of the explorer gets: its script and style, what there is, and what a task has beside its numbers."""
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -10,9 +9,10 @@ from difftrust.tables.agreement import others_in_words
 from difftrust.tables.request import TableRequest
 from difftrust.tasks.details import WRONG, Described
 from difftrust.tasks.task_inputs import as_test, read_inputs
+from difftrust.tasks.task_sentences import count_of
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
-from difftrust.text import cut, marked_program, visible
-from difftrust_core.base.records import Coder, Validity
+from difftrust.text import Marked, cut, marked_program, visible
+from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.store.store import Store
 
@@ -38,7 +38,7 @@ def _read(name: str) -> str:
 
 def inputs_there(store: Store) -> list[dict[str, str]]:
     """Return the input filters that a store holds results of, each with its id and in words."""
-    return [{"id": one, "words": f"inputs: {INPUTS_IN_WORDS.get(Validity(one), one)}"} for one in readings(store)]
+    return [{"id": one, "words": f"inputs: {INPUTS_IN_WORDS.get(one, one)}"} for one in readings(store)]
 
 
 def task_details(store: Store, pool: Pool, task_id: str, coder: Coder, *, m: int, n: int) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def task_details(store: Store, pool: Pool, task_id: str, coder: Coder, *, m: int
         "description": _described(view.task),
         "others": _of_other_models(store, pool, task_id, coder, m, n),
         "statements": [_safe(line) for line in view.statements],
-        "programs": _programs(view),
+        "programs": marked_programs(view),
         "tests": {arguments: test for arguments, test in tests.items() if test},
     }
 
@@ -70,13 +70,15 @@ def _described(task: Described | None) -> str:
     return "" if task is None else _safe(task.description.strip())
 
 
-def _programs(view: TaskView) -> list[tuple[str, list[tuple[str, bool]]]]:
+def marked_programs(view: TaskView) -> list[tuple[str, Marked]]:
     """Return the shortest program of the largest clusters and the reference; in each what the first one lacks."""
-    codes: Mapping[str, str | None] = {
-        **{f"cluster {one.number}": view.code_of(one.number) for one in view.clustering.clusters[:_PROGRAMS]},
-        "reference": view.code_of(REFERENCE_CLUSTER),
+    largest = view.clustering.clusters[:_PROGRAMS]
+    titles = {one.number: f"cluster {one.number}, {count_of(one.n_candidates)}" for one in largest}
+    known = {
+        title: _safe(code.strip("\n"))
+        for number, title in (titles | {REFERENCE_CLUSTER: "reference"}).items()
+        if (code := view.code_of(number)) is not None
     }
-    known = {title: _safe(code.strip("\n")) for title, code in codes.items() if code is not None}
     if set(known) <= {"reference"}:
         return []
     first = next(iter(known.values()))

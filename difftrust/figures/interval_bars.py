@@ -9,8 +9,6 @@ import polars as pl
 
 from difftrust.figures.curves import COLOUR_OF, FAMILIES
 from difftrust.figures.style import (
-    COLOURS,
-    SHARE,
     Line,
     axis,
     channels,
@@ -40,22 +38,6 @@ TITLES: Mapping[str, str] = {
     "undetected_mean_error": "error of undetected tasks",
 }
 """Measure -> what stands above its panel."""
-
-
-def draw_models(table: pl.DataFrame) -> Any:
-    """Draw the intervals of ``sentences.long_intervals``: models as rows in the table's order, measures as panels."""
-    order = with_display_names(table)["model"].unique(maintain_order=True).to_list()
-    measures = [title for name, title in TITLES.items() if name in set(table["measure"])]
-    shown = with_display_names(table.with_columns(pl.col("measure").replace_strict(TITLES)))
-    y = alt.Y("model:N", sort=order, axis=alt.Axis(title=None, labelLimit=180))
-    base = alt.Chart(shown).encode(y=y, tooltip=tips("model", value=SHARE, low=SHARE, high=SHARE))
-    across = axis(alt.X, "low", title=None, scale={"zero": True}, tickCount=4)
-    bar = base.mark_bar(height=6, opacity=0.35, color=COLOURS[0]).encode(x=across, x2="high:Q")
-    dot = base.mark_point(filled=True, size=45, opacity=1, color=COLOURS[0]).encode(x="value:Q")
-    header = alt.Header(title=None, labelFontSize=12, labelFontWeight="bold", labelAnchor="start")
-    column = alt.Column("measure:N", sort=measures, header=header)
-    each = alt.layer(bar, dot).properties(width=150, height=alt.Step(20))
-    return styled(each.facet(column=column, spacing=14).resolve_scale(x="independent"))
 
 
 def draw_auroc(table: pl.DataFrame) -> Any:

@@ -12,17 +12,19 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from difftrust.explorer.cube import make_cube
+from difftrust.explorer.cube import benchmarks_of, make_cube
 from difftrust.explorer.home import inputs_there, script, style
 from difftrust.figures.chart_file import chart_bytes
 from difftrust.figures.ranking import draw_ranking
 from difftrust.page.pane import Pane, make_pane, refused
-from difftrust.page.subject import Results, Subject, make_subject
+from difftrust.page.subject import Subject, make_subject
 from difftrust.page.worth_reading import Worth, worth_reading
-from difftrust.tables.names import display_name
-from difftrust.tables.render import in_dollars
-from difftrust.tables.sentences import LOWER_BOUND, headlines
+from difftrust.tables.intervals import HIGH, LOW
+from difftrust.tables.names import display_name, rewrite
+from difftrust.tables.page_table import explained, page_table
+from difftrust.tables.sentences import DOLLARS, LOWER_BOUND, headlines
 from difftrust.text import visible
+from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.store.store import Store
 
@@ -33,11 +35,6 @@ _LAST: Final = (
 )
 _MOST: Final = 3_500_000
 """Bytes of results that a page embeds, so that it stays below 5 MB."""
-
-
-def digest(script: str) -> str:
-    """Return the hash by which a Content-Security-Policy allows a script, and none else."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
 def ranking_picture(subject: Subject) -> str:
@@ -75,62 +72,23 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A table as texts: the first column names the row, the others are numbers."""
-
-    columns: tuple[tuple[str, str], ...]
-    """(title, what it means)."""
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+_COLUMNS: Final = (
+    *("model", "mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error", "pass_at_1"),
+    *("usd_per_1000", "tasks"),
+)
 
 
-def percent(share: float | None) -> str:
-    """Return a share as people compare it: 7.2 %, 41 %; undefined where it is not known."""
-    if share is None or share != share:
-        return "undefined"
-    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+def model_table(subject: Subject) -> tuple[str, str]:
+    """Return the models side by side as HTML, the lowest error first, and what its columns mean.
 
-
-def interval(low: float | None, high: float | None) -> str:
-    """Return the ends of an interval in percent: [1.2, 4.0]; nothing where it is not known."""
-    if low is None or high is None:
-        return ""
-    digits = 1 if high < 0.0995 else 0
-    return f"[{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
-
-
-_COLUMNS = {
-    "mean_error": ("error", "how often a program's result differs from the reference's"),
-    "mean_incoherence": ("incoherence", "how often two programs of the model disagree; needs no reference"),
-    "detection_rate": ("detected", "of the tasks with an error, the share on which programs disagree"),
-    "undetected_mean_error": ("undetected", "mean error of the tasks that disagreement does not detect"),
-}
-
-
-def model_table(subject: Subject) -> Shown:
-    """Return the models side by side, the lowest error first; columns without a value are left out."""
-    table = subject.table
-    columns = {name: said for name, said in _COLUMNS.items() if table[name].null_count() < table.height}
-    has_pass = table["pass_at_1"].null_count() < table.height
-    has_cost = table["cost_usd"].null_count() < table.height and bool((table["cost_usd"].fill_null(0) > 0).any())
-    rows = []
-    for row in table.iter_rows(named=True):
-        cells = [_with_ends(row, name) for name in columns]
-        cells += [percent(row["pass_at_1"])] if has_pass else []
-        cells += [in_dollars(row["cost_usd"], row["cost_usd_is_lower_bound"])] if has_cost else []
-        rows.append((display_name(row["model"]), *cells, f"{row['tasks']:,}"))
-    titles = [("model", ""), *columns.values()]
-    titles += [("pass@1", "share of programs that are right on every input")] if has_pass else []
-    titles += [("cost", "US dollars for all these programs at list prices")] if has_cost else []
-    note = f"{LOWER_BOUND}." if has_cost and table["cost_usd_is_lower_bound"].any() else ""
-    return Shown(columns=(*titles, ("tasks", "tasks measured")), rows=tuple(rows), note=note)
-
-
-def _with_ends(row: dict[str, object], name: str) -> str:
-    value: float | None = row[name]  # type: ignore[assignment]
-    ends = interval(row[f"{name}_low"], row[f"{name}_high"])  # type: ignore[arg-type]
-    return f"{percent(value)} {ends}".strip() if value is not None else ""
+    Columns without a value are left out, and costs where nothing was paid.
+    """
+    table = rewrite(subject.table.rename(DOLLARS), ["model"], lambda model: visible(display_name(model)))
+    free = table["usd_per_1000"].sum() == 0
+    there = [name for name in _COLUMNS if not (table[name].is_null().all() or (free and "usd" in name))]
+    held = (f"{name}{end}" for name in there for end in ("", LOW, HIGH, "_is_lower_bound"))
+    shown = page_table(table.select(name for name in held if name in table.columns))
+    return shown, f"{explained(there).replace('**', '')}{f' {LOWER_BOUND}.' if '≥' in shown else ''}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -162,7 +120,7 @@ def check_name(path: Path) -> Path:
 
 
 def make_page(
-    study: Results,
+    store: Store,
     *,
     benchmark: str | None = None,
     task_id: str | None = None,
@@ -174,8 +132,8 @@ def make_page(
     ``setting``: temperature, m, n and equality; what is None or left out is the paper's as far as the store goes.
     Raises WrongUsage for what is not there, NoStore if nothing is executed.
     """
-    holding = _holding(study, task_id) if benchmark is None and task_id is not None else benchmark
-    subject = make_subject(study, benchmark=holding, **setting)
+    holding = _holding(store, task_id) if benchmark is None and task_id is not None else benchmark
+    subject = make_subject(store, benchmark=holding, **setting)
     if task_id is None:
         panes, title = _panes(subject, worth_reading(subject)), f"{subject.benchmark}: where programs are wrong"
         return _rendered(subject, title, panes, whole=True)
@@ -183,12 +141,13 @@ def make_page(
     return _rendered(subject, f"{panes[0].task_id}: what the programs do", panes, whole=False)
 
 
-def _holding(study: Results, task_id: str) -> str | None:
+def _holding(store: Store, task_id: str) -> str:
     """Return the benchmark that has a task. Raises WrongUsage if none has it."""
-    for name in study.benchmarks:
-        if any(task.task_id == task_id for task in study.pool(name).tasks):
+    names = benchmarks_of(store)
+    for name in names:
+        if any(task.task_id == task_id for task in load_pool(store, name).tasks):
             return name
-    raise WrongUsage(f"the store has no task {task_id!r}; its benchmarks: {', '.join(study.benchmarks)}")
+    raise WrongUsage(f"the store has no task {task_id!r}; its benchmarks: {', '.join(names)}")
 
 
 def _of_task(subject: Subject, task_id: str, models: Sequence[str]) -> list[Worth]:
@@ -247,7 +206,8 @@ def _rendered(subject: Subject, title: str, panes: Sequence[Pane], *, whole: boo
 
 def _policy(script: str) -> str:
     """Return a Content-Security-Policy: no network, no frames, no forms, and this script alone."""
-    allowed = f"'{digest(script)}'" if script else "'none'"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"'sha256-{digest}'" if script else "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
         "form-action 'none'"

@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from typing import Final
 
+from difftrust.explorer.home import marked_programs
 from difftrust.page.subject import Subject
 from difftrust.page.worth_reading import Worth
 from difftrust.tables.names import display_name
 from difftrust.tasks.details import DISAGREEING, WRONG
 from difftrust.tasks.task_inputs import ReadInput, read_inputs, spelled_answer, whose
 from difftrust.tasks.task_sentences import PLACES, count_of
-from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
-from difftrust.text import cut, marked_program, visible
+from difftrust.tasks.task_view import TaskView, view_task
+from difftrust.text import Marked, cut, visible
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.store.schemas import REMEDIES
 
 INPUTS: Final = 3
 """Inputs of each kind that are shown of a task."""
-_CODES: Final = 3
 _CLUSTERS: Final = 6
 _OUTCOMES: Final = 5
 _LINE: Final = 300
@@ -49,7 +49,7 @@ class Pane:
     """(name, programs, how many inputs are wrong)."""
     wrong: tuple[Input, ...] = ()
     disagreeing: tuple[Input, ...] = ()
-    codes: tuple[tuple[str, tuple[tuple[str, bool], ...]], ...] = ()
+    codes: tuple[tuple[str, Marked], ...] = ()
     """(title, pieces of the text, and whether each differs from the first program)."""
     missing: str = ""
     """What the store lacks, and what to type."""
@@ -76,7 +76,7 @@ def make_pane(subject: Subject, worth: Worth) -> Pane:
         clusters=_clusters(view),
         wrong=tuple(_input(view, one) for one in wrong),
         disagreeing=tuple(_input(view, one) for one in disagreeing),
-        codes=_codes(view),
+        codes=tuple(marked_programs(view)),
         missing=_missing(view),
     )
 
@@ -96,19 +96,11 @@ def _short(text: str) -> str:
 
 
 def _clusters(view: TaskView) -> tuple[tuple[str, str, str], ...]:
-    n = view.clustering.n
-    return tuple(
-        (
-            f"cluster {cluster.number}",
-            count_of(cluster.n_candidates),
-            "does not load" if not cluster.loads else _wrong_on(cluster.n_wrong, n),
-        )
-        for cluster in view.clustering.clusters[:_CLUSTERS]
-    )
-
-
-def _wrong_on(n_wrong: int | None, n: int) -> str:
-    return "" if n_wrong is None else f"{n_wrong:,} of {n:,} inputs" if n_wrong else "none"
+    found, n = [], view.clustering.n
+    for one in view.clustering.clusters[:_CLUSTERS]:
+        wrong = f"{one.n_wrong:,} of {n:,} inputs" if one.n_wrong else "" if one.n_wrong is None else "none"
+        found.append((f"cluster {one.number}", count_of(one.n_candidates), wrong if one.loads else "does not load"))
+    return tuple(found)
 
 
 def _input(view: TaskView, one: ReadInput) -> Input:
@@ -130,22 +122,6 @@ def _input(view: TaskView, one: ReadInput) -> Input:
         note=" ".join(notes),
         outcomes=(*outcomes[:_OUTCOMES], *more, *right),
     )
-
-
-def _codes(view: TaskView) -> tuple[tuple[str, tuple[tuple[str, bool], ...]], ...]:
-    """Return the shortest program of the largest clusters and the reference, each marked against the first."""
-    numbered = [*(cluster.number for cluster in view.clustering.clusters[:_CODES]), REFERENCE_CLUSTER]
-    known = {number: _safe(code.strip("\n")) for number in numbered if (code := view.code_of(number)) is not None}
-    if set(known) <= {REFERENCE_CLUSTER}:
-        return ()
-    first, made = next(iter(known.values())), []
-    for number, code in known.items():
-        title = "reference"
-        if number != REFERENCE_CLUSTER:
-            title = f"cluster {number}, {count_of(view.clustering.clusters[number - 1].n_candidates)}"
-        pieces = tuple(piece for piece in marked_program(code, first) if piece[0])
-        made.append((title, pieces or ((code, False),)))
-    return tuple(made)
 
 
 def _missing(view: TaskView) -> str:

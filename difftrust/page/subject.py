@@ -4,53 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Protocol
 
 import polars as pl
 
 from difftrust import __version__
+from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
 from difftrust.tables.request import is_shipped, require_known
 from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Reading, References, Validity
 from difftrust_core.estimates.measures import whole_rows
-from difftrust_core.estimates.pool import Pool
+from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import NoStore, WrongUsage
-from difftrust_core.store.store import Store, partition_of
-
-_FILTERS = {
-    Validity.REFERENCE: "those that the reference accepts",
-    Validity.DOMAIN: "those inside the task's domain",
-    Validity.TESTS: "the benchmark's tests",
-    Validity.QUORUM: "those on which half of the programs return",
-    Validity.ALL: "all that were drawn",
-}
-_COMPARISONS = {"paper": "tolerant (numbers within 0.1 % agree)", "strict": "strict"}
-
-
-class Results(Protocol):
-    """What a page needs of a ``Study``."""
-
-    @property
-    def store(self) -> Store:
-        """Return the store."""
-        ...
-
-    @property
-    def benchmarks(self) -> list[str]:
-        """Return the benchmarks that the store holds results of."""
-        ...
-
-    def pool(self, benchmark: str, *, equality: str = "paper") -> Pool:
-        """Return the behaviours of one benchmark."""
-        ...
+from difftrust_core.store.store import Store
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """One benchmark of a store at one setting."""
 
-    study: Results
+    store: Store
     benchmark: str
     temperature: float
     m: int
@@ -61,11 +34,6 @@ class Subject:
     """A row a (model, task): ``measures.TASK_SCHEMA``."""
     left_out: tuple[str, ...]
     """Models of which a program was not executed on n inputs."""
-
-    @property
-    def store(self) -> Store:
-        """Return the store."""
-        return self.study.store
 
     @property
     def models(self) -> list[str]:
@@ -87,7 +55,7 @@ class Subject:
         """Return the (model, task) pairs with an error on inputs inside the task's domain; none where none is known."""
         if self.store.settings().validity == Validity.DOMAIN:
             return self._wrong(self.tasks)
-        if not any(_validity(self.store, path) == Validity.DOMAIN for path in self.store.files("classes")):
+        if not self.knows_domain:
             return frozenset()
         reading = Reading(
             inputs=Validity.DOMAIN, references=self.store.reading.references, load=self.store.reading.load
@@ -105,16 +73,14 @@ class Subject:
     @property
     def knows_domain(self) -> bool:
         """Tell whether the store has results on inputs inside the tasks' domains."""
-        own = self.store.settings().validity == Validity.DOMAIN
-        return own or any(_validity(self.store, path) == Validity.DOMAIN for path in self.store.files("classes"))
+        return Validity.DOMAIN in readings(self.store)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return where the numbers come from and what they rest on: (what, value)."""
         settings = self.store.settings()
-        filter_ = _FILTERS.get(Validity(settings.validity), settings.validity)
         is_audited = self.store.reading.references == References.AUDITED
-        said = [
-            ("Programs executed", executed(self.store)),
+        return [
+            ("Programs executed", executed_on(self.store)),
             ("Report written", f"{datetime.now(tz=UTC):%Y-%m-%d %H:%M} UTC"),
             ("Store", self.store.root.name),
             ("difftrust", __version__),
@@ -124,11 +90,10 @@ class Subject:
             ("Temperature", f"{self.temperature:g}"),
             ("Programs per task (m)", f"{self.m}"),
             ("Inputs per task (n)", f"{self.n:,}"),
-            ("Inputs counted", filter_),
-            ("Outcome comparison", _COMPARISONS.get(self.equality, self.equality)),
+            ("Inputs counted", INPUTS_IN_WORDS.get(settings.validity, settings.validity)),
+            ("Outcome comparison", EQUALITIES_IN_WORDS.get(self.equality, self.equality)),
             ("Seed", f"{settings.seed}"),
         ]
-        return said
 
     @staticmethod
     def _wrong(tasks: pl.DataFrame) -> frozenset[tuple[str, str]]:
@@ -136,7 +101,7 @@ class Subject:
 
 
 def make_subject(
-    study: Results,
+    store: Store,
     *,
     benchmark: str | None = None,
     temperature: float | None = None,
@@ -144,13 +109,13 @@ def make_subject(
     n: int | None = None,
     equality: str = "paper",
 ) -> Subject:
-    """Return one setting of a study; what is None is the paper's as far as the store goes.
+    """Return one setting of a store; what is None is the paper's as far as the store goes.
 
     Raises WrongUsage for a benchmark or temperature that is not there, or if no model has so many inputs.
     """
-    names = study.benchmarks
+    names = benchmarks_of(store)
     name = require_known("benchmark", benchmark, names) or names[0]
-    pool = study.pool(name, equality=equality)
+    pool = load_pool(store, name, equality=equality)
     temperatures = sorted({t for _, t in pool.members})
     usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in temperatures else temperatures[0]
     at = usual if temperature is None else temperature
@@ -163,13 +128,13 @@ def make_subject(
     most_n = max(pool.reach(coder) for coder in coders)
     sizes = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
     is_there = 0 < sizes[1] <= most_n
-    found = _estimated(study.store, name, equality, [model for model, _ in coders], at, sizes) if is_there else None
+    found = _estimated(store, name, equality, [model for model, _ in coders], at, sizes) if is_there else None
     if found is None:
         raise WrongUsage(f"no model of {name} was executed on {sizes[1]:,} inputs; all there are: -n {most_n}")
     pool, tasks = found
     missing = {model for model, _ in coders} - set(tasks["model"])
     return Subject(
-        study=study, benchmark=name, temperature=at, m=sizes[0], n=sizes[1], equality=equality, pool=pool, tasks=tasks,
+        store=store, benchmark=name, temperature=at, m=sizes[0], n=sizes[1], equality=equality, pool=pool, tasks=tasks,
         left_out=tuple(sorted(missing)),
     )  # fmt: skip
 
@@ -178,8 +143,6 @@ def _estimated(
     store: Store, benchmark: str, equality: str, models: Sequence[str], temperature: float, sizes: tuple[int, int]
 ) -> tuple[Pool, pl.DataFrame] | None:
     """Return the pool and the rows of all models that were executed on so many inputs; None if there is none."""
-    from difftrust_core.estimates.pool import load_pool
-
     try:
         pool = load_pool(store, benchmark, equality=equality)
     except NoStore:
@@ -192,16 +155,3 @@ def _estimated(
         is not None
     ]
     return (pool, pl.concat(parts)) if parts else None
-
-
-def executed(store: Store) -> str:
-    """Return the day on which the programs ran: as the store says, else when its newest file was written."""
-    said = store.settings().executed
-    if said:
-        return said
-    newest = max((path.stat().st_mtime for path in store.files("classes")), default=0.0)
-    return f"{datetime.fromtimestamp(newest, tz=UTC):%Y-%m-%d}"
-
-
-def _validity(store: Store, path: object) -> str:
-    return str(partition_of(path, "classes")["validity"])  # type: ignore[arg-type]

@@ -207,7 +207,9 @@ def _place(name: str) -> int:
     return 2 if "usd" in name else 1 if measure_of(name) is not None else 0
 
 
-def shown_value(column: str, value: Any, ends: tuple[float | None, float | None] = (None, None)) -> str:
+def shown_value(
+    column: str, value: Any, ends: tuple[float | None, float | None] = (None, None), measure: Measure | None = None
+) -> str:
     """Return a value as a page has it: 7.2 % [6.1, 8.4], 0.712, 1,000 or $3.70; what is undefined is empty."""
     if not isinstance(value, float):
         is_count = isinstance(value, int) and not isinstance(value, bool)
@@ -215,7 +217,7 @@ def shown_value(column: str, value: Any, ends: tuple[float | None, float | None]
     if math.isnan(value):
         return ""
     low, high = ends
-    measure = measure_of(column)
+    measure = measure or measure_of(column)
     is_share = column.startswith("share") if measure is None else measure.is_share
     if column in _SETTINGS or column.startswith("median"):
         return f"{value:,g}"

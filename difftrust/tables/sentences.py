@@ -24,6 +24,8 @@ NEEDS_REFERENCE: Final = (
 )
 """Columns that are null without a reference, and hidden where the user hides what needs one."""
 
+DOLLARS: Final = {"cost_per_1000_tasks": "usd_per_1000", "cost_usd_is_lower_bound": "usd_per_1000_is_lower_bound"}
+"""Column of ``compare`` -> its name in tables for people."""
 LOWER_BOUND: Final = "≥: a lower bound, for tokens of reasoning are billed too and were not recorded"
 WHERE_ALLOWED: Final = "at least one of them is wrong if the task allows the input"
 """What a disagreement shows; outside a task's domain any outcome may be right."""
@@ -60,16 +62,6 @@ def _silent(own: pl.DataFrame) -> tuple[float | None, float | None, float | None
         return None, None, None
     wrong = known.filter(~pl.col("detected"), pl.col("error") > 0).height
     return wrong / known.height, *clopper_pearson(wrong, known.height, alpha=0.025)
-
-
-def long_intervals(table: pl.DataFrame) -> pl.DataFrame:
-    """Return ``compare`` as a row a (model, measure): value, low, high; undefined ones left out."""
-    parts = [
-        table.select("model", pl.lit(name).alias("measure"), value=name, low=f"{name}{LOW}", high=f"{name}{HIGH}")
-        for name in WITH_INTERVALS
-        if name in table.columns
-    ]
-    return pl.concat(parts).drop_nulls("value")
 
 
 def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:

@@ -8,9 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.background import JOBS, Job
-from dashboard.components.check_numbers import renumbered, with_names
 from dashboard.components.model_choice import OTHER
-from dashboard.components.pasted import candidate_files, functions_of, simulated_files, with_example
+from dashboard.components.pasted import candidate_files, functions_of, simulated_files, with_example, with_names
 from difftrust.outputs.report_text import excluded_of
 from difftrust_core.exceptions import BadStub
 from tests.support.command import Capture
@@ -57,7 +56,7 @@ def test_two_readings_of_a_docstring_are_told_apart_and_hostile_text_is_text() -
     assert "2 candidates, 2 distinct" in words
     (cards,) = [element.proto.body for element in at.get("html") if "Cluster 1 · program 1: " in element.proto.body]
     assert "Cluster 2 · program 2: &#x27;&lt;script&gt;alert(1)&lt;/script&gt;&#x27;" in cards
-    assert '<pre class="differs">' in cards
+    assert "<mark>" in cards
     raw = [element.proto.body for element in at.get("html")] + [str(m.value) for m in at.markdown]
     assert not any("<script" in body or "<img" in body for body in raw)
     folder = Path(job.steps[0].words[1].partition("::")[0]).parent
@@ -223,20 +222,6 @@ def report_of(*clusters: tuple[int, list[str]]) -> dict[str, Any]:
     made = [{"number": number, "candidates": names, "code": names[0]} for number, names in clusters]
     found = {"first": 1, "second": 2, "outcomes": [["value", "1"], ["value", "2"]], "arguments": "('1-pasted.py',)"}
     return {"clusters": made, "disagreements": [found], "statement": "Wrong: 3-pasted.py.", "consensus": "1-pasted.py"}
-
-
-def test_clusters_are_numbered_as_the_programs_are() -> None:
-    by_size = report_of((1, ["02-pasted.py", "03-pasted.py"]), (2, ["01-pasted.py"]), (3, ["10-x.py"]))
-    found = renumbered(by_size)
-    assert [(c["number"], c["candidates"][0]) for c in found["clusters"]] == [
-        (1, "01-pasted.py"),
-        (2, "02-pasted.py"),
-        (3, "10-x.py"),
-    ]
-    (turned,) = found["disagreements"]
-    assert (turned["first"], turned["second"], turned["outcomes"][0]) == (1, 2, ["value", "2"])
-    sampled = renumbered(report_of((1, ["gpt-4o 1"]), (2, ["gpt-4o 0"]), (3, ["other"])))
-    assert [c["candidates"][0] for c in sampled["clusters"]] == ["gpt-4o 0", "gpt-4o 1", "other"]
 
 
 def test_pasted_programs_are_named_by_number_and_no_input_or_code_is_changed() -> None:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from difftrust.tables.render import in_percent
-from difftrust.tables.sentences import compare, headlines, in_words, long_intervals
+from difftrust.tables.sentences import compare, headlines, in_words
 from difftrust_core.estimates.measures import TASK_SCHEMA
 
 
@@ -44,12 +44,6 @@ def test_a_row_a_model_sorted_by_error() -> None:
     assert first["completion_tokens"] == 15
     assert first["mean_error_low"] < 0.2 < first["mean_error_high"]
     assert table.row(1, named=True)["cost_usd"] is None
-
-
-def test_intervals_below_each_other() -> None:
-    rows = long_intervals(compare(BOTH, resamples=200))
-    assert rows.height == 8
-    assert rows.filter(model="b", measure="mean_error").row(0)[2:] == (0.5, 0.5, 0.5)
 
 
 def test_the_sentences_say_the_numbers() -> None:
