@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from difftrust.conditions.parser import Grammar, Node
 from difftrust.conditions.predicates import negated
-from difftrust.conditions.shapes import Shape
+from difftrust.conditions.shapes import Field, Shape, records_in
 from difftrust.conditions.tokens import WORDS, Tokens
 from difftrust_core.languages.python.syntax import expression
 
@@ -25,6 +25,8 @@ _NOUNS: Final = {noun: {*kinds.split()} for noun, kinds in WORDS["nouns"].items(
 _MADE: Final = WORDS["made"]
 _DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
+_PART: Final = "PART_OF_RECORD_"
+"""Before the name of a part that another one of the same record is compared with."""
 
 
 class Unread(Exception):
@@ -76,7 +78,10 @@ def read(tokens: Tokens, start: str, names: Names) -> str:
     if tree is None:
         raise Unread("no rule")
     try:
-        return str(_Reader(tokens, names).meaning(tree))
+        found = str(_Reader(tokens, names).meaning(tree))
+        if _PART in found:
+            raise Unread("a part of nothing")
+        return found
     except (SyntaxError, ValueError, TypeError, LookupError, AttributeError, StopIteration, RecursionError) as e:
         raise Unread(type(e).__name__) from None
 
@@ -131,17 +136,26 @@ class _Reader:
         raise Unread(f"{kind} of {shape.kind}")
 
     def _all(self, of: str, phrase: Phrase, item: Shape, name: str = "all") -> str:
-        free = {n.id for n in ast.walk(expression(of)) if isinstance(n, ast.Name)} | set(self._names.shapes)
-        variable = next(v for v in _VARIABLES if v not in free)
+        if parts := getattr(phrase, "parts", ()) if name == "all" else ():
+            return _joined("and", [self._all(of, part, item) for part in parts])
+        variable = self._variable(of)
         try:
             inner = phrase(variable, Shape("item") if item.kind == "any" else item)
         except _OfWhole:
             return phrase(f"list({of})" if of.endswith(")") else of, Shape("list", item))
         return f"{name}(({inner} for {variable} in {of}))" if inner else ""
 
+    def _variable(self, of: str) -> str:
+        free = {n.id for n in ast.walk(expression(of)) if isinstance(n, ast.Name)} | set(self._names.shapes)
+        return next(v for v in _VARIABLES if v not in free)
+
     def both(self, *parts: Any) -> Phrase:
         phrases = [part for part in parts if callable(part)]
-        return lambda of, shape: _joined("and", [phrase(of, shape) for phrase in phrases])
+        if len(phrases) == 1:
+            return phrases[0]  # type: ignore[no-any-return]
+        said: Any = lambda of, shape: _joined("and", [phrase(of, shape) for phrase in phrases])  # noqa: E731
+        said.parts = phrases
+        return said  # type: ignore[no-any-return]
 
     def either(self, *parts: Any) -> Phrase:
         phrases = [part for part in parts if callable(part)]
@@ -354,6 +368,70 @@ class _Reader:
     def values_of(self, owner: Any) -> Aim:
         return lambda phrase: self._all(f"{owner.text}.values()", phrase, owner.shape.value or Shape())
 
+    # Parts of records.
+
+    def _record(self, name: str) -> tuple[str, str, tuple[Field, ...]]:
+        """Return the one parameter with records that have a part of this name, where they are, and all their parts."""
+        shapes, subject = self._names.shapes, self._names.subject
+        named = [subject] if subject and shapes[subject].kind not in ("number", "text") else list(shapes)
+        found = [
+            (owner, where, record.fields)
+            for owner in named
+            for where, record in records_in(shapes[owner], owner)
+            if name in {each.name for each in record.fields}
+        ]
+        if len(found) != 1:
+            raise Unread(f"{name} of {len(found)} records")
+        return found[0]
+
+    def part(self, *parts: Any) -> Aim:
+        name = next(p for p in parts if not callable(p))
+        owner, where, fields = self._record(name)
+        of = next(each for each in fields if each.name == name)
+
+        def said(phrase: Phrase) -> str:
+            if inner := getattr(phrase, "parts", ()):
+                return _joined("and", [said(each) for each in inner])
+            if not where:
+                return _with_parts(phrase(owner + of.access, of.shape), owner, fields)
+            one = self._variable(where)
+            try:
+                text = _with_parts(phrase(one + of.access, of.shape), one, fields)
+            except _OfWhole:
+                return phrase(f"[{one}{of.access} for {one} in {where}]", Shape("list", of.shape))
+            return f"all(({text} for {one} in {where}))" if text else ""
+
+        return said
+
+    def part_value(self, name: str) -> str:
+        return f"{_PART}{name}"
+
+    def no_parts_alike(self, *parts: Any) -> str:
+        return self.part(parts[-1])(partial(self._relation, "row", _DISTINCT))
+
+    def sorted_by(self, *parts: str) -> Phrase:
+        aim = self.part(parts[-1])
+        return lambda of, shape: aim(partial(self._relation, "row", "list(_) == sorted(_)"))
+
+    def distinct_by(self, name: str) -> Phrase:
+        return lambda of, shape: self.no_parts_alike(name)
+
+    def part_of_each(self, *parts: Any) -> str:
+        """Say something of parts that records have: "each has a name and an amount above 0"."""
+        return _joined("and", [text for text in parts if isinstance(text, str)])
+
+    def part_said(self, name: str, *phrases: Phrase) -> str:
+        return self.part(name)(self.both(*phrases)) if phrases else ""
+
+    def part_before(self, first: str, second: str) -> str:
+        return self.part(first)(partial(self._relation, "order", f"_ < {_PART}{second}"))
+
+    def part_after(self, first: str, second: str) -> str:
+        return self.part(first)(partial(self._relation, "order", f"_ > {_PART}{second}"))
+
+    def never_before(self, *parts: str) -> str:
+        return self.part(parts[-2])(partial(self._relation, "order", f"_ >= {_PART}{parts[-1]}"))
+
     # Whole sentences.
 
     def stated(self, aim: Aim, *phrases: Phrase) -> str:
@@ -498,6 +576,13 @@ class _Put(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return expression(self._of) if node.id == "_" else node
+
+
+def _with_parts(text: str, record: str, fields: Sequence[Field]) -> str:
+    """Return a condition in which other parts of the same record stand where they are named."""
+    for each in fields:
+        text = re.sub(rf"\b{_PART}{each.name}\b", record + each.access, text)
+    return text
 
 
 def _joined(word: str, parts: Sequence[str]) -> str:

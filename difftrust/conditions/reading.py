@@ -24,7 +24,7 @@ from difftrust.conditions.clauses import (
 from difftrust.conditions.grammar import Names, Unread, grammar, of_noun, opposite, read
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.sections import Passage, Sections
-from difftrust.conditions.shapes import Shape
+from difftrust.conditions.shapes import Shape, named_parts, records_in
 from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
 from difftrust_core.languages.python.syntax import expression
 
@@ -44,6 +44,9 @@ _GOES_ON: Final = words_of("goes_on")
 _EACH: Final = words_of("each")
 _THINGS: Final = words_of("things")
 _LIMITED: Final = words_of("limited")
+_UNKNOWN = re.compile(r"[a-z][a-z'-]+")
+"""A word that the grammar has not: where it takes any, it says nothing."""
+_ENDS_UNIT: Final = frozenset([",", "and", "but", ";", ":", "(", ")", "."])
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
@@ -93,6 +96,7 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     """Return what a docstring allows its arguments; ``shapes``: of the parameters, in their order."""
     predicates: dict[tuple[str, str], Predicate] = {}
     unread: dict[str, UnreadSentence] = {}
+    shapes = {name: named_parts(shape, docstring, shapes) for name, shape in shapes.items()}
     for passage in Sections(docstring).passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
             continue
@@ -167,8 +171,9 @@ class _Sentence:
         plain = _OPTIONAL.sub("", text).strip().rstrip(".")
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
-        self._tokens = tokens_of(plain, list(shapes))
-        self._words = Words(_counted_things(self._tokens.words))
+        fields = {f.name for each in shapes.values() for _, one in records_in(each, "") for f in one.fields}
+        self._tokens = tokens_of(plain, list(shapes), fields - {"", *shapes})
+        self._words = _without_units(Words(_counted_things(self._tokens.words)))
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
@@ -284,7 +289,9 @@ class _Sentence:
         names = names or self._names
         if names.subject:
             words = _plain_nouns(words, is_number=self._shapes[names.subject].kind == "number")
-        strange = any(w not in grammar()[0].words and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
+        known = grammar()[0].words
+        words = tuple("U0" if w not in known and _UNKNOWN.fullmatch(w) else w for w in words)
+        strange = any(w not in known and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
         if not names.subject and words[0] in _GOES_ON:
@@ -404,6 +411,20 @@ def _counted_things(words: Words) -> Iterator[str]:
     for first, before, word in zip(("", "", *words), ("", *words), words, strict=False):
         is_thing = first in _COUNTING and re.fullmatch(r"V\d+", before) and word not in known
         yield "ITEM" if is_thing and re.fullmatch(r"[a-z]+s", word) else word
+
+
+def _without_units(words: Words) -> Words:
+    """Return words without what a quantity is measured in: "in cents and never negative"."""
+    known, kept = grammar()[0].words, list[str]()
+    for at, word in enumerate((*words, ".")):
+        is_end = word in _ENDS_UNIT and kept
+        if is_end and kept[-1] == "in":
+            kept.pop()
+        elif is_end and len(kept) > 1 and kept[-2] == "in" and kept[-1] not in known and _UNKNOWN.fullmatch(kept[-1]):
+            del kept[-2:]
+        if not (kept[-1:] == ["be"] and word in ("and", ",")) or words[at - 1] == "be":
+            kept.append(word)
+    return tuple(kept[:-1])
 
 
 def _is_kind(part: Words) -> bool:

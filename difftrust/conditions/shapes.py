@@ -1,8 +1,9 @@
-"""What kind of value a parameter holds, as far as relations care: a number, a text, a list of something."""
+"""What kind of value a parameter holds, as far as relations care: a number, a text, a list of something, a record."""
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 _KINDS: Final = {
@@ -15,7 +16,21 @@ _KINDS: Final = {
     "table": "DataFrame LazyFrame",
     "flag": "bool",
 }
+_PARTS = re.compile(r"[(\[][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[)\]]")
+"""Names of the parts of a tuple."""
 _KIND: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+
+
+Classes = Mapping[str, ast.ClassDef]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A part of a record: its name, how it is reached, as in ``.age`` or ``['age']``, and what it holds."""
+
+    name: str
+    access: str
+    shape: "Shape"
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,8 @@ class Shape:
     may_be_none: bool = False
     others: frozenset[str] = frozenset()
     """Kinds of values that are allowed beside it, or of which one is where it is ``mixed``."""
+    fields: tuple["Field", ...] = ()
+    """Of a record its parts by name."""
 
     @property
     def items(self) -> "Shape":
@@ -36,16 +53,42 @@ class Shape:
         return self.item or Shape("text" if self.kind == "text" else "any")
 
 
-def shape_of(annotation: ast.expr | None, default: ast.expr | None = None) -> Shape:
-    """Return the shape that an annotation and a default give."""
+def records_in(shape: Shape, of: str) -> Iterator[tuple[str, Shape]]:
+    """Yield where a value ``of`` a shape holds records, it, its items or its values, and their shape."""
+    if shape.fields:
+        yield "", shape
+    for inside, where in ((shape.item, of), (shape.value, f"{of}.values()")):
+        if inside is not None and inside.fields:
+            yield where, inside
+
+
+def named_parts(shape: Shape, docstring: str, others: Collection[str]) -> Shape:
+    """Return a shape whose tuples have the names of their parts, "(start, end)", where a docstring has them.
+
+    ``others``: the parameters, which are no parts.
+    """
+    if shape.item is not None and shape.item.fields:
+        shape = replace(shape, item=named_parts(shape.item, docstring, others))
+    if any(each.name for each in shape.fields):
+        return shape
+    for match in _PARTS.finditer(docstring):
+        names = re.findall(r"\w+", match[0])
+        if len(names) == len(shape.fields) and not {*names} & {*others}:
+            named = zip(names, shape.fields, strict=True)
+            return replace(shape, fields=tuple(replace(each, name=name) for name, each in named))
+    return shape
+
+
+def shape_of(annotation: ast.expr | None, default: ast.expr | None = None, classes: Classes | None = None) -> Shape:
+    """Return the shape that an annotation and a default give; ``classes``: those of the module by name."""
     is_none = isinstance(default, ast.Constant) and default.value is None
     options = [option for option in _options(annotation) if ast.unparse(option) != "None"] if annotation else []
-    shapes = [_shape(option) for option in options]
+    shapes = [_shape(option, classes or {}) for option in options]
     is_none = is_none or (annotation is not None and len(options) < len(list(_options(annotation))))
     known = [shape for shape in shapes if shape.kind != "any"]
     one = known[0] if len({shape.kind for shape in known}) == 1 else Shape("mixed" if known else "any")
     others = frozenset(shape.kind for shape in shapes) - {one.kind}
-    return Shape(one.kind, one.item, one.value, may_be_none=is_none, others=others)
+    return replace(one, may_be_none=is_none, others=others)
 
 
 def _options(node: ast.expr) -> list[ast.expr]:
@@ -66,14 +109,34 @@ def _options(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _shape(node: ast.expr) -> Shape:
+def _shape(node: ast.expr, classes: Classes) -> Shape:
     match node:
         case ast.Subscript(value=value, slice=inside):
             kind = _KIND.get(ast.unparse(value).rpartition(".")[2], "any")
-            parts = [shape_of(p) for p in (inside.elts if isinstance(inside, ast.Tuple) else [inside])]
+            parts = [shape_of(p, None, classes) for p in (inside.elts if isinstance(inside, ast.Tuple) else [inside])]
             parts = [part for part in parts if part.kind != "..."]
             if kind == "dict":
                 return Shape(kind, parts[0], parts[-1])
             is_even = len({part.kind for part in parts if part.kind != "any"}) <= 1
-            return Shape(kind, parts[0] if kind == "list" and is_even else Shape("mixed"))
+            is_fixed = ast.unparse(value).endswith(("tuple", "Tuple")) and "..." not in ast.unparse(inside)
+            fields = [Field("", f"[{i}]", part) for i, part in enumerate(parts) if is_fixed]
+            return Shape(kind, parts[0] if kind == "list" and is_even else Shape("mixed"), fields=tuple(fields))
+        case ast.Name(id=name) | ast.Constant(value=str(name)) if name in classes:
+            others = {other: each for other, each in classes.items() if other != name}
+            fields = tuple(_fields(classes[name], others))
+            return Shape("record" if fields else "any", fields=fields)
     return Shape(_KIND.get(ast.unparse(node).rpartition(".")[2], "any"))
+
+
+def _fields(owner: ast.ClassDef, classes: Classes) -> Iterator[Field]:
+    """Yield the parts that a class declares, or that its constructor takes and keeps."""
+    form = "[{!r}]" if any("TypedDict" in ast.unparse(base) for base in owner.bases) else ".{}"
+    for node in owner.body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=said) if "ClassVar" not in ast.unparse(said):
+                yield Field(name, form.format(name), shape_of(said, None, classes))
+            case ast.FunctionDef(name="__init__", args=args):
+                text = ast.unparse(node)
+                for each in (*args.args, *args.kwonlyargs):
+                    if f"self.{each.arg} = {each.arg}\n" in f"{text}\n":
+                        yield Field(each.arg, form.format(each.arg), shape_of(each.annotation, None, classes))

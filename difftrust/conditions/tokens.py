@@ -3,7 +3,7 @@
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, Final
@@ -20,7 +20,7 @@ _SCAN = re.compile(
     r"|(?P<fields>[\[(][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[\])])"
     r"|(?P<letters>\b(?:[A-Z](?: ?[-–] ?| to | through )[A-Z]|[a-z](?: ?[-–] ?| to | through )[a-z])\b)"
     r"|(?P<sum>\b[A-Za-z_]\w*(?: ?[-*/+] ?\d+)+\b)"
-    r"|(?P<number>(?<![\w.])-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
+    r"|(?P<number>(?:(?<![\w.])|(?<=\.\.))-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
     r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
 )
 
@@ -73,14 +73,23 @@ class Tokens:
         return frozenset(found)
 
 
-def tokens_of(sentence: str, names: Sequence[str]) -> Tokens:
-    """Return a sentence as tokens; ``names``: the parameters."""
+@dataclass(frozen=True)
+class _Known:
+    """The names of a function: its parameters, and the fields of records by the forms in which words name them."""
+
+    names: tuple[str, ...]
+    fields: Mapping[str, str]
+
+
+def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ()) -> Tokens:
+    """Return a sentence as tokens; ``names``: the parameters; ``fields``: of the records that they hold."""
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
     sentence = _NAMED_KEYS.sub(_with_quotes, sentence)
     values: dict[str, str] = {}
     words: list[str] = []
-    for kind, text in _tokens(sentence, list(names), words):
+    known = _Known(tuple(names), {form: name for name in fields for form in _forms_of(name)})
+    for kind, text in _tokens(sentence, known, words):
         if len(kind) > 1:
             words.append(text)
             continue
@@ -103,7 +112,8 @@ def _joined_lists(words: Sequence[str], values: dict[str, str]) -> Iterator[str]
         yield key
 
 
-def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tuple[str, str]]:
+def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[str, str]]:
+    names = known.names
     for match in _SCAN.finditer(sentence):
         kind, text = match.lastgroup or "", match[match.lastgroup or 0]
         if kind in ("code", "code2", "call"):
@@ -122,23 +132,23 @@ def _tokens(sentence: str, names: list[str], before: list[str]) -> Iterator[tupl
             else:
                 inner = re.split(r"(<=|>=|==|!=|<|>|≤|≥)", text)
                 for part in inner:
-                    yield from ([("symbol", part)] if part in "<=>=!=≤≥" and part else _tokens(part, names, before))
+                    yield from ([("symbol", part)] if part in "<=>=!=≤≥" and part else _tokens(part, known, before))
         elif kind in ("fields", "letters", "sum"):
             special = _of_special(kind, text, names, before)
             for part in () if special else re.findall(r"\w+|\W", text):
-                yield from _tokens(part, names, before)
+                yield from _tokens(part, known, before)
             yield from special
         elif kind == "form":
             yield "F", repr(form_of(text))
         elif kind == "number":
             yield "V", text.replace(",", "").replace("^", "**").replace("_", "")
         elif kind == "word":
-            yield from _of_word(text, names, before, sentence[match.end() :].lstrip())
+            yield from _of_word(text, known, before, sentence[match.end() :].lstrip())
         elif text not in "*\"'":
             yield "symbol", {"–": "-", "—": ";", "..": ".."}.get(text, text)
 
 
-def _of_special(kind: str, text: str, names: list[str], before: list[str]) -> list[tuple[str, str]]:
+def _of_special(kind: str, text: str, names: Sequence[str], before: list[str]) -> list[tuple[str, str]]:
     """Return "n - 1" as a value, "(name, age)" behind "of the form" as so many parts, "A to Z" as characters."""
     named = {*re.findall(r"[A-Za-z_]\w*", text)} & {*names}
     if kind == "sum" and named:
@@ -148,7 +158,7 @@ def _of_special(kind: str, text: str, names: list[str], before: list[str]) -> li
     return [("Z", f"{text[0]!r} <= c <= {text[-1]!r}")] if kind == "letters" and not named else []
 
 
-def _of_code(text: str, names: list[str]) -> tuple[str, str]:
+def _of_code(text: str, names: Sequence[str]) -> tuple[str, str]:
     """Return what stands between backticks: a parameter, a condition, a value, or a word."""
     if text.strip("*") in names:
         return "P", text.strip("*")
@@ -181,16 +191,18 @@ def _of_braces(text: str) -> tuple[str, str]:
     return "word", "code"
 
 
-def _of_word(word: str, names: list[str], before: list[str], rest: str) -> Iterator[tuple[str, str]]:
-    plain = word.lower().replace("’", "'")
+def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator[tuple[str, str]]:
+    plain, names = word.lower().replace("’", "'"), known.names
     if word in names and not (
         len(word) == 1 and word in "aI" and re.match(r"[a-z]{3,}", rest) and not _MODAL.match(rest)
     ):
         yield "P", word
     elif not before and len(word) > 1 and plain in names:
         yield "P", plain
-    elif before[-1:] and re.fullmatch(r"each|every|any|V\d+", before[-1]) and (owner := _owner(plain, names)):
+    elif before[-1:] and re.fullmatch(r"each|every|any|no|V\d+", before[-1]) and (owner := _owner(plain, names)):
         yield "I", owner
+    elif plain in known.fields:
+        yield "K", known.fields[plain]
     elif plain.endswith("s") and len(plain) > 3 and plain[:-1] in names:
         yield "P", plain[:-1]
     elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
@@ -208,12 +220,15 @@ def _of_word(word: str, names: list[str], before: list[str], rest: str) -> Itera
 _MODAL = re.compile(r"(?:is|are|must|should|shall|may|can|cannot|has|have|needs?|and|or|in|not)\b")
 
 
-def _owner(word: str, names: list[str]) -> str:
+def _owner(word: str, names: Sequence[str]) -> str:
     """Return the parameter whose plural name a word is the singular of."""
-    endings = (("s", ""), ("es", ""), ("ies", "y"))
-    return next(
-        (n for n in names for many, one in endings if n.lower() == word.removesuffix(one) + many and n != word), ""
-    )
+    return next((n for n in names if n.lower() in _forms_of(word) and n != word), "")
+
+
+def _forms_of(word: str) -> tuple[str, ...]:
+    """Return a word and its plural, which is its third person too."""
+    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
+    return word, many
 
 
 def _parsed(text: str) -> ast.expr | None:
@@ -232,7 +247,7 @@ def _names_in(node: ast.expr) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def _condition(text: str, names: list[str]) -> str:
+def _condition(text: str, names: Sequence[str]) -> str:
     """Return a comparison over parameters, "" if it is none."""
     node = _parsed(text)
     if node is None or not isinstance(node, ast.Compare):

@@ -119,8 +119,9 @@ def shapes_of(target: Target, names: Sequence[str]) -> dict[str, Shape]:
     given = [*arguments.posonlyargs, *arguments.args]
     defaults = [*[None] * (len(given) - len(arguments.defaults)), *arguments.defaults, *arguments.kw_defaults]
     documented = types_in(target.docstring, names)
+    classes = {node.name: node for node in target.module.body if isinstance(node, ast.ClassDef)}
     return {
-        a.arg: shape_of(a.annotation or documented.get(a.arg), default)
+        a.arg: shape_of(a.annotation or documented.get(a.arg), default, classes)
         for a, default in zip([*given, *arguments.kwonlyargs], defaults, strict=True)
         if a.arg in names and a.arg not in ("self", "cls")
     }
