@@ -36,6 +36,7 @@ def clauses(words: Words) -> Iterator[Words]:
             word in (";", ":", "(", ")", ".")
             or (word == "," and _opens(words[i + 1 :]))
             or (word in ("which", "whose") and words[i - 1 : i] != ("of",))
+            or (word in ("and", "but") and words[i + 1 : i + 2] == ("be",) and {*words[i + 2 : i + 3]} & _DONE)
         )
         if is_cut:
             yield words[start:i]

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
@@ -25,12 +26,24 @@ _NOUNS: Final = {noun: {*kinds.split()} for noun, kinds in WORDS["nouns"].items(
 _MADE: Final = WORDS["made"]
 _DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
+_IS_OF_ITEMS = re.compile(r"all\(\((?!.*\benumerate\b)")
+_PATTERNS: Final = {
+    "c in '0123456789'": "[0-9]", "c.islower()": "[a-z]", "c.isupper()": "[A-Z]", "c.isalpha()": "[A-Za-z]",
+    "c.isascii() and c.isalpha()": "[A-Za-z]", "c in '0123456789abcdefABCDEF'": "[0-9A-Fa-f]",
+    "c.isalnum()": "[0-9A-Za-z]",
+}  # fmt: skip
 _PART: Final = "PART_OF_RECORD_"
 """Before the name of a part that another one of the same record is compared with."""
 
 
 class Unread(Exception):
     """A part of a sentence is none of the grammar's, or says nothing that can be."""
+
+
+class Guess(str):
+    """A condition of which it is not sure what it is said of."""
+
+    __slots__ = ()
 
 
 class _OfWhole(Unread):
@@ -78,10 +91,11 @@ def read(tokens: Tokens, start: str, names: Names) -> str:
     if tree is None:
         raise Unread("no rule")
     try:
-        found = str(_Reader(tokens, names).meaning(tree))
+        reader = _Reader(tokens, names)
+        found = str(reader.meaning(tree))
         if _PART in found:
             raise Unread("a part of nothing")
-        return found
+        return Guess(found) if reader.guesses else found
     except (SyntaxError, ValueError, TypeError, LookupError, AttributeError, StopIteration, RecursionError) as e:
         raise Unread(type(e).__name__) from None
 
@@ -91,6 +105,8 @@ class _Reader:
 
     def __init__(self, tokens: Tokens, names: Names):
         self._values, self._names = tokens.values, names
+        self.guesses = False
+        """Whether a noun that names no parameter was taken for one."""
 
     def meaning(self, node: Node) -> Any:
         """Return what a node says: the method of its name makes it of what its parts say."""
@@ -104,6 +120,9 @@ class _Reader:
             for n, part in enumerate(p for p in parts if isinstance(p, str)):
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
                 text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind == "size" else part)
+            text = text.replace(" 1 * ", " ")
+            if "not any((" in text or text.startswith("any(("):  # of what is forbidden the larger class
+                text = text.replace("c == ' '", "c.isspace()")
             return text if found.kind == "" else partial(self._relation, found.kind, text)
         return parts[0] if len(parts) == 1 else None
 
@@ -153,12 +172,21 @@ class _Reader:
         phrases = [part for part in parts if callable(part)]
         if len(phrases) == 1:
             return phrases[0]  # type: ignore[no-any-return]
-        said: Any = lambda of, shape: _joined("and", [phrase(of, shape) for phrase in phrases])  # noqa: E731
-        said.parts = phrases
-        return said  # type: ignore[no-any-return]
+
+        def said(of: str, shape: Shape) -> str:
+            found = [phrase(of, shape) for phrase in phrases]
+            if shape.kind == "list" and shape.items.kind == "text" and any(map(_IS_OF_ITEMS.match, found)):
+                pairs = zip(found, phrases, strict=True)
+                found = [self._all(of, p, shape.items) if text == f"len({of}) > 0" else text for text, p in pairs]
+            return _joined("and", found)
+
+        said.parts = phrases  # type: ignore[attr-defined]
+        return said
 
     def either(self, *parts: Any) -> Phrase:
         phrases = [part for part in parts if callable(part)]
+        if len(phrases) == 1:
+            return phrases[0]  # type: ignore[no-any-return]
 
         def said(of: str, shape: Shape) -> str:
             found = [phrase(of, shape) for phrase in phrases]
@@ -186,6 +214,8 @@ class _Reader:
         phrases = [p for p in parts if callable(p)]
 
         def said(of: str, shape: Shape) -> str:
+            if noun in self._names.shapes and noun != of:
+                raise Unread(f"{noun} beside {of}")
             return _joined("and", [phrase(of, _named(shape, noun)) for phrase in phrases])
 
         return said
@@ -250,7 +280,8 @@ class _Reader:
     # Values.
 
     def length_value(self, *parts: str) -> str:
-        return f"len({parts[-1]})"
+        shape = self._names.shapes.get(parts[-1])
+        return parts[-1] if shape is not None and shape.kind == "number" else f"len({parts[-1]})"
 
     def nought(self) -> str:
         return "0"
@@ -418,7 +449,7 @@ class _Reader:
 
     def part_of_each(self, *parts: Any) -> str:
         """Say something of parts that records have: "each has a name and an amount above 0"."""
-        return _joined("and", [text for text in parts if isinstance(text, str)])
+        return _joined("and", [text for text in parts if isinstance(text, str) and not re.fullmatch(r"U\d", text)])
 
     def part_said(self, name: str, *phrases: Phrase) -> str:
         return self.part(name)(self.both(*phrases)) if phrases else ""
@@ -484,7 +515,7 @@ class _Reader:
         form = "{}.shape == {}.shape" if alike[-1] == "shape" else "len({}) == len({})"
         return _joined("and", [form.format(first, other) for other in others])
 
-    def denied(self, phrase: Any) -> str:
+    def denied(self, phrase: Any, *_: Any) -> str:
         return self._allowance(self.denies(lambda of, shape: _quantified(phrase(of, shape), "any")))
 
     def allowed(self, phrase: Any) -> str:
@@ -509,6 +540,70 @@ class _Reader:
     def chosen(self, name: str | None, members: str) -> str:
         aim = self.whole(name) if name in self._names.shapes else self.subject()
         return aim(partial(self._relation, "any", f"_ in {members}"))
+
+    def named_before(self) -> Aim:
+        """Aim at the two parameters that the sentence names, at all where it names none and they are two."""
+        named = [text for key, text in self._values.items() if key[0] == "P"] or list(self._names.shapes)
+        if len(named) != 2:
+            raise Unread("both")
+        return self.several(*named)
+
+    def neither(self, phrase: Phrase) -> str:
+        return self.named_before()(self.denies(phrase))
+
+    def names_of(self, name: str) -> Aim:
+        is_texts = self._names.shapes[name].kind == "list" and self._names.shapes[name].items.kind == "text"
+        return self.each_item(name) if is_texts else self.whole(name)
+
+    def guessed(self, *_: Any) -> Aim:
+        """Aim at the parameters that are not named beside a noun that names none."""
+        named = {text for key, text in self._values.items() if key[0] in "PI"}
+        others = [name for name in self._names.shapes if name not in named]
+        self.guesses = True
+
+        def said(phrase: Phrase) -> str:
+            found = []
+            for name in others:
+                with suppress(Unread):
+                    found.append(phrase(name, self._names.shapes[name]))
+            if not found:
+                raise Unread("of none")
+            return _joined("and", found)
+
+        return said
+
+    def never_such(self, *parts: Any) -> str:
+        aim = self.subject()
+        shape = self._names.shapes[self._names.subject]
+        return (self._each(aim) if shape.kind == "list" else aim)(self.denies(self.np(*parts[1:])))
+
+    def form(self, *pieces: str) -> Phrase:
+        return partial(self._relation, "text", f"re.fullmatch({''.join(pieces)!r}, _) is not None")
+
+    def piece(self, *parts: str) -> str:
+        *number, char = [part for part in parts if part != "exactly"]
+        return pattern_of(char) + (f"{{{number[0]}}}" if number and number[0] != "1" else "")
+
+    def groups(self, n: str, char: str, sign: str) -> str:
+        return f"{pattern_of(char)}+(?:{pattern_of(sign)}{pattern_of(char)}+){{{int(n) - 1}}}"
+
+    def numbers(self, n: str, *parts: Any) -> str:
+        char = next(part for part in parts if isinstance(part, str))
+        one = "(?:0|[1-9][0-9]*)" if True in parts else "[0-9]+"
+        return f"{one}(?:{pattern_of(char)}{one}){{{int(n) - 1}}}"
+
+    def noted(self) -> bool:
+        return True
+
+    def number_of_rows(self) -> str:
+        rows = [n for n, shape in self._names.shapes.items() if shape.kind == "list" and shape.items.kind == "list"]
+        if len(rows) != 1:
+            raise Unread("rows of what")
+        return f"len({rows[0]})"
+
+    def amount_of(self, phrase: Phrase, name: str) -> str:
+        shape = self._names.shapes[name]
+        return phrase(name, shape) if shape.kind == "number" else self.counts(phrase, name)
 
     def counts(self, phrase: Phrase, name: str) -> str:
         return self._of_size(phrase, "size")(name, self._names.shapes[name])
@@ -576,6 +671,26 @@ class _Put(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return expression(self._of) if node.id == "_" else node
+
+
+def pattern_of(char: str) -> str:
+    """Return the regular expression of one character of a class, which is a condition on ``c``."""
+    found = [_pattern(node) for node in (expression(char).values if " or " in char else [expression(char)])]  # type: ignore[attr-defined]
+    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+
+
+def _pattern(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    if text in _PATTERNS:
+        return _PATTERNS[text]
+    match node:
+        case ast.Compare(left=ast.Constant(value=str(low)), comparators=[_, ast.Constant(value=str(high))]):
+            return f"[{low}-{high}]"
+        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=str(one))]):
+            return re.escape(one)
+        case ast.Compare(ops=[ast.In()], comparators=[ast.Constant(value=str(several))]):
+            return re.escape(several) if len(several) == 1 else f"[{re.escape(several)}]"
+    raise Unread(f"no pattern of {text}")
 
 
 def _with_parts(text: str, record: str, fields: Sequence[Field]) -> str:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 from difftrust.conditions.clauses import (
@@ -21,7 +22,7 @@ from difftrust.conditions.clauses import (
     limits,
     subject_of,
 )
-from difftrust.conditions.grammar import Names, Unread, grammar, of_noun, opposite, read
+from difftrust.conditions.grammar import Guess, Names, Unread, grammar, of_noun, opposite, read
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape, named_parts, records_in
@@ -47,6 +48,9 @@ _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing."""
 _ENDS_UNIT: Final = frozenset([",", "and", "but", ";", ":", "(", ")", "."])
+_PERMITS: Final = words_of("permits")
+_DENIES: Final = words_of("denies")
+_DESCRIBES: Final = words_of("describes")
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
@@ -109,6 +113,7 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
                     continue
                 made = _guarded(text, shapes)
                 origin = "raises" if passage.origin == "raises" else "docstring"
+                origin = "perhaps" if isinstance(text, Guess) else origin
                 predicates.setdefault((made, origin), Predicate(text=made, sentence=sentence, origin=origin))
             if left is not None:
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
@@ -148,14 +153,14 @@ def order_is_free(docstring: str) -> str:
 
 
 def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
-    """Return a condition that lets None through where a parameter takes it."""
-    names = {node.id for node in ast.walk(expression(text)) if isinstance(node, ast.Name)}
+    """Return a condition, or several, each of which lets None through where a parameter takes it."""
+    node = expression(text)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return ast.unparse(ast.BoolOp(node.op, [expression(_guarded(ast.unparse(p), shapes)) for p in node.values]))
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     for name in (n for n in shapes if n in names and shapes[n].may_be_none and f"{n} is " not in text):
-        text = (
-            f"{name} is None or {text}"
-            if " is None or " in text or " or " not in text
-            else f"{name} is None or ({text})"
-        )
+        is_open = " or " in text and " is None or " not in text
+        text = f"{name} is None or ({text})" if is_open else f"{name} is None or {text}"
     return text
 
 
@@ -189,8 +194,10 @@ class _Sentence:
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         names = self._near(()) if set(self._words) & PRONOUNS else None
         found, left = self._cover(self._words, starts, names)
+        left = [part for part in left if not _is_permission(part) and not (origin == "field" and _describes(part))]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
-            return [], self._mentioned()
+            is_but = any(set(part) & {"except", "unless"} for part in left)
+            return [*map(Guess, found)] if is_but else [], self._mentioned()
         is_told = (
             origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & DUTIES
         )
@@ -233,6 +240,10 @@ class _Sentence:
             return not self._judges or bool(set(clause) & {"must", "should"})
         if self._judges:
             return False
+        if "have" in clause and any(re.fullmatch(r"V\d+ [PI]\d+", f"{a} {b}") for a, b in pairwise(clause)):
+            return True
+        if len(subject) == 1 and _UNKNOWN.fullmatch(subject[0]) and subject[0].endswith("s"):
+            return True
         is_a = subject[0] in ("a", "an")
         is_named = has_value(subject[:5], "PIA") and (not is_a or len(subject) == 2)
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
@@ -294,8 +305,9 @@ class _Sentence:
         strange = any(w not in known and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
-        if not names.subject and words[0] in _GOES_ON:
-            names = self._near(self._words[: self._words.index(words[0])]) or names
+        if words[0] in _GOES_ON and "field" not in starts:
+            at = self._words.index(words[0]) if words[0] in self._words else 0
+            names = names if names.subject else self._near(self._words[:at]) or names
             starts = ("field",) if names.subject else starts
         for start in starts:
             try:
@@ -355,10 +367,10 @@ class _Sentence:
     def _of_nouns(self, words: Words, *, is_first: bool) -> tuple[list[str], bool]:
         """Return what words around nouns say, "the median of a non-empty list", and whether some is not read."""
         found, is_left = list[str](), False
-        if not is_first and words[:1] == ("of",):
-            return found, is_left  # "the middle one; of an even number of items the mean": of some of them
         for at, word in enumerate(words):
             before = words[at - 1] if at else "return"
+            if before == "of" and (words[at - 2 : at - 1] == (",",) or (at == 1 and not is_first)):
+                break  # "the middle one; of an even number of items the mean": of some of them
             is_form = word[0] == "F" and before not in _RESULTS
             is_object = is_first and at == 1 and before not in (*_RESULTS, *_OF_A_CASE) and before.isalpha()
             if is_form and not set(self._words) & _QUESTIONS:
@@ -425,6 +437,17 @@ def _without_units(words: Words) -> Words:
         if not (kept[-1:] == ["be"] and word in ("and", ",")) or words[at - 1] == "be":
             kept.append(word)
     return tuple(kept[:-1])
+
+
+def _is_permission(part: Words) -> bool:
+    """Tell whether words say what may be and need not: "a number may occur more than once"."""
+    return bool({*part} & _PERMITS) and not {*part} & _DENIES
+
+
+def _describes(part: Words) -> bool:
+    """Tell whether words only say what a parameter is: "when work began"."""
+    part = _trimmed(part)
+    return part[:1] != () and part[0] in _DESCRIBES and not any(re.fullmatch(r"[A-Z]\d+", word) for word in part)
 
 
 def _is_kind(part: Words) -> bool:

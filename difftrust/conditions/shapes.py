@@ -123,8 +123,8 @@ def _shape(node: ast.expr, classes: Classes) -> Shape:
             return Shape(kind, parts[0] if kind == "list" and is_even else Shape("mixed"), fields=tuple(fields))
         case ast.Name(id=name) | ast.Constant(value=str(name)) if name in classes:
             others = {other: each for other, each in classes.items() if other != name}
-            fields = tuple(_fields(classes[name], others))
-            return Shape("record" if fields else "any", fields=fields)
+            kept = tuple(_fields(classes[name], others))
+            return Shape("record" if kept else "any", fields=kept)
     return Shape(_KIND.get(ast.unparse(node).rpartition(".")[2], "any"))
 
 

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import resources
 from typing import Any, Final
 
@@ -43,6 +44,10 @@ def _with_quotes(match: re.Match[str]) -> str:
 
 _STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
 _FILLERS: Final = words_of("fillers")
+_GENERAL: Final = frozenset(
+    {*_STEM, *(word for key in ("general", "limits", "duties", "measures", "measured") for word in words_of(key))}
+)
+"""Words that name no parameter whose name ends so."""
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
 _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
@@ -79,6 +84,13 @@ class _Known:
 
     names: tuple[str, ...]
     fields: Mapping[str, str]
+
+    @cached_property
+    def nouns(self) -> dict[str, str]:
+        """The last parts of names that are several words, where one alone ends so: "the date" of ``due_date``."""
+        last = [name.rpartition("_")[2] for name in self.names]
+        found = [(part, name) for part, name in zip(last, self.names, strict=True) if last.count(part) == 1]
+        return {form: name for part, name in found if part != name and part not in _GENERAL for form in _forms_of(part)}
 
 
 def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ()) -> Tokens:
@@ -201,6 +213,8 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         yield "P", plain
     elif before[-1:] and re.fullmatch(r"each|every|any|no|V\d+", before[-1]) and (owner := _owner(plain, names)):
         yield "I", owner
+    elif (not before or before[-1] in ("the", "each", "every")) and plain in known.nouns:
+        yield "P", known.nouns[plain]
     elif plain in known.fields:
         yield "K", known.fields[plain]
     elif plain.endswith("s") and len(plain) > 3 and plain[:-1] in names:
@@ -227,7 +241,13 @@ def _owner(word: str, names: Sequence[str]) -> str:
 
 def _forms_of(word: str) -> tuple[str, ...]:
     """Return a word and its plural, which is its third person too."""
-    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
+    many = (
+        f"{word[:-1]}ies"
+        if word.endswith("y")
+        else f"{word}es"
+        if word.endswith(("s", "x", "ch", "sh"))
+        else f"{word}s"
+    )
     return word, many
 
 

@@ -65,9 +65,15 @@ class Conditions:
         said = [p for p in self.reading.predicates if p.text not in {*refused, *self.texts}]
         read = [each for each in said if not contradicted(each, calls)]
         is_open = raises and not refused
-        sure = [p for p in read if not is_open and not (p.names & of_arrays and not p.text.startswith("set("))]
+        sure = [
+            p
+            for p in read
+            if not is_open and p.origin != "perhaps" and not (p.names & of_arrays and not p.text.startswith("set("))
+        ]
         broken = [f"left out, for an example breaks it: {p.text} ({p.sentence!r})" for p in said if p not in read]
-        notes = [f'condition read: {p.text} ("{p.sentence}")' for p in read]
+        notes = [
+            f'condition {"perhaps meant" if p.origin == "perhaps" else "read"}: {p.text} ("{p.sentence}")' for p in read
+        ]
         notes += [
             f'condition read, refused by an exception: {p.text} ("{p.sentence}")' for p in self.reading.of("raises")
         ]
