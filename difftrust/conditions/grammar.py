@@ -352,6 +352,8 @@ class _Reader:
             raise Unread(f"{subject} is no {kind}")
         if kind == "INPUT":
             return list(shapes)
+        if kind == "ITEM":
+            return [name for name, shape in shapes.items() if shape.kind in ("list", "dict")]
         return of_noun(shapes, kind)
 
     def each_item(self, name: str) -> Aim:
@@ -362,8 +364,15 @@ class _Reader:
         return self._each(owner)
 
     def _each(self, aim: Any) -> Aim:
+        if aim.shape.kind == "dict":
+            return self.values_of(aim)
         listed = _listed(aim.shape)
         return lambda phrase: self._all(aim.text, phrase, listed.items)
+
+    def keys_of(self, owner: Any = None) -> Aim:
+        owner = owner or self.by_kind("DICT")
+        key = owner.shape.item if owner.shape.kind == "dict" else None
+        return lambda phrase: self._all(owner.text, phrase, key or Shape())
 
     def each_kind(self, *parts: Any) -> Aim:
         """Aim at every item of the one list whose items a noun names, or at all parameters of a kind."""
@@ -449,10 +458,11 @@ class _Reader:
 
     def part_of_each(self, *parts: Any) -> str:
         """Say something of parts that records have: "each has a name and an amount above 0"."""
-        return _joined("and", [text for text in parts if isinstance(text, str) and not re.fullmatch(r"U\d", text)])
+        return _joined("and", [text for text in parts if " " in text])
 
-    def part_said(self, name: str, *phrases: Phrase) -> str:
-        return self.part(name)(self.both(*phrases)) if phrases else ""
+    def part_said(self, *parts: Any) -> str:
+        phrases = [part for part in parts if callable(part)]
+        return self.part(*parts)(self.both(*phrases)) if phrases else ""
 
     def part_before(self, first: str, second: str) -> str:
         return self.part(first)(partial(self._relation, "order", f"_ < {_PART}{second}"))
@@ -481,11 +491,18 @@ class _Reader:
         name = next(p for p in parts if not callable(p))
         return self.whole(name)(self.denies(self.both(*parts)))
 
-    def given_size(self, phrase: Phrase) -> str:
+    def given_size(self, phrase: Phrase, *_: Any) -> str:
         return self._given(self._of_size(phrase, "items"), 1)
 
     def none_twice(self, *_: Any) -> str:
         return self._given(partial(self._relation, "row", _DISTINCT), 1)
+
+    def none_alike(self, *_: Any) -> str:
+        """Say that items differ, or values of a dict: "no two players have the same score"."""
+        self.guesses = True
+        aim: Any = self.by_kind("ITEM") if not self._names.subject else self.subject()
+        of = f"list({aim.text}.values())" if aim.shape.kind == "dict" else aim.text
+        return self._relation("row", _DISTINCT, of, Shape("list"))
 
     def none_phrased(self, phrase: Phrase) -> str:
         return self.each_phrased(self.denies(phrase))
@@ -521,8 +538,8 @@ class _Reader:
     def allowed(self, phrase: Any) -> str:
         return self._allowance(lambda of, shape: _quantified(phrase(of, shape), "all"))
 
-    def phrased_not(self, phrase: Phrase) -> str:
-        return self.phrased(self.denies(phrase))
+    def phrased_not(self, *parts: Any) -> str:
+        return self.phrased(self.denies(parts[-1]))
 
     def _allowance(self, phrase: Phrase) -> str:
         """Return what holds where something is allowed or not, of the one parameter of which it can be said."""
@@ -575,7 +592,9 @@ class _Reader:
     def never_such(self, *parts: Any) -> str:
         aim = self.subject()
         shape = self._names.shapes[self._names.subject]
-        return (self._each(aim) if shape.kind == "list" else aim)(self.denies(self.np(*parts[1:])))
+        return (self._each(aim) if shape.kind == "list" else aim)(
+            self.denies(self.np(*[part for part in parts if part not in ("not", "never")]))
+        )
 
     def form(self, *pieces: str) -> Phrase:
         return partial(self._relation, "text", f"re.fullmatch({''.join(pieces)!r}, _) is not None")

@@ -51,6 +51,7 @@ _ENDS_UNIT: Final = frozenset([",", "and", "but", ";", ":", "(", ")", "."])
 _PERMITS: Final = words_of("permits")
 _DENIES: Final = words_of("denies")
 _DESCRIBES: Final = words_of("describes")
+_RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) V\d+")
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
@@ -245,9 +246,9 @@ class _Sentence:
         if len(subject) == 1 and _UNKNOWN.fullmatch(subject[0]) and subject[0].endswith("s"):
             return True
         is_a = subject[0] in ("a", "an")
-        is_named = has_value(subject[:5], "PIA") and (not is_a or len(subject) == 2)
+        is_named = has_value(subject[:5], "PIAK") and (not is_a or len(subject) == 2)
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
-        is_items = subject[0] in (*_EACH, "no", "both") and said & _THINGS
+        is_items = subject == ("ITEM",) or (subject[0] in (*_EACH, "no", "both") and said & _THINGS)
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
         is_limited = subject[0] in ("the", "there") and set(clause[len(subject) :][:4]) & _LIMITED
         return bool(is_named or is_meant or is_items or is_pronoun or is_limited)
@@ -281,7 +282,9 @@ class _Sentence:
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
             return bool(
-                said & (DUTIES | LIMITS | {"only"}) or (said & _MEASURES and (has_value(words) or "code" in said))
+                said & (DUTIES | LIMITS | {"only"})
+                or (said & _MEASURES and (has_value(words) or "code" in said))
+                or _RANGE.search(" ".join(words))
             )
         if said & _OF_RESULTS or not limits(words):
             return False
