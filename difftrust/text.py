@@ -14,8 +14,6 @@ from difftrust_core.languages.python.syntax import parsed
 _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
 MOST_PIECES: Final = 400
 """Beyond, only what both begin and end with is found: comparing pieces takes the square of their number."""
-_MOST_PARSED: Final = 100_000
-"""Characters of a program that is parsed."""
 Marked = list[tuple[str, bool]]
 """Pieces of a text, in order, and whether each is missing in the other text; empty where that has more."""
 
@@ -90,25 +88,6 @@ def _between_ends(text: str, other: str) -> Marked:
     return [part for part in parts if part[0] or part[1]]
 
 
-def without_docstrings(code: str) -> str:
-    """Return a Python program without the docstrings of its functions and classes; as it is where it is not Python.
-
-    A body that is a docstring only keeps it.
-    """
-    tree = parsed(code) if len(code) <= _MOST_PARSED else None
-    if tree is None:
-        return code
-    lines = code.splitlines()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and len(node.body) > 1:
-            first, then = node.body[0], node.body[1]
-            end = first.end_lineno or first.lineno
-            if ast.get_docstring(node) is not None and node.lineno < first.lineno and end < then.lineno:
-                lines[first.lineno - 1 : end] = [_GONE] * (end - first.lineno + 1)
-    return "\n".join(line for line in lines if line is not _GONE)
-
-
-_GONE: Final = "\0"
 
 
 def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:

@@ -1,6 +1,5 @@
 """Where two texts part: the pieces are the text, and those marked are not in the other."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +9,6 @@ from difftrust.text import (
     marked_difference,
     marked_program,
     printable,
-    without_docstrings,
 )
 
 
@@ -47,15 +45,6 @@ def test_a_renamed_variable_is_no_difference_but_a_text_is() -> None:
     assert "".join(piece for piece, _ in marked_program(first, swapped)) == first
 
 
-@pytest.mark.parametrize("code", ["def f(x):\n    return 1", "x = 3", "def f(:", "\0", 'def f():\n    """Only."""'])
-def test_a_program_without_docstrings_is_left_as_it_is(code: str) -> None:
-    assert without_docstrings(code) == code
-
-
-def test_docstrings_are_left_out_and_other_texts_stay() -> None:
-    code = 'def f(x):\n    """What\n    it does."""\n    y = """not\n    this"""\n    return y\n'
-    assert without_docstrings(code) == 'def f(x):\n    y = """not\n    this"""\n    return y'
-    assert without_docstrings('def f(x): "a"; return 1') == 'def f(x): "a"; return 1'
 
 
 def test_what_could_steer_a_terminal_is_escaped_and_nothing_lost():

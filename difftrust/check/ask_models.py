@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from difftrust.check.options import CheckOptions
-from difftrust.source.closure import importable_names
+from difftrust.source.closure import bound_names, tree_of
 from difftrust.types.argument_types import Parameter
 from difftrust.types.own import parameters_in
 from difftrust.verify.verification import SUGGESTIONS
@@ -217,7 +217,7 @@ def _condition(node: ast.expr, task: Task) -> str | None:
     bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)} | {n.arg for n in inside if isinstance(n, ast.arg)}
     used = {n.id for n in names} - bound
     parameters = set(_parameter_names(task.signature)) | ({"self"} if "." in task.entry_point else set())
-    known = parameters | _PURE | importable_names(parsed(task.preamble))
+    known = parameters | _PURE | bound_names(tree_of(task.preamble))
     is_one = used <= known and used & parameters and not any(isinstance(n, _NO_CONDITION) for n in inside)
     return text if is_one and len(text) <= _LONGEST and "\n" not in text else None
 

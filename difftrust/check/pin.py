@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Self
 
-from difftrust.source.closure import expression_in, importable_names
+from difftrust.source.closure import bound_names, expression_in
 from difftrust.source.target import Function, Target, find_target, root_of
 from difftrust.source.values import Names, NotSpelled
 from difftrust_core.base.files import write_whole
@@ -368,7 +368,7 @@ def _lines(text: str, target: Target) -> Iterator[str]:
     wanted = [named.call, *([] if raises else [_right(text, pin, named)])]
     names = [n.id for each in wanted for n in ast.walk(ast.parse(each, mode="eval")) if isinstance(n, ast.Name)]
     own = [*names, *([raises[1]] if raises else [])]
-    bound = importable_names(target.module)
+    bound = bound_names(target.module)
     imported = sorted({name for name in own if name in bound or not hasattr(builtins, name)})
     for name in imported:
         if name not in bound and "*" not in bound:

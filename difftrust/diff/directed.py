@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 from difftrust.search.dictionary import mine_constants
 from difftrust.search.drawing import arguments_of
 from difftrust.search.pattern_texts import texts_for
+from difftrust.source.target import without_docstrings
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
-from difftrust_core.languages.python.syntax import parsed
+from difftrust_core.languages.python.syntax import is_docstring, parsed
 
 _TEXTS = (
     "",
@@ -194,9 +195,8 @@ def functions_text(statements: Sequence[ast.stmt], *, idle: Collection[ast.AST] 
 
     ``idle``: methods that are left out.
     """
-    return "\n".join(
-        _by_item(bare) for statement in _without(statements, idle) if (bare := _bare(statement)) is not None
-    )
+    kept = [statement for statement in _without(statements, idle) if not is_docstring(statement)]
+    return "\n".join(_by_item(without_docstrings(statement)) for statement in kept)
 
 
 def _without(statements: Sequence[ast.stmt], idle: Collection[ast.AST]) -> list[ast.stmt]:
@@ -227,13 +227,3 @@ def _by_item(statement: ast.stmt) -> str:
     whole = ast.unparse(value)
     head, _, tail = text.rpartition(whole)
     return "\n".join((head + whole[0], *(f"{item}," for item in items), whole[-1] + tail)) if items else text
-
-
-def _bare(statement: ast.stmt) -> ast.stmt | None:
-    class Bare(ast.NodeTransformer):
-        def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-            is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-            return None if is_text else node
-
-    made: ast.stmt | None = Bare().visit(copy.deepcopy(statement))
-    return None if made is None else ast.fix_missing_locations(made)

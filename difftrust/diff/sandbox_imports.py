@@ -22,7 +22,6 @@ _PROBES: tuple[tuple[Any, ...], ...] = ((), (0,), (2,), ("a b",), ([3, 1],), (1,
 _CALLED = (types.FunctionType, types.MethodType, functools.partial)
 _loading = [True]
 _own: set[str] = set()
-_warn = warnings.warn
 
 
 class NotAvailable(BaseException):

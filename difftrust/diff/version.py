@@ -9,8 +9,8 @@ from importlib import resources
 from pathlib import Path
 
 from difftrust.check.call_runner import installed
-from difftrust.source.closure import LIBRARIES, Module, Modules, annotations_of, names_of
-from difftrust.source.target import MAKERS, Function, Target, find_target, root_of, without_docstring
+from difftrust.source.closure import LIBRARIES, Module, Modules, names_of
+from difftrust.source.target import MAKERS, Target, find_target, root_of, without_docstrings
 
 CALL = "difftrust_call"
 """The entry point of a bundle."""
@@ -44,7 +44,7 @@ class Version:
     @property
     def text(self) -> str:
         """The function alone, without its docstring, decorators included."""
-        return function_text(self.target.function)
+        return ast.unparse(without_docstrings(self.target.function))
 
 
 def load_version(where: str) -> Version:
@@ -55,13 +55,6 @@ def load_version(where: str) -> Version:
     target = find_target(where, makers=True)
     makes = target.owner is not None and target.function.name in MAKERS
     return Version(where=where, target=target, root=root_of(target.path), makes=makes)
-
-
-def function_text(function: Function) -> str:
-    """Return the text of a function without its docstring."""
-    kept = copy.copy(function)
-    kept.body = without_docstring(function.body) or function.body
-    return ast.unparse(kept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +97,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     wanted = target.owner.name if target.owner else target.function.name
     modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
     modules.ask(target.function.name)
-    said = {name for annotation in annotations_of(target.function) for name in names_of(annotation)}
-    modules.want(wanted, *said)
+    modules.want(wanted, *names_of(target.function.args))  # its annotations too, which no call evaluates
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
     without = tuple(package for package in packages if package not in there and modules.external[package])

@@ -1,7 +1,6 @@
 """The functions that differ between two git revisions, or a revision and the working tree: parsed, never executed."""
 
 import ast
-import copy
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Literal
 
 from difftrust.source.closure import Definitions, free_names
 from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
-from difftrust.source.target import Function, Target, is_test, targets_in, without_docstring
+from difftrust.source.target import Function, Target, is_test, targets_in, without_docstring, without_docstrings
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.python.syntax import parsed
 
@@ -134,7 +133,7 @@ class _File:
         self.tree = parsed(content)
         self._definitions = Definitions(self.tree.body if self.tree else [])
         self.targets = {t.entry_point: t for t in targets_in(path, self.tree, makers=True)} if self.tree else {}
-        self._dump = functools.cache(lambda part: ast.dump(_without_docstrings(part)))
+        self._dump = functools.cache(lambda part: ast.dump(without_docstrings(part)))
 
     def digest(self, entry_point: str) -> frozenset[str]:
         """Return what tells the function, with all that it uses of the file, from another."""
@@ -154,24 +153,14 @@ def _own_parts(target: Target) -> Iterator[ast.AST]:
         return
     owner = target.owner
     yield from [*owner.bases, *owner.keywords, *owner.decorator_list]
-    methods = {s.name: s for s in owner.body if isinstance(s, Function)}
     yield from (s for s in without_docstring(owner.body) if not isinstance(s, Function))
-    waiting, seen = [target.function, *(s for name, s in methods.items() if name.startswith("__"))], set()
-    while waiting:
-        method = waiting.pop()
-        if id(method) not in seen:
-            seen.add(id(method))
-            yield method
-            named = {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
-            waiting += [methods[name] for name in sorted(named & methods.keys())]
+    methods = Definitions([s for s in owner.body if isinstance(s, Function)])
+    special = [name for name in methods.binders if name.startswith("__")]
+    yield from methods.needed([target.function.name, *special], reads=_attributes_in)
 
 
-def _without_docstrings(part: ast.AST) -> ast.AST:
-    bare = copy.deepcopy(part)
-    for node in ast.walk(bare):
-        if isinstance(node, Function | ast.ClassDef):
-            node.body = without_docstring(node.body) or [ast.Pass()]
-    return bare
+def _attributes_in(method: ast.stmt) -> set[str]:
+    return {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
 
 
 def _moved(one: Mapping[str, _File], other: Mapping[str, _File]) -> dict[str, str]:

@@ -61,11 +61,6 @@ def free_names(node: ast.AST) -> set[str]:
     return read - made
 
 
-def names_in(code: str) -> set[str]:
-    """Return the names that a program reads and does not define; of what does not parse, none."""
-    return free_names(tree_of(code))
-
-
 def imported_by(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that those of the nodes bind that are imports."""
     return {a.asname or a.name.partition(".")[0] for n in nodes if isinstance(n, IMPORTS) for a in n.names}
@@ -80,11 +75,6 @@ def packages_of(*nodes: ast.AST) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             found.append("." if node.level else (node.module or "").partition(".")[0])
     return found
-
-
-def packages_in(code: str) -> set[str]:
-    """Return the packages that a program imports, those of the standard library left out."""
-    return set(packages_of(tree_of(code))) - sys.stdlib_module_names
 
 
 def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
@@ -124,18 +114,8 @@ def _nodes_of_scope(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def bound_names(module: ast.Module) -> set[str]:
-    """Return all names that a file's top level binds, imports left out."""
-    parts = (part for s in module.body for part in _nodes_of_scope(s) if isinstance(part, ast.stmt))
-    left = [s for s in parts if isinstance(s, _DEFINED | _ASSIGNED) or type(s).__name__ == "TypeAlias"]
-    return {name for s in left for name in bound_by(s)}
-
-
-def importable_names(module: ast.Module | None) -> set[str]:
-    """Return what can be imported from a module, which may hide a builtin name; ``*`` if it imports all of another."""
-    if module is None:
-        return set()
-    imports = [each for each in own_statements(module.body) if isinstance(each, ast.Import | ast.ImportFrom)]
-    return bound_names(module) | {a.asname or a.name.partition(".")[0] for each in imports for a in each.names}
+    """Return all names that a file's top level binds, imports included; ``*`` if it imports all of another module."""
+    return {name for statement in module.body for name in bound_by(statement)}
 
 
 class Definitions:
@@ -246,37 +226,29 @@ def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence
 
 def _is_definition(statement: ast.stmt) -> bool:
     """Tell whether a statement defines, assigns or imports; a block, whether all in it does."""
-    if isinstance(statement, ast.If | ast.Try):
-        parts = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.expr)]
-        inner = [s for part in parts for s in (part.body if isinstance(part, ast.ExceptHandler) else [part])]
-        return all(isinstance(s, ast.Pass) or _is_definition(s) for s in inner if isinstance(s, ast.stmt))
-    return isinstance(statement, _DEFINED | _ASSIGNED | IMPORTS) or type(statement).__name__ == "TypeAlias"
+    kinds = _DEFINED | _ASSIGNED | IMPORTS | ast.If | ast.Try | ast.Pass
+    return all(isinstance(s, kinds) or type(s).__name__ == "TypeAlias" for s in own_statements([statement]))
 
 
 def _needed_at_once(statement: ast.stmt, *, lazy: bool) -> set[str]:
     """Return the names that must be there when the definition is made, not only when it is called."""
     parts: list[ast.AST | None] = []
+    inner: set[str] = set()
     match statement:
         case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
             parts = [*statement.decorator_list, *arguments.defaults, *arguments.kw_defaults]
             if not lazy:
-                parts += [*annotations_of(statement), statement.returns]
+                parts += [statement.returns, *(parameter.annotation for parameter in parameters_in(arguments))]
         case ast.ClassDef(body=body):
-            parts = [*statement.bases, *statement.decorator_list, *(k.value for k in statement.keywords)]
+            parts = [*statement.bases, *statement.decorator_list, *statement.keywords]
             inner = {name for part in body for name in _needed_at_once(part, lazy=lazy)}
-            return inner.union(*(free_names(part) for part in parts if part is not None))
         case ast.AnnAssign(value=value) if lazy:
             parts = [value]
         case ast.If() | ast.Try() | ast.Import() | ast.ImportFrom():
             pass
         case _:
             parts = [statement]
-    return {name for part in parts if part is not None for name in free_names(part)}
-
-
-def annotations_of(function: Function) -> list[ast.expr]:
-    """Return the annotations of a function's parameters."""
-    return [parameter.annotation for parameter in parameters_in(function.args) if parameter.annotation is not None]
+    return inner.union(*(free_names(part) for part in parts if part is not None))
 
 
 class Module(Definitions):
@@ -293,14 +265,10 @@ class Module(Definitions):
         """Places of statements."""
 
     @cached_property
-    def stars(self) -> dict[int, list[ast.ImportFrom]]:
-        """The statements ``from x import *`` by the places that hold them."""
-        found: dict[int, list[ast.ImportFrom]] = {}
-        for at, statement in enumerate(self.body):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-                    found.setdefault(at, []).append(node)
-        return found
+    def stars(self) -> list[ast.ImportFrom]:
+        """The statements ``from x import *``."""
+        nodes = (node for at in self.binders.get("*", ()) for node in ast.walk(self.body[at]))
+        return [node for node in nodes if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
 
     @cached_property
     def chains(self) -> dict[str, set[str]]:
@@ -387,9 +355,9 @@ class Modules:
         if name in module.binders:
             self._keep(module, module.binders[name])
             return
-        sources = [self._load(module.base(star)) for stars in module.stars.values() for star in stars]
+        sources = [self._load(module.base(star)) for star in module.stars]
         self._waiting += [(source, name) for source in sources if source is not None]
-        self._keep(module, module.stars)
+        self._keep(module, module.binders.get("*", ()))
         if module.is_package:
             self._load(f"{module.name}.{name}")
 

@@ -13,7 +13,7 @@ from difftrust.conditions.reading import Reading, contradicted, read_docstring
 from difftrust.conditions.sections import Sections
 from difftrust.conditions.shapes import Shape, shape_of
 from difftrust.conditions.tokens import is_expression
-from difftrust.source.closure import bound_names, expression_in, free_names, imported_by
+from difftrust.source.closure import bound_names, expression_in, free_names
 from difftrust.source.docstring import types_in
 from difftrust.source.target import Target
 from difftrust.types.own import Parameter
@@ -95,7 +95,7 @@ def conditions_of(
     ``names``: the parameters. ``sentences``: what else the docstring says is read too, for ``with_docstring``. Raises
     WrongUsage where one of ``assume`` is no expression over them.
     """
-    known = set(names) | set(dir(builtins)) | _PRELUDE | bound_names(target.module) | imported_by(target.module.body)
+    known = set(names) | set(dir(builtins)) | _PRELUDE | bound_names(target.module)
     found = [Predicate(text=_assumed(text, known, names), origin="assume") for text in assume]
     lines, notes = Sections(target.docstring).requires, []
     is_read = sentences or not all(map(is_expression, lines))

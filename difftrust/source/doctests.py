@@ -76,7 +76,8 @@ def examples_in(docstring: str, target: Target) -> list[Example]:
             before += body
         if not example.want and not isinstance(body[-1], ast.Expr):
             continue  # it binds what a later one uses
-        source = example.source if _is_same(body, example.source) else _unparsed(body)
+        text = _unparsed(body)
+        source = example.source if text == _unparsed(tree_of(example.source).body) else text
         found.append(
             Example(
                 source=_unparsed(rests) + source,
@@ -104,10 +105,6 @@ def _one_by_one(docstring: str) -> "Iterator[doctest.Example]":
 
 def _unparsed(body: Sequence[ast.stmt]) -> str:
     return "".join(f"{ast.unparse(statement)}\n" for statement in body)
-
-
-def _is_same(body: list[ast.stmt], source: str) -> bool:
-    return ast.dump(ast.Module(body=body, type_ignores=[])) == ast.dump(tree_of(source))
 
 
 def _rests_on(body: list[ast.stmt], before: list[ast.stmt], target: Target) -> list[ast.stmt]:
@@ -187,15 +184,9 @@ def _with_imports(example: Example, text: str, target: Target, known: set[str]) 
 
 
 def _refusal(text: str, target: Target) -> WrongUsage:
-    name = target.entry_point
-    call = {
-        "function": f"{name}(1, [2])",
-        "classmethod": f"{name}(1)",
-        "staticmethod": f"{name}(1)",
-        "property": f"{name.partition('.')[0]}(1).{target.function.name}",
-    }.get(target.kind, f"{name.partition('.')[0]}(1).{target.function.name}(2)")
+    call = target.call_with("1", {"function": "1, [2]", "method": "2"}.get(target.kind, "1"))
     return WrongUsage(
-        f'expected a call of {name} with literal arguments, got {text!r}; write --example "{call}", '
+        f'expected a call of {target.entry_point} with literal arguments, got {text!r}; write --example "{call}", '
         f'"{call} == 3" or "{call} raises ValueError"'
     )
 

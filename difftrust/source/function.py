@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import copy
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +17,8 @@ from difftrust.source.closure import (
     LIBRARIES,
     Preamble,
     bound_names,
-    imported_by,
-    names_in,
-    packages_in,
+    free_names,
+    packages_of,
     preamble_of,
     tree_of,
 )
@@ -104,7 +102,7 @@ def load_stub(
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     any_order = order_is_free(target.docstring)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
-    packages = set(preamble.libraries) | {p for code in candidates for p in packages_in(code) if p in LIBRARIES}
+    packages = {*preamble.libraries, *(p for p in packages_of(*map(tree_of, candidates)) if p in LIBRARIES)}
     packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
     return Stub(
         task=_task(target, seeds, preamble, conditions),
@@ -183,7 +181,7 @@ class Loading:
             name = target.function.name
             said = examples_in(ast.get_docstring(target.owner) or "", target)
             self.examples += [e for e in said if re.search(rf"\.{name}\b", e.source)]
-        known = bound_names(target.module) | imported_by(ast.walk(target.module)) | _BUILTINS
+        known = bound_names(target.module) | _BUILTINS
         for text in texts:
             self.examples += example_of(text, target, known)
         for example in self.examples:
@@ -205,9 +203,13 @@ class Loading:
         self._mined += [text for text in seeds if text not in self._given and text not in self._mined]
 
     @property
+    def _known(self) -> list[str]:
+        return [*self._given, *self._mined]
+
+    @property
     def calls(self) -> list[str]:
         """The argument tuples of all examples and calls that were found."""
-        return list(dict.fromkeys([*self._given, *self._mined]))
+        return list(dict.fromkeys(self._known))
 
     def _prose_calls(self) -> list[str]:
         """Return the calls that the docstring holds outside of examples, as in ``f("a") -> "b"``."""
@@ -231,7 +233,7 @@ class Loading:
     @property
     def values(self) -> list[Any]:
         """All arguments that are known."""
-        return [value for text in [*self._given, *self._mined] for value in self._named(text).values()]
+        return [value for text in self._known for value in self._named(text).values()]
 
     @property
     def has_frames(self) -> bool:
@@ -248,8 +250,8 @@ class Loading:
     @property
     def names(self) -> set[str]:
         """Names of the file that examples, seeds, candidates and the docstring use."""
-        texts = [*self._given, *self._mined, *[example.source for example in self.examples], *self.candidates]
-        found = {name for text in texts for name in names_in(text)}
+        texts = [*self._known, *[example.source for example in self.examples], *self.candidates]
+        found = {name for text in texts for name in free_names(tree_of(text))}
         quoted = re.findall(r"`+([A-Za-z_]\w*)`+", self.target.docstring)
         return found | set(quoted) | set(re.findall(r"\b[A-Z][A-Z0-9_]{2,}\b", self.target.docstring))
 
@@ -290,7 +292,7 @@ class Loading:
         documented = types_in(self.target.docstring, [p.name for p in self.parameters]).get(name)
         if documented is not None and self.is_known(documented):
             return documented, "by the docstring"
-        values = [found[name] for found in map(self._named, [*self._given, *self._mined]) if name in found]
+        values = [found[name] for found in map(self._named, self._known) if name in found]
         annotated = candidate_types(self.target.function, self.candidates).get(name)
         if annotated is not None and self.is_known(annotated):
             return annotated, "as a candidate has it"
@@ -325,8 +327,8 @@ class Loading:
     @cached_property
     def known_module(self) -> ast.Module:
         """The file, and imports of what guessed types name, where the file does not bind the name itself."""
-        bound = bound_names(self.target.module) | imported_by(ast.walk(self.target.module))
-        frames = "polars" if "polars" in {p for code in self.codes for p in packages_in(code)} else "pandas"
+        bound = bound_names(self.target.module)
+        frames = "polars" if "polars" in packages_of(*map(tree_of, self.codes)) else "pandas"
         lines = PRELUDE | {
             name: f"from typing import {name}" for name in ("Callable", "Iterator", "Literal", "Optional", "TextIO")
         }
@@ -358,26 +360,18 @@ class Loading:
 
     def _drawn(self, types: ArgumentTypes, *, seed: int, columns: Mapping[str, str], needed: bool) -> tuple[str, ...]:
         """Return seeds from the types. Raises WrongUsage where they are needed and nothing is known."""
-        remedy = f'give some with --example "{self._call_form()}" or as >>> lines in the docstring'
+        call = self.target.call_with("...", "...")
+        remedy = f'give some with --example "{call}" or as >>> lines in the docstring'
         unknown = [p for p in types.parameters if p.name in types.unchecked and p.required]
         if unknown and needed:
             why = types.unchecked[unknown[0].name]
             raise WrongUsage(f"expected example inputs or type hints, parameter {unknown[0].name}: {why}; {remedy}")
-        known = [*self._given, *self._mined]
         drawn = sample_seeds(
-            types, seed=seed, docstring=self.target.docstring, given=known, columns=columns, codes=self.codes
+            types, seed=seed, docstring=self.target.docstring, given=self._known, columns=columns, codes=self.codes
         )
         if not drawn and needed:
             raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
         return drawn
-
-    def _call_form(self) -> str:
-        target = self.target
-        if target.owner is None:
-            return f"{target.function.name}(...)"
-        if target.kind in ("classmethod", "staticmethod"):
-            return f"{target.entry_point}(...)"
-        return f"{target.owner.name}(...).{target.function.name}" + ("" if target.kind == "property" else "(...)")
 
 
 _NONE = object()
@@ -390,15 +384,7 @@ def _looks_like_exception(found: ast.ClassDef) -> bool:
 
 def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:
     """Return an annotation of a method with the class's name in the place of ``Self``."""
-
-    class Named(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            if "Self" in (getattr(node, "id", ""), getattr(node, "attr", "")):
-                return ast.Name(id=owner, ctx=ast.Load())
-            return self.generic_visit(node)
-
-    found: ast.expr = Named().visit(copy.deepcopy(annotation))
-    return found
+    return expression(re.sub(r"[\w.]*\bSelf\b", owner, ast.unparse(annotation)))
 
 
 def _or_none(annotation: ast.expr) -> ast.expr:

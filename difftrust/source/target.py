@@ -1,6 +1,7 @@
 """The functions that files, classes and folders name: found in parsed files, never executed."""
 
 import ast
+import copy
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -66,6 +67,13 @@ class Target:
     def body(self) -> list[ast.stmt]:
         """The statements after the docstring."""
         return without_docstring(self.function.body)
+
+    def call_with(self, fields: str, arguments: str) -> str:
+        """Return how a call is written; ``fields``: what the object of a method is made of."""
+        if self.owner is None or self.kind in ("classmethod", "staticmethod"):
+            return f"{self.entry_point}({arguments})"
+        method = f"{self.owner.name}({fields}).{self.function.name}"
+        return method if self.kind == "property" else f"{method}({arguments})"
 
     def parameters(self) -> list[Parameter]:
         """Return what a call takes, the object of a method first; ``cls`` is left out.
@@ -195,6 +203,17 @@ def decorators_of(function: Function | ast.ClassDef) -> list[str]:
 def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     """Return the statements after a docstring."""
     return body[1:] if body and syntax.is_docstring(body[0]) else body
+
+
+def without_docstrings(node: ast.stmt) -> ast.stmt:
+    """Return a copy of a statement without the texts that stand in it as statements, docstrings among them."""
+    made = copy.deepcopy(node)
+    for part in ast.walk(made):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(part, name, None)
+            if isinstance(block, list) and any(map(syntax.is_docstring, block)):
+                setattr(part, name, [s for s in block if not syntax.is_docstring(s)] or [ast.Pass()])
+    return made
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:

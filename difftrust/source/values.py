@@ -27,11 +27,7 @@ _STANDARD: Final = {
 _SHORT: Final = {name: name for name in _STANDARD.values()} | {"datetime.date": "date"}
 PRELUDE: Final = {
     **{module: f"import {module}" for module in ("re", "math", "operator", "string", "collections", "itertools")},
-    **{
-        path.rpartition(".")[2]: f"from {path.rpartition('.')[0]} import {path.rpartition('.')[2]}"
-        for path in _STANDARD
-        if path != "re.compile"
-    },
+    **{name: f"from {home} import {name}" for name, home in IMPORTED.items()},
     **{short: f"import {package} as {short}" for package, short in LIBRARIES.items()},
 }
 """Names that an example may use without an import, each with the import that it stands for."""
