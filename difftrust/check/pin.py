@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Self
 
 from difftrust.source.closure import bound_names, expression_in
-from difftrust.source.target import Function, Target, find_target, root_of
+from difftrust.source.target import Target, find_target, root_of
 from difftrust.source.values import Names, NotSpelled
+from difftrust.types.own import Function
 from difftrust_core.base.files import write_whole
 from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
 from difftrust_core.exceptions import BadStore, BadStub, DifftrustError, WrongUsage

@@ -12,6 +12,7 @@ from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
 from difftrust.diff.sandbox_imports import MISSING
 from difftrust.diff.version import Bundle
+from difftrust.source.closure import dotted_name
 from difftrust.text import printable
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import is_docstring
@@ -91,10 +92,8 @@ def raised_in(nodes: Sequence[ast.AST]) -> set[str]:
     found: set[str] = set()
     for node in (inner for top in nodes for inner in ast.walk(top)):
         match node:
-            case ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name)):
-                found.add(name)
-            case ast.Raise(exc=ast.Call(func=ast.Attribute(attr=name)) | ast.Attribute(attr=name)):
-                found.add(name)
+            case ast.Raise(exc=ast.Call(func=raised) | (ast.expr() as raised)):
+                found.add(dotted_name(raised).rpartition(".")[2])
             case ast.Assert():
                 found.add("AssertionError")
     return found

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from difftrust.search.dictionary import mine_constants
 from difftrust.search.drawing import arguments_of
 from difftrust.search.pattern_texts import texts_for
+from difftrust.source.closure import bound_by
 from difftrust.source.target import without_docstrings
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
@@ -182,11 +183,9 @@ def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> li
     named = {word for line in lines for word in _WORD.findall(line)}
     found: dict[str, None] = {}
     for statement in definitions:
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(isinstance(target, ast.Name) and target.id in named for target in targets):
-                text = ast.unparse(statement)
-                found |= {text: None} if len(text) < _MAX_CONSTANT else {}
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and named & bound_by(statement):
+            text = ast.unparse(statement)
+            found |= {text: None} if len(text) < _MAX_CONSTANT else {}
     return list(found)
 
 

@@ -4,23 +4,24 @@ import ast
 import copy
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from difftrust.diff.version import Bundle, Version
 from difftrust.search.drawing import arguments_of, sample_seeds
-from difftrust.source.closure import expression_in
-from difftrust.source.function import Loading
+from difftrust.source.function import Loading, or_none
 from difftrust.source.literal_calls import mine_calls
-from difftrust.source.target import Function, Target
+from difftrust.source.target import Target
 from difftrust.source.usage import named_type, usage_types
 from difftrust.source.values import Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter
+from difftrust.types.classes import methods_of
 from difftrust.types.infer import literal_of
-from difftrust.types.own import parameters_in
+from difftrust.types.own import Function, parameters_in
 from difftrust.types.value_types import type_of_values
 from difftrust_core.exceptions import BadStub
+from difftrust_core.languages.python.syntax import expression
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,17 +65,20 @@ def _common(before: Sequence[Parameter], after: Sequence[Parameter]) -> tuple[Pa
         found.append(_both(one, other))
         aligned += 1
     if aligned == len(old_places) == len(new_places):
-        found += [
-            p for p in after if p.variadic and not p.keyword and any(q.variadic and not q.keyword for q in before)
-        ]
+        found += _variadic(before, after, keyword=False)
     taken = {p.name for p in (*old_places[:aligned], *new_places[:aligned])}
     for name, parameter in new_names.items():
         partner = old_names.get(name)
         if name in taken or partner is None or parameter.variadic or partner.variadic:
             continue
         found.append(replace(_both(partner, parameter), keyword=True))
-    found += [p for p in after if p.variadic and p.keyword and any(q.variadic and q.keyword for q in before)]
-    return tuple(found)
+    return (*found, *_variadic(before, after, keyword=True))
+
+
+def _variadic(before: Sequence[Parameter], after: Sequence[Parameter], *, keyword: bool) -> list[Parameter]:
+    """Return the parameter that takes all arguments left, by position or by name, where both versions have one."""
+    old, new = ([p for p in own if p.variadic and p.keyword == keyword] for own in (before, after))
+    return new if old else []
 
 
 def _positional(parameters: Sequence[Parameter]) -> list[Parameter]:
@@ -130,28 +134,21 @@ def target_of(version: Version, bundle: Bundle) -> Target:
 
 def _with_types(statement: ast.stmt) -> ast.stmt:
     """Return a class whose ``__init__`` has annotations, guessed where it has none."""
-    if not isinstance(statement, ast.ClassDef):
+    if not isinstance(statement, ast.ClassDef) or "__init__" not in methods_of(statement):
         return statement
-    init = next((s for s in statement.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
-    if init is None:
-        return statement
+    init = methods_of(statement)["__init__"]
     made, typed = copy.copy(statement), copy.deepcopy(init)
     used = usage_types(init, ())
     missing = {p.name: p.default for p in [*parameters_in(init.args)][1:] if not (p.annotation or p.variadic)}
     for argument in [*typed.args.posonlyargs, *typed.args.args, *typed.args.kwonlyargs]:
         if argument.arg in missing:
             default = missing[argument.arg]
-            found = used.get(argument.arg) or _by_default(default) or named_type(argument.arg)
-            if found is not None and isinstance(default, ast.Constant) and default.value is None:
-                found = ast.BinOp(left=found, op=ast.BitOr(), right=ast.Constant(value=None))
-            argument.annotation = found
+            by_default = type_of_values([literal_of(default)])
+            found = used.get(argument.arg) or by_default or named_type(argument.arg)
+            is_none = isinstance(default, ast.Constant) and default.value is None
+            argument.annotation = or_none(found) if found is not None and is_none else found
     made.body = [typed if s is init else s for s in statement.body]
     return made
-
-
-def _by_default(default: ast.expr | None) -> ast.expr | None:
-    value = literal_of(default)
-    return type_of_values([value]) if value is not None else None
 
 
 def load(pair: Pair, parameters: Sequence[Parameter], examples: Sequence[str]) -> Loading:
@@ -181,6 +178,18 @@ Answers = Callable[[Sequence[str]], Sequence[bool]]
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Guess:
+    """What a parameter may be."""
+
+    options: list[str]
+    """Likely ones first."""
+    said: list[str]
+    """Those that a version asks for."""
+    is_sound: bool
+    """The first rests on something."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Kinds:
     """Types for all parameters, and of which parameters they are only guesses."""
 
@@ -195,9 +204,7 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
     ``functions``: both versions. ``answers`` runs inputs.
     """
     known: dict[str, ast.expr] = {}
-    guesses: dict[str, list[str]] = {}
-    known_ones: set[str] = set()
-    """Parameters whose first guess rests on something."""
+    guesses: dict[str, _Guess] = {}
     notes: list[str] = []
     for parameter in loading.parameters:
         said = evidence(parameter.name, functions, loading)
@@ -209,15 +216,14 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
             known[parameter.name] = _union([ast.unparse(found), *said])
             notes.append(f"{parameter.name}: {ast.unparse(known[parameter.name])}, {how}")
             continue
-        first = [kind for kind in classes_like(parameter.name, functions, loading) if loading.is_known(_expr(kind))]
+        first = _known_among(classes_like(parameter.name, functions, loading), loading)
         first += [_open(ast.unparse(found), how)] if found is not None and loading.is_known(found) else []
-        known_ones |= {parameter.name} if first else set()
-        guesses[parameter.name] = list(dict.fromkeys([*first, *said, *(k for k in MIX if loading.is_known(_expr(k)))]))
-        if parameter.variadic and not first:
-            guesses[parameter.name] = list(dict.fromkeys(["int", "str", *guesses[parameter.name]]))
-    chosen = _tried(loading, known, guesses, functions, answers, seed=seed, sound=known_ones) if guesses else {}
+        likely = ["int", "str"] if parameter.variadic and not first else first
+        options = list(dict.fromkeys([*likely, *said, *_known_among(MIX, loading)]))
+        guesses[parameter.name] = _Guess(options=options, said=said, is_sound=bool(first))
+    chosen = _tried(loading, known, guesses, answers, seed=seed) if guesses else {}
     for name, kinds in chosen.items():
-        how = "by its use or name" if name in known_ones else "unknown, so several kinds were tried"
+        how = "by its use or name" if guesses[name].is_sound else "unknown, so several kinds were tried"
         notes.append(f"{name}: {' | '.join(kinds)}, {how}")
     annotated = {**known, **{name: _union(kinds) for name, kinds in chosen.items()}}
     return Kinds(
@@ -225,6 +231,10 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
         guessed=frozenset(chosen),
         notes=tuple(notes),
     )
+
+
+def _known_among(kinds: Sequence[str], loading: Loading) -> list[str]:
+    return [kind for kind in kinds if loading.is_known(expression(kind))]
 
 
 def evidence(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
@@ -240,7 +250,7 @@ def evidence(name: str, functions: Sequence[Function], loading: Loading) -> list
                     left=ast.Name(id=asked), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
                 ):
                     found |= {"None": None} if asked == name else {}
-    return [kind for kind in found if kind not in ("object", "type") and loading.is_known(_expr(kind))]
+    return _known_among([kind for kind in found if kind not in ("object", "type")], loading)
 
 
 def classes_like(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
@@ -279,22 +289,15 @@ def _alternatives(node: ast.expr) -> list[ast.expr]:
 
 
 def _tried(
-    loading: Loading,
-    known: Mapping[str, ast.expr],
-    guesses: Mapping[str, list[str]],
-    functions: Sequence[Function],
-    answers: Answers,
-    *,
-    seed: int,
-    sound: Collection[str],
+    loading: Loading, known: Mapping[str, ast.expr], guesses: Mapping[str, _Guess], answers: Answers, *, seed: int
 ) -> dict[str, list[str]]:
     """Return the kinds of each parameter in ``guesses`` on which a version returns; the first guess if it does."""
     generator = random.Random(f"{seed}/kinds")
     tries: list[tuple[dict[str, str], str]] = []
-    longest = max(map(len, guesses.values()))
+    longest = max(len(guess.options) for guess in guesses.values())
     n = min(_MOST_TRIES, max(_TRIES, longest * 4 * len(guesses)))
     for number in range(n):
-        kinds = {name: _pick(number, options, generator) for name, options in guesses.items()}
+        kinds = {name: _pick(number, guess.options, generator) for name, guess in guesses.items()}
         tries += [(kinds, text) for text in _inputs(loading, known, kinds, seed=number)]
     returned = answers([text for _, text in tries])
     good: dict[str, Counter[str]] = {name: Counter() for name in guesses}
@@ -305,10 +308,7 @@ def _tried(
         for name, kind in kinds.items():
             all_of[name][kind] += 1
             good[name][kind] += answered
-    return {
-        name: _kept(options, good[name], all_of[name], evidence(name, functions, loading), is_sound=name in sound)
-        for name, options in guesses.items()
-    }
+    return {name: _kept(guess, good[name], all_of[name]) for name, guess in guesses.items()}
 
 
 def _pick(number: int, options: Sequence[str], generator: random.Random) -> str:
@@ -317,21 +317,17 @@ def _pick(number: int, options: Sequence[str], generator: random.Random) -> str:
     return options[0] if generator.random() < 0.4 else generator.choice(options)
 
 
-def _kept(
-    options: Sequence[str], good: Counter[str], tried: Counter[str], said: Sequence[str], *, is_sound: bool
-) -> list[str]:
-    first = options[0]
-    if is_sound and tried[first] and good[first] / tried[first] >= _ENOUGH:
-        return list(dict.fromkeys([first, *(kind for kind in said if good[kind])]))
-    rates = {kind: good[kind] / tried[kind] for kind in options if tried[kind] and good[kind]}
-    if not rates:
-        return list(options[:_KEPT])
-    best = max(rates.values())
-    return [kind for kind in options if rates.get(kind, 0.0) >= best / 3][:_KEPT]
+def _kept(guess: _Guess, good: Counter[str], tried: Counter[str]) -> list[str]:
+    rates = {kind: good[kind] / tried[kind] for kind in guess.options if good[kind]}
+    first = guess.options[0]
+    if guess.is_sound and rates.get(first, 0.0) >= _ENOUGH:
+        return list(dict.fromkeys([first, *(kind for kind in guess.said if good[kind])]))
+    best = max(rates.values(), default=0.0)
+    return [kind for kind in guess.options if rates.get(kind, 0.0) >= best / 3][:_KEPT]
 
 
 def _inputs(loading: Loading, known: Mapping[str, ast.expr], kinds: Mapping[str, str], *, seed: int) -> tuple[str, ...]:
-    annotated = {**known, **{name: _expr(kind) for name, kind in kinds.items()}}
+    annotated = {**known, **{name: expression(kind) for name, kind in kinds.items()}}
     parameters = [replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters]
     types = ArgumentTypes(parameters, Annotations(loading.known_module))
     return sample_seeds(types, seed=seed, n_seeds=3, codes=loading.codes)
@@ -349,18 +345,9 @@ def _is_empty(text: str) -> bool:
     return values is None or any(empty)
 
 
-def _expr(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
-
-
 def _union(kinds: Sequence[str]) -> ast.expr:
     """Return the annotation of all kinds; without what another already says."""
-    distinct = dict.fromkeys(part.strip() for kind in kinds for part in _parts(kind))
+    distinct = dict.fromkeys(ast.unparse(part) for kind in kinds for part in _alternatives(expression(kind)))
     if "int" in distinct and "float" in distinct and "bool" in distinct:
         del distinct["bool"]
-    return _expr(" | ".join(distinct))
-
-
-def _parts(kind: str) -> list[str]:
-    tree = expression_in(kind)
-    return [kind] if tree is None else [ast.unparse(part) for part in _alternatives(tree)]
+    return expression(" | ".join(distinct))

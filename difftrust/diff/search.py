@@ -14,7 +14,6 @@ from difftrust.diff.pair import Pair, Signature, load, settle, signatures
 from difftrust.search.columns import columns_in
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
-from difftrust.source.doctests import Example
 from difftrust.source.function import Loading
 from difftrust.source.target import Target
 from difftrust.text import by_length
@@ -31,15 +30,10 @@ class Expectations:
     def __init__(self, target: Target, texts: Sequence[str], executor: Executor, code: str):
         """Read the pins. Raises WrongUsage for one that is no call of the function."""
         self._executor, self._code = executor, code
-        self._examples: list[tuple[Example, tuple[str, ...]]] = []
-        for text in texts:
-            loading = Loading(target, ())
-            before = set(loading.calls)
-            docstring = _examples_of(loading, [])
-            found = [e for e in _examples_of(loading, [text]) if e not in docstring]
-            new = tuple(call for call in loading.calls if call not in before)
-            self._examples += [(example, new) for example in found]
-        self.inputs: frozenset[str] = frozenset(text for _, inputs in self._examples for text in inputs)
+        loading = Loading(target, ())
+        examples = [example for text in texts for example in loading.read_example(text)]
+        self._examples = [(example, list(loading.calls_in(example))) for example in examples]
+        self.inputs = frozenset(text for _, inputs in self._examples for text in inputs)
         self._holding: set[str] = set()
 
     def failed(self) -> tuple[str, ...]:
@@ -61,16 +55,12 @@ class Expectations:
         return arguments in self._holding
 
 
-def _examples_of(loading: Loading, texts: Sequence[str]) -> list[Example]:
-    loading.take_examples(texts)
-    return list(loading.examples)
-
-
 Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
 _DIRECTED = 450
 _HANGS = (Kind.TIMEOUT, Kind.SKIPPED)
+_RETURNED = (Kind.VALUE, Kind.UNSUPPORTED)
 _BATCH = 500
 _AGAIN, _MORE_BATCHES = 50, 10
 """Inputs that were skipped since others of their batch took too long are run again in so many batches of so many."""
@@ -109,12 +99,12 @@ class Found:
     @property
     def returned(self) -> int:
         """On so many of these a version returned something."""
-        return sum(any(kind in (Kind.VALUE, Kind.UNSUPPORTED) for kind, _ in row) for row in self._answered)
+        return sum(any(kind in _RETURNED for kind, _ in row) for row in self._answered)
 
     @property
     def silent(self) -> str:
         """Name the version that returns on no input while the other one does, "" where there is none."""
-        n = [sum(row[which][0] in (Kind.VALUE, Kind.UNSUPPORTED) for row in self._answered) for which in (0, 1)]
+        n = [sum(row[which][0] in _RETURNED for row in self._answered) for which in (0, 1)]
         return ("old", "new")[n.index(0)] if 0 in n and any(n) else ""
 
     @property
@@ -220,17 +210,11 @@ class Search:
     def _draws(self, loading: Loading, types: ArgumentTypes, seeds: Sequence[str]) -> InputSource:
         task = replace(self.executor.task, seed_inputs=tuple(seeds))
         codes = [*self.texts, *loading.codes, *self.lines, *self.constants]
-        return check_inputs(
-            task,
-            types,
-            codes,
-            seed=self.options.seed,
-            columns=self._columns(loading),
-        )
+        return check_inputs(task, types, codes, seed=self.options.seed, columns=self._columns(loading))
 
     def _answered(self, texts: Sequence[str]) -> list[bool]:
         rows = self._run(texts)
-        return [any(kind in (Kind.VALUE, Kind.UNSUPPORTED) for kind, _ in rows.get(text, ())) for text in texts]
+        return [any(kind in _RETURNED for kind, _ in rows.get(text, ())) for text in texts]
 
     def _run(self, texts: Sequence[str]) -> dict[str, Row]:
         """Run both versions on those inputs inside the domain that are new; return what is known of all."""

@@ -10,7 +10,8 @@ from typing import Literal
 
 from difftrust.source.closure import Definitions, free_names
 from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
-from difftrust.source.target import Function, Target, is_test, targets_in, without_docstring, without_docstrings
+from difftrust.source.target import Target, is_test, targets_in, without_docstring, without_docstrings
+from difftrust.types.own import Function
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.python.syntax import parsed
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from difftrust.source.target import Function, Target, is_written, parse_file
-from difftrust.types.own import parameters_in
+from difftrust.source.target import DEFINED, Target, is_written, nodes_of_scope, parse_file
+from difftrust.types.own import Function, parameters_in
 from difftrust_core.exceptions import BadStub
 from difftrust_core.languages.python.syntax import own_statements, parsed
 
 IMPORTS = ast.Import | ast.ImportFrom
 LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 """Packages that inputs and candidates may use, and how inputs write them."""
-_DEFINED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _ASSIGNED = ast.Assign | ast.AnnAssign | ast.AugAssign
 _DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
@@ -57,7 +55,7 @@ def free_names(node: ast.AST) -> set[str]:
     read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     made = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     made |= {n.arg for n in nodes if isinstance(n, ast.arg)} | imported_by(nodes)
-    made |= {n.name for n in nodes if isinstance(n, _DEFINED | ast.ExceptHandler) and n.name}
+    made |= {n.name for n in nodes if isinstance(n, DEFINED | ast.ExceptHandler) and n.name}
     return read - made
 
 
@@ -85,14 +83,14 @@ def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
     found: set[str] = set()
     if isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
         return found
-    for node in _nodes_of_scope(statement):
+    for node in nodes_of_scope(statement):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 found.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
             case ast.Import() | ast.ImportFrom():
                 found |= imported_by([node])
+            case _ if isinstance(node, DEFINED):
+                found.add(node.name)
             case (
                 ast.Attribute(ctx=ast.Store() | ast.Del())
                 | ast.Subscript(ctx=ast.Store() | ast.Del())
@@ -103,14 +101,6 @@ def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
                     root = root.value
                 found |= {root.id} if isinstance(root, ast.Name) else set()
     return found
-
-
-def _nodes_of_scope(node: ast.AST) -> Iterator[ast.AST]:
-    """Iterate over a node and those below it, without what stands in functions, classes and comprehensions."""
-    yield node
-    if not isinstance(node, _DEFINED | ast.Lambda | _COMPREHENSIONS):
-        for child in ast.iter_child_nodes(node):
-            yield from _nodes_of_scope(child)
 
 
 def bound_names(module: ast.Module) -> set[str]:
@@ -226,7 +216,7 @@ def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence
 
 def _is_definition(statement: ast.stmt) -> bool:
     """Tell whether a statement defines, assigns or imports; a block, whether all in it does."""
-    kinds = _DEFINED | _ASSIGNED | IMPORTS | ast.If | ast.Try | ast.Pass
+    kinds = DEFINED | _ASSIGNED | IMPORTS | ast.If | ast.Try | ast.Pass
     return all(isinstance(s, kinds) or type(s).__name__ == "TypeAlias" for s in own_statements([statement]))
 
 
@@ -377,7 +367,7 @@ class Modules:
                     heads = [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
                 for head in filter(None, heads):
                     self._walk(module, head)
-                if not isinstance(part, _DEFINED):
+                if not isinstance(part, DEFINED):
                     for name in names_of(part):
                         self.ask(name)
             for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):

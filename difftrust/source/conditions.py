@@ -18,6 +18,7 @@ from difftrust.source.docstring import types_in
 from difftrust.source.target import Target
 from difftrust.types.own import Parameter
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.python.syntax import expression
 
 _PRELUDE = {"math", "re", "copy"}
 """Modules that a condition may use without an import."""
@@ -48,7 +49,7 @@ class Conditions:
     @property
     def names(self) -> set[str]:
         """The names that they use."""
-        return {name for text in self.texts for name in free_names(ast.parse(text, mode="eval"))}
+        return {name for text in self.texts for name in free_names(expression(text))}
 
     def with_docstring(
         self, parameters: Sequence[Parameter], calls: Sequence[Mapping[str, Any]], *, raises: bool
@@ -103,7 +104,7 @@ def conditions_of(
     for line in lines:
         for part in _parts(line):
             by_grammar = [p.text for p in reading.predicates if p.sentence.rstrip(". ") == line.rstrip(". ")]
-            texts = [_condition(part, known, names)] if _condition(part, known, names) else by_grammar
+            texts = [text] if (text := _condition(part, known, names)) else by_grammar
             found += [Predicate(text=text, sentence=line, origin="requires") for text in texts]
             if not texts:
                 notes.append(f"not understood as a condition: {part!r}; write it as Python, or with --assume")
@@ -135,7 +136,7 @@ def shapes_of(target: Target, names: Sequence[str]) -> dict[str, Shape]:
 
 def _assumed(text: str, known: set[str], names: Sequence[str]) -> str:
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        node = expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         found = e.msg if isinstance(e, SyntaxError) else type(e).__name__
         raise WrongUsage(

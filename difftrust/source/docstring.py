@@ -7,23 +7,35 @@ from collections.abc import Iterator, Sequence
 
 from difftrust.conditions.sections import Sections
 from difftrust.source.closure import expression_in
+from difftrust.source.usage import by_word
 
 _EXCEPTION = re.compile(r"\b((?:\w+\.)*[A-Z]\w*)\b")
 _NEGATED = re.compile(r"\b(?:never|not|no|without|instead of|rather than|n't|don't|doesn't)\b[^.;]*$", re.IGNORECASE)
 _RAISING = re.compile(r"\b(?:rais(?:e|es|ed|ing)|throw(?:s|n|ing)?|exception)\b", re.IGNORECASE)
 _WHEN = re.compile(r"^[`*'\"]*\s*(?:exception\s+|error\s+)?(?:if|when|unless|for|on|(?:is|will be) raised)\b")
-_PLAIN = {
-    "string": "str", "strings": "str", "str": "str", "text": "str", "character": "str", "characters": "str",
-    "integer": "int", "integers": "int", "int": "int", "ints": "int", "number": "float", "numbers": "float",
-    "float": "float", "floats": "float", "double": "float", "numeric": "float", "scalar": "float", "real": "float",
-    "boolean": "bool", "booleans": "bool", "bool": "bool", "bools": "bool", "flag": "bool", "bytes": "bytes",
-    "dict": "dict", "dictionary": "dict", "mapping": "dict", "dictionaries": "dict", "dicts": "dict",
-    "list": "list", "lists": "list", "array": "list", "sequence": "list", "iterable": "list", "collection": "list",
-    "array_like": "list[float]", "array-like": "list[float]", "tuple": "tuple", "tuples": "tuple",
-    "set": "set", "sets": "set", "date": "date", "dates": "date", "datetime": "datetime", "datetimes": "datetime",
-    "timedelta": "timedelta", "decimal": "Decimal", "path": "Path", "none": "None", "ndarray": "np.ndarray",
-    "dataframe": "DataFrame", "frame": "DataFrame", "series": "Series",
-}  # fmt: skip
+_PLAIN = by_word(
+    {
+        "str": "string strings str text character characters",
+        "int": "integer integers int ints",
+        "float": "number numbers float floats double numeric scalar real",
+        "bool": "boolean booleans bool bools flag",
+        "bytes": "bytes",
+        "dict": "dict dictionary mapping dictionaries dicts",
+        "list": "list lists array sequence iterable collection",
+        "list[float]": "array_like array-like",
+        "tuple": "tuple tuples",
+        "set": "set sets",
+        "date": "date dates",
+        "datetime": "datetime datetimes",
+        "timedelta": "timedelta",
+        "Decimal": "decimal",
+        "Path": "path",
+        "None": "none",
+        "np.ndarray": "ndarray",
+        "DataFrame": "dataframe frame",
+        "Series": "series",
+    }
+)
 """Types as docstrings name them, one or many."""
 _TYPE_NAMES = frozenset(
     {"str", "int", "float", "bool", "bytes", "list", "dict", "set", "tuple", "complex", "frozenset"}

@@ -15,6 +15,7 @@ from difftrust.source.values import PRELUDE, is_own_module
 from difftrust_core.base.literals import BadText, Code, read_literal, write_literal
 from difftrust_core.base.standard_types import names_of
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.languages.python.syntax import expression
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +279,7 @@ class _Wrapped(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         if _is_call(node, self._target):
             inner = node.value if isinstance(node, ast.Await) else node
-            return ast.parse(self._run.format(ast.unparse(inner)), mode="eval").body
+            return expression(self._run.format(ast.unparse(inner)))
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run")):
                 return node

@@ -4,7 +4,7 @@ import ast
 import builtins
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -132,7 +132,7 @@ def refused_examples(where: str, texts: Sequence[str]) -> dict[str, str]:
     loading, found = Loading(find_target(where), ()), {}
     for text in texts:
         try:
-            loading.take_examples([text])
+            loading.read_example(text)
         except WrongUsage as e:
             found[text] = str(e)
     return found
@@ -181,12 +181,17 @@ class Loading:
             name = target.function.name
             said = examples_in(ast.get_docstring(target.owner) or "", target)
             self.examples += [e for e in said if re.search(rf"\.{name}\b", e.source)]
-        known = bound_names(target.module) | _BUILTINS
-        for text in texts:
-            self.examples += example_of(text, target, known)
-        for example in self.examples:
-            self._given += self.caller.seeds(tree_of(example.source).body)
+        self.examples += [example for text in texts for example in self.read_example(text)]
+        self._given += [call for example in self.examples for call in self.calls_in(example)]
         self._mined += self._prose_calls()
+
+    def read_example(self, text: str) -> list[Example]:
+        """Return the examples that the user gives in a text. Raises WrongUsage."""
+        return example_of(text, self.target, bound_names(self.target.module) | _BUILTINS)
+
+    def calls_in(self, example: Example) -> Iterator[str]:
+        """Iterate over the argument tuples of an example's calls."""
+        return self.caller.seeds(tree_of(example.source).body)
 
     def take_calls(self) -> None:
         """Take the calls with literal arguments in the function's file, its tests and its package."""
@@ -227,7 +232,7 @@ class Loading:
     @property
     def allowed_calls(self) -> list[dict[str, Any]]:
         """The arguments of examples that do not state an exception, by name; of other calls where there are none."""
-        given = [text for e in self.examples if not e.exception for text in self.caller.seeds(tree_of(e.source).body)]
+        given = [text for example in self.examples if not example.exception for text in self.calls_in(example)]
         return [self._named(text) for text in dict.fromkeys(given or ([] if self._given else self._mined))]
 
     @property
@@ -306,7 +311,7 @@ class Loading:
                 names = ", ".join(map(repr, columns_in(self.target.docstring, self.codes, self.values)))
                 guess = expression(f"Literal[{names}]" if names else "str")
             if guess is not None and self.is_known(guess):
-                return (_or_none(guess) if default is None else guess), how
+                return (or_none(guess) if default is None else guess), how
         return None, ""
 
     def _default(self, parameter: Parameter) -> Any:
@@ -387,7 +392,8 @@ def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:
     return expression(re.sub(r"[\w.]*\bSelf\b", owner, ast.unparse(annotation)))
 
 
-def _or_none(annotation: ast.expr) -> ast.expr:
+def or_none(annotation: ast.expr) -> ast.expr:
+    """Return an annotation that None fits too."""
     if ast.unparse(annotation).endswith("None"):
         return annotation
     return ast.BinOp(left=annotation, op=ast.BitOr(), right=ast.Constant(value=None))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difftrust.source.target import Function, Target, decorators_of, python_files
+from difftrust.source.target import Target, decorators_of, python_files
 from difftrust.source.values import Scope
-from difftrust.types.own import parameters_in
+from difftrust.types.own import Function, parameters_in
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, write_literal
 from difftrust_core.datasets.seeds import NotFolded
 from difftrust_core.languages.python.syntax import parsed
@@ -48,7 +48,7 @@ class Caller:
 
     def seeds(self, body: Sequence[ast.stmt], names: Names | None = None) -> Iterator[str]:
         """Iterate over the argument tuples of the calls in ``body``; ``names``: the values of variables."""
-        for statement, known in self._statements(body, dict(names or {}), {}):
+        for statement, known in self._statements(body, dict(names or {})):
             for node in ast.walk(statement):
                 with suppress(NotFolded, BadText, RecursionError):
                     if isinstance(node, ast.Call):
@@ -101,20 +101,21 @@ class Caller:
                 raise NotFolded(f"no value for {parameter.name}")
         return write_literal((*values, *([Instance(KEYWORDS, (), left)] if left else [])))
 
-    def _statements(
-        self, body: Sequence[ast.stmt], known: dict[str, Any], fixtures: dict[str, Any]
-    ) -> Iterator[tuple[ast.AST, Names]]:
-        """Iterate over simple statements and heads of blocks, each with the values of the variables before it."""
-        fixtures = fixtures | self._fixtures(body)
+    def _statements(self, body: Sequence[ast.stmt], known: dict[str, Any]) -> Iterator[tuple[ast.AST, Names]]:
+        """Iterate over simple statements and heads of blocks, each with the values of the variables before it.
+
+        Fixtures are known beside the variables, as ``@name``.
+        """
+        known = known | self._fixtures(body)
         for statement in body:
             match statement:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
-                    for row in self._rows(statement, known, fixtures):
-                        yield from self._statements(statement.body, row, fixtures)
+                    for row in self._rows(statement, known):
+                        yield from self._statements(statement.body, row)
                 case ast.ClassDef():
-                    yield from self._statements(statement.body, dict(known), fixtures)
+                    yield from self._statements(statement.body, known)
                 case ast.For():
-                    yield from self._loop(statement, known, fixtures)
+                    yield from self._loop(statement, known)
                     known = _without(known, statement)
                 case _ if isinstance(statement, _BLOCKS):
                     # What the block binds may change from round to round, so nothing is known of it inside or after.
@@ -122,7 +123,7 @@ class Caller:
                     for head in ast.iter_child_nodes(statement):
                         if isinstance(head, ast.expr | ast.withitem):
                             yield head, known
-                    yield from self._statements(list(_inside(statement)), dict(known), fixtures)
+                    yield from self._statements(list(_inside(statement)), known)
                 case _:
                     yield statement, known
                     known = self._after(statement, known)
@@ -135,9 +136,7 @@ class Caller:
                     left |= _bindings(target, self._scope.value(value, known))
         return left
 
-    def _loop(
-        self, statement: ast.For, known: dict[str, Any], fixtures: dict[str, Any]
-    ) -> Iterator[tuple[ast.AST, Names]]:
+    def _loop(self, statement: ast.For, known: dict[str, Any]) -> Iterator[tuple[ast.AST, Names]]:
         yield statement.iter, known
         inside = _without(known, statement)
         body = [*statement.body, *statement.orelse]
@@ -147,24 +146,24 @@ class Caller:
         except NotFolded:
             rows = [{}]
         for row in rows:
-            yield from self._statements(body, inside | row, fixtures)
+            yield from self._statements(body, inside | row)
 
     def _fixtures(self, body: Sequence[ast.stmt]) -> dict[str, Any]:
-        """Return the values of pytest fixtures that return literals."""
+        """Return the values of pytest fixtures that return literals, as ``@name``."""
         found = {}
         for statement in body:
             if isinstance(statement, ast.FunctionDef) and "fixture" in decorators_of(statement):
                 match statement.body[-1]:
                     case ast.Return(value=ast.expr() as value) | ast.Expr(value=ast.Yield(value=ast.expr() as value)):
                         with suppress(NotFolded, BadText):
-                            found[statement.name] = self._scope.value(value, {})
+                            found[f"@{statement.name}"] = self._scope.value(value, {})
         return found
 
-    def _rows(self, function: Function, known: dict[str, Any], fixtures: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _rows(self, function: Function, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Iterate over the values of a test's parameters: fixtures, and the rows of ``pytest.mark.parametrize``."""
         parameters = [p.name for p in parameters_in(function.args) if not p.variadic]
         hidden = {name: value for name, value in known.items() if name not in parameters}
-        hidden |= {name: fixtures[name] for name in parameters if name in fixtures}
+        hidden |= {name: known[f"@{name}"] for name in parameters if f"@{name}" in known}
         tables = []
         for decorator in function.decorator_list:
             match decorator:

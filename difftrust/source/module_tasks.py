@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from difftrust.source.closure import IMPORTS, Definitions, bound_by, expression_in, names_of
-from difftrust.source.target import Function
+from difftrust.types.own import Function
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.task import Domain, Task, TaskTest
 from difftrust_core.datasets.entries import MAX_WRITTEN, Entry, load_bytes, relation_of, signature_of

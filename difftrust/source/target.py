@@ -9,13 +9,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from difftrust.types.own import Parameter, parameters_in
+from difftrust.types.own import Function, Parameter, parameters_in
 from difftrust_core.exceptions import BadStub, WrongUsage
 from difftrust_core.languages.python import syntax
 from difftrust_core.languages.python.syntax import own_statements
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-_PROPERTIES = {"property", "cached_property"}
+DEFINED = Function | ast.ClassDef
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_KINDS = {
+    "classmethod": "classmethod",
+    "staticmethod": "staticmethod",
+    "property": "property",
+    "cached_property": "property",
+}
+"""By the decorator that makes it."""
 _OF_PROPERTIES = {"setter", "deleter"}
 MAKERS = ("__init__", "__new__", "__post_init__")
 """Methods that a call of the class runs."""
@@ -44,19 +51,15 @@ class Target:
         """One of function, method, classmethod, staticmethod, property."""
         if self.owner is None:
             return "function"
-        for decorator in decorators_of(self.function):
-            if decorator in ("classmethod", "staticmethod"):
-                return decorator
-            if decorator in _PROPERTIES:
-                return "property"
-        return "method"
+        return next((_KINDS[name] for name in decorators_of(self.function) if name in _KINDS), "method")
 
     @property
     def is_generator(self) -> bool:
         """Tell whether the body yields, or the annotation says so."""
         returns = ast.unparse(self.function.returns) if self.function.returns else ""
         said = returns.partition("[")[0].rpartition(".")[2].strip("'\"")
-        return "Generator" in said or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own_nodes(self.function))
+        nodes = (node for statement in self.function.body for node in nodes_of_scope(statement))
+        return "Generator" in said or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
 
     @property
     def docstring(self) -> str:
@@ -150,7 +153,7 @@ def _read_type_comments(function: Function) -> None:
             argument.annotation = argument.annotation or (None if is_open else kind)
         for argument in arguments:
             if argument.type_comment and argument.annotation is None:
-                argument.annotation = ast.parse(argument.type_comment, mode="eval").body
+                argument.annotation = syntax.expression(argument.type_comment)
 
 
 def targets_in(path: Path, module: ast.Module, *, makers: bool = False) -> list[Target]:
@@ -216,12 +219,12 @@ def without_docstrings(node: ast.stmt) -> ast.stmt:
     return made
 
 
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Iterate over the nodes below, without those of functions and classes defined within."""
-    for child in ast.iter_child_nodes(function):
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            yield child
-            yield from _own_nodes(child)
+def nodes_of_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over a node and those below it, without what stands in functions, classes and comprehensions."""
+    yield node
+    if not isinstance(node, DEFINED | ast.Lambda | _COMPREHENSIONS):
+        for child in ast.iter_child_nodes(node):
+            yield from nodes_of_scope(child)
 
 
 def is_written(target: Target) -> bool:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from difftrust.source.closure import tree_of
-from difftrust.source.target import Function
-from difftrust.types.own import parameters_in
+from difftrust.types.own import Function, parameters_in
 from difftrust_core.languages.python.syntax import expression
 
 
-def _by_word(table: Mapping[str, str]) -> dict[str, str]:
+def by_word(table: Mapping[str, str]) -> dict[str, str]:
+    """Return a table from each word to what it stands for; ``table``: the words of each."""
     return {word: kind for kind, words in table.items() for word in words.split()}
 
 
-BY_METHOD: Final = _by_word(
+BY_METHOD: Final = by_word(
     {
         "str": "split strip lower upper startswith endswith splitlines lstrip rstrip isdigit isalpha isalnum isupper "
         "islower isspace isnumeric isdecimal isidentifier title capitalize casefold swapcase encode format zfill "
@@ -40,7 +40,7 @@ BY_METHOD: Final = _by_word(
     }
 )
 """By a method or an attribute of the value."""
-BY_CALL: Final = _by_word(
+BY_CALL: Final = by_word(
     {
         "str": "ord int.fromhex json.loads date.fromisoformat datetime.fromisoformat datetime.strptime Path Decimal "
         "datetime.datetime.strptime datetime.date.fromisoformat",
@@ -54,7 +54,7 @@ BY_CALL: Final = _by_word(
     }
 )
 """By a function that takes the value."""
-BY_NAME: Final = _by_word(
+BY_NAME: Final = by_word(
     {
         "str": "text s string name word line sentence phrase title message msg url path filename email pattern key "
         "code token prefix suffix separator sep delimiter char html markdown raw body",

@@ -46,7 +46,6 @@ _PARSERS: Final[dict[str, Any]] = {
 }
 _OWN = "<own>."
 """The module of the function that is checked, whatever other files call it."""
-_DEPTH = 60
 
 
 class Scope:
@@ -71,38 +70,41 @@ class Scope:
                 return _canonical(".".join([path, *parts[n:]]))
         return dotted if parts[0] in _BUILTINS | _BUILTIN_TYPES else _SHORT.get(dotted, "")
 
-    def value(self, node: ast.expr, names: Mapping[str, Any], depth: int = 0) -> Any:
+    def value(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
         """Return the value that ``node`` writes, as ``literals`` has it. Raises NotFolded for anything else."""
-        if depth > _DEPTH:
-            raise NotFolded("too deep")
         with suppress(NotFolded):
             return _spelled(fold(node, names))
+        try:
+            return self._written(node, names)
+        except RecursionError:  # a name that stands for itself, too
+            raise NotFolded("too deep") from None
+
+    def _written(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
         match node:
             case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
                 make: Any = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
-                return _made(make, self._all(elts, names, depth))
+                return _made(make, self._all(elts, names))
             case ast.Dict(keys=keys, values=values) if all(keys):
-                entries = zip(self._all(keys, names, depth), self._all(values, names, depth), strict=True)
-                return _made(dict, entries)
+                return _made(dict, zip(self._all(keys, names), self._all(values, names), strict=True))
             case ast.Name() | ast.Attribute():
-                return self._named(node, names, depth)
+                return self._named(node, names)
             case ast.Lambda():
                 return self._lambda(node)
             case ast.Call():
-                return self._call(node, names, depth)
+                return self._call(node, names)
         raise NotFolded(f"{type(node).__name__} is no literal")
 
-    def _all(self, nodes: Iterable[ast.expr | None], names: Mapping[str, Any], depth: int) -> list[Any]:
-        return [self.value(node, names, depth + 1) for node in nodes if node]
+    def _all(self, nodes: Iterable[ast.expr | None], names: Mapping[str, Any]) -> list[Any]:
+        return [self.value(node, names) for node in nodes if node]
 
-    def _named(self, node: ast.Name | ast.Attribute, names: Mapping[str, Any], depth: int) -> Any:
+    def _named(self, node: ast.Name | ast.Attribute, names: Mapping[str, Any]) -> Any:
         dotted = _dotted(node, names)
         resolved = self.resolve(dotted) or (dotted if hasattr(builtins, dotted) else "")
         head, _, rest = resolved.partition(".")
         if resolved in _NUMBERS:
             return _NUMBERS[resolved]
         if resolved in self._assigned and resolved not in names:
-            return self.value(self._assigned[resolved], {}, depth + 1)
+            return self.value(self._assigned[resolved], {})
         if resolved in self._functions:
             return Code(_as_lambda(self._functions[resolved]))
         if rest and (head in self._classes or head in _BUILTIN_TYPES | _OF_MODULES or resolved == "timezone.utc"):
@@ -115,31 +117,31 @@ class Scope:
             raise NotFolded(f"a lambda over {', '.join(sorted(unknown))}")
         return _read(ast.unparse(node))
 
-    def _call(self, node: ast.Call, names: Mapping[str, Any], depth: int) -> Any:
+    def _call(self, node: ast.Call, names: Mapping[str, Any]) -> Any:
         name = self.resolve(_dotted(node.func, names))
         head = name.partition(".")[0]
         standard = name in _SHORT.values() or name in _BUILTINS or head in LIBRARIES.values()
         if not standard and head not in self._classes and name not in _PARSERS:
             raise NotFolded(f"a call of {name or 'what is not known here'}")
-        args, fields = self.arguments(node, names, depth)
+        args, fields = self.arguments(node, names)
         if name in _PARSERS:
             return _parsed(name, args)
         if name in ("set", "list", "dict", "bytes", "frozenset"):
             raise NotFolded(f"a {name} of what is no literal")
         return _read(write_literal(Instance(name, tuple(args), fields)))
 
-    def arguments(self, node: ast.Call, names: Mapping[str, Any], depth: int = 0) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self, node: ast.Call, names: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the values of a call's arguments, ``*`` and ``**`` spread. Raises NotFolded."""
         args: list[Any] = []
         for argument in node.args:
             is_spread = isinstance(argument, ast.Starred)
-            value = self.value(argument.value if isinstance(argument, ast.Starred) else argument, names, depth + 1)
+            value = self.value(argument.value if isinstance(argument, ast.Starred) else argument, names)
             if is_spread and not isinstance(value, list | tuple):
                 raise NotFolded("* before no list")
             args += value if is_spread else [value]
         fields: dict[str, Any] = {}
         for keyword in node.keywords:
-            value = self.value(keyword.value, names, depth + 1)
+            value = self.value(keyword.value, names)
             value = value if keyword.arg is None else {keyword.arg: value}
             if not isinstance(value, dict) or not all(isinstance(key, str) and key.isidentifier() for key in value):
                 raise NotFolded("** before no dict of names")
@@ -274,7 +276,7 @@ class Names(ast.NodeTransformer):
         == gives no truth value.
         """
         value = read_literal(text)
-        tree = ast.parse(write_literal(value), mode="eval")
+        tree = expression(write_literal(value))
         for name in [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]:
             own = self._own.get(name)
             if isinstance(own, ast.ClassDef) and not _is_compared(own):
@@ -285,7 +287,7 @@ class Names(ast.NodeTransformer):
 
     def spelled_expression(self, text: str) -> str:
         """Return a call's text with its standard types as the module names them. Raises NotSpelled, BadText."""
-        tree = ast.parse(text, mode="eval").body
+        tree = expression(text)
         if not isinstance(tree, ast.Call):
             return text
         arguments = [self.spelled(ast.unparse(argument)) for argument in tree.args]
@@ -299,7 +301,7 @@ class Names(ast.NodeTransformer):
 
     def _written(self, value: object) -> str:
         try:
-            return ast.unparse(self.visit(ast.parse(write_literal(value), mode="eval").body))
+            return ast.unparse(self.visit(expression(write_literal(value))))
         except NotSpelled:
             raise
         except (ValueError, RecursionError) as e:  # a number too long to print

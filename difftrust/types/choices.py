@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from difftrust.types.base import Delegate, Draws, NoValue, Type, first_that_fits
@@ -59,10 +59,28 @@ class Member(Choice):
 
 
 @dataclass(eq=False)
-class Either(Delegate):
-    """A value of one of several types."""
+class Options(Delegate):
+    """Values of the first type that they fit."""
 
     options: Sequence[Type]
+
+    def fits(self, value: Any) -> bool:
+        return self.of(value) is not None
+
+    def of(self, value: Any) -> Type | None:
+        return first_that_fits(self.options, value)
+
+    def inside(self) -> Sequence[Type]:
+        return self.options
+
+    def ends_within(self, levels: int) -> bool:
+        return any(option.ends_within(levels) for option in self.options)
+
+
+@dataclass(eq=False)
+class Either(Options):
+    """A value of one of several types."""
+
     only_first: bool = False
     """The first is drawn; the others fit as well."""
 
@@ -71,9 +89,6 @@ class Either(Delegate):
         for option in self.options:
             flat += option.options if isinstance(option, Either) and not option.only_first else [option]
         self.options = flat
-
-    def fits(self, value: Any) -> bool:
-        return any(option.fits(value) for option in self.options)
 
     def draw(self, draws: Draws) -> Any:
         options = list(self.options[:1] if self.only_first else self.options)
@@ -93,9 +108,6 @@ class Either(Delegate):
             return self.draw(draws)
         return option.change(value, draws)
 
-    def of(self, value: Any) -> Type | None:
-        return first_that_fits(self.options, value)
-
     def all_values(self, most: int) -> list[Any] | None:
         found: dict[str, Any] = {}
         if self.only_first:
@@ -106,12 +118,6 @@ class Either(Delegate):
                 return None
             found.update({write_literal(value): value for value in values})
         return list(found.values()) if len(found) <= most else None
-
-    def inside(self) -> Sequence[Type]:
-        return self.options
-
-    def ends_within(self, levels: int) -> bool:
-        return any(option.ends_within(levels) for option in self.options)
 
 
 @dataclass(eq=False)
@@ -134,29 +140,13 @@ class Functions(Type):
         return Code(draws.one_of(self.known))
 
 
-@dataclass(eq=False)
-class Later(Delegate):
-    """A type that is still being read: an alias or a class that names itself."""
-
-    name: str = ""
-    found: list[Type] = field(default_factory=list)
-
-    def of(self, value: Any = None) -> Type | None:
-        return self.found[0] if self.found else None
-
-    def fits(self, value: Any) -> bool:
-        return bool(self.found) and self.found[0].fits(value)
+class Later(Options):
+    """A type that is still being read, an alias that names itself: no option yet, then one."""
 
     def draw(self, draws: Draws) -> Any:
-        if draws.depth > 8 or not self.found:  # not found: what it was read for cannot be resolved
+        if draws.depth > 8 or not self.options:  # what it was read for cannot be resolved
             raise NoValue
-        return self.found[0].draw(draws)
-
-    def inside(self) -> Sequence[Type]:
-        return self.found
-
-    def ends_within(self, levels: int) -> bool:
-        return any(kind.ends_within(levels) for kind in self.found)
+        return self.options[0].draw(draws)
 
 
 @dataclass(eq=False)

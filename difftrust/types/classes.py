@@ -12,7 +12,7 @@ from difftrust.types.choices import Either, Member
 from difftrust.types.containers import Items, Wrapped
 from difftrust.types.infer import Anything, literal_of, type_of
 from difftrust.types.numbers import Whole
-from difftrust.types.own import Field, Own, Record, Used, parameters_in
+from difftrust.types.own import Field, Function, Own, Record, Used, parameters_in
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.syntax import own_statements
 
@@ -224,9 +224,7 @@ class Classes:
                         by_name=by_name or options.get("kw_only") == "True",
                     )
 
-    def _parameters(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef, bound: Mapping[str, Type]
-    ) -> Iterator[Field]:
+    def _parameters(self, function: Function, bound: Mapping[str, Type]) -> Iterator[Field]:
         for one in [*parameters_in(function.args)][1:]:
             if not (one.keyword and one.variadic):
                 kind = self._type(one.annotation, bound, one.default)
@@ -297,6 +295,6 @@ def _options(keywords: Sequence[ast.keyword]) -> dict[str, str]:
     return {keyword.arg: ast.unparse(keyword.value) for keyword in keywords if keyword.arg}
 
 
-def methods_of(node: ast.ClassDef) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+def methods_of(node: ast.ClassDef) -> dict[str, Function]:
     """Return the methods that a class itself defines, by name."""
-    return {s.name: s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return {s.name: s for s in node.body if isinstance(s, Function)}

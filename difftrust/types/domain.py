@@ -18,7 +18,7 @@ from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadTask
 from difftrust_core.languages.language import MAX_ATTEMPTS, Domains, Draw
 from difftrust_core.languages.python.fuzz import MUTATIONS_PER_ARGUMENT, below, generator_of, mutate_node, size_of
-from difftrust_core.languages.python.syntax import takes
+from difftrust_core.languages.python.syntax import expression, parsed, takes
 
 _TRIES = 8
 """So many mutations are tried at one step before the argument is left as it is."""
@@ -189,17 +189,15 @@ def _parameters(task: Task, types: str) -> list[Parameter]:
 
 
 def _parsed(task: Task, parameters: str) -> list[Parameter]:
-    try:
-        (function,) = ast.parse(f"def f({parameters}): ...").body
-        assert isinstance(function, ast.FunctionDef)
-    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
-        raise task.refusal(f"expected parameters with types in its domain, got {parameters[:80]!r}") from None
-    return [parameter for parameter in parameters_in(function.args) if not parameter.keyword]
+    match parsed(f"def f({parameters}): ..."):
+        case ast.Module(body=[ast.FunctionDef(args=arguments)]):
+            return [parameter for parameter in parameters_in(arguments) if not parameter.keyword]
+    raise task.refusal(f"expected parameters with types in its domain, got {parameters[:80]!r}")
 
 
 def _predicate(task: Task, requires: str, parameters: Sequence[Parameter]) -> str:
     try:
-        _ = ast.parse(f"(\n{requires.strip()}\n)", mode="eval")
+        _ = expression(f"(\n{requires.strip()}\n)")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         n = None if any(p.variadic for p in parameters) else len(parameters)
         _check_defines(task, requires, "requires", n)

@@ -9,6 +9,8 @@ from typing import Any
 from difftrust.types.base import Draws, NoValue, Part, Type
 from difftrust_core.base.literals import Instance
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
@@ -84,13 +86,13 @@ class Own(Type):
             positional += [positional[-1]] * max(len(value.args) - len(positional), 0)
         if len(value.args) > len(positional):
             return None
-        given = dict(zip((one.name for one in positional), value.args, strict=False))
-        by_name = {one.name: one for one in self.fields}
-        if not value.fields.keys() <= by_name.keys() - given.keys():
-            return None
-        if any(one.required and one.name not in given and one.name not in value.fields for one in self.fields):
-            return None
         found = [Part(value=v, type=one.type, name=one.name) for one, v in zip(positional, value.args, strict=False)]
+        given = {part.name for part in found}
+        by_name = {one.name: one for one in self.fields}
+        if not value.fields.keys() <= by_name.keys() - given:
+            return None
+        if any(one.required and one.name not in {*given, *value.fields} for one in self.fields):
+            return None
         return found + [Part(value=v, type=by_name[name].type, name=name) for name, v in value.fields.items()]
 
     def draw(self, draws: Draws) -> Any:

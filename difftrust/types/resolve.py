@@ -16,7 +16,7 @@ from difftrust.types.numbers import Whole
 from difftrust.types.own import Own
 from difftrust.types.texts import Text
 from difftrust_core.base.literals import Code
-from difftrust_core.languages.python.syntax import own_statements
+from difftrust_core.languages.python.syntax import expression, own_statements
 
 Bound = Mapping[str, Type]
 """What type variables stand for, and ``Self``."""
@@ -109,12 +109,12 @@ class Annotations:
             return self.resolve(value, dict(zip(free, inside, strict=False)))
         if name in self._aliases:
             later = self._aliases[name]
-            return later.found[0] if later.found else later
-        later = self._aliases[name] = Later(name)
+            return later.options[0] if later.options else later
+        later = self._aliases[name] = Later(())
         found = self.resolve(value)
         if found is later:
             raise NotResolved("an alias of itself")
-        later.found.append(found)
+        later.options = (found,)
         return found
 
     def _is_variable(self, name: str) -> bool:
@@ -205,6 +205,6 @@ def assignments_in(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.ex
 
 def _parsed(text: str) -> ast.expr:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NotResolved(repr(text)) from None
