@@ -88,8 +88,6 @@ def _between_ends(text: str, other: str) -> Marked:
     return [part for part in parts if part[0] or part[1]]
 
 
-
-
 def unified_diff(first: str, second: str, names: tuple[str, str]) -> str:
     """Return the diff of two program texts."""
     lines = difflib.unified_diff(first.splitlines(), second.splitlines(), *names, lineterm="", n=2)

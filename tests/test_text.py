@@ -45,8 +45,6 @@ def test_a_renamed_variable_is_no_difference_but_a_text_is() -> None:
     assert "".join(piece for piece, _ in marked_program(first, swapped)) == first
 
 
-
-
 def test_what_could_steer_a_terminal_is_escaped_and_nothing_lost():
     assert printable("a\x1b[2J\n\u202e\t漢") == "a\\x1b[2J\\n\\u202e\\t漢"
     assert [as_cell(text) for text in ("=1", "\n=1", "＝1", "－a", "＠x")] == ["'=1", "'\n=1", "'＝1", "'－a", "'＠x"]
