@@ -363,12 +363,12 @@ class Answers:
             file.write(json.dumps({"commit": self._commit, "mutation": str(mutation), "answer": answer}) + "\n")
 
 
-def judge(chosen: list[Mutation], answers: Answers, n_jobs: int, minutes: float) -> None:
+def judge(chosen: list[Mutation], answers: Answers, n_jobs: int, end: float) -> None:
     """Try the mutations that have no answer, ``n_jobs`` at a time; those that are undecided once more at the end.
 
-    After ``minutes`` none is begun.
+    After the moment ``end`` none is begun.
     """
-    tests, end = Tests(), time.monotonic() + 60 * minutes
+    tests = Tests()
     with tempfile.TemporaryDirectory(prefix="difftrust-mutants-") as temporary:
         copies: Queue[Copy] = Queue()
         for number in range(n_jobs):
@@ -399,10 +399,11 @@ def main() -> int:
     parser.add_argument("--kept", type=Path, default=ROOT / ".mutants.jsonl", help="where answers are kept, by commit")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after that")
     asked = parser.parse_args()
+    end = time.monotonic() + 60 * asked.minutes
     harmless = tomllib.loads(HARMLESS.read_text())
     chosen = [m for m in sample(asked.n, asked.seed) if asked.only in m.path]
     answers = Answers(asked.kept)
-    judge(chosen, answers, asked.jobs, asked.minutes)
+    judge(chosen, answers, asked.jobs, end)
     packages: dict[str, Counter[str]] = {}
     for mutation in chosen:
         answer = answers.of(mutation)
