@@ -72,8 +72,11 @@ def run_latencies(results: Path, runs: int) -> list[Figure]:
         figure_of("f", "one (model, benchmark, m, n), all measures", [1e3 * s for s in points], "ms"),
         figure_of("f", "Table 3 whole", timed(lambda: table_3(pools), runs), "s"),
         figure_of("f", "one setting in SQL", [1e3 * s for s in in_sql], "ms"),
-        figure_of("f", "`difftrust table 3`, from its start", _walls("table", "3", "--store", str(results)), "s"),
-        figure_of("f", "`difftrust table 4`, from its start", _walls("table", "4", "--store", str(results)), "s"),
+        *(
+            figure_of("f", f"`difftrust table {number}`, from its start", walls, "s")
+            for number in ("3", "4")
+            for walls in [_walls("table", number, "--store", str(results), runs=min(runs, 3))]
+        ),
     ]
 
 
@@ -92,7 +95,7 @@ def run_starts(runs: int) -> list[Figure]:
     ]
 
 
-def _walls(*arguments: str, runs: int = 3) -> list[float]:
+def _walls(*arguments: str, runs: int) -> list[float]:
     command = [str(Path(sys.executable).with_name("difftrust")), *arguments]
     return timed(lambda: subprocess.run(command, capture_output=True, check=True), runs)
 
@@ -103,7 +106,7 @@ def measure(folder: Path, asked: argparse.Namespace) -> list[Figure]:
     recorded = (Path(os.environ.get("DIFFTRUST_DATA", "../shared/data")) / "difftrust").is_dir()
     figures: list[Figure] = []
     if set("abcd") & set(asked.parts):
-        fill = (*_RECORDED, "-m", "10") if recorded else (*_SIMULATED, "-m", "10")
+        fill = (*(_RECORDED if recorded else _SIMULATED), "-m", str(asked.m))
         found, executed = run_table_4(difftrust, folder / "table-4", fill, asked.jobs)
         figures += _said(found)
         store = Store.open(folder / "table-4")
@@ -115,7 +118,7 @@ def measure(folder: Path, asked: argparse.Namespace) -> list[Figure]:
             )
             figures += _said(found)
             n_tasks = store.read("inputs").select("benchmark", "task_id").unique().height
-            figures += _said(run_grid(seconds, n_tasks, asked.jobs, table_3_seconds(find_results(), 5)))
+            figures += _said(run_grid(seconds, n_tasks, asked.jobs, table_3_seconds(find_results(), asked.runs)))
     if "e" in asked.parts:
         models = [f"--model={name}" for name in MODELS_THAT_GROW]
         fill = (*_RECORDED, *models, "-m", "50") if recorded else (*_SIMULATED, "-m", "50")
@@ -123,9 +126,9 @@ def measure(folder: Path, asked: argparse.Namespace) -> list[Figure]:
         run_well([difftrust, *fill, "--store", str(source)])
         figures += _said(run_growth(Store.open(source), folder, jobs=asked.jobs, seed=asked.seed))
     if "f" in asked.parts:
-        figures += _said(run_latencies(find_results(), 5))
+        figures += _said(run_latencies(find_results(), asked.runs))
     if "g" in asked.parts:
-        figures += _said(run_starts(10))
+        figures += _said(run_starts(2 * asked.runs))
     return figures
 
 
@@ -162,7 +165,9 @@ def main() -> None:
     """Measure, print, and write the table and docs/performance.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", default="abcdefg", help="a subset of abcdefg; only all of them are written")
+    parser.add_argument("-m", type=int, default=10, help="programs a task and coder")
     parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=5, help="of what is timed again and again")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()

@@ -13,8 +13,8 @@ from tests.check_cases.case import load_case, load_cases
 from tests.check_cases.planted import PLANTED, Planted
 
 QUESTIONS = questions([case for case in load_cases() if not case.missing])
-FIRST = {kind: next(q for q in QUESTIONS if q.case.kind == kind) for kind in {q.case.kind for q in QUESTIONS}}
-QUICK_PLANTED = [next(each for each in PLANTED if each.kind == kind) for kind in dict.fromkeys(p.kind for p in PLANTED)]
+QUICK = {q.case.kind: q for q in reversed(QUESTIONS)}
+"""The first question of each class."""
 
 
 def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str, ...] = ()) -> Checked:
@@ -22,10 +22,9 @@ def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str
     return Checked(verdict=verdict, shown=shown, seconds=1.0, cpu=1.0, said="", **found)  # type: ignore[arg-type]
 
 
-@pytest.mark.quick(6)
-@pytest.mark.parametrize("kind", sorted(FIRST))
-def test_one_case_of_each_class_is_answered_rightly(kind: str) -> None:
-    given = ask(FIRST[kind], check=run_warm_check)
+@pytest.mark.parametrize("kind", sorted(QUICK)[:6])
+def test_a_case_is_answered_rightly(kind: str) -> None:
+    given = ask(QUICK[kind], check=run_warm_check)
     assert given.judgement == "right", given.checked.said
 
 
@@ -40,8 +39,7 @@ def test_checks_are_right_about_95_percent_of_the_cases_and_never_falsely_green(
     assert counts["right"] >= 0.95 * len(answers), said
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("planted", QUICK_PLANTED, ids=lambda planted: planted.kind)
+@pytest.mark.parametrize("planted", [PLANTED[0], PLANTED[8]], ids=lambda planted: planted.kind)
 def test_a_planted_fault_is_found(planted: Planted) -> None:
     assert finds(planted, check=run_warm_check)
 

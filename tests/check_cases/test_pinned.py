@@ -12,7 +12,7 @@ from tests.support.command import run
 
 CASES = (
     *("add_months", "age_on", "anagrams", "annotated_grade", "wrap"),
-    *("backup_name", "booking_clash", "brackets", "business_days", "xor_bytes"),
+    *("backup_name", "booking_clash", "brackets", "xor_bytes"),
 )
 # The function of the module is a stub: the candidate takes its place, its docstring's examples stay.
 _DOCTEST = """

@@ -3,7 +3,6 @@
 Skipped where the recorded candidates are not at hand.
 """
 
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +12,7 @@ from difftrust.reproduce import run_all as reproduce
 from difftrust.shipped import find_results
 from difftrust_core.store.schemas import KIND_COUNTS
 from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store
+from tests.support.recorded import few_recorded
 
 pytestmark = pytest.mark.slow
 
@@ -25,16 +25,9 @@ TABLES = ("patterns", "classes", "members", "disagreements", "estimates", "stabi
 def fresh(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return what `difftrust reproduce` writes when only these tasks' candidates are recorded."""
     folder = tmp_path_factory.mktemp("fresh")
-    for name in ("humaneval", "mbpp"):
-        (folder / "data" / name).parent.mkdir(exist_ok=True)
-        (folder / "data" / name).symlink_to(shared_data / name)
-    (folder / "data" / "difftrust").mkdir()
-    recorded = pl.scan_parquet(shared_data / "difftrust" / "candidates.parquet")
-    few = recorded.filter(pl.col("task_id").is_in(TASKS)).collect()
-    few.write_parquet(folder / "data" / "difftrust" / "candidates.parquet")
-    shutil.copy(shared_data / "difftrust" / "prompt_specs.parquet", folder / "data" / "difftrust")
+    few = few_recorded(shared_data, folder / "data", pl.col("task_id").is_in(TASKS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DIFFTRUST_DATA", str(folder / "data"))
+        patch.setenv("DIFFTRUST_DATA", str(few))
         return reproduce(folder / "store", folder / "to", n_jobs=2, say=lambda line: None)
 
 

@@ -1,4 +1,4 @@
-"""What the executor keeps is what a plain, slow one sees: on recorded programs of 200 tasks, and on simulated ones."""
+"""What the executor keeps is what a plain, slow one sees: on recorded programs of 80 tasks, and on simulated ones."""
 
 import ast
 import json
@@ -115,7 +115,7 @@ def test_simulated_programs_do_what_a_plain_executor_sees(tmp_path: Path) -> Non
 @pytest.mark.long
 @pytest.mark.slow
 @needs_bubblewrap
-def test_recorded_programs_of_200_tasks_do_what_a_plain_executor_sees(
+def test_recorded_programs_of_80_tasks_do_what_a_plain_executor_sees(
     tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DIFFTRUST_DATA", str(shared_data))
@@ -124,7 +124,7 @@ def test_recorded_programs_of_200_tasks_do_what_a_plain_executor_sees(
     import_source(source, shared_data / "difftrust" / "candidates.parquet", chosen, n_jobs=2)
     opened = Store.open(source)
     every = sorted(opened.read("tasks").select("benchmark", "task_id").rows())
-    store = copy_store(opened, tmp_path / "store", random.Random(0).sample(every, 200), m=3, copies=1)
+    store = copy_store(opened, tmp_path / "store", random.Random(0).sample(every, 80), m=3, copies=1)
     execute(store, n=N, n_jobs=2, say=lambda line: None)
     compared, whole = compare_all(store)
     assert compared > 0.8 * whole
