@@ -47,7 +47,6 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and session.config.args == session.config.getini("testpaths"):
         import_a_part(int(worker.removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
     found = yield
-    gc.collect()
     gc.freeze()
     atexit.register(gc.unfreeze)  # else libraries report what is left at the end as leaks
     gc.enable()

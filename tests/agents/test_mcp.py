@@ -8,21 +8,19 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import psutil
 import pytest
 
-pytest.importorskip("mcp", reason="mcp is not installed")
-
-from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, stdio_client
-
-from difftrust.agents import server, worker_process
+from difftrust.agents import worker_process
 from difftrust_core.exceptions import WrongUsage
 from tests.compatibility.golden import assert_golden
 from tests.support.waiting import until
+
+if TYPE_CHECKING:
+    from mcp.client.session import ClientSession
 
 MODULE = '''
 def middle(values: list[int]) -> int:
@@ -31,11 +29,20 @@ def middle(values: list[int]) -> int:
 SMALLER = "def middle(values):\n    return sorted(values)[(len(values) - 1) // 2]\n"
 LARGER = "def middle(values):\n    return sorted(values)[len(values) // 2]\n"
 SLOW = "def middle(values):\n    total = 0\n    for i in range(10 ** 7):\n        total += i\n    return total\n"
-Talk = Callable[[ClientSession, psutil.Process], Awaitable[Any]]
+Talk = Callable[["ClientSession", psutil.Process], Awaitable[Any]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def needs_mcp() -> None:
+    """Skip where it is missing; imported here, it costs nothing to the processes that run none of these tests."""
+    pytest.importorskip("mcp", reason="mcp is not installed")
 
 
 @asynccontextmanager
-async def connected(folder: Path, *options: str) -> AsyncIterator[tuple[ClientSession, psutil.Process]]:
+async def connected(folder: Path, *options: str) -> AsyncIterator[tuple["ClientSession", psutil.Process]]:
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     command = ["-P", "-c", "from difftrust.cli import main; main()", "mcp", *options]
     own = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     server = StdioServerParameters(command=sys.executable, args=command, cwd=str(folder), env=own)
@@ -97,7 +104,7 @@ def wait_for_the_end(running: list[psutil.Process]) -> None:
 
 
 def test_an_agent_checks_asks_answers_and_pins(folder: Path) -> None:
-    async def told(session: ClientSession, process: psutil.Process) -> None:
+    async def told(session: "ClientSession", process: psutil.Process) -> None:
         tools = sorted((await session.list_tools()).tools, key=lambda tool: tool.name)
         assert all(tool.description for tool in tools)
         dumped = {tool.name: tool.model_dump(by_alias=True) for tool in tools}
@@ -148,7 +155,7 @@ def test_an_agent_checks_asks_answers_and_pins(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_two_versions_and_a_pin_into_a_source(folder: Path) -> None:
-    async def told(session: ClientSession, process: psutil.Process) -> None:
+    async def told(session: "ClientSession", process: psutil.Process) -> None:
         old, new = "def f(x):\n    return x + 1\n", "def f(x):\n    return x + 1 if x != 100 else 0\n"
         question = {"entry_point": "f", "old": old, "new": new, "n": 40}
         found = (await session.call_tool("diff", question)).structured_content
@@ -179,7 +186,7 @@ def test_a_bad_question_gets_one_line(folder: Path) -> None:
         "m\0.py": "relative to the folder",
     }
 
-    async def told(session: ClientSession, process: psutil.Process) -> None:
+    async def told(session: "ClientSession", process: psutil.Process) -> None:
         for path, said in list(bad.items())[:3]:
             found = await session.call_tool("check", asked(path=path))
             assert found.is_error
@@ -212,7 +219,7 @@ def test_a_bad_question_gets_one_line(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_cancelled_call_leaves_nothing_running_and_two_go_on_at_once(folder: Path) -> None:
-    async def told(session: ClientSession, process: psutil.Process) -> None:
+    async def told(session: "ClientSession", process: psutil.Process) -> None:
         slow = asked(candidates=[SLOW, SLOW.replace("i\n", "1\n")], n=4000)
         async with anyio.create_task_group() as group:
             group.start_soon(session.call_tool, "check", slow)
@@ -241,7 +248,7 @@ def test_a_cancelled_call_leaves_nothing_running_and_two_go_on_at_once(folder: P
 
 
 def test_a_server_that_is_killed_leaves_nothing_running(folder: Path) -> None:
-    async def told(session: ClientSession, process: psutil.Process) -> list[psutil.Process]:
+    async def told(session: "ClientSession", process: psutil.Process) -> list[psutil.Process]:
         async with anyio.create_task_group() as group:
             group.start_soon(session.call_tool, "check", asked(candidates=[SLOW, SLOW + "\n#"], n=4000))
             running = await until_running(process)
@@ -259,7 +266,7 @@ def test_the_worked_exchange_of_the_documentation_holds(folder: Path) -> None:
     asked_for, said = blocks[::2], blocks[1::2]
     assert len(asked_for) == len(said) == 4
 
-    async def told(session: ClientSession, process: psutil.Process) -> None:
+    async def told(session: "ClientSession", process: psutil.Process) -> None:
         name: dict[str, str] = {}
         for question, wanted in zip(asked_for, said, strict=True):
             found = (await session.call_tool(question["tool"], question["arguments"] | name)).structured_content
@@ -283,7 +290,7 @@ def part(found: Any, wanted: Any) -> Any:
 def test_long_texts_get_short_answers(folder: Path) -> None:
     programs = [f"def middle(values):\n    # {'x' * 3000}\n    return {'𝕏' * 3000 + chr(i)!r}\n" for i in range(65, 77)]
 
-    async def told(session: ClientSession, process: psutil.Process) -> None:
+    async def told(session: "ClientSession", process: psutil.Process) -> None:
         for more in ({"entry_point": "x" * 20_000}, {"examples": ["middle([1]) == \n(" * 300]}, {"n": -1}):
             found = await session.call_tool("check", asked(**more))
             assert found.is_error
@@ -305,6 +312,8 @@ def test_long_texts_get_short_answers(folder: Path) -> None:
 def test_a_call_that_does_not_say_what_it_cost_counts_as_all_that_it_might_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    from difftrust.agents import server
+
     tools = server.Tools(max_usd=1.0)
     ends: list[Any] = [
         server.CallFailed("no such function", may_have_cost=False),

@@ -9,7 +9,7 @@ from tests.check_cases.plain import draws, falsehoods
 CASES = [case for folder in SETS.values() for case in load_cases(folder)]
 
 
-@pytest.mark.quick(20)
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_a_case_says_is_true(case: Case) -> None:
     if case.missing:

@@ -126,6 +126,7 @@ def samples(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize(("name", "content", "said"), BAD.values(), ids=BAD)
 def test_what_is_no_file_of_tasks_is_one_line_and_writes_nothing(
     capsys: Capture, tmp_path: Path, samples: Path, name: str, content: bytes, said: str

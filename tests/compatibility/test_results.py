@@ -35,7 +35,8 @@ SLOW_TABLES = (
     *("paper correlated", "paper dissent", "paper difficulty", "paper policies", "starter agreement"),
 )
 SLOW_FIGURES = tuple(
-    f"paper {name}" for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage", "correlated")
+    f"paper {name}"
+    for name in ("1", "ranking", "questions", "mixtures", "readings", "risk-coverage", "correlated", "policies")
 )
 MODELS = {"paper": "gpt_4o", "starter": "simulated/strong"}
 

@@ -21,7 +21,7 @@ STDIN = load_language("stdin")
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Measured]:
-    return {one.name: measure(one, n=150, sets=2) for one in FORMATS}
+    return {one.name: measure(one, n=80, sets=1) for one in FORMATS}
 
 
 def test_drawn_texts_fit_their_formats(measured: dict[str, Measured]) -> None:

@@ -21,6 +21,8 @@ COMMANDS = [
     for command in re.findall(r"^ *difftrust (.+)$", block, re.MULTILINE)
     if not ELSEWHERE.match(command)
 ]
+SLOW = ("table tests", "table dissent --inputs domain", "figure 3 --model gpt_4o --out figure_3.svg")
+"""Quickly run on smaller stores by tests/compatibility/test_results.py."""
 
 
 def test_the_two_commands_and_all_links_lead_somewhere() -> None:
@@ -37,7 +39,9 @@ def test_no_machine_is_named() -> None:
         assert not re.search(r"/(root|home|work)/", path.read_text())
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command", [pytest.param(each, marks=pytest.mark.slow if each in SLOW else ()) for each in COMMANDS]
+)
 def test_commands_run_as_written(
     command: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

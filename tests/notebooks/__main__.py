@@ -14,9 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 from difftrust.figures.chart_file import packed_png
 from difftrust.tables.page_table import MEASURES, explained
 
@@ -41,9 +38,25 @@ _METADATA = {
 }
 
 
+def read(path: Path) -> Any:
+    """Return a notebook; what reads one takes a second to import."""
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
+def written(notebook: Any) -> str:
+    """Return the text of a notebook's file."""
+    import nbformat
+
+    return f"{nbformat.writes(notebook, version=4)}\n"
+
+
 def execute(path: Path, *, environment: dict[str, str] | None = None) -> Any:
     """Return the notebook with fresh outputs; the kernel cannot reach the network. Raises CellExecutionError."""
-    notebook = nbformat.read(path, as_version=4)
+    from nbclient import NotebookClient
+
+    notebook = read(path)
     with TemporaryDirectory(prefix="difftrust-") as sockets:
         client = NotebookClient(
             notebook,
@@ -61,6 +74,8 @@ def execute(path: Path, *, environment: dict[str, str] | None = None) -> Any:
 
 def tidy(notebook: Any) -> Any:
     """Return the notebook without what differs from run to run, its pictures packed."""
+    import nbformat
+
     explain(notebook)
     notebook.metadata = nbformat.from_dict(_METADATA)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -78,6 +93,8 @@ def tidy(notebook: Any) -> Any:
 
 def explain(notebook: Any) -> None:
     """Write what the measures of the tables mean into the cell after the first, as the code says it."""
+    import nbformat
+
     notebook.cells = [cell for cell in notebook.cells if _MEASURES not in cell.metadata.get("tags", [])]
     shown = [
         output.get("data", {}).get("text/html", "") for cell in notebook.cells for output in cell.get("outputs", [])
@@ -95,7 +112,7 @@ def main(stems: list[str]) -> None:
     for path in sorted(FOLDER.glob("*.ipynb")):
         if not stems or path.stem in stems:
             made = execute(path)
-            path.write_text(nbformat.writes(made, version=4) + "\n", encoding="utf-8")
+            path.write_text(written(made), encoding="utf-8")
             print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
 
 

@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
-from tests.notebooks.__main__ import FOLDER, execute, tidy
+from tests.notebooks.__main__ import FOLDER, execute, read, tidy, written
 from tests.support.tiny import OTHER, RIGHT, WRONG, executed
 
 PATHS = sorted(FOLDER.glob("*.ipynb"))
@@ -46,17 +45,16 @@ def said(notebook: Any) -> list[tuple[int, str, str]]:
 def test_it_runs_offline_and_says_what_is_committed(path: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.delenv("DIFFTRUST_STORE", raising=False)
-    committed = said(nbformat.read(path, as_version=4))
+    committed = said(read(path))
     assert said(execute(path)) == committed  # CellExecutionError if a cell fails or takes too long
     assert not any(kind == "stderr" for _, kind, _ in committed)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_what_is_committed_is_small_whole_tells_of_no_machine_and_needs_public_names_alone(path: Path) -> None:
-    text = path.read_text()
-    notebook = nbformat.reads(text, as_version=4)
+    text, notebook = path.read_text(), read(path)
     assert path.stat().st_size < 600_000
-    assert nbformat.writes(tidy(notebook), version=4) + "\n" == text  # as `make notebooks` writes it
+    assert written(tidy(notebook)) == text  # as `make notebooks` writes it
     assert not re.search(r"/(root|home|tmp|work)/", text)
     counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
     assert counts == [*range(1, len(counts) + 1)]
@@ -86,7 +84,7 @@ def test_all_are_there_and_in_the_readme() -> None:
 
 def test_all_but_the_figures_without_numbers_have_a_picture_or_a_table() -> None:
     for path in PATHS:
-        kinds = {kind for _, kind, _ in said(nbformat.read(path, as_version=4))}
+        kinds = {kind for _, kind, _ in said(read(path))}
         assert "text/html" in kinds, path.stem
         assert "image/png" in kinds or "table_" in path.stem, path.stem
 

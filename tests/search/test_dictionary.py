@@ -43,6 +43,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("program", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_parsed_at_most(program: str) -> None:
     found = mine_constants([program, PROGRAM])

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from tests.support.dashboard_server import answers, free_port
 from tests.support.waiting import until
 
@@ -17,6 +15,8 @@ from tests.support.waiting import until
 @contextmanager
 def lab(place: Path, code: str) -> Iterator[tuple[str, Callable[[Any], None]]]:
     """Serve a notebook with ``code`` from a folder; yield its address, and what runs the cell on its page."""
+    import nbformat  # takes a second, which every process that collects the tests would spend
+
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, place / "explore.ipynb")
