@@ -39,24 +39,26 @@ def test_every_page_is_looked_at() -> None:
     assert {path.partition("?")[0] or REGISTERED[0] for path in PATHS.values()} == set(REGISTERED)
 
 
-def opened(browser: Any, width: int, theme: str = "light") -> Any:
-    context = browser.new_context(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=theme)
-    context.set_default_timeout(90_000)
-    return context.new_page()
-
-
 @pytest.fixture(scope="module")
-def phone(browser: Any) -> Iterator[Any]:
+def profile(browser: Any) -> Iterator[Any]:
     """Return a browser's profile that keeps the scripts it has loaded."""
-    page = opened(browser, 390)
-    yield page.context
-    page.context.close()
+    context = browser.new_context()
+    context.set_default_timeout(90_000)
+    yield context
+    context.close()
+
+
+def opened(profile: Any, width: int, theme: str = "light") -> Any:
+    page = profile.new_page()
+    page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+    page.emulate_media(color_scheme=theme)
+    return page
 
 
 @pytest.mark.parametrize("name", slow_but(QUICK))
-def test_a_page_fits_every_screen(phone: Any, server: str, name: str) -> None:
+def test_a_page_fits_every_screen(profile: Any, server: str, name: str) -> None:
     """Opened once; the screen changes around the open page."""
-    page = phone.new_page()
+    page = opened(profile, 390)
     assert open_screen(page, f"{server}/{PATHS[name]}") == []
     assert page.get_by_text("This page cannot be shown").count() == 0
     for width, height in WIDTHS.items():
@@ -67,14 +69,14 @@ def test_a_page_fits_every_screen(phone: Any, server: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", slow_but(QUICK))
-def test_a_page_can_be_read_light_and_dark_and_its_controls_be_reached(browser: Any, server: str, name: str) -> None:
+def test_a_page_can_be_read_light_and_dark_and_its_controls_be_reached(profile: Any, server: str, name: str) -> None:
     for theme in ("dark", "light"):
-        page = opened(browser, 1440, theme)
+        page = opened(profile, 1440, theme)
         assert open_screen(page, f"{server}/{PATHS[name]}") == []
         assert pale(page) == [], theme
         if theme == "light":
             assert not_reached(page, also_seen=name in SEEN) == []
-        page.context.close()
+        page.close()
 
 
 def pale(page: Any) -> list[Any]:
