@@ -153,10 +153,10 @@ def _create_view(
     if not files or table in MAY_BE_MISSING:
         connection.register(empty, _stream(pl.DataFrame(schema={**PARTITIONS[table], **SCHEMAS[table]})))
     if files:
-        types = ", ".join(f"'{key}': {_SQL_TYPES[kind]}" for key, kind in PARTITIONS[table].items())
         spelled = ", ".join(_quoted(path) for path in files)
-        source = f"read_parquet([{spelled}], hive_partitioning = true, hive_types = {{{types}}}"
-        source += ", union_by_name = true)" if table in MAY_BE_MISSING else ")"
+        options = f"hive_partitioning = false, filename = true, union_by_name = {table in MAY_BE_MISSING}"
+        of_folders = ", ".join(_of_folder(key, _SQL_TYPES[kind]) for key, kind in PARTITIONS[table].items())
+        source = f"(SELECT *, {of_folders} FROM read_parquet([{spelled}], {options}))"
     if files and table in MAY_BE_MISSING:  # no file may have a column, the empty table has all
         source = f"(SELECT * FROM {source} UNION ALL BY NAME SELECT * FROM {empty})"
     conditions = [f"{key} = {_quoted(value)}" for key, value in keys.items()]
@@ -167,6 +167,11 @@ def _create_view(
     where = " AND ".join(conditions) or "true"
     columns = ", ".join([c for c in PARTITIONS[table] if c not in keys] + [_defined(table, c) for c in SCHEMAS[table]])
     connection.execute(f"CREATE VIEW {name or table} AS SELECT {columns} FROM {source} WHERE {where}")
+
+
+def _of_folder(key: str, kind: str) -> str:
+    """Return a column that a file's own folders spell: its store may lie below folders that are called alike."""
+    return f"url_decode(string_split(string_split(filename, '/{key}=')[-1], '/')[1])::{kind} AS {key}"
 
 
 _OF_LOAD_ERRORS = {

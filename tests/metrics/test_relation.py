@@ -74,6 +74,7 @@ def test_orders() -> None:
         ("1000", "1000.6", {"atol": 0.5}, False),
         ("1000", "999", {"rtol": 0.001}, True),
         ("1000", "998", {"rtol": 0.001}, False),
+        ("1", "-1", {"rtol": 2.0}, False),
         ("1000", "998", {"rtol": 0.001, "atol": 1.0}, True),
         ("1", "1.0", {"atol": 1e-9}, True),
         ("nan", "nan ", {"atol": 1.0}, True),

@@ -45,7 +45,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     codes = {task_id: [f"def f(n):\n    return {at}\n"] for at, task_id in enumerate(IDS)}
     samples = write_samples(folder / "samples.jsonl", codes)
-    store, coder = folder / "store", ("--model", "m", "--temperature", 0.6)
+    store = folder / "benchmark=other" / "validity=none [a]*?" / "store"  # folders that are called like the store's
+    coder = ("--model", "m", "--temperature", 0.6)
     succeed("import", samples, "--tasks", folder / "tasks.jsonl", *coder, "--store", store)
     assert f"executed {len(IDS)} tasks" in succeed("execute", "-n", 5, "--jobs", 1, "--store", store)
     return store
