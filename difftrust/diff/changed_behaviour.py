@@ -142,35 +142,27 @@ Probe = tuple[int, str]
 
 def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
     """Yield each place that differs: its first line, and the programs that raise there, the new version's first."""
-    named = [_by_name(bundle) for bundle in pair.bundles]
-    for key, after in named[1].items():
-        before = named[0].get(key)
+    old, new = (_by_name(bundle) for bundle in pair.bundles)
+    remade = [bundle.remade for bundle in pair.bundles]
+    for key, after in new.items():
+        before = old.get(key)
         if before is None or type(before) is not type(after):
             continue
-        both = tuple(zip((1, 0), (after, before), pair.bundles[::-1], strict=True))
+        whole = (before, after)
         if isinstance(after, ast.Assign | ast.AnnAssign):
             if _dump(before) != _dump(after):
-                yield (
-                    _line(after),
-                    [
-                        (which, bundle.remade(each, f"{ast.unparse(each)}\ndel {key[1]}"))
-                        for which, each, bundle in both
-                    ],
-                )
+                gone = [f"{ast.unparse(each)}\ndel {key[1]}" for each in whole]
+                yield _line(after), [(at, remade[at](whole[at], gone[at])) for at in (1, 0)]
             continue
         memo: dict[int, ast.AST] = {}
-        copies = {which: copy.deepcopy(each, memo) for which, each, _ in both}
-        idle = {id(block) for _, _, bundle in both for method in bundle.idle for block in _blocks_in(memo, method)}
+        copies = copy.deepcopy(whole, memo)
+        idle = {id(block) for each in pair.bundles for method in each.idle for block in _blocks_in(memo, method)}
         for place in _places([copies[0]], [copies[1]]):
             block, index = place.get(1) or place[0]
             if index < len(block) and id(block) not in idle:
                 yield (
                     _line(block[index]),
-                    [
-                        (which, bundle.remade(each, _raising(copies[which], place[which])))
-                        for which, each, bundle in both
-                        if which in place
-                    ],
+                    [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
 
 

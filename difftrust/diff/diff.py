@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import Undecided
@@ -42,10 +43,8 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
 
 def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
-    bundles = (
-        bundle_of(old, allowed=options.allow_imports, name=new.module_name, whole=whole),
-        bundle_of(new, allowed=options.allow_imports, name=new.module_name, whole=whole),
-    )
+    bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole)
+    bundles = (bundle(old), bundle(new))
     targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
     return Pair(old=old, new=new, bundles=bundles, targets=targets)
 

@@ -14,7 +14,7 @@ from difftrust.search.dictionary import mine_constants
 from difftrust.search.drawing import arguments_of
 from difftrust.search.pattern_texts import texts_for
 from difftrust.source.closure import bound_by
-from difftrust.source.target import without_docstrings
+from difftrust.source.target import without_texts
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
 from difftrust_core.languages.python.syntax import is_docstring, parsed
@@ -195,7 +195,7 @@ def functions_text(statements: Sequence[ast.stmt], *, idle: Collection[ast.AST] 
     ``idle``: methods that are left out.
     """
     kept = [statement for statement in _without(statements, idle) if not is_docstring(statement)]
-    return "\n".join(_by_item(without_docstrings(statement)) for statement in kept)
+    return "\n".join(_by_item(without_texts(statement)) for statement in kept)
 
 
 def _without(statements: Sequence[ast.stmt], idle: Collection[ast.AST]) -> list[ast.stmt]:

@@ -11,7 +11,6 @@ from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_n
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
 from difftrust.diff.pair import Pair, Signature, load, settle, signatures
-from difftrust.search.columns import columns_in
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
@@ -199,18 +198,15 @@ class Search:
 
     def _seeds(self, loading: Loading, types: ArgumentTypes) -> list[str]:
         try:
-            return list(loading.seeds(types, typed=True, seed=self.options.seed, columns=self._columns(loading)))
+            return list(loading.seeds(types, typed=True, seed=self.options.seed, columns=loading.columns))
         except WrongUsage as e:
             self.found.notes.append(str(e))
             return []
 
-    def _columns(self, loading: Loading) -> dict[str, str]:
-        return dict(columns_in(loading.target.docstring, loading.codes, loading.values)) if loading.has_frames else {}
-
     def _draws(self, loading: Loading, types: ArgumentTypes, seeds: Sequence[str]) -> InputSource:
         task = replace(self.executor.task, seed_inputs=tuple(seeds))
         codes = [*self.texts, *loading.codes, *self.lines, *self.constants]
-        return check_inputs(task, types, codes, seed=self.options.seed, columns=self._columns(loading))
+        return check_inputs(task, types, codes, seed=self.options.seed, columns=loading.columns)
 
     def _answered(self, texts: Sequence[str]) -> list[bool]:
         rows = self._run(texts)

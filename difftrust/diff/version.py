@@ -10,7 +10,7 @@ from pathlib import Path
 
 from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Module, Modules, names_of
-from difftrust.source.target import MAKERS, Target, find_target, root_of, without_docstrings
+from difftrust.source.target import MAKERS, Target, find_target, root_of, without_texts
 
 CALL = "difftrust_call"
 """The entry point of a bundle."""
@@ -25,10 +25,16 @@ class Version:
     where: str
     """``path.py::f``."""
     target: Target
-    root: Path
-    """The folder from which the file's package is imported; the file's own where it is in none."""
-    makes: bool = False
-    """The function is what makes an object (``__init__``): a call of the class is what is compared."""
+
+    @property
+    def root(self) -> Path:
+        """The folder from which the file's package is imported; the file's own where it is in none."""
+        return root_of(self.path)
+
+    @property
+    def makes(self) -> bool:
+        """Tell whether it makes an object (``__init__``): a call of the class is what is compared."""
+        return self.target.owner is not None and self.target.function.name in MAKERS
 
     @property
     def path(self) -> Path:
@@ -44,7 +50,7 @@ class Version:
     @property
     def text(self) -> str:
         """The function alone, without its docstring, decorators included."""
-        return ast.unparse(without_docstrings(self.target.function))
+        return ast.unparse(without_texts(self.target.function))
 
 
 def load_version(where: str) -> Version:
@@ -52,9 +58,7 @@ def load_version(where: str) -> Version:
 
     Raises WrongUsage for another form of words, BadStub if there is no such file, class or function.
     """
-    target = find_target(where, makers=True)
-    makes = target.owner is not None and target.function.name in MAKERS
-    return Version(where=where, target=target, root=root_of(target.path), makes=makes)
+    return Version(where=where, target=find_target(where, makers=True))
 
 
 @dataclass(frozen=True, kw_only=True)

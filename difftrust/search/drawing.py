@@ -21,7 +21,7 @@ from difftrust.types.argument_types import (
     joined_arguments,
     split_arguments,
 )
-from difftrust.types.base import Draws, NoValue, Part, Type, change_somewhere, size_of_value
+from difftrust.types.base import Draws, NoValue, Part, Type, change_node, change_somewhere, size_of_value
 from difftrust.types.choices import Variable
 from difftrust.types.infer import Anything, Tree, common_type, type_of
 from difftrust.types.numbers import Whole
@@ -432,23 +432,15 @@ class TypedInputs:
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""
         if draws.chance(0.5 if self._has_learnt else 0.1):
-            return self._crossed(kind, value, draws.below(size_of_value(kind, value)), draws)
+            at = draws.below(size_of_value(kind, value))
+            return change_node(Part(value, kind), at, draws, lambda part: self._other(part, draws))
         return change_somewhere(kind, value, draws)
 
-    def _crossed(self, kind: Type, value: Any, target: int, draws: Draws) -> Any:
-        if target == 0:
-            other = draws.one_of(self._pool.get(id(kind), [value]))
-            return other if type(other) is type(value) or not isinstance(kind, Variable | Anything) else value
-        target -= 1
-        parts = kind.parts(value)
-        for at, part in enumerate(parts):
-            size = size_of_value(part.type, part.value)
-            if target < size:
-                values = [other.value for other in parts]
-                values[at] = self._crossed(part.type, part.value, target, draws)
-                return kind.rebuilt(value, values)
-            target -= size
-        return value
+    def _other(self, part: Part, draws: Draws) -> Any:
+        """Return a known value for the place of another one."""
+        other = draws.one_of(self._pool.get(id(part.type), [part.value]))
+        is_alike = type(other) is type(part.value) or not isinstance(part.type, Variable | Anything)
+        return other if is_alike else part.value
 
     def _with_others(self, values: list[Any], named: dict[str, Any], draws: Draws) -> tuple[Any, ...]:
         """Now and then give an argument more or less of those that can be left out."""

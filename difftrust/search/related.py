@@ -6,7 +6,7 @@ Random arguments of a search, a split or a lookup hardly ever meet; faults of su
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from difftrust.types.base import Draws, NoValue, Part, change_somewhere, size_of_value
+from difftrust.types.base import Draws, NoValue, Part, change_node, change_somewhere, size_of_value
 
 _MAX_TEXT, _MAX_ITEMS, _MAX_NODES = 300, 60, 40
 _NUMBERS = (int, float)
@@ -34,7 +34,8 @@ def shared(parts: Sequence[Part], draws: Draws) -> list[Any]:
     at = draws.below(len(parts))
     size = size_of_value(parts[at].type, values[at])
     if size > 1:
-        values[at] = _with_node(parts[at], 1 + draws.below(size - 1), nodes, draws)
+        target = 1 + draws.below(size - 1)
+        values[at] = change_node(parts[at], target, draws, lambda part: _one_like(part, nodes, draws))
     return values
 
 
@@ -49,21 +50,10 @@ def _nodes(part: Part) -> list[Any]:
     return found
 
 
-def _with_node(part: Part, target: int, nodes: Sequence[Any], draws: Draws) -> Any:
-    """Return the value of ``part`` with one of ``nodes`` in the place of its node ``target``."""
-    if target == 0:
-        fitting = [n for n in nodes if type(n) is type(part.value) and n != part.value and part.type.fits(n)]
-        return draws.one_of(fitting) if fitting else part.value
-    target -= 1
-    parts = part.type.parts(part.value)
-    for at, below in enumerate(parts):
-        size = size_of_value(below.type, below.value)
-        if target < size:
-            values = [each.value for each in parts]
-            values[at] = _with_node(below, target, nodes, draws)
-            return part.type.rebuilt(part.value, values)
-        target -= size
-    return part.value
+def _one_like(part: Part, nodes: Sequence[Any], draws: Draws) -> Any:
+    """Return one of the nodes for the place of a part, which stays where none fits."""
+    fitting = [n for n in nodes if type(n) is type(part.value) and n != part.value and part.type.fits(n)]
+    return draws.one_of(fitting) if fitting else part.value
 
 
 def _pair(source: Any, target: Any, draws: Draws) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from difftrust.source.closure import Definitions, free_names
 from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
-from difftrust.source.target import Target, is_test, targets_in, without_docstring, without_docstrings
+from difftrust.source.target import Target, is_test, targets_in, without_docstring, without_texts
 from difftrust.types.own import Function
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.python.syntax import parsed
@@ -134,7 +134,7 @@ class _File:
         self.tree = parsed(content)
         self._definitions = Definitions(self.tree.body if self.tree else [])
         self.targets = {t.entry_point: t for t in targets_in(path, self.tree, makers=True)} if self.tree else {}
-        self._dump = functools.cache(lambda part: ast.dump(without_docstrings(part)))
+        self._dump = functools.cache(lambda part: ast.dump(without_texts(part)))
 
     def digest(self, entry_point: str) -> frozenset[str]:
         """Return what tells the function, with all that it uses of the file, from another."""

@@ -37,10 +37,10 @@ def tree_of(code: str | bytes) -> ast.Module:
     return parsed(code) or ast.Module(body=[], type_ignores=[])
 
 
-def names_of(node: ast.AST) -> set[str]:
-    """Return all names in a node, those in annotations that are written as texts included."""
+def names_of(*nodes: ast.AST | None) -> set[str]:
+    """Return all names in nodes, those in annotations that are written as texts included."""
     found = set()
-    for part in ast.walk(node):
+    for part in (part for node in nodes if node is not None for part in ast.walk(node)):
         if isinstance(part, ast.Name):
             found.add(part.id)
         elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < _MAX_TEXT:
@@ -167,9 +167,8 @@ def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence
     function, body = target.function, target.module.body
     packages = {name.partition(".")[0] for name in (*LIBRARIES, *allowed)}
     known = packages | sys.stdlib_module_names
-    parts: list[ast.AST | None] = [function.args, function.returns, *function.decorator_list]
-    parts += target.body if is_written(target) else []
-    wanted = {name for part in parts if part is not None for name in names_of(part)} - {function.name}
+    written_body = target.body if is_written(target) else []
+    wanted = names_of(function.args, function.returns, *function.decorator_list, *written_body) - {function.name}
     wanted |= {target.owner.name} if target.owner else set()
 
     def written(statement: ast.stmt) -> ast.stmt:
@@ -390,7 +389,7 @@ class Modules:
         base = module.base(node)
         source = self._load(base)
         if source is None:
-            self._note_external(base, node.level, is_guarded=node in module.guarded)
+            self._note_external(module, node, base, node.level)
             return
         for alias in node.names:
             inner = f"{base}.{alias.name}"
@@ -403,7 +402,7 @@ class Modules:
         for alias in node.names:
             head = alias.name.partition(".")[0]
             if self._load(alias.name) is None:
-                self._note_external(alias.name, 0, is_guarded=node in module.guarded)
+                self._note_external(module, node, alias.name)
             else:
                 self._follow_chains(module, alias.asname or head, alias.name if alias.asname else head)
 
@@ -418,10 +417,10 @@ class Modules:
                 self._waiting.append((found, part))
                 current = f"{current}.{part}"
 
-    def _note_external(self, name: str, level: int, *, is_guarded: bool) -> None:
-        top = name.partition(".")[0]
-        if (top and top not in sys.stdlib_module_names) or (level and not top):
-            self.external[top or "."] = is_guarded and self.external.get(top or ".", True)
+    def _note_external(self, module: Module, node: ast.stmt, name: str, level: int = 0) -> None:
+        top = name.partition(".")[0] or "." * (level > 0)
+        if top and top not in sys.stdlib_module_names:
+            self.external[top] = node in module.guarded and self.external.get(top, True)
 
     def _load(self, name: str) -> Module | None:
         """Return the module of the package, None for one that is not in it."""

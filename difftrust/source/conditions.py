@@ -96,20 +96,20 @@ def conditions_of(
     ``names``: the parameters. ``sentences``: what else the docstring says is read too, for ``with_docstring``. Raises
     WrongUsage where one of ``assume`` is no expression over them.
     """
-    known = set(names) | set(dir(builtins)) | _PRELUDE | bound_names(target.module)
-    found = [Predicate(text=_assumed(text, known, names), origin="assume") for text in assume]
+    terms = _Terms(names, set(names) | set(dir(builtins)) | _PRELUDE | bound_names(target.module))
+    found = [Predicate(text=terms.assumed(text), origin="assume") for text in assume]
     lines, notes = Sections(target.docstring).requires, []
     is_read = sentences or not all(map(is_expression, lines))
     reading = read_docstring(target.docstring, shapes_of(target, names)) if is_read else Reading()
     for line in lines:
         for part in _parts(line):
             by_grammar = [p.text for p in reading.predicates if p.sentence.rstrip(". ") == line.rstrip(". ")]
-            texts = [text] if (text := _condition(part, known, names)) else by_grammar
+            texts = [text] if (text := terms.condition(part)) else by_grammar
             found += [Predicate(text=text, sentence=line, origin="requires") for text in texts]
             if not texts:
                 notes.append(f"not understood as a condition: {part!r}; write it as Python, or with --assume")
-    found += [Predicate(text=text, origin="body") for text in _asserted(target, known, names)]
-    refused = [Predicate(text=text, origin="body") for text in _refused(target, known, names)]
+    found += [Predicate(text=text, origin="body") for text in _asserted(target, terms)]
+    refused = [Predicate(text=text, origin="body") for text in _refused(target, terms)]
     unread = tuple(
         u for u in reading.unread if not (u.origin == "requires" and any(p.sentence == u.text for p in found))
     )
@@ -134,25 +134,49 @@ def shapes_of(target: Target, names: Sequence[str]) -> dict[str, Shape]:
     }
 
 
-def _assumed(text: str, known: set[str], names: Sequence[str]) -> str:
-    try:
-        node = expression(text.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
-        found = e.msg if isinstance(e, SyntaxError) else type(e).__name__
-        raise WrongUsage(
-            f'expected a condition in Python after --assume, got {text!r}: {found}; write e.g. "{names[0]} != 0"'
-        ) from None
-    unknown = sorted(free_names(node) - known)
-    if unknown:
-        raise WrongUsage(
-            f"expected a condition over {', '.join(names)}, got {text!r}: {', '.join(unknown)} is not known; "
-            "use the parameters' names"
+@dataclass(frozen=True)
+class _Terms:
+    """What a condition may name."""
+
+    names: Sequence[str]
+    """The parameters."""
+    known: set[str]
+
+    def are_of(self, node: ast.expr) -> bool:
+        """Tell whether an expression without effects is about the parameters, and names nothing unknown."""
+        free = free_names(node)
+        return free <= self.known and bool(free & set(self.names)) and not _has_effects(node)
+
+    def condition(self, text: str) -> str:
+        """Return the condition in one spelling, "" if it is none."""
+        node = expression_in(text)
+        is_one = isinstance(node, ast.Compare | ast.BoolOp | ast.Call | ast.Attribute | ast.Subscript | ast.Name) or (
+            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
         )
-    if not free_names(node) & set(names):
-        raise WrongUsage(f"expected a condition over {', '.join(names)}, got {text!r}, which names none of them")
-    if _has_effects(node):
-        raise WrongUsage(f"expected a condition without await, yield and :=, got {text!r}; compare the arguments")
-    return ast.unparse(node)
+        return ast.unparse(node) if node is not None and is_one and self.are_of(node) else ""
+
+    def assumed(self, text: str) -> str:
+        """Return a condition of the user in one spelling. Raises WrongUsage where it is none."""
+        said = ", ".join(self.names)
+        try:
+            node = expression(text.strip())
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+            found = e.msg if isinstance(e, SyntaxError) else type(e).__name__
+            raise WrongUsage(
+                f"expected a condition in Python after --assume, got {text!r}: {found}; "
+                f'write e.g. "{self.names[0]} != 0"'
+            ) from None
+        unknown = sorted(free_names(node) - self.known)
+        if unknown:
+            raise WrongUsage(
+                f"expected a condition over {said}, got {text!r}: {', '.join(unknown)} is not known; "
+                "use the parameters' names"
+            )
+        if not free_names(node) & set(self.names):
+            raise WrongUsage(f"expected a condition over {said}, got {text!r}, which names none of them")
+        if _has_effects(node):
+            raise WrongUsage(f"expected a condition without await, yield and :=, got {text!r}; compare the arguments")
+        return ast.unparse(node)
 
 
 def _has_effects(node: ast.expr) -> bool:
@@ -172,36 +196,19 @@ def _parts(line: str) -> list[str]:
     return [plain] if plain else []
 
 
-def _condition(text: str, known: set[str], names: Sequence[str]) -> str:
-    """Return the condition in one spelling, "" if it is none."""
-    node = expression_in(text)
-    is_one = isinstance(node, ast.Compare | ast.BoolOp | ast.Call | ast.Attribute | ast.Subscript | ast.Name) or (
-        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    )
-    if node is None or not is_one:
-        return ""
-    return ast.unparse(node) if _is_over(node, known, names) else ""
-
-
-def _is_over(node: ast.expr, known: set[str], names: Sequence[str]) -> bool:
-    """Tell whether an expression without effects is about the parameters, and names nothing unknown."""
-    free = free_names(node)
-    return free <= known and bool(free & set(names)) and not _has_effects(node)
-
-
-def _asserted(target: Target, known: set[str], names: Sequence[str]) -> list[str]:
+def _asserted(target: Target, terms: _Terms) -> list[str]:
     """Return what the body asserts before it does anything else."""
     first = itertools.takewhile(lambda statement: isinstance(statement, ast.Assert), target.body)
     tests = [statement.test for statement in first if isinstance(statement, ast.Assert)]
-    return [ast.unparse(test) for test in tests if _is_over(test, known, names)]
+    return [ast.unparse(test) for test in tests if terms.are_of(test)]
 
 
-def _refused(target: Target, known: set[str], names: Sequence[str]) -> Iterator[str]:
+def _refused(target: Target, terms: _Terms) -> Iterator[str]:
     """Yield what holds where the body raises no exception before it does anything else."""
     for statement in target.body:
         match statement:
             case ast.If(test=test, body=[ast.Raise()], orelse=[]):
-                if _is_over(test, known, names):
+                if terms.are_of(test):
                     yield ast.unparse(negated(test))
             case ast.Assert():
                 continue

@@ -10,6 +10,8 @@ from difftrust.source.closure import expression_in
 from difftrust.source.usage import by_word
 
 _EXCEPTION = re.compile(r"\b((?:\w+\.)*[A-Z]\w*)\b")
+IS_EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$").search
+"""Whether a name is one that exceptions have."""
 _NEGATED = re.compile(r"\b(?:never|not|no|without|instead of|rather than|n't|don't|doesn't)\b[^.;]*$", re.IGNORECASE)
 _RAISING = re.compile(r"\b(?:rais(?:e|es|ed|ing)|throw(?:s|n|ing)?|exception)\b", re.IGNORECASE)
 _WHEN = re.compile(r"^[`*'\"]*\s*(?:exception\s+|error\s+)?(?:if|when|unless|for|on|(?:is|will be) raised)\b")
@@ -133,4 +135,4 @@ def _is_exception(name: str, own: set[str]) -> bool:
     made = getattr(builtins, name, None)
     if isinstance(made, type):
         return issubclass(made, BaseException)
-    return bool(re.search(r"(?:Error|Exception|Warning)$", name)) or name in own
+    return bool(IS_EXCEPTION(name)) or name in own

@@ -23,13 +23,14 @@ from difftrust.source.closure import (
     tree_of,
 )
 from difftrust.source.conditions import Conditions, conditions_of
-from difftrust.source.docstring import exceptions_in, types_in
+from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
 from difftrust.source.target import Target, find_target, is_written
 from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
+from difftrust.types.classes import base_names
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.task import Domain, Task
@@ -98,7 +99,7 @@ def load_stub(
     conditions = conditions.with_docstring(
         loading.parameters, loading.allowed_calls, raises=bool(loading.exceptions - {"TypeError"})
     )
-    columns = columns_in(target.docstring, loading.codes, loading.values) if loading.has_frames else {}
+    columns = loading.columns
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     any_order = order_is_free(target.docstring)
     preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
@@ -241,10 +242,11 @@ class Loading:
         return [value for text in self._known for value in self._named(text).values()]
 
     @property
-    def has_frames(self) -> bool:
-        """Tell whether a frame is among the parameters, as far as is known."""
+    def columns(self) -> dict[str, str]:
+        """The columns of frames, and what each holds; none where no frame is among the parameters."""
         said = [ast.unparse(p.annotation) for p in self.parameters if p.annotation is not None]
-        return any(re.search(r"Frame|Series", text) for text in said)
+        has_frames = any(re.search(r"Frame|Series", text) for text in said)
+        return columns_in(self.target.docstring, self.codes, self.values) if has_frames else {}
 
     def names_package(self, package: str, seeds: Sequence[str]) -> bool:
         """Tell whether seeds or examples use a package."""
@@ -263,7 +265,8 @@ class Loading:
     @property
     def exceptions(self) -> frozenset[str]:
         """Names of exceptions that the docstring or an example says are raised."""
-        own = {s.name for s in self.target.module.body if isinstance(s, ast.ClassDef) and _looks_like_exception(s)}
+        classes = [s for s in self.target.module.body if isinstance(s, ast.ClassDef)]
+        own = {owner.name for owner in classes if any(map(IS_EXCEPTION, base_names(owner)))}
         stated = {example.exception for example in self.examples if example.exception}
         return exceptions_in(self.target.docstring, own) | stated
 
@@ -295,12 +298,11 @@ class Loading:
         if parameter.variadic:
             return used, "by its use"
         documented = types_in(self.target.docstring, [p.name for p in self.parameters]).get(name)
-        if documented is not None and self.is_known(documented):
-            return documented, "by the docstring"
-        values = [found[name] for found in map(self._named, self._known) if name in found]
         annotated = candidate_types(self.target.function, self.candidates).get(name)
-        if annotated is not None and self.is_known(annotated):
-            return annotated, "as a candidate has it"
+        for guess, how in ((documented, "by the docstring"), (annotated, "as a candidate has it")):
+            if guess is not None and self.is_known(guess):
+                return guess, how
+        values = [found[name] for found in map(self._named, self._known) if name in found]
         default = self._default(parameter)
         by_values = type_of_values(values if default is _NONE else [*values, default])
         if by_values is not None:
@@ -381,10 +383,6 @@ class Loading:
 
 _NONE = object()
 _BUILTINS = set(dir(builtins))
-
-
-def _looks_like_exception(found: ast.ClassDef) -> bool:
-    return any(re.search(r"(?:Error|Exception|Warning)$", ast.unparse(base)) for base in found.bases)
 
 
 def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:

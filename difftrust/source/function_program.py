@@ -10,6 +10,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from difftrust.source.closure import names_of, tree_of
+from difftrust.types.resolve import assignments_in
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.exceptions import BadStub
 
@@ -133,11 +134,9 @@ def _definition(name: str, value: object, known: Mapping[str, Any], parts: dict[
 
 def _assigned(name: str, known: Mapping[str, Any], parts: dict[str, str]) -> str:
     """Return the statement of the module's file that assigns a global, "" where there is none."""
-    for statement in reversed(tree_of(_text(sys.modules.get(str(known.get("__name__"))))).body):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=target)]) | ast.AnnAssign(target=ast.Name(id=target)) if (
-                target == name
-            ):
-                _add_names(statement, known, parts, own=name)
-                return ast.unparse(statement)
-    return ""
+    module = tree_of(_text(sys.modules.get(str(known.get("__name__")))))
+    value = dict(assignments_in(module.body)).get(name)
+    if value is None:
+        return ""
+    _add_names(value, known, parts, own=name)
+    return f"{name} = {ast.unparse(value)}"

@@ -75,7 +75,7 @@ class _Module(Definitions):
             raise entry.refusal("a reference, or `...` for a task without one", "a body of `pass`")
         examples = _examples(described, function)
         told = [test.arguments for test in examples] or seeds_in_examples(described, name, function)
-        signature = {n for part in (function.args, function.returns) if part is not None for n in names_of(part)}
+        signature = names_of(function.args, function.returns)
         asked = [s for s in self._rests_on(signature) if s not in self._tasks] + self._constants(described)
         preamble = [s for s in self.body if isinstance(s, IMPORTS) or s in asked]
         task = entry.task(
@@ -138,10 +138,8 @@ def _owner(name: str) -> str:
     return owner if kind in _OF_A_TASK else ""
 
 
-def _examples(docstring: str, function: Function) -> tuple[TaskTest, ...]:
+def _examples(docstring: str, function: ast.FunctionDef) -> tuple[TaskTest, ...]:
     """Return the doctest examples that call the function with literals and show a literal."""
-    if ">>>" not in docstring or isinstance(function, ast.AsyncFunctionDef):
-        return ()
     try:
         parsed = doctest.DocTestParser().get_examples(docstring)
     except ValueError:

@@ -208,7 +208,7 @@ def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body[1:] if body and syntax.is_docstring(body[0]) else body
 
 
-def without_docstrings(node: ast.stmt) -> ast.stmt:
+def without_texts(node: ast.stmt) -> ast.stmt:
     """Return a copy of a statement without the texts that stand in it as statements, docstrings among them."""
     made = copy.deepcopy(node)
     for part in ast.walk(made):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from difftrust.source.closure import tree_of
-from difftrust.types.own import Function, parameters_in
+from difftrust.types.own import Function, Parameter, parameters_in
 from difftrust_core.languages.python.syntax import expression
 
 
@@ -101,10 +101,9 @@ def usage_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]
     parameters = list(parameters_in(function.args))
     names = _names(function)
     uses = _Uses(function, [parameter.name for parameter in parameters])
-    for code in codes:
-        for other in _functions(code, function.name):
-            own = _names(other)
-            uses.add(other, dict(zip(own, names, strict=False)) | {name: name for name in own if name in names})
+    for other in _functions(codes, function.name):
+        own = _names(other)
+        uses.add(other, dict(zip(own, names, strict=False)) | {name: name for name in own if name in names})
     found = {}
     for one in parameters:
         several = (_VALUE if one.keyword else _ELEMENT,) if one.variadic else ()
@@ -115,18 +114,19 @@ def usage_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]
 def candidate_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]:
     """Return the annotations that programs give to the parameters of ``function``, by position; the first counts."""
     found: dict[str, ast.expr] = {}
-    names = _names(function)
-    for code in codes:
-        for other in _functions(code, function.name):
-            arguments = [parameter for parameter in parameters_in(other.args) if not parameter.variadic]
-            for name, argument in zip(names, arguments, strict=False):
-                if argument.annotation is not None:
-                    found.setdefault(name, argument.annotation)
+    for other in _functions(codes, function.name):
+        for name, argument in zip(_names(function), _single(other), strict=False):
+            if argument.annotation is not None:
+                found.setdefault(name, argument.annotation)
     return found
 
 
+def _single(function: Function) -> list[Parameter]:
+    return [parameter for parameter in parameters_in(function.args) if not parameter.variadic]
+
+
 def _names(function: Function) -> list[str]:
-    return [parameter.name for parameter in parameters_in(function.args) if not parameter.variadic]
+    return [parameter.name for parameter in _single(function)]
 
 
 def named_type(name: str) -> ast.expr | None:
@@ -135,10 +135,9 @@ def named_type(name: str) -> ast.expr | None:
     return expression(text) if text else None
 
 
-def _functions(code: str, name: str) -> Iterator[Function]:
-    for node in ast.walk(tree_of(code)):
-        if isinstance(node, Function) and node.name == name:
-            yield node
+def _functions(codes: Sequence[str], name: str) -> list[Function]:
+    nodes = (node for code in codes for node in ast.walk(tree_of(code)))
+    return [node for node in nodes if isinstance(node, Function) and node.name == name]
 
 
 class _Uses:
@@ -181,12 +180,8 @@ class _Uses:
 
     def _bind(self, node: ast.AST) -> None:
         match node:
-            case (
-                ast.For(target=target, iter=over)
-                | ast.comprehension(target=target, iter=over)
-                | ast.AsyncFor(target=target, iter=over)
-            ):
-                self._bind_items(target, over)
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                self._bind_items(node.target, node.iter)
             case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value):
                 self._bind_one(target, self._path(value))
 

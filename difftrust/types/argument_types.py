@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from difftrust.types.base import NotResolved, Type
+from difftrust.types.base import NotResolved, Type, all_fit
 from difftrust.types.containers import Entries, WithKeys, all_rows
 from difftrust.types.infer import Anything
-from difftrust.types.own import Parameter
+from difftrust.types.own import Field, Parameter, bind
 from difftrust.types.resolve import Annotations
 from difftrust_core.base.literals import KEYWORDS, BadText, Code, Instance, read_literal, write_literal
 
@@ -28,10 +28,13 @@ class ArgumentTypes:
         self.unchecked: dict[str, str] = {}
         """Parameters that any value fits, and why: no annotation, or one that is not known here."""
         self.types: tuple[Type, ...] = tuple(self._type(parameter, annotations) for parameter in parameters)
-        known = [*zip(self.parameters, self.types, strict=True)]
-        self._positional = [(p, t) for p, t in known if not p.keyword]
-        self._by_name = {p.name: t for p, t in known if not p.variadic}
-        self._rest = next((t for p, t in known if p.keyword and p.variadic), None)
+        self._fields = [
+            Field(name=p.name, type=kind, required=p.required, by_name=p.keyword, variadic=p.variadic)
+            for p, kind in zip(self.parameters, self.types, strict=True)
+        ]
+        self._positional = [one.type for one in self._fields if not one.by_name]
+        self._by_name = {one.name: one.type for one in self._fields if not one.variadic}
+        self._rest = next((one.type for one in self._fields if one.by_name and one.variadic), None)
 
     def accepts(self, arguments: str) -> bool:
         """Tell whether an argument tuple in the text form of ``literals`` fits the signature and its types."""
@@ -42,11 +45,8 @@ class ArgumentTypes:
 
     def accepts_values(self, arguments: tuple[Any, ...]) -> bool:
         """Tell whether an argument tuple fits, ``Keywords`` at its end included."""
-        values, named = split_arguments(arguments)
         with suppress(RecursionError):
-            if self._fits_in_number(len(values), named):
-                kinds = [*map(self.positional_type, range(len(values))), *map(self.named_type, named)]
-                return all(kind.fits(v) for kind, v in zip(kinds, (*values, *named.values()), strict=True))
+            return all_fit(bind(self._fields, *split_arguments(arguments)))
         return False
 
     def fits(self, position: int, value: Any) -> bool:
@@ -58,7 +58,7 @@ class ArgumentTypes:
 
     def positional_type(self, position: int) -> Type:
         """Return the type of the argument at a position."""
-        return self._positional[min(position, len(self._positional) - 1)][1]
+        return self._positional[min(position, len(self._positional) - 1)]
 
     def named_type(self, name: str) -> Type:
         """Return the type of an argument that is given by name."""
@@ -91,16 +91,6 @@ class ArgumentTypes:
             else:
                 values.append(value)
         return joined_arguments(values, named)
-
-    def _fits_in_number(self, n: int, named: dict[str, Any]) -> bool:
-        variadic = any(parameter.variadic for parameter, _ in self._positional)
-        if n > len(self._positional) and not variadic:
-            return False
-        given = {parameter.name for parameter, _ in self._positional[:n]}
-        known = self._by_name.keys() - given
-        if not named.keys() <= known and (self._rest is None or named.keys() & given):
-            return False
-        return not any(p.required and p.name not in given and p.name not in named for p in self.parameters)
 
     def _type(self, parameter: Parameter, annotations: Annotations) -> Type:
         if parameter.annotation is None:

@@ -204,6 +204,11 @@ class Sized(Type):
         return self.least <= length and (self.most is None or length <= self.most)
 
 
+def all_fit(parts: Sequence[Part] | None) -> bool:
+    """Tell whether there are parts, or none are needed, and each is of its type."""
+    return parts is not None and all(part.type.fits(part.value) for part in parts)
+
+
 class Delegate(Type):
     """A type whose values are each of another type, which changes them and knows their parts."""
 
@@ -236,12 +241,15 @@ def size_of_value(kind: Type, value: Any) -> int:
 
 def change_somewhere(kind: Type, value: Any, draws: Draws) -> Any:
     """Return ``value`` with one of its nodes changed, each as likely as any other. Raises NoValue."""
-    return _change_at(kind, value, draws.below(size_of_value(kind, value)), draws)
+    at = draws.below(size_of_value(kind, value))
+    return change_node(Part(value, kind), at, draws, lambda part: part.type.change(part.value, draws))
 
 
-def _change_at(kind: Type, value: Any, target: int, draws: Draws) -> Any:
+def change_node(whole: Part, target: int, draws: Draws, change: Callable[[Part], Any]) -> Any:
+    """Return a value with its node of a number, itself the first, in a changed form; the other nodes stay."""
     if target == 0:
-        return kind.change(value, draws)
+        return change(whole)
+    value, kind, _ = whole
     target -= 1
     parts = kind.parts(value)
     for position, part in enumerate(parts):
@@ -249,7 +257,7 @@ def _change_at(kind: Type, value: Any, target: int, draws: Draws) -> Any:
         if target < size:
             values = [other.value for other in parts]
             with draws.named(part.name or draws.name):
-                values[position] = _change_at(part.type, part.value, target, draws)
+                values[position] = change_node(part, target, draws, change)
             return kind.rebuilt(value, values)
         target -= size
     raise AssertionError("a node number within the value's size")

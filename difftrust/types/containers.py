@@ -66,7 +66,7 @@ class Items(Sized):
                 raise
             items = []
         if len(items) > 1 and draws.chance(0.3):
-            items[draws.below(len(items))] = items[draws.below(len(items))]
+            items[draws.below(len(items))] = draws.one_of(items)
         if len(items) > 1 and draws.chance(0.15):
             items = _sorted(items, draws)
         return self._made(self.kinds[0], items)
@@ -163,7 +163,7 @@ class Entries(Sized):
             changed[self._key(draws)] = draws.of(self.value)
             return changed if self.fits(changed) else value
         keys = list(changed)
-        one, other = keys[draws.below(len(keys))], keys[draws.below(len(keys))]
+        one, other = draws.one_of(keys), draws.one_of(keys)
         if way == 2:
             changed[one], changed[other] = changed[other], changed[one]
         elif way == 3:

@@ -1,12 +1,12 @@
 """Values of the user's own classes, known from their parsed definitions: by fields, as a call would give them."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from difftrust.types.base import Draws, NoValue, Part, Type
+from difftrust.types.base import Draws, NoValue, Part, Type, all_fit
 from difftrust_core.base.literals import Instance
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -45,7 +45,7 @@ def parameters_in(arguments: ast.arguments) -> Iterator[Parameter]:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """An argument of a class's call, or a key of a TypedDict."""
+    """An argument of a call, or a key of a TypedDict."""
 
     name: str
     type: Type
@@ -53,6 +53,27 @@ class Field:
     by_name: bool = False
     """It can be given by name only."""
     variadic: bool = False
+    """It takes all arguments from here on; with ``by_name`` all names."""
+
+
+def bind(fields: Sequence[Field], args: Sequence[Any], named: Mapping[str, Any]) -> list[Part] | None:
+    """Return the arguments of a call with their types, in the order given; None if it cannot be called so."""
+    positional = [one for one in fields if not one.by_name]
+    if positional and positional[-1].variadic:
+        positional += [positional[-1]] * max(len(args) - len(positional), 0)
+    if len(args) > len(positional):
+        return None
+    found = [Part(value=v, type=one.type, name=one.name) for one, v in zip(positional, args, strict=False)]
+    given = {part.name for part in found}
+    left = {one.name: one.type for one in fields if not one.variadic and one.name not in given}
+    for one in fields:
+        if one.variadic and one.by_name:
+            left = dict.fromkeys(named, one.type) | left
+    if named.keys() & given or named.keys() - left.keys():
+        return None
+    if any(one.required and one.name not in {*given, *named} for one in fields):
+        return None
+    return found + [Part(value=v, type=left[name], name=name) for name, v in named.items()]
 
 
 @dataclass(eq=False)
@@ -76,24 +97,7 @@ class Own(Type):
             return False
         if value.type_name != self.name:
             return any(heir.fits(value) for heir in self.heirs)
-        bound = self.bind(value)
-        return bound is not None and all(part.type.fits(part.value) for part in bound)
-
-    def bind(self, value: Instance) -> list[Part] | None:
-        """Return the arguments of the call with their types, in the order given; None if it cannot be called so."""
-        positional = [one for one in self.fields if not one.by_name]
-        if positional and positional[-1].variadic:
-            positional += [positional[-1]] * max(len(value.args) - len(positional), 0)
-        if len(value.args) > len(positional):
-            return None
-        found = [Part(value=v, type=one.type, name=one.name) for one, v in zip(positional, value.args, strict=False)]
-        given = {part.name for part in found}
-        by_name = {one.name: one for one in self.fields}
-        if not value.fields.keys() <= by_name.keys() - given:
-            return None
-        if any(one.required and one.name not in {*given, *value.fields} for one in self.fields):
-            return None
-        return found + [Part(value=v, type=by_name[name].type, name=name) for name, v in value.fields.items()]
+        return all_fit(bind(self.fields, value.args, value.fields))
 
     def draw(self, draws: Draws) -> Any:
         is_a_mere_base = self.abstract or (bool(self.heirs) and not self.fields)
@@ -124,9 +128,8 @@ class Own(Type):
         return Instance(self.name, tuple(args), named)
 
     def change(self, value: Any, draws: Draws) -> Any:
-        own = self.of(value)
-        parts = own.bind(value) if own is not None else None
-        if own is None or not parts or draws.chance(0.1):
+        parts = self.parts(value)
+        if not parts or draws.chance(0.1):
             return self.draw(draws)
         at = draws.below(len(parts))
         values = [part.value for part in parts]
@@ -142,7 +145,7 @@ class Own(Type):
 
     def parts(self, value: Any) -> list[Part]:
         own = self.of(value)
-        return (own.bind(value) if own is not None else None) or []
+        return (own and bind(own.fields, value.args, value.fields)) or []
 
     def inside(self) -> Sequence[Type]:
         return [one.type for one in self.fields] + [kind for heir in self.heirs for kind in heir.inside()]
@@ -171,8 +174,7 @@ class Used(Type):
     def fits(self, value: Any) -> bool:
         if type(value) is not Instance or value.type_name != AFTER_CALLS:
             return self.own.fits(value)
-        parts = self.parts(value) if len(value.args) == 2 and not value.fields else []
-        return bool(parts) and all(part.type.fits(part.value) for part in parts)
+        return all_fit(self.parts(value) if len(value.args) == 2 and not value.fields else None)
 
     def draw(self, draws: Draws) -> Instance:
         made = draws.of(self.own)
@@ -207,12 +209,7 @@ class Record(Type):
         return self.read()
 
     def fits(self, value: Any) -> bool:
-        if type(value) is not dict:
-            return False
-        known = {one.name: one for one in self.fields}
-        if not value.keys() <= known.keys() or any(one.required and one.name not in value for one in self.fields):
-            return False
-        return all(known[key].type.fits(entry) for key, entry in value.items())
+        return all_fit(bind(self.fields, (), value) if type(value) is dict else None)
 
     def draw(self, draws: Draws) -> Any:
         kept = [one for one in self.fields if one.required or (draws.depth < 4 and draws.chance(0.6))]
@@ -229,8 +226,7 @@ class Record(Type):
         return changed
 
     def parts(self, value: Any) -> list[Part]:
-        known = {one.name: one.type for one in self.fields}
-        return [Part(value=entry, type=known[key], name=key) for key, entry in value.items()]
+        return bind(self.fields, (), value) or []
 
     def rebuilt(self, value: Any, parts: list[Any]) -> Any:
         return dict(zip(value, parts, strict=True))
