@@ -16,7 +16,7 @@ from difftrust.conditions.tokens import is_expression
 from difftrust.source.closure import bound_names, expression_in, free_names
 from difftrust.source.docstring import types_in
 from difftrust.source.target import Target
-from difftrust.types.own import Parameter
+from difftrust.types.own import Parameter, parameters_in
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.python.syntax import expression
 
@@ -122,15 +122,12 @@ def conditions_of(
 
 def shapes_of(target: Target, names: Sequence[str]) -> dict[str, Shape]:
     """Return what is known of the parameters: by annotations, else by what the docstring says of their types."""
-    arguments = target.function.args
-    given = [*arguments.posonlyargs, *arguments.args]
-    defaults = [*[None] * (len(given) - len(arguments.defaults)), *arguments.defaults, *arguments.kw_defaults]
     documented = types_in(target.docstring, names)
     classes = {node.name: node for node in target.module.body if isinstance(node, ast.ClassDef)}
     return {
-        a.arg: shape_of(a.annotation or documented.get(a.arg), default, classes)
-        for a, default in zip([*given, *arguments.kwonlyargs], defaults, strict=True)
-        if a.arg in names and a.arg not in ("self", "cls")
+        p.name: shape_of(p.annotation or documented.get(p.name), p.default, classes)
+        for p in parameters_in(target.function.args)
+        if p.name in names and p.name not in ("self", "cls") and not p.variadic
     }
 
 

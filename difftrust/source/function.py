@@ -303,8 +303,8 @@ class Loading:
             if guess is not None and self.is_known(guess):
                 return guess, how
         values = [found[name] for found in map(self._named, self._known) if name in found]
-        default = self._default(parameter)
-        by_values = type_of_values(values if default is _NONE else [*values, default])
+        defaults = self._defaults(parameter)
+        by_values = type_of_values([*values, *defaults])
         if by_values is not None:
             how = "by the calls found" if values else "by its default"
             return _wider(by_values, used, whole_only=not values), how
@@ -313,15 +313,15 @@ class Loading:
                 names = ", ".join(map(repr, columns_in(self.target.docstring, self.codes, self.values)))
                 guess = expression(f"Literal[{names}]" if names else "str")
             if guess is not None and self.is_known(guess):
-                return (or_none(guess) if default is None else guess), how
+                return (or_none(guess) if None in defaults else guess), how
         return None, ""
 
-    def _default(self, parameter: Parameter) -> Any:
-        """Return the value of a default that is a literal, ``_NONE`` where there is none."""
+    def _defaults(self, parameter: Parameter) -> list[Any]:
+        """Return the value of a default that is a literal, nothing where there is none."""
         if parameter.default is not None:
             with suppress(NotFolded, BadText):
-                return self.scope.value(parameter.default, {})
-        return _NONE
+                return [self.scope.value(parameter.default, {})]
+        return []
 
     def is_known(self, annotation: ast.expr) -> bool:
         """Tell whether an annotation can be resolved among the names of the file."""
@@ -381,7 +381,6 @@ class Loading:
         return drawn
 
 
-_NONE = object()
 _BUILTINS = set(dir(builtins))
 
 

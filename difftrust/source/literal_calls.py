@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difftrust.source.target import Target, decorators_of, python_files
+from difftrust.source.target import Target, python_files
 from difftrust.source.values import Scope
-from difftrust.types.own import Function, parameters_in
+from difftrust.types.own import Function, decorators_of, parameters_in
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, write_literal
 from difftrust_core.datasets.seeds import NotFolded
 from difftrust_core.languages.python.syntax import parsed

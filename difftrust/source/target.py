@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from difftrust.types.own import Function, Parameter, parameters_in
+from difftrust.types.own import Function, Parameter, decorators_of, parameters_in
 from difftrust_core.exceptions import BadStub, WrongUsage
 from difftrust_core.languages.python import syntax
 from difftrust_core.languages.python.syntax import own_statements
@@ -195,12 +195,6 @@ def _absence(name: str, path: str, there: Sequence[Target]) -> BadStub:
     known = dict.fromkeys(t.function.name for t in there if (t.owner.name if t.owner else "") == owner)
     what = "a method" if owner else "a top-level function"
     return BadStub(f"expected {what} {name} in {path}, found: {', '.join(known) or 'none'}; name one of these")
-
-
-def decorators_of(function: Function | ast.ClassDef) -> list[str]:
-    """Return the last names of the decorators: ``cache`` for ``@functools.cache``, ``setter`` for ``@x.setter``."""
-    called = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
-    return [d.attr if isinstance(d, ast.Attribute) else d.id for d in called if isinstance(d, ast.Attribute | ast.Name)]
 
 
 def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -12,7 +12,7 @@ from difftrust.types.choices import Either, Member
 from difftrust.types.containers import Items, Wrapped
 from difftrust.types.infer import Anything, literal_of, type_of
 from difftrust.types.numbers import Whole
-from difftrust.types.own import Field, Function, Own, Record, Used, parameters_in
+from difftrust.types.own import Field, Function, Own, Record, Used, decorators_of, parameters_in
 from difftrust_core.base.literals import Code
 from difftrust_core.languages.python.syntax import own_statements
 
@@ -174,8 +174,7 @@ class Classes:
         if "Protocol" in base_names(node):
             return True
         methods = {name: made for one in reversed(self._line(node)) for name, made in methods_of(one).items()}
-        marks = [ast.unparse(mark) for made in methods.values() for mark in made.decorator_list]
-        return any(mark.endswith("abstractmethod") for mark in marks)
+        return any("abstractmethod" in decorators_of(made) for made in methods.values())
 
     def _add_heirs(self, name: str, made: Own, bound: Mapping[str, Type]) -> None:
         node = self._nodes[name]

@@ -43,6 +43,12 @@ def parameters_in(arguments: ast.arguments) -> Iterator[Parameter]:
             yield Parameter(name=more.arg, annotation=more.annotation, required=False, variadic=True, keyword=keyword)
 
 
+def decorators_of(function: Function) -> list[str]:
+    """Return the last names of the decorators: ``cache`` for ``@functools.cache``, ``setter`` for ``@x.setter``."""
+    called = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
+    return [d.attr if isinstance(d, ast.Attribute) else d.id for d in called if isinstance(d, ast.Attribute | ast.Name)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Field:
     """An argument of a call, or a key of a TypedDict."""

@@ -63,7 +63,8 @@ def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
     report = compare(tmp_path, old, new, expect=("f(True) == 2",))
     assert report.verdict == "unchanged"
     assert [(c.arguments, c.expected) for c in report.changes] == [("(True,)", True)]
-    assert compare(tmp_path, old, new).verdict == "changed"
+    shown = new.replace(":\n", ':\n    """Count.\n\n    >>> f(True)\n    2\n    """\n', 1)
+    assert compare(tmp_path, old, shown, expect=("f(False) == 1",)).verdict == "changed"  # another call is pinned
     failed = compare(tmp_path, old, new, expect=("f(True) == 3",))
     assert failed.verdict == "changed"
     assert failed.failed_expectations == ("f(True): expected 3, the new version gives 2",)
