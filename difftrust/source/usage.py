@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from difftrust.source.closure import tree_of
+from difftrust.source.closure import dotted_name, tree_of
 from difftrust.types.own import Function, Parameter, parameters_in
 from difftrust_core.languages.python.syntax import expression
 
@@ -236,7 +236,7 @@ class _Uses:
                 self._vote(test, "bool")
 
     def _count_call(self, node: ast.Call) -> None:
-        called = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
+        called = dotted_name(node.func)
         self._vote(node.func, "callable")
         kind = BY_CALL.get(called, "")
         voted = node.args[: 3 if kind in ("int", "iterable") else 1]
