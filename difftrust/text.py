@@ -2,13 +2,15 @@
 
 import ast
 import difflib
+import math
 import re
 import shlex
 import unicodedata
 from collections import Counter
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
+from difftrust_core.base.records import Kind
 from difftrust_core.languages.python.syntax import parsed
 
 _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
@@ -109,9 +111,27 @@ def quote_word(word: str) -> str:
     return f'"{word}"' if set(word) & set(" '") and not set(word) & set('"$`\\!') else shlex.quote(word)
 
 
-def printable(text: str) -> str:
-    """Return ``text`` with every character escaped that could steer a terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def printable(text: str, kept: str = "") -> str:
+    """Return ``text`` with every character escaped that could steer a terminal, but for those ``kept``."""
+    return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)
+
+
+def count_of(number: int, noun: str = "program") -> str:
+    """Return ``1 program``, ``10 programs``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def json_value(value: Any) -> Any:
+    """Return ``value`` as JSON has it: NaN and infinities, which JSON lacks, as null; kinds of outcomes by name."""
+    if isinstance(value, Kind):
+        return value.name.lower()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list | tuple) or hasattr(value, "to_list"):
+        return [json_value(part) for part in value]
+    if isinstance(value, dict):
+        return {key: json_value(part) for key, part in value.items()}
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 _FORMULA: Final = re.compile(r"[=+\-@\t\r\n＝＋－＠]")

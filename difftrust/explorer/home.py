@@ -9,9 +9,8 @@ from difftrust.tables.agreement import others_in_words
 from difftrust.tables.request import TableRequest
 from difftrust.tasks.details import WRONG, Described
 from difftrust.tasks.task_inputs import as_test, read_inputs
-from difftrust.tasks.task_sentences import count_of
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
-from difftrust.text import Marked, cut, marked_program, visible
+from difftrust.text import Marked, count_of, cut, marked_program, visible
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.store.store import Store

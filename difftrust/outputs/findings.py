@@ -17,7 +17,7 @@ from difftrust.outputs.report_text import (
     validation_of,
 )
 from difftrust.source.target import find_target
-from difftrust.text import printable
+from difftrust.text import count_of, printable
 from difftrust_core.exceptions import DifftrustError
 
 Status = Literal["ok", "failed", "undecided", "refused"]
@@ -149,4 +149,4 @@ def summary_of(findings: Sequence[Finding]) -> str:
     """Return how many functions there are, and how many of each verdict."""
     counts = Counter(finding.verdict for finding in findings)
     of = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-    return f"{len(findings)} function{'' if len(findings) == 1 else 's'}{f': {of}' if of else ''}"
+    return f"{count_of(len(findings), 'function')}{f': {of}' if of else ''}"

@@ -109,7 +109,7 @@ def _sections(findings: Sequence[Finding]) -> Iterator[str]:
 
 def code_span(text: str) -> str:
     """Return a text as code on one line, whatever it holds."""
-    shown = printable(text) if len(text) <= _MARKDOWN_MOST else f"{printable(text[: _MARKDOWN_MOST - 1])}…"
+    shown = printable(shorten(text, _MARKDOWN_MOST))
     ticks = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
     return f"{ticks} {shown} {ticks}" if shown.strip() != shown or "`" in shown else f"{ticks}{shown or ' '}{ticks}"
 

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +12,7 @@ from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_me
 from difftrust.diff.comparison import DiffReport
 from difftrust.source.revisions import split_where
 from difftrust.source.values import Names, NotSpelled
-from difftrust.text import printable, quote_word, shorten
+from difftrust.text import json_value, printable, quote_word, shorten
 from difftrust_core.base.literals import BadText
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.exceptions import DifftrustError
@@ -34,23 +33,10 @@ def json_of(report: CheckReport | DiffReport, **more: Mapping[str, Any]) -> str:
 
 def as_json(report: CheckReport | DiffReport) -> Report:
     """Return what ``json_of`` writes as a mapping; all words about a report are made from it."""
-    made: dict[str, Any] = _plain(asdict(report))
+    made: dict[str, Any] = json_value(asdict(report))
     for change in made.get("changes", ()):
         change["call"] = spelled_method(made["entry_point"], change["arguments"])
     return made
-
-
-def _plain(value: Any) -> Any:
-    """Return ``value`` as JSON has it: infinities and NaN as null, kinds by name (``render`` would load polars)."""
-    if isinstance(value, Kind):
-        return value.name.lower()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def text_of(report: CheckReport | DiffReport, where: str | None = None) -> str:

@@ -9,9 +9,9 @@ from difftrust.page.worth_reading import Worth
 from difftrust.tables.names import display_name
 from difftrust.tasks.details import DISAGREEING, WRONG
 from difftrust.tasks.task_inputs import ReadInput, read_inputs, spelled_answer, whose
-from difftrust.tasks.task_sentences import PLACES, count_of
+from difftrust.tasks.task_sentences import PLACES
 from difftrust.tasks.task_view import TaskView, view_task
-from difftrust.text import Marked, cut, visible
+from difftrust.text import Marked, count_of, cut, visible
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.store.schemas import REMEDIES
 

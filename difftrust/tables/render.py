@@ -8,8 +8,7 @@ import polars as pl
 from tabulate import tabulate
 
 from difftrust.tables.names import rewrite
-from difftrust.text import as_cell
-from difftrust_core.base.records import Kind
+from difftrust.text import as_cell, json_value, printable, shorten
 
 _STYLES = {"text": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 _AS_IT_IS = str.maketrans({"|": "\\|", "\\": "\\\\", "<": "&lt;", "&": "&amp;"})
@@ -25,7 +24,7 @@ def render(frame: pl.DataFrame, style: str) -> str:
     spreadsheet would compute begin with an apostrophe.
     """
     if style == "json":
-        return json.dumps([{k: plain(v) for k, v in row.items()} for row in frame.iter_rows(named=True)], indent=1)
+        return json.dumps([json_value(row) for row in frame.iter_rows(named=True)], indent=1)
     if style == "csv":
         return _csv(frame)
     rows = [[cell(value, style) for value in row] for row in frame.iter_rows()]
@@ -90,30 +89,14 @@ def _three(name: str) -> list[str]:
 def _csv(frame: pl.DataFrame) -> str:
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    flat = rewrite(rewrite(frame, texts, _unsteered), nested, lambda value: json.dumps(plain(value)))
-    return rewrite(flat, [*texts, *nested], as_cell).rename(_headers(frame)).write_csv().rstrip("\n")
+    flat = rewrite(frame, texts, lambda text: as_cell(printable(text, "\n\t")))
+    flat = rewrite(flat, nested, lambda value: as_cell(json.dumps(json_value(value))))
+    return flat.rename(_headers(frame)).write_csv().rstrip("\n")
 
 
 def _headers(frame: pl.DataFrame) -> dict[str, str]:
     """Return the columns as they are printed: a statement may name one as it likes."""
-    return {name: as_cell(_unsteered(name).replace("\n", "\\n")) for name in frame.columns}
-
-
-def plain(value: Any) -> Any:
-    """Return ``value`` as JSON has it: NaN and infinities, which JSON lacks, as null; kinds of outcomes by name."""
-    if isinstance(value, Kind):
-        return value.name.lower()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, pl.Series | list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _unsteered(text: str) -> str:
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+    return {name: as_cell(printable(name, "\t")) for name in frame.columns}
 
 
 def cell(value: Any, style: str) -> str:
@@ -122,8 +105,7 @@ def cell(value: Any, style: str) -> str:
         return ""
     if isinstance(value, float):
         return "nan" if math.isnan(value) else f"{value:.4f}"
-    text = _unsteered(str(plain(value))).replace("\n", "\\n").replace("\t", "\\t")
-    text = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
+    text = shorten(printable(str(json_value(value))), _MAX_CELL)
     if style == "latex":  # which knows no ≥ outside of formulas
         text = text.replace("≥", "at least")
     return text.translate(_AS_IT_IS).replace("](", "]\\(") if style == "markdown" else text

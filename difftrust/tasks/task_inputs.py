@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from difftrust.tasks.details import DISAGREEING, WRONG, SmallestInput
-from difftrust.tasks.task_sentences import answer_in_words, count_of
+from difftrust.tasks.task_sentences import answer_in_words
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView
+from difftrust.text import count_of
 
 _PLACES: Final = ("domain", None, "types", "outside")
 
@@ -48,10 +49,6 @@ class ReadInput:
     n_inputs: int | None
     """Inputs on which the programs divide in the same way; None for one that was not measured."""
 
-    def answer_of(self, cluster: int) -> Answer | None:
-        """Return what a cluster does here, or the reference; None where it is not known."""
-        return next((answer for answer in self.answers if cluster in answer.clusters), None)
-
 
 def read_inputs(task: TaskView, kind: str) -> list[ReadInput]:
     """Return the inputs of one list: inside the domain first, then the smallest found.
@@ -83,17 +80,6 @@ def whose(task: TaskView, answer: Answer) -> tuple[str, str]:
 def spelled_answer(task: TaskView, answer: Answer) -> str:
     """Return an answer as people read it."""
     return "not recorded" if answer.kind is None else answer_in_words(answer.kind, answer.text, language=task.language)
-
-
-def count_inputs(task: TaskView, kind: str) -> int:
-    """Return on how many of the n inputs programs that load disagree, or some differ from what is right."""
-    clustering = task.clustering
-    loading = clustering.on_inputs[[cluster.loads for cluster in clustering.clusters]]
-    truth = clustering.reference_labels
-    if kind == WRONG:
-        expected = loading[:0] if truth is None else truth[clustering.pattern_of_input]
-        return 0 if truth is None else int((loading != expected).any(axis=0).sum())
-    return int((loading != loading[:1]).any(axis=0).sum()) if len(loading) else 0
 
 
 def _shrunken(task: TaskView, kind: str) -> list[ReadInput]:

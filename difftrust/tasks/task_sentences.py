@@ -5,6 +5,7 @@ from typing import Final
 from difftrust.check.report import at_least, input_interval, of_the_coder, statement
 from difftrust.tasks.clusters import Clustering
 from difftrust.tasks.relation_text import relation_in_words
+from difftrust.text import count_of
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.task import Domain, Relation
 from difftrust_core.metrics.estimates import disagreement_per_input
@@ -15,25 +16,16 @@ PLACES: Final = {
     "outside": "outside the domain",
 }
 """Where an input lies -> words."""
-UNKNOWN_PLACE: Final = "may be outside the task: not checked against its domain"
 
 
-def count_of(number: int, noun: str = "program") -> str:
-    """Return ``1 program``, ``10 programs``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def headline(clustering: Clustering, *, blind: bool = False, has_checker: bool = False) -> str:
-    """Return in one sentence how the programs behave, and how that compares with what is right, where it is known.
-
-    ``blind``: nothing that depends on the reference is said.
-    """
+def headline(clustering: Clustering, *, has_checker: bool = False) -> str:
+    """Return in one sentence how the programs behave, and how that compares with what is right, where it is known."""
     m, n_failed = int(clustering.counts.sum()), _n_failed(clustering)
     loading = [cluster for cluster in clustering.clusters if cluster.loads]
     if not loading:
         return f"{count_of(m)} {'does' if m == 1 else 'do'} not load"
     said = _behaviour(clustering, m - n_failed, len(loading))
-    truth = "" if blind or clustering.reference_labels is None else _truth(clustering, m - n_failed, has_checker)
+    truth = "" if clustering.reference_labels is None else _truth(clustering, m - n_failed, has_checker)
     failed = f"; {n_failed:,} more {'does' if n_failed == 1 else 'do'} not load" if n_failed else ""
     return said + truth + failed
 
@@ -78,21 +70,6 @@ def percent(share: float) -> str:
     if share >= 0.995:
         return "more than 99 %"
     return f"{share:.1%}".replace("%", " %") if share >= 0.001 else "less than 0.1 %"
-
-
-def verdict(kind: str, place: str | None, *, has_checker: bool = False) -> str:
-    """Return what a difference on one input shows; ``kind`` is ``wrong`` or ``disagreeing``.
-
-    Empty where it is not known whether the task allows the input: ``UNKNOWN_PLACE`` says so.
-    """
-    if place is None:
-        return ""
-    if kind == "disagreeing":
-        if place == "domain":
-            return "The task allows this input, so at least one of these programs is wrong."
-        return "The programs differ on an input that the task may not allow."
-    differs = "The checker refuses an answer" if has_checker else "A program differs from the reference"
-    return f"{differs} on an input that the task {'allows' if place == 'domain' else 'may not allow'}."
 
 
 def domain_in_words(domain: Domain | None) -> str:
@@ -140,7 +117,7 @@ def spelled_database(arguments: str) -> str:
             line
             for name, rows in database.items()
             for line in (
-                f"{name}: {len(rows)} {'row' if len(rows) == 1 else 'rows'}",
+                f"{name}: {count_of(len(rows), 'row')}",
                 *(f"    {write_literal(row)}" for row in rows),
             )
         )

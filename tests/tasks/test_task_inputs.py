@@ -5,7 +5,7 @@ import pytest
 import difftrust as dt
 from difftrust.shipped import find_results
 from difftrust.tasks.details import DISAGREEING, WRONG
-from difftrust.tasks.task_inputs import Answer, ReadInput, as_test, count_inputs, read_inputs
+from difftrust.tasks.task_inputs import Answer, ReadInput, as_test, read_inputs
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView
 
 
@@ -20,13 +20,16 @@ def many() -> TaskView:
     return study.task("HumanEval/1", model=study.models)
 
 
+def answer_of(one: ReadInput, cluster: int) -> Answer:
+    return next(answer for answer in one.answers if cluster in answer.clusters)
+
+
 def test_wrong_inputs_are_listed_also_where_all_programs_agree(agreeing: TaskView) -> None:
-    assert (count_inputs(agreeing, WRONG), count_inputs(agreeing, DISAGREEING)) == (510, 0)
     assert read_inputs(agreeing, DISAGREEING) == []
     first, *others = read_inputs(agreeing, WRONG)
     assert (first.place, first.is_smallest, first.first, first.second) == ("domain", True, 1, REFERENCE_CLUSTER)
     assert {one.is_smallest for one in others} == {None}
-    mine, right = first.answer_of(1), next(answer for answer in first.answers if answer.is_right)
+    mine, right = answer_of(first, 1), next(answer for answer in first.answers if answer.is_right)
     assert mine.text != right.text
     assert right.clusters == (REFERENCE_CLUSTER,)
 
@@ -46,7 +49,7 @@ def test_an_input_is_listed_once_and_the_domain_comes_first(many: TaskView) -> N
 
 def test_clusters_that_disagree_have_different_answers(many: TaskView) -> None:
     for one in read_inputs(many, DISAGREEING):
-        left, right = one.answer_of(one.first), one.answer_of(one.second)
+        left, right = answer_of(one, one.first), answer_of(one, one.second)
         assert (left.kind, left.text) != (right.kind, right.text) or "…" in left.text
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from difftrust.tasks.clusters import Cluster, Clustering
-from difftrust.tasks.task_sentences import count_of, domain_in_words, headline, percent, statements_of, verdict
+from difftrust.tasks.task_sentences import domain_in_words, headline, percent, statements_of
+from difftrust.text import count_of
 from difftrust_core.base.task import Domain
 
 A = ("a", 0.6)
@@ -62,11 +63,8 @@ def test_the_headline_says_how_programs_behave(found: Clustering, said: str) -> 
     assert headline(found) == said
 
 
-def test_a_checker_refuses_and_without_the_reference_the_headline_is_the_same_whatever_is_right() -> None:
+def test_a_checker_refuses() -> None:
     assert headline(ALIKE, has_checker=True).endswith("and are refused by the checker on 50 % of inputs")
-    for truth in ([0, 0, 0, 0], [0, 0, 0, 1], [5, 5, 5, 5]):
-        found = clustering((3, [0, 0, 0, 0]), (1, [0, 0, 0, 1]), truth=truth)
-        assert headline(found, blind=True) == "4 programs show 2 behaviours and disagree on 25 % of inputs"
 
 
 def test_one_is_not_spelled_as_many_and_no_share_rounded_to_nothing_or_all() -> None:
@@ -87,11 +85,6 @@ def test_a_disagreement_proves_an_error_inside_the_domain_only() -> None:
     assert "a program is wrong" not in elsewhere
     assert "The programs differ on 1 of 4 inputs. At least " in elsewhere
     assert "wrong (95% confidence, over the choice of inputs, given these programs; E >= I/2), if the task" in elsewhere
-    assert "at least one of these programs is wrong" in verdict("disagreeing", "domain")
-    assert verdict("wrong", None) == ""
-    for place in ("types", "outside"):
-        assert verdict("disagreeing", place) == "The programs differ on an input that the task may not allow."
-        assert "may not allow" in verdict("wrong", place)
 
 
 def test_a_domain_is_said_as_it_was_written() -> None:
