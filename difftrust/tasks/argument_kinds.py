@@ -39,9 +39,8 @@ def kinds_of(store: Store, benchmark: str) -> dict[str, frozenset[str]]:
         tasks = store.read_tasks(benchmark) if store.holds("tasks") else []
     except BadTask:  # a stranger's store may say anything
         tasks = []
-    typed = {task.task_id: (task.domain.types if task.domain else "", task.signature) for task in tasks}
-    _add(found, ((task_id, kinds_of_types(types)) for task_id, (types, _) in typed.items()))
-    _add(found, ((task_id, kinds_of_signature(signature)) for task_id, (_, signature) in typed.items()))
+    _add(found, ((task.task_id, kinds_of_types(task.domain.types)) for task in tasks if task.domain))
+    _add(found, ((task.task_id, kinds_of_signature(task.signature)) for task in tasks))
     _add(found, ((task_id, kinds_of_types(types)) for task_id, types in _shipped_types(benchmark).items()))
     _add(found, ((task.task_id, kinds_of_inputs(task.seed_inputs)) for task in tasks))
     for table in ("disagreements", "inputs"):

@@ -8,11 +8,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from difftrust_core.base.records import Coder, Kind
-from difftrust_core.estimates.pool import CompactTask, Pool
+from difftrust_core.estimates.pool import CompactTask, Ints, Labels, Pool
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 
-Labels = NDArray[np.uint16]
-Ints = NDArray[np.int64]
 _CELLS = ("cluster", "n_candidates", "first", "last", "place", "input_index", "n_inputs", "rank")
 
 

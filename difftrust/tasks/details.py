@@ -79,7 +79,7 @@ def read_task(store: Store, benchmark: str, task_id: str) -> Described | None:
         if task is None:
             return None
         return Described(**{field.name: getattr(task, field.name) for field in fields(Described)})
-    rows = _read(store, "tasks", {"benchmark": benchmark}, task_id)
+    rows = _read(store, "tasks", benchmark, task_id)
     if rows.is_empty():
         return None
     said = rows.select(field.name for field in fields(Described)).row(0, named=True)
@@ -97,10 +97,13 @@ def read_programs(store: Store, benchmark: str, task_id: str, coders: Sequence[C
     """Return the programs of these coders; none where neither the store nor this machine holds their texts."""
     if not store.holds("candidates") or not store.holds("programs"):
         return Programs(frame=find_programs(benchmark, task_id, coders))
-    of_coders = [{"benchmark": benchmark, "model": model, "temperature": t} for model, t in dict.fromkeys(coders)]
-    candidates = pl.concat([_read(store, "candidates", where, task_id) for where in of_coders])
-    texts = _read(store, "programs", {"benchmark": benchmark}, task_id).unique("program_id")
-    texts = texts.select("program_id", "tree_id", "code")
+    candidates = pl.concat(
+        [
+            _read(store, "candidates", benchmark, task_id, model=model, temperature=t)
+            for model, t in dict.fromkeys(coders)
+        ]
+    )
+    texts = _read(store, "programs", benchmark, task_id).unique("program_id")
     names = ["model", "temperature", "sample_index"]
     joined = candidates.select(*names, "program_id").join(
         texts.select("program_id", "tree_id", "code"), on="program_id"
@@ -110,21 +113,18 @@ def read_programs(store: Store, benchmark: str, task_id: str, coders: Sequence[C
 
 def read_arguments(store: Store, benchmark: str, task_id: str, *, equality: str = Equality.PAPER) -> dict[int, str]:
     """Return input index -> arguments, in the text form of ``literals``; a results store knows a few, cut."""
-    where = {"benchmark": benchmark, "validity": store.settings().validity}
     if store.holds("inputs"):
-        rows = _read(store, "inputs", where, task_id)
+        rows = _read(store, "inputs", benchmark, task_id)
     else:
-        rows = _read(store, "disagreements", {**where, "equality": equality}, task_id)
+        rows = read_disagreements(store, benchmark, task_id, equality=equality)
     return dict(rows.select("input_index", "arguments").iter_rows())
 
 
 def read_outcomes(store: Store, benchmark: str, task_id: str, *, trees: Sequence[str]) -> pl.DataFrame:
     """Return what these programs did: tree_id, input_index, kind, text; none where the store has no outcomes."""
-    where = {"benchmark": benchmark, "validity": store.settings().validity}
-    keys = ["task_id", "start"]
-    ran = _read(store, "executions", where, task_id).filter(pl.col("tree_id").is_in(list(trees)))
+    ran = _read(store, "executions", benchmark, task_id).filter(pl.col("tree_id").is_in(list(trees)))
     cells = (
-        ran.join(_read(store, "behaviours", where, task_id), on=[*keys, "behaviour_id"])
+        ran.join(_read(store, "behaviours", benchmark, task_id), on=["task_id", "start", "behaviour_id"])
         .with_columns(
             input_index=pl.int_ranges(pl.col("start"), pl.col("start") + pl.col("outcome_ids").list.len()),
             outcome_id="outcome_ids",
@@ -132,7 +132,7 @@ def read_outcomes(store: Store, benchmark: str, task_id: str, *, trees: Sequence
         .select("tree_id", pl.col("input_index").cast(pl.List(pl.UInt32)), "outcome_id")
         .explode("input_index", "outcome_id")
     )
-    outcomes = _read(store, "outcomes", where, task_id).select("input_index", "outcome_id", "kind", "text")
+    outcomes = _read(store, "outcomes", benchmark, task_id).select("input_index", "outcome_id", "kind", "text")
     return cells.join(outcomes, on=["input_index", "outcome_id"]).drop("outcome_id").sort("tree_id", "input_index")
 
 
@@ -176,18 +176,21 @@ def _answers_of_results(store: Store, pool: Pool, clustering: Clustering) -> pl.
 
 def read_disagreements(store: Store, benchmark: str, task_id: str, *, equality: str = Equality.PAPER) -> pl.DataFrame:
     """Return the most telling inputs of a task and what each class of outcomes says there (``schemas``)."""
-    where = {"benchmark": benchmark, "validity": store.settings().validity, "equality": equality}
-    return _read(store, "disagreements", where, task_id)
+    return _read(store, "disagreements", benchmark, task_id, equality=equality)
 
 
-def _read(store: Store, table: str, where: Mapping[str, object], task_id: str) -> pl.DataFrame:
+def _read(store: Store, table: str, benchmark: str, task_id: str, **where: object) -> pl.DataFrame:
     """Return a task's rows of a table, all of its chunks; none where the store does not hold the table.
 
-    Raises BadStore if a file is damaged.
+    Inputs and what was seen on them are those that the store is read on; ``where``: of other partitions. Raises
+    BadStore if a file is damaged.
     """
     schema = {**PARTITIONS[table], **SCHEMAS[table]}
     if not store.holds(table):
         return pl.DataFrame(schema=schema)
+    where["benchmark"] = benchmark
+    if "validity" in PARTITIONS[table]:
+        where["validity"] = store.settings().validity
     if table not in CHUNK_TABLES:
         return store.read(table, where, tasks=[task_id])
     parts = [pl.DataFrame(schema=schema)]
@@ -225,8 +228,7 @@ def read_smallest(store: Store, benchmark: str, task_id: str, *, equality: str =
 
     What differs under the tolerant comparison differs under the strict one, too.
     """
-    where = {"benchmark": benchmark, "validity": store.settings().validity}
-    rows = _read(store, "smallest", where, task_id).select(SCHEMAS["smallest"].keys())
+    rows = _read(store, "smallest", benchmark, task_id).select(SCHEMAS["smallest"].keys())
     usable = list(dict.fromkeys((equality, str(Equality.PAPER))))
     keys = ["task_id", "kind", "first", "second"]
     ranked = pl.concat([rows.filter(equality=name) for name in usable])

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from difftrust.tasks.details import DISAGREEING, WRONG, read_arguments, read_programs
 from difftrust.tasks.find_texts import find_task
@@ -271,7 +270,7 @@ def _starts(job: _Job, inputs: Sequence[str]) -> dict[tuple[int, int], tuple[int
     shortest: dict[int, int] = {}
     for index in sorted(range(len(inputs)), key=lambda i: (len(inputs[i]), i)):
         shortest.setdefault(int(task.pattern_of_input[index]), index)
-    patterns: NDArray[np.int64] = np.array(sorted(shortest), dtype=np.int64)
+    patterns = np.array(sorted(shortest), dtype=np.int64)
     found = {}
     for pair in job.pairs:
         one, other = pair[0], task.reference if pair[1] == RIGHT else pair[1]
