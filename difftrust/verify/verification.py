@@ -83,7 +83,7 @@ def _verify(store: Store, n_jobs: int) -> Verification:
     files = [name for name in names if name.endswith(".parquet")]
     look_at = partial(_look_at, store.root, has_checksums(store.root))
     looks = sorted(_for_each(look_at, files, n_jobs, unit="file", desc="verify"), key=lambda look: look.name)
-    findings += [Finding(path=look.name, what=look.flaw, table=table_of(look.name)) for look in looks if look.flaw]
+    findings += [_found(look.name, look.flaw) for look in looks if look.flaw]
     findings += _check_chunks(store, looks, n_jobs)
     findings += check_tables(store)
     findings += _check_replies(store)
@@ -121,7 +121,7 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
         name = path.relative_to(store.root).as_posix()
         if not is_plain(path):
             what = "expected files and folders of the store only, found a symbolic link, a pipe or a device"
-            findings.append(Finding(path=name, what=what, table=table_of(name) if table_of(name) in PARTITIONS else ""))
+            findings.append(_found(name, what))
             continue
         if path.is_dir() or name in _OWN or table_of(name) in (SCRATCH, DAMAGED, SUGGESTIONS):
             continue
@@ -138,10 +138,16 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
     if former:
         notes.append(f"{len(former):,} files of an earlier version ({', '.join(FORMER_TABLES)}) that nothing reads")
     for name in sorted(read_list(store.root).difference(names, former)):
-        findings.append(Finding(path=name, what="expected this file, found none", table=table_of(name)))
+        findings.append(_found(name, "expected this file, found none"))
     if sound_list(store.root) is None:
         findings.append(Finding(path=LIST_FILE, what="expected the list that was written, found another one"))
     return findings, notes, names
+
+
+def _found(name: str, what: str) -> Finding:
+    """Return what is wrong with a file."""
+    table = table_of(name)
+    return Finding(path=name, what=what, table=table if table in PARTITIONS else "")
 
 
 def _names_its_own(folder: Path) -> bool:
@@ -239,5 +245,4 @@ def _check_replies(store: Store) -> Iterator[Finding]:
         try:
             ReplyFile(store, partition_of(path, "replies"))
         except BadStore as e:
-            name = path.relative_to(store.root).as_posix()
-            yield Finding(path=name, what=str(e).removeprefix(f"{store.root}/"), table="replies")
+            yield _found(path.relative_to(store.root).as_posix(), str(e).removeprefix(f"{store.root}/"))
