@@ -55,6 +55,9 @@ def bugs_of(task: Task) -> Bugs:
 class PythonBugs:
     """The mistakes of ``bugs`` and the words of ``paraphrase``, on syntax trees."""
 
+    mistakes = staticmethod(mistakes)
+    text = staticmethod(program_text)
+
     def __init__(self, task: Task):
         self._task = task
 
@@ -62,17 +65,9 @@ class PythonBugs:
         """Return the task's right program."""
         return ast.parse(self._task.reference or "")
 
-    def mistakes(self, program: ast.Module) -> dict[str, list[Callable[[], ast.Module]]]:
-        """Return the mistakes of ``bugs``, each as what makes the broken tree."""
-        return mistakes(program)
-
     def habits(self, draws: random.Random) -> Sequence[tuple[Callable[[Any], Any], float]]:
         """Return the rewrites of ``paraphrase``."""
         return [(partial(vary, preamble=self._task.preamble), draws.random()) for vary in VARIATIONS]
-
-    def text(self, program: ast.Module) -> str:
-        """Return the program as a coder writes it."""
-        return program_text(program)
 
     def cut(self, text: str, draws: random.Random) -> str:
         """Return a beginning that does not parse."""

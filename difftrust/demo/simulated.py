@@ -141,13 +141,8 @@ def check_coder(task: Task, model: str) -> None:
 class SimulatedCoders:
     """The simulated coders as a provider of ``generation``."""
 
-    def check(self, task: Task, model: str) -> None:
-        """Refuse another model, and a task without a reference."""
-        check_coder(task, model)
-
-    def sample(self, task: Task, model: str, *, temperature: float, m: int, seed: int) -> list[Candidate]:
-        """Return m programs of a coder for a task."""
-        return sample_simulated(task, model, temperature=temperature, m=m, seed=seed)
+    check = staticmethod(check_coder)
+    sample = staticmethod(sample_simulated)
 
 
 CODERS: Coders = SimulatedCoders()

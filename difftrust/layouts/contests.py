@@ -370,10 +370,8 @@ def arguments_in(entry: Entry, case: Case, expectation: str) -> list[Any]:
     return found
 
 
-def stdin_task(
-    entry: Entry, cases: Sequence[Case], *, layout: str, task_id: str, description: str, **more: Any
-) -> Task:
-    """Return the task of a program that reads its standard input."""
+def stdin_task(entry: Entry, cases: Sequence[Case], **said: Any) -> Task:
+    """Return the task of a program that reads its standard input; ``said``: layout, task_id, description, reference."""
     tests = [
         TaskTest(
             arguments=write_literal((_text(entry, case.input, f"input of {case.where}"),)),
@@ -385,20 +383,15 @@ def stdin_task(
     return _task(
         entry,
         tests,
-        layout=layout,
-        task_id=task_id,
-        description=description,
         entry_point="main",
         signature="(text: str) -> str",
         preamble=entry.text("preamble", default=""),
         language=STDIN,
-        **more,
+        **said,
     )
 
 
-def function_task(
-    entry: Entry, cases: Sequence[Case], *, stub: Stub, layout: str, task_id: str, description: str, **more: Any
-) -> Task:
+def function_task(entry: Entry, cases: Sequence[Case], *, stub: Stub, **said: Any) -> Task:
     """Return the task of a program that is called; the inputs of ``cases`` are lists of arguments."""
     tests = [
         TaskTest(arguments=write_literal(tuple(case.input)), expected=write_literal(case.output), group=case.group)
@@ -407,14 +400,11 @@ def function_task(
     return _task(
         entry,
         tests,
-        layout=layout,
-        task_id=task_id,
-        description=description,
         entry_point=stub.entry_point,
         signature=stub.signature,
         preamble=entry.text("preamble", default=IMPORTS),
-        domain=domain_of(entry) or seen_domain(stub.parameters, [case.input for case in cases], description),
-        **more,
+        domain=domain_of(entry) or seen_domain(stub.parameters, [case.input for case in cases], said["description"]),
+        **said,
     )
 
 

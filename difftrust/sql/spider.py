@@ -27,14 +27,17 @@ def _task(number: int, entry: Entry, schemas: dict[str, str]) -> Task:
     name = entry.text("db_id")
     if name not in schemas:
         raise entry.refusal("a database of tables.json in field 'db_id'", repr(name))
+    return _question(entry, schemas[name], benchmark="Spider", task_id=f"Spider/{number}", signature=f"({name})")
+
+
+def _question(entry: Entry, schema: str, **said: str) -> Task:
+    """Return the task of a question, ``schema`` its tables; ``said``: benchmark, task_id, signature."""
     return entry.task(
-        benchmark="Spider",
-        task_id=f"Spider/{number}",
+        **said,
         language="sql",
         entry_point="query",
-        signature=f"({name})",
         description=entry.text("question"),
-        preamble=schemas[name],
+        preamble=schema,
         reference=entry.text("query"),
         seed_inputs=("({},)",),
     )
@@ -103,14 +106,5 @@ def load_starter(path: Path) -> list[Task]:
 
 
 def _starter_query(entry: Entry, file: Path) -> Task:
-    return entry.task(
-        benchmark="starter-sql",
-        task_id=entry.text("task_id"),
-        language="sql",
-        entry_point="query",
-        signature=f"({file.stem})",
-        description=entry.text("question"),
-        preamble=entry.text("schema"),
-        reference=entry.text("query"),
-        seed_inputs=("({},)",),
-    )
+    said = {"benchmark": "starter-sql", "task_id": entry.text("task_id"), "signature": f"({file.stem})"}
+    return _question(entry, entry.text("schema"), **said)

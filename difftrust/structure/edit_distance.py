@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust.structure.trees import Syntax
+from difftrust_core.metrics.estimates import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Cells = NDArray[np.int32]
 DELETE: Final = 1.0
 INSERT: Final = 0.8

@@ -22,9 +22,8 @@ from difftrust.structure.similarity import (
 )
 from difftrust.structure.trees import DEFAULT, Options, Syntax, load_grammar, parse_program
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.estimates import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TREE_MEASURES: Final = ("jsd_structural", "jsd", "sce_structural", "sce", "gibbs_structural", "gibbs")
 """Of structure only, and of structure with values, as in Table II of Song et al."""
 MEASURES: Final = ("exact_match", "bleu", *TREE_MEASURES, "tsed")

@@ -16,14 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from difftrust.structure.trees import DEFAULT, EXTRA, PURPOSE, Options, Syntax
 from difftrust_core.base.plugins import require
 from difftrust_core.exceptions import WrongUsage
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from difftrust_core.metrics.estimates import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,9 +31,6 @@ class Alphabet:
     numbers: dict[Hashable, int] = field(default_factory=dict)
     inner: dict[Hashable, int] = field(default_factory=dict)
     """Symbols below the one that counts, where it shows more than one level."""
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 def symbols_of(tree: Syntax, alphabet: Alphabet, options: Options = DEFAULT) -> Ints:
@@ -75,7 +69,7 @@ _CELLS = 1 << 22
 """Cells of an array of all pairs made at a time."""
 
 
-def frequencies(counts: NDArray[np.int64]) -> Floats:
+def frequencies(counts: Ints) -> Floats:
     """Return the relative frequencies of counts (program, symbol). Raises WrongUsage if a program has no symbol."""
     totals = counts.sum(axis=1, keepdims=True)
     if not totals.all():
