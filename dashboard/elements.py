@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from difftrust.tables.page_table import Measure, heading_of, measure_of, shown_value
+from difftrust.tables.page_table import MEASURES, Measure, heading_of, shown_value
 
 _BOUND = "_is_lower_bound"
 
@@ -57,7 +57,7 @@ def _in_words(name: str, row: Mapping[str, Any], about: Measure | None) -> str:
 
 
 def _column(name: str, table: pl.DataFrame, about: Measure | None, is_bar: bool) -> Any:
-    title, meaning, _ = about or measure_of(name) or Measure(heading_of(name))
+    title, meaning, _ = about or MEASURES.get(name) or Measure(heading_of(name))
     if is_bar:  # all are shares: one scale
         return st.column_config.ProgressColumn(
             title, help=meaning, format="percent", min_value=0.0, max_value=1.0, width=110

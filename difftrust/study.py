@@ -14,7 +14,8 @@ from difftrust.results import Figure, Table
 from difftrust.shipped import PAPER_SETTING, find_results
 from difftrust.tables.grid import ablation_table
 from difftrust.tables.intervals import ranking_intervals
-from difftrust.tables.policies import mixture_table, recommended, same_price_table
+from difftrust.tables.plan import recommended
+from difftrust.tables.policies import mixture_table, same_price_table
 from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known
 from difftrust_core.base.plugins import require

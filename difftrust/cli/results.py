@@ -302,18 +302,17 @@ def plan(
     seed: Annotated[int, typer.Option(help="Which programs to buy: seed of the split of the tasks.")] = 0,
 ) -> None:
     """Print how many inputs an accuracy needs, or which programs to buy."""
-    reading = reading_of(inputs, references)
     if detection is None and false_alarms is None:
         _say_inputs(epsilon, delta)
         return
     from difftrust.cli.printing import report_table
     from difftrust.shipped import PAPER_SETTING, find_results
-    from difftrust.tables.policies import recommended
+    from difftrust.tables.plan import recommended
     from difftrust.tables.request import TableRequest
 
     request = TableRequest(
         store=store or find_results(),
-        reading=reading,
+        reading=reading_of(inputs, references),
         paper_setting=store is None,
         equality=equality,
         temperature=temperature,

@@ -23,7 +23,7 @@ from difftrust.figures.style import (
     tips,
 )
 from difftrust.research.coders import MEAN
-from difftrust.research.questions import BEST, RANDOM
+from difftrust.research.selection import BEST, RANDOM
 from difftrust.tables.names import display_name, with_display_names
 
 FAMILIES: Final = ("behaviour", "structure", "text", "length")

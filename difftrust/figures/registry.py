@@ -16,20 +16,21 @@ from difftrust.figures.style import WIDTH, sizes_of, stacked, titled_figure
 from difftrust.figures.workflow import draw_workflow, workflow_stages
 from difftrust.research.coders import coder_measures, strength_of
 from difftrust.research.mixtures import mixture_summary, mixtures
-from difftrust.research.questions import answers_table
+from difftrust.research.selection import answers_table
 from difftrust.results import Figure
 from difftrust.shipped import PAPER_SETTING, load_published
 from difftrust.tables.agreement import answers_for
 from difftrust.tables.grid import PARTS, curves
 from difftrust.tables.intervals import ranking_intervals
 from difftrust.tables.names import display_name
+from difftrust.tables.page_table import VARIED
 from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.policies import make_policies
-from difftrust.tables.questions import PUBLISHED, curves_of_answers, gains_said, user_answers
 from difftrust.tables.readings import ALL
 from difftrust.tables.registry import make_table
 from difftrust.tables.render import in_brackets
 from difftrust.tables.request import TableRequest, estimates_for
+from difftrust.tables.selection import PUBLISHED, curves_of_answers, gains_said, user_answers
 from difftrust_core.base.records import References, Validity
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -53,7 +54,8 @@ _SEEN: Final = {
     "temperature": "Higher temperatures find more errors; the error itself hardly moves.",
 }
 """What varies -> what to see."""
-_PART_OF = {"m": "3a", "temperature": "3b", "n": "3c"}
+_OF_TABLE_3: Final = {VARIED[varied]: (varied, values) for varied, values in PARTS.values()}
+"""What varies -> what Table 3 calls it, and its values there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,16 +80,17 @@ def make_figure(name: str, request: FigureRequest) -> Figure:
 def _estimates(request: FigureRequest) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the estimates of one temperature, with notes. Raises WrongUsage for a benchmark that is not there."""
     found, notes = estimates_for(request)
-    if request.benchmark is not None:
-        found = _of_benchmark(found, request.benchmark)
-    return _one_temperature(found), tuple(notes)
+    return _one_temperature(_of_benchmark(found, request)), tuple(notes)
 
 
-def _of_benchmark(rows: pl.DataFrame, benchmark: str) -> pl.DataFrame:
+def _of_benchmark(rows: pl.DataFrame, request: FigureRequest) -> pl.DataFrame:
+    """Return the rows of the benchmark asked for; all where none is."""
+    if request.benchmark is None:
+        return rows
     names = rows["benchmark"].unique().sort().to_list()
-    if benchmark not in names:
-        raise WrongUsage(f"the store has no benchmark {benchmark!r}; there are: {', '.join(names)}")
-    return rows.filter(benchmark=benchmark)
+    if request.benchmark not in names:
+        raise WrongUsage(f"the store has no benchmark {request.benchmark!r}; there are: {', '.join(names)}")
+    return rows.filter(benchmark=request.benchmark)
 
 
 def _models(request: FigureRequest, there: Collection[str]) -> list[str]:
@@ -157,10 +160,8 @@ def inputs_of(request: FigureRequest) -> str:
 
 def _ranking(request: FigureRequest) -> Figure:
     """Return mean error against mean incoherence, with intervals over tasks."""
-    if request.benchmark is not None:
-        _ = _estimates(request)
     made = make_table_4(replace(request, intervals=True))
-    frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
+    frame = _of_benchmark(made.frame, request)
     if "temperature" in frame.columns:
         frame = _one_temperature(frame)
     sizes = _one_temperature(estimates_for(request)[0])
@@ -230,12 +231,12 @@ def _fixed(request: FigureRequest, pools: Mapping[str, Pool]) -> dict[str, float
 
 
 def _ablation(request: FigureRequest) -> Figure:
-    if request.vary not in _PART_OF:
-        raise WrongUsage(f"what varies is one of {', '.join(_PART_OF)}, got {request.vary!r}")
+    if request.vary not in _OF_TABLE_3:
+        raise WrongUsage(f"what varies is one of {', '.join(_OF_TABLE_3)}, got {request.vary!r}")
     pools = _pools(request)
     (model, *_) = _models(request, {model for pool in pools.values() for model, _ in pool.members})
     fixed = _fixed(request, pools)
-    values = sorted({*PARTS[_PART_OF[request.vary]][1], fixed[request.vary]})
+    values = sorted({*_OF_TABLE_3[request.vary][1], fixed[request.vary]})
     frame = curves(pools, model, vary=request.vary, values=values, fixed=fixed, tasks=request.counted)
     if frame.is_empty():
         raise NoStore(f"the store {request.store} holds no two programs a task of {model}; sample more with -m")
@@ -256,7 +257,7 @@ def _ablation(request: FigureRequest) -> Figure:
 
 def _published_rates(vary: str) -> pl.DataFrame:
     """Return the published detection rates of a part of Table 3: benchmark, what varies, published_detection_rate."""
-    part = load_published("table_3").filter(pl.col("varied") == PARTS[_PART_OF[vary]][0])
+    part = load_published("table_3").filter(pl.col("varied") == _OF_TABLE_3[vary][0])
     kind = pl.Float64 if vary == "temperature" else pl.Int64
     return pl.concat(
         part.select(
@@ -273,8 +274,7 @@ def _risk_coverage(request: FigureRequest) -> Figure:
     from difftrust.research.selective import curve_table
 
     rows, notes = answers_for(replace(request, only=request.models))
-    if request.benchmark is not None:
-        rows = _of_benchmark(rows, request.benchmark)
+    rows = _of_benchmark(rows, request)
     if request.temperature is None:
         rows = _one_temperature(rows)
     frame = curve_table(rows, signal=request.signal)
@@ -323,7 +323,7 @@ def _policies(request: FigureRequest) -> Figure:
     """Return what ways to check a program of one model find, against how often they raise an alarm in vain."""
     (model,) = request.models or (request.model,)
     made = make_policies(replace(request, model=model))
-    frame = made.frame if request.benchmark is None else made.frame.filter(benchmark=request.benchmark)
+    frame = _of_benchmark(made.frame, request)
     if frame.drop_nulls(["detection", "false_alarms"]).is_empty():
         raise NoStore(f"there is nothing to draw: all programs of {model} are right, or all wrong; execute more tasks")
     return titled_figure(
@@ -339,7 +339,7 @@ def _policies(request: FigureRequest) -> Figure:
 def _questions(request: FigureRequest) -> Figure:
     """Return pass@1 after so many answers of a user."""
     rows, said = user_answers(replace(request, only=request.models))
-    rows = _one_temperature(rows if request.benchmark is None else _of_benchmark(rows, request.benchmark))
+    rows = _one_temperature(_of_benchmark(rows, request))
     table = answers_table(rows, resamples=request.resamples, seed=request.seed)
     frame = curves_of_answers(table)
     names = rows["benchmark"].unique().sort().to_list()
@@ -362,8 +362,7 @@ def _questions(request: FigureRequest) -> Figure:
 def _correlated(request: FigureRequest) -> Figure:
     """Return how alike two models err, a cell a pair."""
     made = make_table("correlated", replace(request, only=request.models))
-    frame = made.frame if request.benchmark is None else _of_benchmark(made.frame, request.benchmark)
-    frame = _one_temperature(frame.filter(pl.col("model") != ALL))
+    frame = _one_temperature(_of_benchmark(made.frame, request).filter(pl.col("model") != ALL))
     pair = frame.select("benchmark", a="model", b="other", value="wrong_alike")
     both = pl.concat([pair, pair.select("benchmark", a="b", b="a", value="value").filter(pl.col("a") != pl.col("b"))])
     return titled_figure(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from difftrust.figures.style import COLOURS, FONT_SIZE, LETTERS, SHARE, axis, dashed_line, styled, tips
@@ -89,12 +90,7 @@ def _place_names(table: pl.DataFrame, height: int) -> pl.DataFrame:
 
 def moved_apart(wanted: Sequence[float], apart: float) -> list[float]:
     """Return ascending values moved as little as possible (least squares) so that neighbours are this far apart."""
-    blocks: list[tuple[float, int]] = []  # (mean, how many) of values less than their distance apart
-    for i, value in enumerate(wanted):
-        mean, number = value - i * apart, 1
-        while blocks and blocks[-1][0] > mean:
-            before, many = blocks.pop()
-            mean, number = (mean * number + before * many) / (number + many), number + many
-        blocks.append((mean, number))
-    means = [mean for mean, number in blocks for _ in range(number)]
-    return [mean + i * apart for i, mean in enumerate(means)]
+    from scipy.optimize import isotonic_regression
+
+    steps = apart * np.arange(len(wanted))
+    return list(isotonic_regression(np.array(wanted) - steps).x + steps)

@@ -80,6 +80,11 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
     return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
+def with_ends(*names: str) -> list[str]:
+    """Return each name, and the columns <name>_low and <name>_high of its interval."""
+    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+
+
 def strength_of(rho: float) -> str:
     """Return the word of STRENGTH for a correlation, whatever its sign."""
     return next(word for least, word in STRENGTH.items() if abs(rho) >= least)

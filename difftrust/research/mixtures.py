@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from difftrust.research.per_candidate import Schema
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.measures import TaskCount, count
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import Price
+from difftrust_core.metrics.estimates import Floats, Ints
 
-Floats = NDArray[np.float64]
-MIXTURE_SCHEMA: Final[dict[str, Any]] = {
+MIXTURE_SCHEMA: Final[Schema] = {
     "benchmark": pl.String,
     "task_id": pl.String,
     **dict.fromkeys(("error", "p_detected", "p_erroneous", "p_model_errs", "p_model_found", "p_alarm"), pl.Float64),
@@ -64,7 +64,7 @@ def mixture_summary(tasks: pl.DataFrame) -> dict[str, float]:
     }
 
 
-def _sizes(task: TaskCount) -> NDArray[np.int64]:
+def _sizes(task: TaskCount) -> Ints:
     """Return how many programs of each class each coder has: (n_classes, n_coders)."""
     return np.array([c.sizes for c in task.classes], dtype=np.int64)
 
@@ -124,7 +124,7 @@ def _elementary(terms: Floats, degree: int) -> Floats:
     return sums
 
 
-SAME_PRICE_SCHEMA: Final[dict[str, Any]] = {
+SAME_PRICE_SCHEMA: Final[Schema] = {
     "benchmark": pl.String,
     "models": pl.String,
     "n_models": pl.Int64,

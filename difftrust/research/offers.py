@@ -10,19 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from difftrust.research.policies import (
-    Bools,
-    Evidence,
-    Floats,
-    Policy,
-    Rates,
-    Votes,
-    bought_coders,
-    other_votes,
-    own_votes,
-)
+from difftrust.research.per_candidate import Bools
+from difftrust.research.policies import Evidence, Policy, Rates, Votes, bought_coders, other_votes, own_votes
 from difftrust.research.price_list import CLOSE, Market, wide_parts
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.estimates import Floats
 
 _ROUNDING = 1e-9
 """Sums of products differ by so much with the order in which they are added up."""

@@ -8,14 +8,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from difftrust.research.per_candidate import Schema
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.estimates.pool import CompactTask, Ints, Pool
+from difftrust_core.metrics.estimates import Floats
 
-Floats = NDArray[np.float64]
 NO_ANSWER: Final = -1
 """Where none of a coder's programs loads."""
 _VALUES: Final = ("incoherence", "both_wrong", "wrong_alike", "error", "other_error")
-PAIR_SCHEMA: Final[dict[str, Any]] = {
+PAIR_SCHEMA: Final[Schema] = {
     **dict.fromkeys(("benchmark", "task_id", "model", "other"), pl.String),
     **dict.fromkeys(_VALUES, pl.Float64),
 }

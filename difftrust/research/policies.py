@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust.research.passed_tests import FAILS, UNKNOWN
+from difftrust.research.per_candidate import Bools
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.estimates.pool import Ints, Members, Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import Price
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from difftrust_core.metrics.estimates import Floats
 
 
 @dataclass(frozen=True, kw_only=True)

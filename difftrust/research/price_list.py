@@ -16,20 +16,12 @@ import numpy as np
 import polars as pl
 
 from difftrust.research.passed_tests import PublicExamples
-from difftrust.research.policies import (
-    Bools,
-    Evidence,
-    Floats,
-    Policy,
-    Score,
-    gather,
-    is_lower_bound,
-    score,
-)
+from difftrust.research.per_candidate import Bools
+from difftrust.research.policies import Evidence, Policy, Score, gather, is_lower_bound, score
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.generation.prices import list_price
-from difftrust_core.metrics.estimates import Limits
+from difftrust_core.metrics.estimates import Floats, Limits
 from difftrust_core.metrics.intervals import RESAMPLES, bootstrap_tasks, clopper_pearson
 
 OWN_SIZES: Final = (2, 5, 10)

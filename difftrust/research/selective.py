@@ -6,33 +6,30 @@ from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from scipy.special import bdtr, bdtrc
 
-from difftrust.research.per_candidate import CODER_SCHEMA, KEY
+from difftrust.research.per_candidate import CODER_SCHEMA, KEY, Bools, Schema
 from difftrust.research.signals import Signal, behaviour_signals, signal_of
 from difftrust_core.estimates.pool import Ints, Pool
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.estimates import checked_confidence
+from difftrust_core.metrics.estimates import Floats
 from difftrust_core.metrics.intervals import clopper_pearson
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 REPETITIONS: Final = 1000
 NONE: Final = -1
 """Stands for no threshold: nothing is answered."""
-ANSWERED: Final[dict[str, Any]] = {
+ANSWERED: Final[Schema] = {
     **{"n_answered": pl.Int64, "n_wrong": pl.Int64, "coverage": pl.Float64},
     **{"risk": pl.Float64, "risk_low": pl.Float64, "risk_high": pl.Float64},
 }
 
 
-def answered(score: Floats, wrong: Bools, threshold: float | None, *, confidence: float = 0.95) -> dict[str, Any]:
+def answered(score: Floats, wrong: Bools, threshold: float | None) -> dict[str, Any]:
     """Return coverage and risk at one threshold, by the names of ANSWERED; with threshold None nothing is answered.
 
-    ``risk_low`` and ``risk_high`` are exact (Clopper-Pearson), over tasks; without an answer risk and its interval are
-    None. Raises WrongUsage without a task.
+    ``risk_low`` and ``risk_high`` are exact (Clopper-Pearson, 95 %), over tasks; without an answer risk and its
+    interval are None. Raises WrongUsage without a task.
     """
     if not len(score):
         raise WrongUsage("coverage needs a task, got none; choose another benchmark or model")
@@ -40,17 +37,16 @@ def answered(score: Floats, wrong: Bools, threshold: float | None, *, confidence
     n_answered, n_wrong = int(chosen.sum()), int(wrong[chosen].sum())
     values: tuple[float | None, ...] = (None, None, None)
     if n_answered:
-        tail = (1 - checked_confidence(confidence)) / 2
-        values = (n_wrong / n_answered, *clopper_pearson(n_wrong, n_answered, alpha=tail))
+        values = (n_wrong / n_answered, *clopper_pearson(n_wrong, n_answered, alpha=0.025))
     return dict(zip(ANSWERED, (n_answered, n_wrong, n_answered / len(score), *values), strict=True))
 
 
-def risk_coverage(score: Floats, wrong: Bools, *, confidence: float = 0.95) -> pl.DataFrame:
+def risk_coverage(score: Floats, wrong: Bools) -> pl.DataFrame:
     """Return the curve of risk against coverage: a row for each distinct score, strict to loose.
 
     Columns: threshold and those of ANSWERED. El-Yaniv & Wiener 2010.
     """
-    rows = [{"threshold": t, **answered(score, wrong, t, confidence=confidence)} for t in np.unique(score).tolist()]
+    rows = [{"threshold": t, **answered(score, wrong, t)} for t in np.unique(score).tolist()]
     return pl.DataFrame(rows, schema={"threshold": pl.Float64, **ANSWERED})
 
 
@@ -172,11 +168,11 @@ def signal_named(column: str) -> Signal:
     return signal_of(column)
 
 
-def curve_table(rows: pl.DataFrame, *, signal: str = "incoherence", confidence: float = 0.95) -> pl.DataFrame:
+def curve_table(rows: pl.DataFrame, *, signal: str = "incoherence") -> pl.DataFrame:
     """Return ``risk_coverage`` of each coder: CODER_SCHEMA, threshold and ANSWERED; of ``rows`` of ``answers``."""
     chosen = signal_named(signal)
     found = [
-        risk_coverage(score, wrong, confidence=confidence).select(
+        risk_coverage(score, wrong).select(
             *[pl.lit(value).alias(name) for name, value in coder.items()],
             pl.col("threshold") * chosen.sign,
             *ANSWERED,
@@ -220,13 +216,7 @@ def agreement_table(
 
 
 def guarantee_table(
-    rows: pl.DataFrame,
-    *,
-    signal: str = "incoherence",
-    alpha: float = 0.1,
-    delta: float = 0.05,
-    repetitions: int = REPETITIONS,
-    seed: int = 0,
+    rows: pl.DataFrame, *, signal: str = "incoherence", alpha: float = 0.1, delta: float = 0.05, seed: int = 0
 ) -> pl.DataFrame:
     """Return how often the bound would be kept if each coder's tasks were all there are; of ``rows`` of ``answers``.
 
@@ -245,7 +235,7 @@ def guarantee_table(
         if len(score) < 2:
             continue
         own, rng = Population.of(score, wrong, thresholds), np.random.default_rng(seed)
-        drawn, fresh = (own.counts(len(score) // 2, repetitions=repetitions, rng=rng) for _ in range(2))
+        drawn, fresh = (own.counts(len(score) // 2, repetitions=REPETITIONS, rng=rng) for _ in range(2))
         index = loosest(*drawn, alpha=alpha, delta=delta)
         tasks = _elsewhere(rows, chosen, coder)
         elsewhere = Population.of(*tasks, thresholds).breaks(index, alpha=alpha).mean() if len(tasks[0]) else None

@@ -6,23 +6,19 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import rankdata
 
 from difftrust.research.other_models import with_other_models
-from difftrust.research.per_candidate import KEY, KEY_SCHEMA
+from difftrust.research.per_candidate import KEY, KEY_SCHEMA, Bools, Schema
+from difftrust.structure.trees import DEFAULT
 from difftrust_core.estimates.measures import TaskCount, ablation, count
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
-from difftrust_core.metrics.estimates import Interval
+from difftrust_core.metrics.estimates import Floats, Interval, Ints
 from difftrust_core.metrics.intervals import bootstrap_tasks
 from difftrust_core.store.store import Store
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 def auroc(score: Floats, erroneous: Bools) -> float:
@@ -193,7 +189,7 @@ SIGNALS: Final = (
 )  # fmt: skip
 """Every signal, the ones of behaviour first."""
 _OF_CLUSTERS: Final = ("n_clusters", "cluster_entropy", "largest_share", "pass_at_1", "pass_at_5")
-_BEHAVIOUR: Final[dict[str, Any]] = {
+_BEHAVIOUR: Final[Schema] = {
     **{"m": pl.UInt32, "n": pl.UInt32},
     **dict.fromkeys(("error", "incoherence", *_OF_CLUSTERS), pl.Float64),
     **{"wrong": pl.Boolean, "dissent": pl.Float64, "others_err": pl.Float64},
@@ -208,22 +204,22 @@ def signals(
     m: int | None = 10,
     n: int | None = 1000,
     equality: str = Equality.PAPER,
-    options: str = "default",
     benchmark: str | None = None,
 ) -> pl.DataFrame:
     """Return a row for each (benchmark, task, model, temperature) that was both executed and compared.
 
     Columns: KEY; m, n; error; the columns of SIGNALS, as measured (similarities and all); pass_at_1, pass_at_5. The
-    first ``m`` candidates on the first ``n`` inputs, None: all; ``options``: of `difftrust structure`, as its label;
-    ``benchmark``: of this one only.
-    Raises NoStore if the store holds no such comparison, saying which command makes it.
+    first ``m`` candidates on the first ``n`` inputs, None: all; compared with the default options of `difftrust
+    structure`; ``benchmark``: of this one only. Raises NoStore if the store holds no such comparison, saying which
+    command makes it.
     """
-    stability = _stability(store, m=m, options=options).filter(pl.col("temperature") == temperature)
+    stability = store.read("stability").filter(first=m or 0, options=DEFAULT.label, temperature=temperature)
+    stability = stability.select(*KEY, *_STABILITY)
     if stability.is_empty():
         first = "" if m is None else f" -m {m}"
         raise NoStore(
             f"{store.root} holds no structural comparison at temperature {temperature} of {m or 'all'} candidates with "
-            f"options {options!r}; run `difftrust structure --temperature {temperature}{first} --store DIR`"
+            f"options {DEFAULT.label!r}; run `difftrust structure --temperature {temperature}{first} --store DIR`"
         )
     found = [
         behaviour_signals(load_pool(store, name, equality=equality), temperature=temperature, m=m, n=n)
@@ -233,11 +229,6 @@ def signals(
     found.append(pl.DataFrame(schema={**KEY_SCHEMA, **_BEHAVIOUR}))
     joined = pl.concat(found).join(stability, on=list(KEY), how="inner")
     return joined.select(*KEY, *_BEHAVIOUR, *_STABILITY).sort(KEY)
-
-
-def _stability(store: Store, *, m: int | None, options: str) -> pl.DataFrame:
-    where = (pl.col("first") == (m or 0)) & (pl.col("options") == options)
-    return store.read("stability").filter(where).select(*KEY, *_STABILITY)
 
 
 def behaviour_signals(pool: Pool, *, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
@@ -344,9 +335,8 @@ def roc_table(rows: pl.DataFrame) -> pl.DataFrame:
     To be drawn: points within a hundredth of one another are thinned out, ends of longer lines stay.
     """
     rows = rows.drop_nulls("error")
-    erroneous = (rows["error"] > 0).to_numpy()
     found = [
-        _thinned(roc(s.score(rows), erroneous)).select(
+        _thinned(roc(s.score(rows), _erroneous(rows))).select(
             pl.lit(s.column).alias("signal"), pl.lit(s.title).alias("title"), pl.lit(s.family).alias("family"), "*"
         )
         for s in measured(rows)
@@ -391,7 +381,7 @@ def added_table(rows: pl.DataFrame, base: Sequence[str], added: Sequence[str], *
     for name in added:
         score = joined_score(rows, [*base, name])
         gain = auroc_difference(rows, score, without, **options)
-        of_score = auroc(score, (rows["error"] > 0).to_numpy())
+        of_score = auroc(score, _erroneous(rows))
         made.append((joined, signal_of(name).title, of_score, gain.estimate, gain.low, gain.high))
     columns = ["base", "added", "auroc", "gain", "low", "high"]
     return pl.DataFrame(made, schema=columns, orient="row").fill_nan(None)
@@ -405,7 +395,7 @@ def joined_score(rows: pl.DataFrame, columns: Sequence[str]) -> Floats:
     task, n_tasks = task_numbers(rows)
     if n_tasks < FOLDS:
         raise WrongUsage(f"joining signals needs at least {FOLDS} tasks, got {n_tasks}; take more of them")
-    erroneous = (rows["error"] > 0).to_numpy().astype(np.float64)
+    erroneous = _erroneous(rows).astype(np.float64)
     signed = [signal_of(name).score(rows) for name in columns]
     ranks = np.column_stack([np.ones(len(rows)), *(rankdata(score) / len(rows) - 0.5 for score in signed)])
     fold = np.random.default_rng(0).permutation(n_tasks)[task] % FOLDS

@@ -6,11 +6,12 @@ from typing import Final
 
 import polars as pl
 
+from difftrust.research.coders import with_ends
 from difftrust.research.other_models import model_pairs, with_other_models
 from difftrust.results import Table
 from difftrust.tables.intervals import shares_over_tasks
 from difftrust.tables.names import family_of
-from difftrust.tables.readings import ALL, OVER, by_model, require_one_setting
+from difftrust.tables.readings import ALL, OVER, by_model, interleave, require_one_setting
 from difftrust.tables.render import in_percent
 from difftrust.tables.request import TableRequest, chosen_coders, estimates_for, range_of, settle
 from difftrust_core.base.records import Validity
@@ -82,13 +83,12 @@ def make_agreement(request: TableRequest) -> Table:
 
 def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     """Add what the benchmark's tests say of the tasks where all programs agree, with its exact interval."""
-    name = "agree_risk_by_tests"
+    shares = dict.fromkeys(with_ends("agree_risk_by_tests"), pl.Float64)
     reading = replace(request.reading, inputs=Validity.TESTS.value)
     try:
         tested, _ = estimates_for(replace(request, reading=reading, n=None))
     except NoStore:
-        absent = [pl.lit(None, dtype=pl.Float64).alias(f"{name}{end}") for end in ("", "_low", "_high")]
-        return frame.with_columns(absent)
+        return frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in shares.items())
     key = ["benchmark", "model", "task_id"]
     agreeing = rows.filter(pl.col("incoherence") == 0).select(*key, "incoherence")
     judged = agreeing.join(tested.select(*key, "error"), on=key).drop_nulls("error")
@@ -96,8 +96,7 @@ def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) 
     limits = [
         (b, m, part / whole, *clopper_pearson(part, whole, alpha=0.025)) for b, m, whole, part in counts.iter_rows()
     ]
-    texts, shares = dict.fromkeys(("benchmark", "model"), pl.String), (name, f"{name}_low", f"{name}_high")
-    found = pl.DataFrame(limits, schema={**texts, **dict.fromkeys(shares, pl.Float64)}, orient="row")
+    found = pl.DataFrame(limits, schema={"benchmark": pl.String, "model": pl.String, **shares}, orient="row")
     return frame.join(found, on=["benchmark", "model"], how="left", maintain_order="left")
 
 
@@ -140,14 +139,17 @@ def _by_others(request: TableRequest, column: str, said: str) -> Table:
     """
     rows, notes = answers_for(request)
     known = rows.drop_nulls(["incoherence", "wrong", column])
-    parts = []
-    for number, ((own, others), chosen) in enumerate(_strata(column).items()):
-        counted = known.with_columns(tasks=chosen, wrong=chosen & pl.col("wrong"))
-        made = by_model(counted, ("tasks", "wrong"), {"risk": ("wrong", "tasks")}, known, request)
-        parts.append(made.with_columns(own=pl.lit(own), others=pl.lit(others), number=pl.lit(number)))
-    frame = pl.concat(parts).sort("benchmark", pl.col("model") == ALL, "model", "number").drop("number")
-    first = ("benchmark", "model", "own", "others")
-    return Table(frame.select(*first, pl.exclude(first)), notes=(said, *notes, OVER))
+    parts = {
+        stratum: by_model(
+            known.with_columns(tasks=chosen, wrong=chosen & pl.col("wrong")),
+            ("tasks", "wrong"),
+            {"risk": ("wrong", "tasks")},
+            known,
+            request,
+        )
+        for stratum, chosen in _strata(column).items()
+    }
+    return Table(interleave(parts, ("own", "others")), notes=(said, *notes, OVER))
 
 
 def _strata(column: str) -> dict[tuple[str, str], pl.Expr]:
@@ -219,9 +221,9 @@ def make_correlated(request: TableRequest) -> Table:
         shares = shares_over_tasks(own, {"wrong_alike": ("wrong_alike", "both_wrong")}, tasks, request)
         counts = {"tasks": own["task_id"].n_unique()}
         rows.append(dict(zip(_PAIR, key, strict=True)) | counts | means | shares)
-    schema = dict.fromkeys(_PAIR, pl.String) | {"tasks": pl.Int64}
-    values = ("incoherence", "both_wrong", "error_r", "wrong_alike", "wrong_alike_low", "wrong_alike_high")
-    frame = pl.DataFrame(rows, schema=schema | dict.fromkeys(values, pl.Float64)).fill_nan(None)
+    values = ("incoherence", "both_wrong", "error_r", *with_ends("wrong_alike"))
+    schema = {**dict.fromkeys(_PAIR, pl.String), "tasks": pl.Int64, **dict.fromkeys(values, pl.Float64)}
+    frame = pl.DataFrame(rows, schema=schema).fill_nan(None)
     return Table(frame.sort("benchmark", pl.col("model") == ALL, "model", "other"), notes=(*_OF_PAIRS, OVER))
 
 

@@ -1,67 +1,23 @@
-"""Compare settings (m, n, temperature, model): Table 3, curves, and rows of recorded settings."""
+"""Compare settings (m, n, temperature, model): Table 3, curves, and ablations."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
 import polars as pl
 
+from difftrust.research.per_candidate import Schema
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
-from difftrust_core.base.records import Coder, Detection
+from difftrust.tables.page_table import VARIED
+from difftrust_core.base.records import Detection
 from difftrust_core.estimates.measures import Filter, keep_all, summary, whole_rows
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import bootstrap_tasks, statistic_of
 
-_BY_ALL_PAIRS: Final = "_all_pairs"
-_OF_SETTINGS: Final = {
-    name: (name.removesuffix(_BY_ALL_PAIRS), Detection.ALL_PAIRS if _BY_ALL_PAIRS in name else Detection.AS_PUBLISHED)
-    for name in (
-        *("mean_error", "mean_incoherence", "detection_rate", "detection_rate_all_pairs"),
-        *("undetected_mean_error", "undetected_mean_error_all_pairs"),
-    )
-}
-"""Columns that have a <column>_low and <column>_high -> measure and detection."""
-SETTING_SCHEMA: Final[dict[str, Any]] = {
-    **{"model": pl.String, "temperature": pl.Float64, "m": pl.Int64, "n": pl.Int64, "n_tasks": pl.Int64},
-    **dict.fromkeys((*_OF_SETTINGS, "cost_usd"), pl.Float64),
-    "cost_usd_is_lower_bound": pl.Boolean,
-}
-"""Columns of ``settings_frame``."""
-VARIED: Final = ("m", "n", "temperature")
-_OF_CURVES: Final = {name: _OF_SETTINGS[name] for name in ("detection_rate", "mean_error", "mean_incoherence")}
+_OF_CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
 """Measures of curves that have an interval."""
-
-
-def recorded(pool: Pool, coder: Coder) -> int:
-    """Return how many candidates of a coder are recorded for the task that has most of them; 0 for an unknown one."""
-    members = pool.members.get(coder)
-    return 0 if members is None else int(members.sample_index.max(initial=-1)) + 1
-
-
-def settings_frame(
-    pool: Pool, coders: Sequence[Coder], points: Sequence[tuple[int, int]], *, resamples: int = 0
-) -> pl.DataFrame:
-    """Return one row for each (m, n) that is recorded whole: the columns of SETTING_SCHEMA, null where undefined.
-
-    ``resamples`` > 0: and <column>_low and <column>_high for those of _OF_SETTINGS, 95 % over tasks.
-    """
-    made, schema = [], dict(SETTING_SCHEMA)
-    if resamples:
-        schema |= {f"{name}_{end}": pl.Float64 for name in _OF_SETTINGS for end in ("low", "high")}
-    temperatures = {temperature for _, temperature in coders}
-    coder = {
-        "model": "+".join(model for model, _ in coders),
-        "temperature": temperatures.pop() if len(temperatures) == 1 else None,
-    }
-    for m, n in points:
-        found = whole_rows(pool, coders, m=m, n=n) if m > 1 else None
-        if found is not None:
-            row = {**coder, "m": m, "n": n, **summary(found), **_limits(found, _OF_SETTINGS, resamples)}
-            made.append({name: row[name] for name in schema})
-    return pl.DataFrame(made, schema=schema).fill_nan(None)
 
 
 def ablation_table(
@@ -104,8 +60,8 @@ def curves(
     for those of _OF_CURVES, 95 % over tasks. Values that are not all recorded or executed are left out, as
     are those with m < 2. ``tasks`` takes the rows of ``ablation`` that count. Raises WrongUsage for another name.
     """
-    if vary not in VARIED:
-        raise WrongUsage(f"what varies is one of {', '.join(VARIED)}, got {vary!r}")
+    if vary not in VARIED.values():
+        raise WrongUsage(f"what varies is one of {', '.join(sorted(VARIED.values()))}, got {vary!r}")
     rows = []
     for (name, pool), value in product(sorted(pools.items()), values):
         at = {**fixed, vary: value}
@@ -113,18 +69,18 @@ def curves(
         found = whole_rows(pool, [coder], m=m, n=n, subsets=True, tasks=tasks) if m > 1 else None
         if found is not None:
             place = {"benchmark": name, "model": model, "m": m, "n": n, "temperature": coder[1]}
-            rows.append(place | summary(found) | _limits(found, _OF_CURVES, 500))
+            rows.append(place | summary(found) | _limits(found, _OF_CURVES, resamples=500))
     return pl.DataFrame(rows).fill_nan(None)
 
 
 def _limits(
-    found: pl.DataFrame, measures: Mapping[str, tuple[str, Detection]], resamples: int
+    found: pl.DataFrame, measures: Sequence[str], *, resamples: int, detection: Detection = Detection.AS_PUBLISHED
 ) -> dict[str, float | None]:
-    """Return <name>_low and <name>_high of ``measures``: name -> measure and detection; none without resamples."""
+    """Return <measure>_low and <measure>_high of each of ``measures``; none without resamples."""
     ends: dict[str, float | None] = {}
-    for name, (measure, detection) in measures.items() if resamples else ():
+    for measure in measures if resamples else ():
         interval = bootstrap_tasks(found, statistic_of(measure, detection=detection), resamples=resamples)
-        ends |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+        ends |= {f"{measure}_low": interval.low, f"{measure}_high": interval.high}
     return ends
 
 
@@ -156,35 +112,35 @@ def table_3(
     the candidates of a setting are not all here, or were not all executed on n inputs. ``tasks`` takes the rows of
     ``ablation`` that count. ``resamples`` > 0: <benchmark>_detection_rate_low and _high, 95 % over tasks.
     """
-    rows = []
-    for varied, values in (PARTS[part],) if part in PARTS else PARTS.values():
-        for value in values:
-            row: dict[str, object] = {"varied": varied, "value": float(value)}
-            for name, pool in sorted(pools.items(), reverse=True):
-                cell = _cell(pool, model, (varied, value), detection, (tasks, resamples))
-                row |= {f"{name.lower()}_{key}": x for key, x in cell.items()}
-            rows.append(row)
-    bounds = {f"{name.lower()}_{_BOUND}": pl.Boolean for name in pools}
-    return pl.DataFrame(rows, schema_overrides=bounds).fill_nan(None)
+    columns = ["expenses_usd", _BOUND, "detection_rate", *(_ENDS if resamples else ()), "over_subsets"]
+    schema: Schema = {"varied": pl.String, "value": pl.Float64}
+    rows: list[dict[str, object]] = [
+        {"varied": varied, "value": float(value)}
+        for varied, values in ((PARTS[part],) if part in PARTS else PARTS.values())
+        for value in values
+    ]
+    for name, pool in sorted(pools.items(), reverse=True):
+        schema |= {f"{name.lower()}_{key}": pl.Boolean if key == _BOUND else pl.Float64 for key in columns}
+        for row in rows:
+            cell = _cell(pool, model, row, detection, (tasks, resamples))
+            row |= {f"{name.lower()}_{key}": x for key, x in cell.items()}
+    return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
 def _cell(
-    pool: Pool, model: str, setting: tuple[str, float], detection: Detection, sample: tuple[Filter, int]
+    pool: Pool, model: str, setting: Mapping[str, Any], detection: Detection, sample: tuple[Filter, int]
 ) -> dict[str, float | None]:
-    (varied, value), (tasks, resamples) = setting, sample
-    m = int(value) if varied == "query_budget_m" else PAPER_SETTING.m
-    n = int(value) if varied == "test_inputs_n" else PAPER_SETTING.n
-    coder = (model, value if varied == "temperature_t" else PAPER_SETTING.temperature)
-    found = whole_rows(pool, [coder], m=m, n=n, subsets=True, tasks=tasks)
+    """Return the four columns of one benchmark for one row; none where its setting is not here."""
+    at, (tasks, resamples) = vars(PAPER_SETTING) | {VARIED[setting["varied"]]: setting["value"]}, sample
+    m = int(at["m"])
+    found = whole_rows(pool, [(model, at["temperature"])], m=m, n=int(at["n"]), subsets=True, tasks=tasks)
     if found is None:
-        names = ("detection_rate", *(_ENDS if resamples else ()), "over_subsets")
-        return {"expenses_usd": math.nan, _BOUND: None} | dict.fromkeys(names, math.nan)
+        return {}
     whole = summary(found)
-    rate = whole["detection_rate_all_pairs" if detection == Detection.ALL_PAIRS else "detection_rate"]
     rates: dict[str, float | None] = {
-        "detection_rate": rate,
-        **_limits(found, {"detection_rate": ("detection_rate", detection)}, resamples),
+        "detection_rate": whole["detection_rate_all_pairs" if detection == Detection.ALL_PAIRS else "detection_rate"],
+        **_limits(found, ["detection_rate"], resamples=resamples, detection=detection),
         "over_subsets": whole["detection_rate_subsets"],
     }
     cost: dict[str, float | None] = {"expenses_usd": whole["cost_usd"], _BOUND: whole["cost_usd_is_lower_bound"]}
-    return {**cost, **(dict.fromkeys(rates, 0.0) if m == 1 else rates)}
+    return cost | (dict.fromkeys(rates, 0.0) if m == 1 else rates)

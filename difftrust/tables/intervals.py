@@ -4,7 +4,7 @@ All coders of a benchmark are resampled together, task by task: what one task do
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -73,11 +73,9 @@ def with_intervals(
     undefined.
     """
     measures = [name for name in table.columns if name in MEASURES]
-    keys = [name for name in ("benchmark", "temperature") if name in table.columns]
     parts = []
-    for part in table.with_row_index("_row").partition_by(keys):
-        own = estimates.join(part.select(keys).unique(), on=keys, how="semi")
-        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+    numbered = table.with_row_index("_row")
+    for part, own, resampling in _resampled(numbered, estimates, resamples=resamples, seed=seed):
         coders = resampling.coders(own)
         for measure in measures:
             statistic = statistic_of(measure, detection=detection)
@@ -93,6 +91,16 @@ def with_intervals(
     if not parts:
         return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
     return pl.concat(parts).sort("_row").select(names).fill_nan(None)
+
+
+def _resampled(
+    table: pl.DataFrame, estimates: pl.DataFrame, *, resamples: int, seed: int
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, _Resampling]]:
+    """Yield the rows of each benchmark (and temperature, where there is that column), and the estimates resampled."""
+    keys = [name for name in ("benchmark", "temperature") if name in table.columns]
+    for part in table.partition_by(keys):
+        own = estimates.join(part.select(keys).unique(), on=keys, how="semi")
+        yield part, own, _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
 
 
 def requested_table_4(
@@ -141,21 +149,20 @@ def differences(table: pl.DataFrame) -> pl.DataFrame:
     """
     names = [name for name in table.columns if {f"published_{name}", f"{name}{LOW}"} <= set(table.columns)]
     keys = [name for name, kind in table.schema.items() if kind == pl.String or name == "value"]
-    half = {name: (pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2 for name in names}
-    cells = [
+    cells = pl.concat(
         table.select(
             *keys,
             measure=pl.lit(name),
-            ours=pl.col(name),
-            published=pl.col(f"published_{name}"),
+            ours=name,
+            published=f"published_{name}",
             difference=pl.col(name) - pl.col(f"published_{name}"),
-            half_width=half[name],
-            beyond=(pl.col(name) - pl.col(f"published_{name}")).abs() > half[name],
+            half_width=(pl.col(f"{name}{HIGH}") - pl.col(f"{name}{LOW}")) / 2,
         )
         for name in names
-    ]
+    )
     size = pl.col("difference").abs()
-    return pl.concat(cells).filter(size.is_not_null()).sort(size, *keys, descending=[True, *[False] * len(keys)])
+    cells = cells.with_columns(beyond=size > pl.col("half_width")).filter(size.is_not_null())
+    return cells.sort(size, *keys, descending=[True, *[False] * len(keys)])
 
 
 def ranking_intervals(
@@ -170,21 +177,14 @@ def ranking_intervals(
     The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
     rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t.
     """
-    found = rankings(estimates, detection=detection)
-    keys = [name for name in ("benchmark", "temperature") if name in found.columns]
-    rows = []
-    for row in found.select(keys).iter_rows(named=True):
-        own = estimates.join(pl.DataFrame([row], schema={key: found.schema[key] for key in keys}), on=keys, how="semi")
-        resampling = _Resampling.of(own["task_id"], resamples=resamples, seed=seed)
+    found, parts = rankings(estimates, detection=detection), []
+    for part, own, resampling in _resampled(found, estimates, resamples=resamples, seed=seed):
         limits = {}
-        n_coders = own["model"].n_unique()
         for name, values in _rhos(own, resampling, detection).items():
             limits[f"{name}{LOW}"], limits[f"{name}{HIGH}"] = resampling.limits(values)
-            limits[f"{name}_p"] = _p_value(float(values[0]), n_coders)
-        rows.append(row | limits)
-    schema = {f"{rho}{end}": pl.Float64() for rho in RHOS for end in (LOW, HIGH, "_p")}
-    ends = pl.DataFrame(rows, schema={**{key: found.schema[key] for key in keys}, **schema})
-    return found.hstack(ends.drop(keys)).fill_nan(None)
+            limits[f"{name}_p"] = _p_value(float(values[0]), own["model"].n_unique())
+        parts.append(part.with_columns(pl.lit(value, pl.Float64).alias(name) for name, value in limits.items()))
+    return pl.concat(parts).fill_nan(None)
 
 
 def _rhos(estimates: pl.DataFrame, resampling: _Resampling, detection: Detection) -> dict[str, Floats]:

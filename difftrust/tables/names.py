@@ -33,17 +33,9 @@ FAMILIES: Final = {
 OTHER: Final = ""
 """The family of a model that is not listed."""
 _MAKERS: Final = {
-    "claude": "Claude",
-    "deepseek": "DeepSeek",
-    "gemini": "Gemini",
-    "gpt": "GPT",
-    "o1": "GPT",
-    "o3": "GPT",
-    "o4": "GPT",
-    "llama": "Llama",
-    "mistral": "Mistral",
+    **{family.lower(): family for family in FAMILIES},
+    **dict.fromkeys(("o1", "o3", "o4"), "GPT"),
     "ministral": "Mistral",
-    "simulated": "Simulated",
 }
 """How ids of models begin -> family, for models that are not listed."""
 _FAMILY_OF: Final = {model: family for family, models in FAMILIES.items() for model in models}
@@ -75,9 +67,9 @@ def _family(model: str) -> str:
     return next((_MAKERS[word] for word in words if word in _MAKERS), OTHER)
 
 
-def with_display_names(frame: pl.DataFrame, column: str = "model") -> pl.DataFrame:
-    """Return ``frame`` with names in a column of ids; called last, so that what is computed and kept has the ids."""
-    return rewrite(frame, [column], display_name)
+def with_display_names(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return ``frame`` with models' names for their ids; called last, so that what is computed and kept has the ids."""
+    return rewrite(frame, ["model"], display_name)
 
 
 def rewrite(frame: pl.DataFrame, names: Iterable[str], spell: Callable[[Any], str]) -> pl.DataFrame:

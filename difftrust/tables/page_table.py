@@ -3,7 +3,6 @@
 import html
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -111,14 +110,9 @@ PUBLISHED: Final = "published_"
 """Before the name of a column: its published value."""
 
 
-def measure_of(column: str) -> Measure | None:
-    """Return what is known of a column, None of one without an entry."""
-    return MEASURES.get(column)
-
-
 def heading_of(column: str) -> str:
     """Return what to call a column at the head of a table."""
-    known = measure_of(column)
+    known = MEASURES.get(column)
     return column.replace("_", " ") if known is None else known.heading
 
 
@@ -134,77 +128,56 @@ _LAST: Final = ("tasks", "n_tasks", "n_rows", "n_coherent", "n_erroneous", "with
 """Columns that say on how much the others rest."""
 _SETTINGS: Final = ("value", "m", "n", "temperature", "bound", "threshold")
 """Columns of settings: as many decimals as they have."""
-_VARIED: Final = {"query_budget_m": "m", "temperature_t": "temperature", "test_inputs_n": "n"}
+VARIED: Final = {"query_budget_m": "m", "temperature_t": "temperature", "test_inputs_n": "n"}
 """What a part of Table 3 varies -> what to call it."""
 _STYLE: Final = "text-align: {side}; vertical-align: top"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Column:
-    """One column of the page: its name in the frame, and the columns that its cells hold too."""
-
-    name: str
-    heading: str
-    has_ends: bool
-    has_bound: bool
-    published: str | None
-    is_number: bool
-
-    def text(self, row: dict[str, Any]) -> str:
-        """Return the cell of a row as HTML."""
-        name = self.name
-        ends = (row[f"{name}_low"], row[f"{name}_high"]) if self.has_ends else (None, None)
-        text = shown_value(name, row[name], ends)
-        if self.has_bound and text and row[f"{name}{_BOUND}"]:
-            text = f"≥ {text}"
-        text = html.escape(text)
-        if self.published is not None and row[self.published] is not None:
-            said = html.escape(shown_value(name, row[self.published]))
-            text += f'<br><span style="opacity: 0.75">published {said}</span>' if said else ""
-        return text
-
-
 def page_table(frame: pl.DataFrame) -> str:
     """Return ``frame`` as HTML. Columns x_low, x_high, x_is_lower_bound and published_x stand in the cells of x."""
-    columns = _columns(frame)
-    heads = "".join(_cell("th", column, html.escape(column.heading)) for column in columns)
+    headings = _headings(frame)
+    sides = {name: "right" if frame.schema[name].is_numeric() else "left" for name in headings}
+    heads = "".join(_cell("th", sides[name], html.escape(heading)) for name, heading in headings.items())
     rows = [
-        "<tr>" + "".join(_cell("td", column, column.text(row)) for column in columns) + "</tr>"
+        "<tr>" + "".join(_cell("td", side, _content(name, row)) for name, side in sides.items()) + "</tr>"
         for row in frame.iter_rows(named=True)
     ]
     return "\n".join(("<table>", f"<thead><tr>{heads}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"))
 
 
-def _cell(tag: str, column: _Column, text: str) -> str:
-    return f'<{tag} style="{_STYLE.format(side="right" if column.is_number else "left")}">{text}</{tag}>'
+def _cell(tag: str, side: str, text: str) -> str:
+    return f'<{tag} style="{_STYLE.format(side=side)}">{text}</{tag}>'
 
 
-def _columns(frame: pl.DataFrame) -> list[_Column]:
+def _content(name: str, row: dict[str, Any]) -> str:
+    """Return what stands in the cell of a column, as HTML."""
+    text = shown_value(name, row[name], (row.get(f"{name}_low"), row.get(f"{name}_high")))
+    text = html.escape(f"≥ {text}" if text and row.get(f"{name}{_BOUND}") else text)
+    published = row.get(f"{PUBLISHED}{name}")
+    if published is not None and (said := html.escape(shown_value(name, published))):
+        text += f'<br><span style="opacity: 0.75">published {said}</span>'
+    return text
+
+
+def _headings(frame: pl.DataFrame) -> dict[str, str]:
+    """Return the columns that are columns of the page, in their order there, and what stands at their heads."""
     there = set(frame.columns)
-    held = {
-        f"{name}{end}" for name in there for end in ("_low", "_high", _BOUND)
-    } | {f"{PUBLISHED}{name}" for name in there}  # fmt: skip
+    held = {f"{name}{end}" for name in there for end in ("_low", "_high", _BOUND)}
+    held |= {f"{PUBLISHED}{name}" for name in there}
     varied = frame["varied"].unique().to_list() if {"varied", "value"} <= there else []
-    left_out = {"varied"} if len(varied) == 1 and varied[0] in _VARIED else set()
+    left_out = {"varied"} if len(varied) == 1 and varied[0] in VARIED else set()
     names = [name for name in frame.columns if name not in held | left_out]
-    return [
-        _Column(
-            name=name,
-            heading=_VARIED[varied[0]] if name == "value" and left_out else heading_of(name),
-            has_ends={f"{name}_low", f"{name}_high"} <= there,
-            has_bound=f"{name}{_BOUND}" in there,
-            published=f"{PUBLISHED}{name}" if f"{PUBLISHED}{name}" in there else None,
-            is_number=frame.schema[name].is_numeric(),
-        )
+    return {
+        name: VARIED[varied[0]] if name == "value" and left_out else heading_of(name)
         for name in sorted(names, key=_place)
-    ]
+    }
 
 
 def _place(name: str) -> int:
     """Return where a column stands: what names the row, the measures, dollars, and on how much they rest."""
     if name in _LAST:
         return 3
-    return 2 if "usd" in name else 1 if measure_of(name) is not None else 0
+    return 2 if "usd" in name else 1 if name in MEASURES else 0
 
 
 def shown_value(
@@ -217,7 +190,7 @@ def shown_value(
     if math.isnan(value):
         return ""
     low, high = ends
-    measure = measure or measure_of(column)
+    measure = measure or MEASURES.get(column)
     is_share = column.startswith("share") if measure is None else measure.is_share
     if column in _SETTINGS or column.startswith("median"):
         return f"{value:,g}"

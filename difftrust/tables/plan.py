@@ -6,23 +6,44 @@ from typing import Any, Final
 
 import polars as pl
 
+from difftrust.research.coders import with_ends
 from difftrust.research.offers import Offers, make_offers
+from difftrust.research.per_candidate import Schema
 from difftrust.research.policies import Policy, score
 from difftrust.research.price_list import (
     BOTH,
+    CLOSE,
     EXAMPLE_AND_CHEAP,
     EXAMPLE_AND_OWN,
     HOT,
     MAJORITY,
+    Market,
     has_price,
     open_market,
 )
+from difftrust.results import Table
 from difftrust.tables.names import display_name
-from difftrust.tables.policies import alarm_in_words, bought_in_words, label_of, policy_row
+from difftrust.tables.policies import (
+    POLICY_SCHEMA,
+    RATES,
+    Examples,
+    Pools,
+    alarm_in_words,
+    bought_in_words,
+    compared_in_words,
+    label_of,
+    markets,
+    open_asked,
+    policy_row,
+    rates_in_words,
+)
+from difftrust.tables.render import in_brackets
+from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
+from difftrust_core.exceptions import WrongUsage
 
-CURVE_SCHEMA: Final[dict[str, Any]] = {
+CURVE_SCHEMA: Final[Schema] = {
     "series": pl.String,
     "policy": pl.String,
     "models": pl.String,
@@ -71,13 +92,15 @@ def offers_for(pool: Pool, checked: Coder, *, m: int, n: int) -> Offers:
     return make_offers(open_market(pool, checked, n=n, m=m, by_price=has_price(pool, checked)))
 
 
-def answer(offers: Offers, *, detection: float, false_alarms: float) -> Answer | None:
+def answer(
+    offers: Offers, *, detection: float | None, false_alarms: float | None, resamples: int = 2000, seed: int = 0
+) -> Answer | None:
     """Return the cheapest policy that fulfils a wish, else the one that finds about the most with so few false alarms.
 
     None if no policy has so few. Raises WrongUsage unless both shares lie in [0, 1].
     """
     place = offers.cheapest(detection=detection, false_alarms=false_alarms)
-    return None if place is None else _answer(offers, place, detection)
+    return None if place is None else _answer(offers, place, detection, resamples=resamples, seed=seed)
 
 
 def careful_answer(offers: Offers, *, detection: float) -> Answer | None:
@@ -86,10 +109,76 @@ def careful_answer(offers: Offers, *, detection: float) -> Answer | None:
     return None if place is None else _answer(offers, place, detection)
 
 
-def _answer(offers: Offers, place: int, detection: float) -> Answer:
+def _answer(offers: Offers, place: int, detection: float | None, *, resamples: int = 2000, seed: int = 0) -> Answer:
     (one,) = score(offers.market.evidence, [offers.policies[place]])
-    row = policy_row(offers.market, one, resamples=2000, seed=0)
-    return Answer(policy=one.policy, is_enough=bool(offers.fitted.detection[place] >= detection - 1e-9), row=row)
+    row = policy_row(offers.market, one, resamples=resamples, seed=seed)
+    is_enough = detection is None or bool(offers.fitted.detection[place] >= detection - 1e-9)
+    return Answer(policy=one.policy, is_enough=is_enough, row=row)
+
+
+def recommended(request: TableRequest, *, detection: float | None, false_alarms: float | None) -> Table:
+    """Return the policy to buy for the request's model on each benchmark: ``recommendation`` of its store."""
+    return recommendation(request, *open_asked(request), detection=detection, false_alarms=false_alarms)
+
+
+def recommendation(
+    request: TableRequest, pools: Pools, examples: Examples, *, detection: float | None, false_alarms: float | None
+) -> Table:
+    """Return the policy to buy for one model on each benchmark: a row each, and a sentence each in the notes.
+
+    It is the cheapest that on the first half of the tasks detects at least ``detection`` at no more than
+    ``false_alarms``; where none does, one that detects about as much as any at so few. Raises NoStore if too little is
+    recorded of the model, WrongUsage if its programs have no known price.
+    """
+    rows, advice, notes = [], [], rates_in_words(request, _PLANNED)
+    for market in markets(request, pools, examples):
+        model = market.evidence.checked[0]
+        if model in market.unpriced:
+            raise WrongUsage(
+                f"a plan needs the price of a program, which is not known of {model}; choose another --model"
+            )
+        found = answer(
+            make_offers(market),
+            detection=detection,
+            false_alarms=false_alarms,
+            resamples=request.resamples,
+            seed=request.seed,
+        )
+        limit = "" if false_alarms is None else f" at {_percent(false_alarms)} false alarms"
+        whose = f"for {display_name(model)} on {market.evidence.benchmark}{limit}"
+        if found is None:
+            advice.append(f"{whose}: no policy has so few")
+            continue
+        rows.append(found.row)
+        said = "" if found.is_enough else f"none detects {_percent(detection or 0)}; the most: "
+        advice.append(f"{whose}: {said}{_advice(market, found)}")
+        notes.append(compared_in_words(market))
+    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA).drop("family"), notes=(*advice, *notes))
+
+
+def _advice(market: Market, found: Answer) -> str:
+    row = found.row
+    fitted, scored = (
+        ", ".join(f"{rate.replace('_', ' ')} {in_brackets(*map(row.get, with_ends(start + rate)))}" for rate in RATES)
+        for start in ("fitted_", "")
+    )
+    bought = bought_in_words(market.evidence.checked[0], found.policy)
+    return (
+        f"beside the program to check buy {bought}, one after the other until the answer is settled; "
+        f"alarm if {alarm_in_words(found.policy)} from it; {'at least ' if row['usd_per_1000_is_lower_bound'] else ''}"
+        f"${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
+        f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+_PLANNED: Final = (
+    "the policy is the cheapest on the first half that detects enough at so few false alarms; if there is none, or how "
+    f"much is enough was not said, the cheapest within {CLOSE:g} of the largest detection there"
+)
 
 
 def frontier_curve(offers: Offers, series: str, *, false_alarms: float) -> pl.DataFrame:
@@ -114,9 +203,9 @@ def listed_curve(listed: pl.DataFrame, *, by_price: bool) -> pl.DataFrame:
     cost = "usd_per_1000" if by_price else "programs"
     return (
         listed.select(
-            pl.col("family").replace(_SHORT).alias("series"), "policy", "models", pl.col(cost).alias("cost"), *_RATES
+            pl.col("family").replace(_SHORT).alias("series"), "policy", "models", pl.col(cost).alias("cost"), *RATES
         )
-        .drop_nulls(["cost", *_RATES])
+        .drop_nulls(["cost", *RATES])
         .sort("cost", "detection", maintain_order=True)
     )
 
@@ -129,4 +218,3 @@ _SHORT: Final = {
     EXAMPLE_AND_CHEAP: "example + all cheap",
 }
 """Families of policies as they stand beside their lines, on a phone too."""
-_RATES: Final = ("detection", "false_alarms")

@@ -1,27 +1,27 @@
-"""Which programs to buy: the price list of policies, what is recommended by it, and mixtures of several models."""
+"""Which programs there are to buy: the price list of policies, and mixtures of several models."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
 
+from difftrust.research.coders import with_ends
 from difftrust.research.mixtures import mixture_summary, mixtures, same_price
-from difftrust.research.offers import make_offers
 from difftrust.research.passed_tests import PublicExamples, open_examples
-from difftrust.research.policies import Policy, Score, score
-from difftrust.research.price_list import CLOSE, Market, intervals, open_market, price_list
+from difftrust.research.per_candidate import Schema
+from difftrust.research.policies import Policy, Score
+from difftrust.research.price_list import Market, intervals, open_market, price_list
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.names import display_name
-from difftrust.tables.render import in_brackets
 from difftrust.tables.request import TableRequest, settle
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.generation.prices import list_price
 
-_RATES: Final = ("detection", "false_alarms")
-POLICY_SCHEMA: Final[dict[str, Any]] = {
+RATES: Final = ("detection", "false_alarms")
+POLICY_SCHEMA: Final[Schema] = {
     "benchmark": pl.String,
     "model": pl.String,
     **{"temperature": pl.Float64, "m": pl.Int64, "n": pl.Int64},
@@ -30,7 +30,7 @@ POLICY_SCHEMA: Final[dict[str, Any]] = {
     "programs": pl.Float64,
     "usd_per_1000": pl.Float64,
     "usd_per_1000_is_lower_bound": pl.Boolean,
-    **{f"{rate}{end}": pl.Float64 for rate in _RATES for end in ("", "_low", "_high")},
+    **dict.fromkeys(with_ends(*RATES), pl.Float64),
     "fitted_detection": pl.Float64,
     "fitted_false_alarms": pl.Float64,
     "n_tasks": pl.Int64,
@@ -41,12 +41,7 @@ POLICY_SCHEMA: Final[dict[str, Any]] = {
 
 def make_policies(request: TableRequest) -> Table:
     """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
-    return policy_table(request, *_open(request))
-
-
-def recommended(request: TableRequest, *, detection: float | None, false_alarms: float | None) -> Table:
-    """Return the policy to buy for the request's model on each benchmark: ``recommendation`` of its store."""
-    return recommendation(request, *_open(request), detection=detection, false_alarms=false_alarms)
+    return policy_table(request, *open_asked(request))
 
 
 Pools = Mapping[str, Pool]
@@ -55,7 +50,8 @@ Examples = Mapping[str, PublicExamples]
 """Of each benchmark whose tests were executed."""
 
 
-def _open(request: TableRequest) -> tuple[Pools, Examples]:
+def open_asked(request: TableRequest) -> tuple[Pools, Examples]:
+    """Return the benchmarks asked for, and the public examples of each."""
     pools = request.pools()
     if not pools:
         raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
@@ -70,47 +66,15 @@ def policy_table(request: TableRequest, pools: Pools, examples: Examples) -> Tab
 
     Raises NoStore if too little is recorded of the model.
     """
-    rows, notes = [], [*_said(request, _LISTED), *([_EXAMPLES] if examples else [])]
-    for market in _markets(request, pools, examples):
+    rows, notes = [], [*rates_in_words(request, _LISTED), *([_EXAMPLES] if examples else [])]
+    for market in markets(request, pools, examples):
         rows += listed_rows(market, resamples=request.resamples, seed=request.seed)
-        notes.append(_compared(market))
+        notes.append(compared_in_words(market))
     return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA), notes=tuple(notes))
 
 
-def recommendation(
-    request: TableRequest, pools: Pools, examples: Examples, *, detection: float | None, false_alarms: float | None
-) -> Table:
-    """Return the policy to buy for one model on each benchmark: a row each, and a sentence each in the notes.
-
-    It is the cheapest that on the first half of the tasks detects at least ``detection`` at no more than
-    ``false_alarms``; where none does, one that detects about as much as any at so few. Raises NoStore if too little is
-    recorded of the model, WrongUsage if its programs have no known price.
-    """
-    rows, advice, notes = [], [], _said(request, _PLANNED)
-    for market in _markets(request, pools, examples):
-        model = market.evidence.checked[0]
-        if model in market.unpriced:
-            raise WrongUsage(
-                f"a plan needs the price of a program, which is not known of {model}; choose another --model"
-            )
-        offers = make_offers(market)
-        place = offers.cheapest(detection=detection, false_alarms=false_alarms)
-        limit = "" if false_alarms is None else f" at {_percent(false_alarms)} false alarms"
-        whose = f"for {display_name(model)} on {market.evidence.benchmark}{limit}"
-        if place is None:
-            advice.append(f"{whose}: no policy has so few")
-            continue
-        (found,) = score(market.evidence, [offers.policies[place]])
-        row = policy_row(market, found, resamples=request.resamples, seed=request.seed)
-        rows.append(row)
-        missed = detection is not None and (row["fitted_detection"] or 0) < detection
-        said = f"none detects {_percent(detection or 0)}; the most: " if missed else ""
-        advice.append(f"{whose}: {said}{_advice(market, found.policy, row)}")
-        notes.append(_compared(market))
-    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA).drop("family"), notes=(*advice, *notes))
-
-
-def _markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator[Market]:
+def markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator[Market]:
+    """Yield what can be bought on each benchmark. Raises NoStore if too little is recorded of the request's model."""
     found = {n: p for n, p in sorted(pools.items()) if any(model == request.model for model, _ in p.members)}
     if not found:
         raise NoStore(f"the store holds no behaviours of {request.model} there; name another --model or --benchmark")
@@ -218,39 +182,15 @@ def bought_in_words(model: str, policy: Policy) -> str:
     return ", then ".join(parts)
 
 
-def _advice(market: Market, policy: Policy, row: dict[str, Any]) -> str:
-    fitted, scored = (
-        ", ".join(f"{rate.replace('_', ' ')} {in_brackets(*(row.get(key) for key in keys))}" for rate, *keys in columns)
-        for columns in (
-            [(rate, f"fitted_{rate}", "", "") for rate in _RATES],
-            [(rate, rate, f"{rate}_low", f"{rate}_high") for rate in _RATES],
-        )
-    )
-    bought = bought_in_words(market.evidence.checked[0], policy)
-    return (
-        f"beside the program to check buy {bought}, one after the other until the answer is settled; "
-        f"alarm if {alarm_in_words(policy)} from it; {'at least ' if row['usd_per_1000_is_lower_bound'] else ''}"
-        f"${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
-        f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
-
-
 _LISTED: Final = "which three others are chosen is fitted on the first half (largest detection minus false alarms)"
 _EXAMPLES: Final = (
     "public example: test inputs that stand in the description (HumanEval), the first test (MBPP; the models were "
     "not shown it); a checked program that differs from the reference on one is an alarm, and nothing is bought"
 )
-_PLANNED: Final = (
-    "the policy is the cheapest on the first half that detects enough at so few false alarms; if there is none, or how "
-    f"much is enough was not said, the cheapest within {CLOSE:g} of the largest detection there"
-)
 
 
-def _said(request: TableRequest, chosen: str) -> list[str]:
+def rates_in_words(request: TableRequest, chosen: str) -> list[str]:
+    """Say what the rates of policies are; ``chosen``: by what."""
     return [
         "checked: a program of the model, drawn from those recorded; what is bought is compared with it on all inputs",
         "detection: of the checked programs that differ from the reference, the share with an alarm; false_alarms: of "
@@ -262,7 +202,8 @@ def _said(request: TableRequest, chosen: str) -> list[str]:
     ]
 
 
-def _compared(market: Market) -> str:
+def compared_in_words(market: Market) -> str:
+    """Say on how many tasks policies are compared, and which models are bought from or left out."""
     evidence = market.evidence
     said = [f"{evidence.benchmark}: {len(evidence.task_ids)} tasks, m = {market.m}, t = {evidence.checked[1]:g}"]
     if market.cheap:

@@ -5,12 +5,12 @@ Its errors that nobody sees, and its alarms, are told apart by the second and th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from difftrust.research import suspects as suspicion
-from difftrust.research.coders import MEAN
+from difftrust.research.coders import MEAN, with_ends
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.intervals import requested_table_4, shares_over_tasks
@@ -37,16 +37,14 @@ def make_readings(request: TableRequest) -> Table:
     share of erroneous tasks among those on which all programs agree, with its exact 95 % interval over tasks;
     ``error_removed``: of the mean error as published, the share that is gone.
     """
-    parts, notes = [], []
-    for number, (name, reading) in enumerate(READINGS.items()):
+    parts, notes = {}, []
+    for name, reading in READINGS.items():
         wanted = replace(request, reading=reading, detection=Detection.ALL_PAIRS)
         estimates, _ = estimates_for(wanted)
-        parts.append(_measured(estimates, wanted).with_columns(reading=pl.lit(name), number=pl.lit(number)))
+        parts[name,] = _measured(estimates, wanted)
         notes.append(f"{name}: {estimates.select('benchmark', 'task_id').n_unique()} tasks")
-    frame = pl.concat(parts).sort("benchmark", pl.col("model") == MEAN, "model", "number").drop("number")
     share = pl.col("mean_error") / pl.col("mean_error").first().over("benchmark", "model")
-    first = ("benchmark", "model", "reading")
-    frame = frame.select(*first, pl.exclude(first), error_removed=(1 - share).fill_nan(None))
+    frame = interleave(parts, ["reading"], last=MEAN).with_columns(error_removed=(1 - share).fill_nan(None))
     return Table(frame, notes=(*notes, "error_removed: of the mean error as published, the share that is gone"))
 
 
@@ -55,7 +53,7 @@ def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     counts = estimates.group_by("benchmark", "model").agg(
         erroneous=(pl.col("error") > 0).sum(), detected=((pl.col("error") > 0) & pl.col("detected")).sum()
     )
-    ends = {f"wrong_although_agreeing{end}": f"p_erroneous{end}" for end in ("", "_low", "_high")}
+    ends = dict(zip(with_ends("wrong_although_agreeing"), with_ends("p_erroneous"), strict=True))
     trust = false_trust(estimates).select("benchmark", "model", **ends)
     found = table.join(counts, on=["benchmark", "model"], how="left").join(trust, on=["benchmark", "model"], how="left")
     means = found.group_by("benchmark").agg(pl.col("wrong_although_agreeing").fill_nan(None).mean().alias("mean"))
@@ -143,13 +141,8 @@ def make_alarms(request: TableRequest) -> Table:
     (``admits_both``); else the alarm is ``right``. ``precision``: right alarms of all; ``no_error_share`` likewise;
     ``recall``: of the ``erroneous`` tasks of the reading, the share ``detected``; each with its interval over tasks.
     """
-    parts = []
-    for number, (name, pairs) in enumerate(alarm_pairs(request).items()):
-        made = alarm_rates(pairs, request)
-        parts.append(made.with_columns(reading=pl.lit(name), number=pl.lit(number)))
-    frame = pl.concat(parts).sort("benchmark", pl.col("model") == ALL, "model", "number").drop("number")
-    first = ("benchmark", "model", "reading")
-    return Table(frame.select(*first, pl.exclude(first)), notes=(*_OF_ALARMS, OVER))
+    parts = {(name,): alarm_rates(pairs, request) for name, pairs in alarm_pairs(request).items()}
+    return Table(interleave(parts, ["reading"]), notes=(*_OF_ALARMS, OVER))
 
 
 def alarm_rates(pairs: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
@@ -210,6 +203,23 @@ def _audited(*findings: Finding) -> pl.DataFrame:
     return kept.select("benchmark", "task_id", audited=pl.lit(value=True))
 
 
+def interleave(parts: Mapping[Any, pl.DataFrame], named: Sequence[str], *, last: str = ALL) -> pl.DataFrame:
+    """Return the rows of several tables by benchmark and model, ``last`` behind the others; of a model in their order.
+
+    ``parts``: the table of each value of the columns ``named``, which stand right of the models.
+    """
+    rows = pl.concat(
+        part.with_columns(pl.lit(text).alias(name) for name, text in zip(named, texts, strict=True))
+        for texts, part in parts.items()
+    )
+    first = ("benchmark", "model", *named)
+    return rows.select(*first, pl.exclude(first)).sort(*_order(last), maintain_order=True)
+
+
+def _order(last: str) -> tuple[str | pl.Expr, ...]:
+    return "benchmark", pl.col("model") == last, "model"
+
+
 def by_model(
     pairs: pl.DataFrame,
     counted: Sequence[str],
@@ -229,8 +239,8 @@ def by_model(
         row["on_tasks"] = own.filter(counted[0])["task_id"].n_unique()
         rows.append(row | shares_over_tasks(own, shares, tasks, request))
     schema = {"benchmark": pl.String, "model": pl.String, **dict.fromkeys((*counted, "on_tasks"), pl.Int64)}
-    schema |= {f"{name}{end}": pl.Float64 for name in shares for end in ("", "_low", "_high")}
-    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort("benchmark", pl.col("model") == ALL, "model")
+    schema |= dict.fromkeys(with_ends(*shares), pl.Float64)
+    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort(*_order(ALL))
 
 
 def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:

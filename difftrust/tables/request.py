@@ -1,12 +1,13 @@
 """What a table is asked for, and the estimates that it rests on."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 
+from difftrust.research.per_candidate import Candidates, judged_candidates
 from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
 from difftrust.tables.names import display_name
 from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
@@ -81,14 +82,17 @@ class TableRequest:
         is_published = self.as_in_paper or is_shipped(self.store)
         return in_published_set(frame) if is_published and not frame.is_empty() else frame
 
-    def judged(self, compute: Callable[..., pl.DataFrame], *, missing: str) -> tuple[pl.DataFrame, list[str]]:
-        """Return the rows of ``compute``, and in words the m and n that they rest on.
+    def judged(
+        self, compute: Callable[[Iterator[Candidates]], pl.DataFrame], *, missing: str
+    ) -> tuple[pl.DataFrame, list[str]]:
+        """Return the rows that ``compute`` makes of the candidates asked for, and in words their m and n.
 
-        ``compute`` takes pools, and temperature, m and n. Raises NoStore saying what is ``missing`` if there is none.
+        Raises NoStore saying what is ``missing`` if there is no row.
         """
         request, notes = settle(self)
-        found = compute(request.shown_pools(), temperature=request.wanted_temperature, m=request.m, n=request.n)
-        rows = request.counted(found)
+        at = request.wanted_temperature
+        candidates = judged_candidates(request.shown_pools(), temperature=at, m=request.m, n=request.n)
+        rows = request.counted(compute(candidates))
         if rows.is_empty():
             raise NoStore(f"the store {self.store} holds no executed task {missing}, and run `difftrust execute` on it")
         return rows, [f"m = {range_of(rows['m'])}, n = {range_of(rows['n'])}, equality {self.equality}", *notes]
@@ -155,18 +159,19 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
     programs = [_programs(pool, coder) for pool, coder in places]
     m = request.m or _usual_size(request, PAPER_SETTING.m, programs, least=2)
     _require_reached("-m", m, max(programs), "generate more")
-    kept = [place for place, number in zip(places, programs, strict=True) if number >= m]
-    inputs = [_reach(pool, pool.of(coder).first(m)) for pool, coder in kept]
+    inputs = [
+        _reach(pool, pool.of(coder).first(m)) if number >= m else 0
+        for (pool, coder), number in zip(places, programs, strict=True)
+    ]
     n = request.n or _usual_size(request, PAPER_SETTING.n, inputs, least=1)
     _require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
     is_largest = not request.as_in_paper and request.m is request.n is None and (max(programs) > m or max(inputs) > n)
     others = "the largest that all coders shown have, some have more; -m, -n and --model choose others"
     notes = [f"m = {m}, n = {n}: {others}"] if is_largest else []
-    reached = {id(place): number for place, number in zip(kept, inputs, strict=True)}
     absent = sorted(set(request.only) - {coder[0] for _, coder in places})
     if absent:
         notes.append(f"left out, without results at this temperature: {', '.join(map(display_name, absent))}")
-    lacking = [(place[1], place[0].benchmark) for place in places if reached.get(id(place), 0) < n]
+    lacking = [(coder, pool.benchmark) for (pool, coder), reach in zip(places, inputs, strict=True) if reach < n]
     notes += _said_of(dict.fromkeys(lacking), m, n)
     is_tests = request.open().settings().validity == Validity.TESTS
     return replace(request, m=m, n=None if is_tests and request.n is None else n), notes

@@ -96,12 +96,17 @@ def _unknown(tasks: pl.DataFrame) -> list[str]:
     return [f"These errors are of {n_known:,} of the {n_tasks:,} tasks; the others have no reference."]
 
 
+def _ordered(table: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
+    """Return the rows that have a measure, the least first."""
+    return table.drop_nulls(measure).sort(measure, "model").to_dicts() if measure in table.columns else []
+
+
 def _disagreeing(table: pl.DataFrame) -> str:
-    table = table.drop_nulls("mean_incoherence").sort("mean_incoherence", "model")
-    if table.is_empty():
+    rows = _ordered(table, "mean_incoherence")
+    if not rows:
         return ""
-    least, most = table.row(0, named=True), table.row(-1, named=True)
-    if table.height == 1:
+    least, most = rows[0], rows[-1]
+    if len(rows) == 1:
         return f"Two programs of {most['model']} disagree on {_percent(most['mean_incoherence'])} of the inputs."
     return (
         f"Two programs of {least['model']} disagree on {_percent(least['mean_incoherence'])} of the inputs, two of "
@@ -110,13 +115,13 @@ def _disagreeing(table: pl.DataFrame) -> str:
 
 
 def _erring(table: pl.DataFrame) -> str:
-    table = table.sort("mean_error", "model")
-    best, worst = table.row(0, named=True), table.row(-1, named=True)
-    if table.height == 1:
+    rows = _ordered(table, "mean_error")
+    best, worst = rows[0], rows[-1]
+    if len(rows) == 1:
         return f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs."
     return (
         f"A program of {best['model']} is wrong on {_percent(best['mean_error'])} of the inputs, the fewest of these "
-        f"{table.height} models; one of {worst['model']} on {_percent(worst['mean_error'])}, the most."
+        f"{len(rows)} models; one of {worst['model']} on {_percent(worst['mean_error'])}, the most."
     )
 
 
@@ -132,13 +137,13 @@ def _ranked(table: pl.DataFrame) -> list[str]:
 
 
 def _found(table: pl.DataFrame) -> list[str]:
-    table = table.drop_nulls("detection_rate").sort("detection_rate", "model")
-    if table.is_empty():
+    rows = _ordered(table, "detection_rate")
+    if not rows:
         return []
-    least, most = table.row(0, named=True), table.row(-1, named=True)
-    mean = float(np.mean(table["detection_rate"].to_numpy()))
+    least, most = rows[0], rows[-1]
+    mean = float(np.mean([row["detection_rate"] for row in rows]))
     spread = ""
-    if table.height > 1:
+    if len(rows) > 1:
         spread = (
             f", from {_percent(least['detection_rate'])} ({least['model']}) "
             f"to {_percent(most['detection_rate'])} ({most['model']})"
@@ -151,11 +156,11 @@ def _found(table: pl.DataFrame) -> list[str]:
 
 def _right(table: pl.DataFrame) -> list[str]:
     """Say how many alarms are right, where ``table`` has that: ``readings.alarm_rates``."""
-    table = table.drop_nulls("precision").sort("precision", "model") if "precision" in table.columns else table.clear()
-    if table.is_empty():
+    rows = _ordered(table, "precision")
+    if not rows:
         return []
-    least, most = table.row(0, named=True), table.row(-1, named=True)
-    others = f", {_percent(least['precision'])} of {least['model']}'s" if table.height > 1 else ""
+    least, most = rows[0], rows[-1]
+    others = f", {_percent(least['precision'])} of {least['model']}'s" if len(rows) > 1 else ""
     return [
         f"Of the tasks on which programs of {most['model']} disagree, {_percent(most['precision'])} hold an error on "
         f"an input that the task allows{others}."
@@ -184,49 +189,30 @@ def headlines(table: pl.DataFrame, *, with_reference: bool = True) -> list[Headl
     measure where no task defines it.
     """
     measure = "mean_error" if with_reference else "mean_incoherence"
-    known = table.drop_nulls(measure).sort(measure, "model")
-    if known.is_empty():
+    rows = _ordered(table, measure)
+    if not rows:
         return []
-    best, worst = known.row(0, named=True), known.row(-1, named=True)
-    if not with_reference:
-        return _of_incoherence(best, worst, known.height)
-    numbers = [
-        Headline(
-            value=_value(best, "mean_error"),
-            words="lowest error: how often a program's result is wrong",
-            detail=f"{_name(best)}{_beside(best, worst, 'mean_error', 'highest: ')}",
-        ),
-        Headline(
-            value=_value(best, "detection_rate"),
-            words="of the best model's wrong tasks show disagreement",
-            detail=f"{_name(best)}{_beside(best, worst, 'detection_rate', 'highest error: ')}",
-        ),
-        Headline(
-            value=_value(best, SILENT),
-            words="of the tasks are wrong although all its programs agree",
-            detail=f"{_name(best)}{_beside(best, worst, SILENT, 'highest error: ')}",
-        ),
+    best, worst = rows[0], rows[-1]
+    if with_reference:
+        return [
+            Headline(value=_value(best, name), words=words, detail=f"{_name(best)}{_beside(best, worst, name, what)}")
+            for name, words, what in _OF_THE_BEST
+            if name != "precision" or best.get(name) is not None
+        ]
+    ends = {"lowest incoherence: how often two programs of the model disagree": best, "highest incoherence": worst}
+    return [
+        Headline(value=_value(row, measure), words=words, detail=_name(row))
+        for words, row in list(ends.items())[: len(rows)]
     ]
-    if best.get("precision") is None:
-        return numbers
-    right = Headline(
-        value=_value(best, "precision"),
-        words="of its tasks with disagreement are wrong on an input that the task allows",
-        detail=f"{_name(best)}{_beside(best, worst, 'precision', 'highest error: ')}",
-    )
-    return [*numbers[:2], right, *numbers[2:]]
 
 
-def _of_incoherence(least: dict[str, Any], most: dict[str, Any], n_models: int) -> list[Headline]:
-    measure = "mean_incoherence"
-    first = Headline(
-        value=_value(least, measure),
-        words="lowest incoherence: how often two programs of the model disagree",
-        detail=_name(least),
-    )
-    if n_models == 1:
-        return [first]
-    return [first, Headline(value=_value(most, measure), words="highest incoherence", detail=_name(most))]
+_OF_THE_BEST: Final = (
+    ("mean_error", "lowest error: how often a program's result is wrong", "highest: "),
+    ("detection_rate", "of the best model's wrong tasks show disagreement", "highest error: "),
+    ("precision", "of its tasks with disagreement are wrong on an input that the task allows", "highest error: "),
+    (SILENT, "of the tasks are wrong although all its programs agree", "highest error: "),
+)
+"""Measure, what its number says, and what stands before that of the worst model."""
 
 
 def _value(row: dict[str, Any], measure: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from difftrust.research.per_candidate import Schema
 from difftrust.results import Table
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.files import find_shipped
@@ -47,7 +48,7 @@ class Judgement(StrEnum):
     UNDECIDED = "undecided"
 
 
-SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[Schema] = {
     **dict.fromkeys(("benchmark", "task_id", "stratum"), pl.String),
     **{"old_model": pl.String, "old_sample": pl.Int64, "new_model": pl.String, "new_sample": pl.Int64},
     **dict.fromkeys(("domain", "domain_values", "domain_n", "published", "published_values"), pl.Int64),

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust.tables.grid import recorded
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.measures import (
     KIND_COLUMNS,
@@ -287,9 +286,3 @@ def test_the_columns_are_those_of_the_estimates_and_the_expenses() -> None:
     assert [*TASK_SCHEMA][:7] == ["benchmark", "model", "temperature", "task_id", "m", "n", "error"]
     assert [name for name, kind in TASK_SCHEMA.items() if kind == pl.UInt64] == [*KIND_COLUMNS]
     assert {*KIND_COLUMNS.values()} == {*Kind}
-
-
-def test_how_many_candidates_of_a_coder_are_recorded() -> None:
-    pool = pool_of([np.zeros((1, 1), dtype=np.uint16)] * 2, [0, 0], {CODER: members([[0] * 3, [0] * 5])})
-    assert recorded(pool, CODER) == 5
-    assert recorded(pool, ("nobody", 0.6)) == 0

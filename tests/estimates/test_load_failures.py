@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from difftrust.research.mixtures import mixtures
+from difftrust.research.per_candidate import judged_candidates
 from difftrust.research.selection import compute_passes
 from difftrust.research.signals import behaviour_signals
 from difftrust.tables.paper_tables import make_table_4
@@ -92,7 +93,7 @@ def test_a_store_with_programs_that_do_not_load(tmp_path: Path) -> None:
     assert expected["detected"].all()
     first = query_sql(store, "SELECT * FROM ablation('coder', 'tiny', 0.6, 3, 10)")
     assert first.select("incoherence", "detected", "n_load_failures").unique().rows() == [(0.0, True, 3)]
-    passes = compute_passes(open_pools(store), {}, temperature=None, m=None, n=None)
+    passes = compute_passes(judged_candidates(open_pools(store), temperature=None, m=None, n=None), {})
     assert passes["consensus"].to_list() == [1.0] * passes.height  # three of four do not load
     view = view_task(store, open_pools(store)["tiny"], "tiny/double", [("coder", 0.6)], m=3, n=10)
     assert view.clusters.frame["loads"].to_list() == [False]

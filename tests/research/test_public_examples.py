@@ -10,6 +10,7 @@ import pytest
 
 from difftrust.export import export_results
 from difftrust.research.passed_tests import FAILS, PASSES, UNKNOWN, open_examples
+from difftrust.research.per_candidate import judged_candidates
 from difftrust.research.policies import Policy, score
 from difftrust.research.price_list import EXAMPLE, open_market, price_list
 from difftrust.research.selection import compute_passes
@@ -75,7 +76,7 @@ def test_the_verdicts_are_those_of_running_each_on_its_examples(store: Store, re
 
 def test_without_results_on_the_tests_nothing_is_known(without_tests: Store) -> None:
     assert open_examples(without_tests, equality=Equality.PAPER) == {}
-    passes = compute_passes(open_pools(without_tests), {}, temperature=None, m=None, n=None)
+    passes = compute_passes(judged_candidates(open_pools(without_tests), temperature=None, m=None, n=None), {})
     assert passes["filtered"].null_count() == passes.height == 3
     assert passes["consensus"].to_list() == [0.0, 0.0, 0.0]
 
@@ -97,14 +98,14 @@ def test_a_candidate_that_was_not_executed_on_the_tests_is_unknown(store: Store,
 
 def test_the_consensus_of_those_that_pass_is_right_where_the_majority_is_not(store: Store) -> None:
     examples = open_examples(store, equality=Equality.PAPER)
-    passes = compute_passes(open_pools(store), examples, temperature=None, m=None, n=None)
+    passes = compute_passes(judged_candidates(open_pools(store), temperature=None, m=None, n=None), examples)
     columns = ("task_id", "random", "consensus", "filtered", "has_example")
     assert passes.select(columns).rows() == [
         ("tiny/double", 0.25, 0.0, 1.0, True),
         ("tiny/first", 0.25, 0.0, 1.0, True),
         ("tiny/total", 0.25, 0.0, 0.0, False),
     ]
-    first = compute_passes(open_pools(store), examples, temperature=None, m=1, n=None)
+    first = compute_passes(judged_candidates(open_pools(store), temperature=None, m=1, n=None), examples)
     assert first["filtered"].to_list() == [0.0, 0.0, 0.0]  # the only one fails: it is taken all the same
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from difftrust.research.questions import AFTER, BEST, RANDOM, answers_table, compute_answers
-from difftrust.research.selection import compute_passes
-from difftrust.tables.questions import curves_of_answers, gains_said
+from difftrust.research.per_candidate import judged_candidates
+from difftrust.research.selection import AFTER, BEST, RANDOM, answers_table, compute_answers, compute_passes
+from difftrust.tables.selection import curves_of_answers, gains_said
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.pool import CompactTask, Pool, compress
 from difftrust_core.exceptions import WrongUsage
@@ -83,7 +83,7 @@ class Asked:
 @pytest.mark.parametrize("sizes", [{"m": None, "n": None}, {"m": 3, "n": 5}])
 def test_it_agrees_with_asking_plainly(seed: int, sizes: dict[str, Any]) -> None:
     pool, plain = made(seed)
-    found = compute_answers({"x": pool}, temperature=0.6, **sizes)
+    found = compute_answers(judged_candidates({"x": pool}, temperature=0.6, **sizes))
     assert found["task_id"].unique().sort().to_list() == ["t/0", "t/1"]
     for row in found.iter_rows(named=True):
         index = int(row["task_id"][-1])
@@ -103,15 +103,15 @@ def test_it_agrees_with_asking_plainly(seed: int, sizes: dict[str, Any]) -> None
 def test_no_answer_is_the_consensus_and_answers_only_help() -> None:
     for seed in range(5):
         pool, _ = made(seed)
-        passes = compute_passes({"x": pool}, {}, temperature=0.6, m=None, n=None)
-        found = compute_answers({"x": pool}, temperature=0.6, m=None, n=None)
+        passes = compute_passes(judged_candidates({"x": pool}, temperature=0.6, m=None, n=None), {})
+        found = compute_answers(judged_candidates({"x": pool}, temperature=0.6, m=None, n=None))
         for question in (BEST, RANDOM):
             own = found.filter(question=question)
             assert own["after_0"].to_list() == passes["consensus"].to_list()
             assert own["pass_at_1"].to_list() == passes["random"].to_list()
             assert (own["after_5"] <= own["some_right"]).all()
     with pytest.raises(WrongUsage, match="executed on 7 inputs, not 8"):
-        compute_answers({"x": pool}, temperature=0.6, m=None, n=8)
+        compute_answers(judged_candidates({"x": pool}, temperature=0.6, m=None, n=8))
 
 
 def test_the_table_is_paired_by_task() -> None:

@@ -7,8 +7,8 @@ import polars as pl
 
 from difftrust.figures.spending import draw_spending
 from difftrust.research.offers import Offers
-from difftrust.tables.plan import answer, careful_answer, listed_curve, offers_for
-from difftrust.tables.policies import POLICY_SCHEMA, listed_rows, recommendation
+from difftrust.tables.plan import answer, careful_answer, listed_curve, offers_for, recommendation
+from difftrust.tables.policies import POLICY_SCHEMA, listed_rows
 from difftrust.tables.request import TableRequest
 from tests.figures.test_figures import rows_of
 from tests.research.test_price_list import CHECKED, pool

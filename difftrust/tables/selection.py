@@ -1,13 +1,43 @@
-"""What answered questions are worth: the table and the figure."""
+"""What choosing among candidates is worth, as tables: by consensus, by public examples, by answers to questions."""
 
 from typing import Final
 
 import polars as pl
 
-from difftrust.research.coders import MEAN
-from difftrust.research.questions import AFTER, BEST, GAINS, MOST, OVER_RANDOM, answers_table, compute_answers
+from difftrust.research.coders import MEAN, with_ends
+from difftrust.research.passed_tests import open_examples
+from difftrust.research.selection import (
+    AFTER,
+    BEST,
+    GAINS,
+    MOST,
+    OVER_RANDOM,
+    answers_table,
+    compute_answers,
+    compute_passes,
+    selection_table,
+)
 from difftrust.results import Table
 from difftrust.tables.request import TableRequest
+
+
+def make_selection(request: TableRequest) -> Table:
+    """Return pass@1 of a random candidate, of the consensus, and of that of those that pass the public examples."""
+    examples = open_examples(request.open(), equality=request.equality, n_jobs=request.n_jobs)
+    passes, sizes = request.judged(
+        lambda candidates: compute_passes(candidates, examples),
+        missing="whose right answers are known; give its tasks references, checkers or tests",
+    )
+    notes = (
+        *sizes,
+        "random: the mean over the candidates; consensus: the program of fewest tokens of the largest cluster",
+        "filtered: the consensus of the candidates that pass the task's public examples, of all where none does; "
+        "public are the test inputs that stand in the description (HumanEval) and the first test (MBPP)",
+        "consensus_gain, filtered_gain: over random; filter_gain: of filtered over consensus; low to high: 95% "
+        "bootstrap intervals over tasks, paired by task (10,000 resamples, seed 0)",
+    )
+    return Table(selection_table(passes), notes=notes)
+
 
 PUBLISHED: Final = (
     "published for another model and setting: pass@1 0.482 to 0.707 on MBPP after one answer, 0.860 after five (Lahiri "
@@ -37,10 +67,8 @@ def make_questions(request: TableRequest) -> Table:
     """Return pass@1 after 0, 1, 2, 3 and 5 answers: two rows a model, asked about the best and about a random input."""
     answers, said = user_answers(request)
     frame = answers_table(answers, resamples=request.resamples, seed=request.seed)
-    ends = [f"{name}{end}" for name in _VALUES for end in ("_low", "_high")]
-    kept = [*frame.columns[:5], *_VALUES, *GAINS, OVER_RANDOM]
-    columns = [name for name in frame.columns if name.removesuffix("_low").removesuffix("_high") in kept]
-    frame = frame.select(columns).drop([] if request.intervals else ends)
+    values = with_ends(*_VALUES) if request.intervals else _VALUES
+    frame = frame.select(*frame.columns[:5], *values, *with_ends(*GAINS, OVER_RANDOM))
     notes = (
         *said,
         "pass_at_1: of a random candidate; consensus: 0 answers; after_k: of the largest cluster that contradicts none "
@@ -61,7 +89,7 @@ def make_questions(request: TableRequest) -> Table:
 def gains_said(table: pl.DataFrame) -> str:
     """Return in words what the first answer brings, of the means of a table of answers."""
     rows = table.filter(model=MEAN, question=BEST).iter_rows(named=True)
-    gains = [[100 * row[f"gain_1{end}"] for end in ("", "_low", "_high")] + [row["benchmark"]] for row in rows]
+    gains = [[100 * row[name] for name in with_ends("gain_1")] + [row["benchmark"]] for row in rows]
     said = (f"{value:+.1f} points [{low:.1f}, {high:.1f}] on {name}" for value, low, high, name in gains)
     return f"The first answer brings {', '.join(said)} (95 % over tasks, paired)."
 
