@@ -1,6 +1,6 @@
 """A row a model or signal, a dot for its value and a bar for its interval."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -31,13 +31,6 @@ ROW: Final = 24
 """Pixels of a signal's row, in the chart of AUROC and in that of correlations."""
 LABELS: Final = 170
 """Pixels of a signal's name."""
-TITLES: Mapping[str, str] = {
-    "mean_error": "error",
-    "mean_incoherence": "incoherence",
-    "detection_rate": "detection rate",
-    "undetected_mean_error": "error of undetected tasks",
-}
-"""Measure -> what stands above its panel."""
 
 
 def draw_auroc(table: pl.DataFrame) -> Any:
