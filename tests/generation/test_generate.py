@@ -74,7 +74,7 @@ def test_replies_from_a_server_that_breaks_in_every_way(store: Store) -> None:
     said: list[str] = []
     with Server(behaviour=a_bit_of_everything, retry_after="0.3") as server:
         watcher = threading.Thread(
-            target=lambda: (until(lambda: len(server.asked) > count // 2), server.die_and_come_back(0.4))
+            target=lambda: (until(lambda: len(server.asked) > count // 2, 300), server.die_and_come_back(0.4))
         )
         watcher.start()
         given = options(server, concurrency=24, attempts=12, longest_wait=1.5)
