@@ -14,18 +14,22 @@ from difftrust_core.store.store import Store, file_names
 from tests.support.command import run, succeed, write_samples
 
 IDS = (
-    *("a/b", "a_b", "a.b", "a%2Fb", "a%b", "a~b", "a b", "a//b", "/a/b", "A/B", "A_B", "a/b_c", "a_b/c", "a_b_c"),
-    *(unicodedata.normalize("NFC", "é"), unicodedata.normalize("NFD", "é"), "e", "_", "日本", "日木"),
-    *("x" * 300, "x" * 299 + "y", "x" * 299 + "/", "/" * 300, "x" * MOST_ID),
-    *("tasks", "candidates", "+merged.txt", "+merged", ".lock", ".scratch", "..", ".", "../../etc"),
-    *("difftrust-store.json", "a_b~3d2f0e0c0b0a0908", "damaged", "-", "-rf", "nul", "con", "{}", "'; --", '"',
-      "*", "[0]", "$HOME", "\\"),
-)  # fmt: skip
+    *("a/b", "a_b", "a.b", "a%2Fb", "a~b", "a b", "/a/b", "A/B", "a/b_c", "a_b/c"),
+    *(unicodedata.normalize("NFC", "é"), unicodedata.normalize("NFD", "é"), "日本", "x" * 300, "x" * 299 + "y"),
+    *("tasks", "+merged", ".lock", "..", "../../etc", "difftrust-store.json", "a_b~3d2f0e0c0b0a0908", "damaged"),
+    *("-rf", "'; --", "*", "\\"),
+)
+NAMED = (
+    *IDS,
+    *("a%b", "a//b", "A_B", "a_b_c", "e", "_", "日木", "x" * 299 + "/", "/" * 300, "x" * MOST_ID),
+    *("candidates", "+merged.txt", ".scratch", ".", "-", "nul", "con", "{}", '"', "[0]", "$HOME"),
+)
+"""Further ones, which only get their names."""
 
 
 def test_no_two_ids_have_one_name() -> None:
-    names = [file_names(task_id)[0] for task_id in IDS]
-    assert len(set(names)) == len(IDS)
+    names = [file_names(task_id)[0] for task_id in NAMED]
+    assert len(set(names)) == len(NAMED)
     assert all(len(f"{name}.parquet") < 255 and not name.startswith((".", "+")) and "/" not in name for name in names)
     assert file_names("HumanEval/0") == ("HumanEval_0",)  # as in every store that was written before
     assert file_names("starter/split_bill") == ("starter_split_bill",)
