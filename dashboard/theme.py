@@ -38,6 +38,7 @@ h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }
 .st-key-header a { padding: 0.15rem 0.5rem; }
 .difftrust-name { margin: 0 0.7rem 0 0; font-size: 1.15rem; font-weight: 700; letter-spacing: -0.01em; }
 [class*="st-key-here-"] a { box-shadow: inset 0 -2px 0 0 currentColor; border-radius: 0; }
+[class*="st-key-here-"] a:focus-visible { outline: 2px solid currentColor; }
 [class*="st-key-here-"] a p { font-weight: 650; }
 .st-key-go { height: 0; overflow: hidden; }
 .st-key-settings { gap: 0.4rem 1.1rem; }
