@@ -86,15 +86,10 @@ class Source:
         """Return the store, as it is read."""
         return Store(self.root, self.reading)
 
-    @property
-    def is_shipped(self) -> bool:
-        """Tell whether these are the shipped results of recorded models, of which the published tasks are counted."""
-        return is_shipped(self.root)
-
     def pool(self, benchmark: str, equality: str = "paper") -> Pool:
         """Return the behaviours of a benchmark; kept while the files are the same."""
         found = load_pool(self.store, benchmark, equality=equality)
-        return _published(found) if self.is_shipped else found
+        return _published(found) if is_shipped(self.root) else found
 
 
 @lru_cache(maxsize=8)
@@ -129,18 +124,13 @@ def shipped_stores() -> dict[str, Path]:
     return found
 
 
-def store_path() -> Path:
-    """Return the folder of the store that the URL names, else of the first."""
-    names = stores()
-    return names[state.read_one("store", list(names), next(iter(names)))]
-
-
 def open_source(root: Path | None = None) -> Source:
     """Return the store, that of the URL unless named, at its version of now.
 
     Raises NoStore or BadStore, saying what to do.
     """
-    store = Store.open(root or store_path())
+    names = stores()
+    store = Store.open(root or names[state.read_one("store", list(names), next(iter(names)))])
     files = [store.root / SETTINGS_FILE]
     for table in ("classes", "members"):
         files += store.files(table)

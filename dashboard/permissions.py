@@ -20,14 +20,8 @@ def may_execute() -> bool:
     said = os.environ.get("DIFFTRUST_READONLY", "").strip().lower()
     if said:
         return said in ("0", "no", "false")
-    return is_loopback(st.get_option("server.address"))
-
-
-def is_loopback(address: str | None) -> bool:
-    """Tell whether an address is heard on this machine alone. None: on every interface, so it is not."""
-    if address is None:
-        return False
+    address = st.get_option("server.address")  # None: on every interface
     try:
-        return address == "localhost" or ipaddress.ip_address(address).is_loopback
+        return address == "localhost" or (address is not None and ipaddress.ip_address(address).is_loopback)
     except ValueError:
         return False

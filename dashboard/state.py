@@ -57,12 +57,6 @@ def read_one(name: str, options: Sequence[T], default: T) -> T:
     return by_spelling.get(st.query_params.get(name, ""), default)
 
 
-def read_several(name: str, options: Sequence[T], default: Sequence[T]) -> list[T]:
-    """Return the options that the URL names, in their order, else the defaults."""
-    named = set(st.query_params.get_all(name))
-    return [option for option in options if spell(option) in named] or list(default)
-
-
 def read_text(name: str) -> str:
     """Return free text; cut, for a URL may hold anything. Show it with ``text`` only."""
     return st.query_params.get(name, "")[:LONGEST]
@@ -90,8 +84,9 @@ def choose_one(
 
 
 def choose_several(label: str, options: Sequence[T], *, name: str, default: Sequence[T] = (), **drawn: Any) -> list[T]:
-    """Return some of the options; in the URL as a repeated parameter."""
-    key = _bind(name, read_several(name, options, default))
+    """Return some of the options, those that the URL names, else the defaults; in the URL as a repeated parameter."""
+    named = set(st.query_params.get_all(name))
+    key = _bind(name, [option for option in options if spell(option) in named] or list(default))
     found = st.multiselect(label, options, key=key, on_change=_write, args=(name, list(default)), wrap=True, **drawn)
     return list(found)
 
