@@ -19,7 +19,7 @@ from tests.support.screens import open_screen
 PAGES = {
     "explore": "?benchmark=HumanEval&inputs=domain&model=gpt_4o&task=HumanEval/122",
     "compare": "?benchmark=HumanEval&inputs=domain&model=gpt_4o&with=claude_sonnet_4&task=HumanEval/122",
-    "task": "?store=starter&inputs=domain&task=starter/split_bill&model=simulated/weak",
+    "task": "?store=starter&inputs=domain&task=starter/pack_boxes&model=simulated/weak",
     "overview": "overview?inputs=domain",
     "plan": "tables?inputs=domain",
     "signals": "tables?inputs=domain&part=signals",
@@ -33,6 +33,8 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 """Name -> what the browser is told. A picture shows what stands there without scrolling."""
 _COLOURS = 128
+_DETAILS = ".codes-of-task > *"
+"""There once the server has said what else it knows of a task."""
 
 
 def main(folder: Path) -> None:
@@ -55,6 +57,8 @@ def _draw(browser: Browser, url: str, kind: str, told: dict[str, Any], names: li
         open_screen(page, f"{url}/{PAGES[name]}")
         if name == "check":
             _run_the_example(page)
+        elif "task=" in PAGES[name]:
+            page.wait_for_selector(_DETAILS)
         _save(page.screenshot(), folder / f"dashboard-{name}-{kind}.png")
     page.context.close()
 
@@ -87,7 +91,7 @@ def _draw_sliders(browser: Browser, place: Path, folder: Path) -> None:
         page.goto(url)
         run(page)
         page.locator("[data-testid=explorer-dot][data-task='HumanEval/122']").click(force=True)
-        page.wait_for_timeout(5_000)
+        page.wait_for_selector(_DETAILS)
         _save(page.locator(".jp-OutputArea-output").first.screenshot(), folder / "explore.png", height=_SHOWN)
         page.context.close()
 
