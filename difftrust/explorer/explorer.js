@@ -337,7 +337,8 @@ function inputsOf(cube, task, clusters, n) {
 
 function addAnswer(answers, cluster, kind, text, task, isRight = false) {
   const key = `${kind} ${text}`;
-  let one = answers.find((each) => each.key === key && (cluster || each.reference || each.right));
+  const isRightElsewhere = (each) => each.right || [...each.clusters].every((other) => other.wrong === 0);
+  let one = answers.find((each) => each.key === key && (cluster || isRightElsewhere(each)));
   if (!one) answers.push((one = { key, kind, text, size: 0, clusters: new Set(), reference: false, right: false }));
   if (!cluster) one.reference = one.right = task.has_reference;
   else if (!one.clusters.has(cluster)) {
