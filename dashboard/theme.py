@@ -34,7 +34,7 @@ _STYLE = """
 .unseen { position: absolute; width: 1px; height: 1px; margin: 0 !important; overflow: hidden; clip-path: inset(50%); }
 h1 { font-size: 1.55rem !important; padding: 0.2rem 0 !important; }
 h2, h3 { font-size: 1.15rem !important; padding: 0.6rem 0 0.2rem !important; }
-.st-key-header { gap: 0.1rem 0.35rem; padding: 0 2.4rem 0.3rem 0; border-bottom: 1px solid #80808040; }
+.st-key-header { gap: 0.3rem 0.35rem; padding: 0 2.4rem 0.3rem 0; border-bottom: 1px solid #80808040; }
 .st-key-header a { padding: 0.15rem 0.5rem; }
 .difftrust-name { margin: 0 0.7rem 0 0; font-size: 1.15rem; font-weight: 700; letter-spacing: -0.01em; }
 [class*="st-key-here-"] a { box-shadow: inset 0 -2px 0 0 currentColor; border-radius: 0; }
