@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from difftrust.check.options import Suggestion
 from difftrust.check.outcomes import Answers, Measured, OutcomeClasses, builtin_of
 from difftrust.check.programs import Executor, Ran, lacks_package
 from difftrust.search.inputs import InputSource
+from difftrust_core.base.literals import Instance
 from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import WrongUsage
@@ -23,6 +25,7 @@ QUORUM, ALL = "quorum", "all"
 OUTSIDE = "outside the domain"
 EXCLUDED = "by conditions that a model suggests"
 NOT_FITTING = "outside the types"
+TOO_LARGE = "a candidate runs out of time or memory on a large number"
 _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 """What a program that was ended does on an input; on the next ones it may have had another budget."""
 _SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
@@ -33,6 +36,8 @@ _FEW = 10
 _RARE, _BARREN = 0.01, 3
 """After so many rounds in each of which a smaller share of the draws was kept, no more are made."""
 _MAX_EXHAUSTIVE = 1000
+_LARGE = 100_000
+"""From here on a number may take more time or memory than there is, and says nothing of what is right."""
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
 INSIDE = "inside"
 _PREDICATE = """\
@@ -259,6 +264,8 @@ class InputFilter:
         loaded = [(p, o) for p, o in zip(self.programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
         answering = sum(p.n_candidates for p, outcome in loaded if self.answers.is_answer(outcome))
         if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
+            if {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large(list(self.implied.values(text).values())):
+                return Judged(text=text, why=TOO_LARGE, outcomes=row)
             return self._doubted(text, row) or Judged(text=text, why="", outcomes=row)
         refusals = sorted({_named(outcome) for _, outcome in loaded if not self.answers.is_answer(outcome)})
         who = "all candidates" if not answering else "most candidates, others return"
@@ -296,6 +303,20 @@ class InputFilter:
             if why := self.implied.may_refuse(text, builtin_of(name)):
                 return why
         return ""
+
+
+def _has_large(value: Any) -> bool:
+    """Tell whether a value is, or holds, a large number."""
+    match value:
+        case int() | float():
+            return abs(value) >= _LARGE
+        case list() | tuple() | set() | frozenset():
+            return any(map(_has_large, value))
+        case dict():
+            return any(map(_has_large, (*value, *value.values())))
+        case Instance():
+            return any(map(_has_large, (*value.args, *value.fields.values())))
+    return False
 
 
 def _load_error(outcomes: Sequence[Outcome]) -> str | None:

@@ -117,7 +117,7 @@ class _Reader:
         if re.fullmatch(r"r\d+", node.name):
             found = grammar()[1][int(node.name[1:])]
             text = found.meaning
-            for n, part in enumerate(p for p in parts if isinstance(p, str)):
+            for n, part in enumerate(p for p in parts if isinstance(p, str) and p not in ("not", "never")):
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
                 text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind == "size" else part)
             text = text.replace(" 1 * ", " ")
@@ -464,14 +464,18 @@ class _Reader:
         phrases = [part for part in parts if callable(part)]
         return self.part(*parts)(self.both(*phrases)) if phrases else ""
 
-    def part_before(self, first: str, second: str) -> str:
-        return self.part(first)(partial(self._relation, "order", f"_ < {_PART}{second}"))
+    def part_before(self, *parts: Any) -> str:
+        return self._ordered(parts, "<")
 
-    def part_after(self, first: str, second: str) -> str:
-        return self.part(first)(partial(self._relation, "order", f"_ > {_PART}{second}"))
+    def part_after(self, *parts: Any) -> str:
+        return self._ordered(parts, ">")
 
-    def never_before(self, *parts: str) -> str:
-        return self.part(parts[-2])(partial(self._relation, "order", f"_ >= {_PART}{parts[-1]}"))
+    def never_before(self, *parts: Any) -> str:
+        return self._ordered(parts, ">=")
+
+    def _ordered(self, parts: Sequence[Any], sign: str) -> str:
+        first, second = [part for part in parts if isinstance(part, str)][-2:]
+        return self.part(first)(partial(self._relation, "order", f"_ {sign} {_PART}{second}"))
 
     # Whole sentences.
 
@@ -576,15 +580,16 @@ class _Reader:
         """Aim at the parameters that are not named beside a noun that names none."""
         named = {text for key, text in self._values.items() if key[0] in "PI"}
         others = [name for name in self._names.shapes if name not in named]
-        self.guesses = True
 
         def said(phrase: Phrase) -> str:
             found = []
             for name in others:
                 with suppress(Unread):
                     found.append(phrase(name, self._names.shapes[name]))
-            if not found:
-                raise Unread("of none")
+            is_form = any("re." in text for text in found)
+            self.guesses = not is_form
+            if not found or (is_form and not 1 < len(found) == len(self._names.shapes)):
+                raise Unread("of none, or of some and not known to be of others")
             return _joined("and", found)
 
         return said
@@ -611,8 +616,10 @@ class _Reader:
         one = "(?:0|[1-9][0-9]*)" if True in parts else "[0-9]+"
         return f"{one}(?:{pattern_of(char)}{one}){{{int(n) - 1}}}"
 
-    def noted(self) -> bool:
+    def noted(self, *_: Any) -> bool:
         return True
+
+    someone = no_one = noted
 
     def number_of_rows(self) -> str:
         rows = [n for n, shape in self._names.shapes.items() if shape.kind == "list" and shape.items.kind == "list"]

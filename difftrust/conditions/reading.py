@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Final
 
 from difftrust.conditions.clauses import (
@@ -52,6 +51,8 @@ _PERMITS: Final = words_of("permits")
 _DENIES: Final = words_of("denies")
 _DESCRIBES: Final = words_of("describes")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) V\d+")
+_ORDERS = re.compile(r"[PK]\d+ (?:before|after) (?:it|they) [PK]\d+|\bhave (?:.* )?V\d+ [PI]\d+")
+"""One thing happens before another, or there are so many of some: said of arguments whatever the subject is."""
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
@@ -231,6 +232,8 @@ class _Sentence:
 
     def _states(self, clause: Words) -> bool:
         """Tell whether a clause states something of an argument."""
+        if _ORDERS.search(" ".join(clause)):
+            return True
         subject = subject_of(clause) or (clause[:1] if {*clause[:1]} & {"undefined-for", "only"} else ())
         if not subject and len(clause) > 2 and has_value(clause[:1], "P") and {*clause[1:3]} & (_MEASURES | {":"}):
             return not self._judges and not {*clause} & _OF_RESULTS
@@ -241,14 +244,14 @@ class _Sentence:
             return not self._judges or bool(set(clause) & {"must", "should"})
         if self._judges:
             return False
-        if "have" in clause and any(re.fullmatch(r"V\d+ [PI]\d+", f"{a} {b}") for a, b in pairwise(clause)):
-            return True
         if len(subject) == 1 and _UNKNOWN.fullmatch(subject[0]) and subject[0].endswith("s"):
             return True
         is_a = subject[0] in ("a", "an")
         is_named = has_value(subject[:5], "PIAK") and (not is_a or len(subject) == 2)
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
-        is_items = subject == ("ITEM",) or (subject[0] in (*_EACH, "no", "both") and said & _THINGS)
+        is_items = subject in (("ITEM",), ("both",), ("all",), ("neither",)) or (
+            subject[0] in (*_EACH, "no", "both") and said & _THINGS
+        )
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
         is_limited = subject[0] in ("the", "there") and set(clause[len(subject) :][:4]) & _LIMITED
         return bool(is_named or is_meant or is_items or is_pronoun or is_limited)
