@@ -226,7 +226,7 @@ class _Reader:
         noun, before = parts[place], [p for p in parts[:place] if callable(p)]
         inner, *after = [p for p in parts[place + 1 :] if callable(p)]
         if noun == "NUMBER":
-            return self.np(*before, noun)
+            return self.np(*before, noun)  # "a positive number of items"
         if noun not in ("LIST", "DICT", "MATRIX", "TEXT", "ROW"):
             raise Unread(f"{noun} of something")
 

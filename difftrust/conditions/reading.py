@@ -57,7 +57,8 @@ _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
 _JUDGES = re.compile(
-    r"\bwhether\b|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
+    r"^\s*(?:Is|Are|Does|Do|Can|Has)\b[^.]*\?"
+    r"|\bwhether\b|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
 )
 """A text about what is valid: its plain statements are not on what is allowed."""
 _OPTIONAL = re.compile(
@@ -247,9 +248,11 @@ class _Sentence:
         if len(subject) == 1 and _UNKNOWN.fullmatch(subject[0]) and subject[0].endswith("s"):
             return True
         is_a = subject[0] in ("a", "an")
-        is_named = has_value(subject[:5], "PIAK") and (not is_a or len(subject) == 2)
+        is_named = has_value(subject[:5] if subject[0] not in _EACH else clause[:9], "PIAK") and (
+            not is_a or len(subject) == 2
+        )
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
-        is_items = subject in (("ITEM",), ("both",), ("all",), ("neither",)) or (
+        is_items = subject in (("ITEM",), ("key",), ("both",), ("all",), ("neither",)) or (
             subject[0] in (*_EACH, "no", "both") and said & _THINGS
         )
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
@@ -375,7 +378,7 @@ class _Sentence:
         found, is_left = list[str](), False
         for at, word in enumerate(words):
             before = words[at - 1] if at else "return"
-            if before == "of" and (words[at - 2 : at - 1] == (",",) or (at == 1 and not is_first)):
+            if before == "of" and (at == 1 or words[at - 2 : at - 1] == (",",)):
                 break  # "the middle one; of an even number of items the mean": of some of them
             is_form = word[0] == "F" and before not in _RESULTS
             is_object = is_first and at == 1 and before not in (*_RESULTS, *_OF_A_CASE) and before.isalpha()

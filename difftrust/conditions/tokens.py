@@ -44,8 +44,8 @@ def _with_quotes(match: re.Match[str]) -> str:
 
 _STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
 _FILLERS: Final = words_of("fillers")
-_GENERAL: Final = frozenset(
-    {*_STEM, *(word for key in ("general", "limits", "duties", "measures", "measured") for word in words_of(key))}
+_GENERAL: Final = frozenset(_STEM.keys() - {"date", "day", "time"}).union(
+    *map(words_of, ("general", "limits", "duties", "measures", "measured"))
 )
 """Words that name no parameter whose name ends so."""
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}

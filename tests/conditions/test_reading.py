@@ -13,13 +13,16 @@ from tests.support.stubs import report_of
 
 
 def reading(signature: str, docstring: str) -> Reading:
-    (function,) = ast.parse(f"def f({signature}): ...").body
-    assert isinstance(function, ast.FunctionDef)
+    stay, function = ast.parse(f"class Stay:\n    guest: str\n    nights: int\ndef f({signature}): ...").body
+    assert isinstance(function, ast.FunctionDef) and isinstance(stay, ast.ClassDef)
     defaults = [*[None] * (len(function.args.args) - len(function.args.defaults)), *function.args.defaults]
     pairs = zip(function.args.args, defaults, strict=True)
-    return read_docstring(docstring, {a.arg: shape_of(a.annotation, default) for a, default in pairs})
+    return read_docstring(docstring, {a.arg: shape_of(a.annotation, default, {"Stay": stay}) for a, default in pairs})
 
 
+STAYS = "all((len(x.guest) > 0 for x in xs)) and all((x.nights > 0 for x in xs))"
+NIGHTS = "list([x.nights for x in xs])"
+TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 + 1)))"
 READ = [
     ("n: int", "Return n factorial of a non-negative integer.", "n >= 0"),
     ("n: int", "`n` must be at least 1 and at most 10.", "n >= 1 and n <= 10"),
@@ -65,6 +68,29 @@ READ = [
     ("amount: float", "Round the amount, which is never negative, to two digits.", "amount >= 0"),
     ("words: list[str]", "Join words, none of which is empty.", "all((len(x) > 0 for x in words))"),
     ("s: str, t: str", "Find s. It is an error to pass an s longer than t.", "len(s) <= len(t)"),
+    ("xs: list[Stay]", "Each visit has a non-empty guest and nights > 0.", STAYS),
+    ("xs: list[Stay]", "Args:\n    xs: stays, sorted by nights", f"{NIGHTS} == sorted({NIGHTS[5:-1]})"),
+    ("xs: dict[str, Stay]", "Nights are at least 1.", "all((x.nights >= 1 for x in xs.values()))"),
+    (
+        "xs: list[tuple[int, int]]",
+        "Pairs (a, b). No pair has a after b. a is not negative.",
+        "all((x[0] >= 0 for x in xs))",
+    ),
+    ("first_day: date, to: date", "The day is on or before to.", "first_day <= to"),
+    ("start: date, end: date", "No booking ends before it starts.", "end >= start"),
+    ("p: int", "The p is a percentage between 0 and 100 and is rounded down.", "0 <= p <= 100"),
+    ("xs: list[int]", "Args:\n    xs: in cents, never below zero", "all((x >= 0 for x in xs))"),
+    (
+        "s: str",
+        "The s is a '#' followed by exactly six hexadecimal digits.",
+        "re.fullmatch('\\\\#[0-9A-Fa-f]{6}', s) is not None",
+    ),
+    ("s: str", "s never contains two dots in a row.", TWO_DOTS),
+    ("floors: int", "A hotel has one to nine floors.", "1 <= floors <= 9"),
+    ("d: dict[str, int]", "Keys are lower case.", "all((x == x.lower() for x in d))"),
+    ("a: int, b: int", "Neither may be negative.", "a >= 0 and b >= 0"),
+    ("grid: list[list[int]], top: int", "top is less than the number of rows.", "top < len(grid)"),
+    ("a: int = None, b: int = None", "At least one of a and b is given.", "a is not None or b is not None"),
 ]
 
 
@@ -86,6 +112,9 @@ SILENT = [
     ("xs: list[int]", "Return the squares of the numbers in the list that are odd."),
     ("text: str, width: int", "Pad text up to width; a longer text stays as it is."),
     ("s: str", "Hashtags of s, in lower case and without the sign."),
+    ("xs: list[int]", "Return the median. Of an even number of xs the lower of the two in the middle."),
+    ("xs: list[Stay]", "Sort by nights. The result has no two stays with the same guest."),
+    ("s: str", "Is it a good password? Passwords have at least 8 characters and contain a digit."),
 ]
 
 
