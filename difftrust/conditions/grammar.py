@@ -496,7 +496,8 @@ class _Reader:
         return self.whole(name)(self.denies(self.both(*parts)))
 
     def given_size(self, phrase: Phrase, *_: Any) -> str:
-        return self._given(self._of_size(phrase, "items"), 1)
+        size = self._of_size(phrase, "items")
+        return self.phrased(size) if self._names.subject else self._given(size, 1)
 
     def none_twice(self, *_: Any) -> str:
         return self._given(partial(self._relation, "row", _DISTINCT), 1)
@@ -513,6 +514,22 @@ class _Reader:
 
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])
+
+    def all_of_them(self, *parts: Any) -> str:
+        """Say something of the parameters named before, of the items of one alone, or of the characters of a text."""
+        named = [self._names.subject] if self._names.subject else self._named()
+        *_, said = parts
+        if isinstance(said, str):
+            said = partial(self._relation, "text", f"all(({said} for c in _))")
+        alone = self._names.shapes[named[0]].kind in ("list", "dict") and len(named) == 1
+        aim = self._each(self.whole(named[0])) if alone else self.several(*named)
+        return aim(said)
+
+    def _named(self) -> list[str]:
+        found = [text for key, text in self._values.items() if key[0] == "P"]
+        if not found:
+            raise Unread("of whom")
+        return found
 
     def phrased_size(self, phrase: Phrase, *_: Any) -> str:
         return self.phrased(self._of_size(phrase, "size"))
@@ -608,11 +625,11 @@ class _Reader:
         *number, char = [part for part in parts if part != "exactly"]
         return pattern_of(char) + (f"{{{number[0]}}}" if number and number[0] != "1" else "")
 
-    def groups(self, n: str, char: str, sign: str) -> str:
+    def groups(self, n: str, char: str, sign: str, *_: str) -> str:
         return f"{pattern_of(char)}+(?:{pattern_of(sign)}{pattern_of(char)}+){{{int(n) - 1}}}"
 
     def numbers(self, n: str, *parts: Any) -> str:
-        char = next(part for part in parts if isinstance(part, str))
+        char = next(part for part in parts if isinstance(part, str) and not part.isdecimal())
         one = "(?:0|[1-9][0-9]*)" if True in parts else "[0-9]+"
         return f"{one}(?:{pattern_of(char)}{one}){{{int(n) - 1}}}"
 

@@ -308,7 +308,8 @@ class _Sentence:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         names = names or self._names
         if names.subject:
-            words = _plain_nouns(words, is_number=self._shapes[names.subject].kind == "number")
+            shape = self._shapes[names.subject]
+            words = _plain_nouns(words, is_number="number" in (shape.kind, shape.items.kind))
         known = grammar()[0].words
         words = tuple("U0" if w not in known and _UNKNOWN.fullmatch(w) else w for w in words)
         strange = any(w not in known and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
@@ -318,6 +319,8 @@ class _Sentence:
             at = self._words.index(words[0]) if words[0] in self._words else 0
             names = names if names.subject else self._near(self._words[:at]) or names
             starts = ("field",) if names.subject else starts
+        elif words[1:3] in OF_THEM and not names.subject and len({w for w in self._words if w[0] == "P"}) == 1:
+            names = self._near(self._words) or names
         for start in starts:
             try:
                 return read(Tokens(words, self._tokens.values), start, names)

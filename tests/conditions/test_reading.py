@@ -14,7 +14,8 @@ from tests.support.stubs import report_of
 
 def reading(signature: str, docstring: str) -> Reading:
     stay, function = ast.parse(f"class Stay:\n    guest: str\n    nights: int\ndef f({signature}): ...").body
-    assert isinstance(function, ast.FunctionDef) and isinstance(stay, ast.ClassDef)
+    assert isinstance(function, ast.FunctionDef)
+    assert isinstance(stay, ast.ClassDef)
     defaults = [*[None] * (len(function.args.args) - len(function.args.defaults)), *function.args.defaults]
     pairs = zip(function.args.args, defaults, strict=True)
     return read_docstring(docstring, {a.arg: shape_of(a.annotation, default, {"Stay": stay}) for a, default in pairs})
