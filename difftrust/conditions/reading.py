@@ -103,6 +103,7 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     """Return what a docstring allows its arguments; ``shapes``: of the parameters, in their order."""
     predicates: dict[tuple[str, str], Predicate] = {}
     unread: dict[str, UnreadSentence] = {}
+    form = ""  # of the parameter before, in whose form the next one may be
     shapes = {name: named_parts(shape, docstring, shapes) for name, shape in shapes.items()}
     for passage in Sections(docstring).passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
@@ -111,6 +112,10 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
         for sentence in passage.sentences:
             said = _Sentence(sentence, passage, shapes, topic)
             topic, (found, left) = said.topic, said.read()
+            if said.repeats_form:
+                found = [*found, *([_renamed(form, passage.subject)] if form else [])]
+                left = left if form else frozenset([passage.subject])
+            form = next((text for text in found if text.startswith("re.fullmatch(") and " and " not in text), form)
             for text in found:
                 if re.fullmatch(r"\w+ is None|all\(\(\w+ is None for \w+ in \w+\)\)", text):
                     continue
@@ -153,6 +158,15 @@ def order_is_free(docstring: str) -> str:
             if found.leaves_order_open():
                 return sentence
     return ""
+
+
+def _renamed(form: str, name: str) -> str:
+    """Return what says that another parameter has a form."""
+    node = expression(form)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and each.id != "re":
+            each.id = name
+    return ast.unparse(node)
 
 
 def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
@@ -266,6 +280,11 @@ class _Sentence:
             if len(named) == 1:
                 return replace(self._names, subject=named[0])
         return replace(self._names, subject=self._topic) if self._topic and not before else None
+
+    @property
+    def repeats_form(self) -> bool:
+        """Whether a parameter is "in the same form" as the one before."""
+        return self._passage.origin == "field" and "same-form" in self._tokens.words
 
     @property
     def topic(self) -> str:

@@ -87,6 +87,8 @@ READ = [
         "re.fullmatch('\\\\#[0-9A-Fa-f]{6}', s) is not None",
     ),
     ("s: str", "s never contains two dots in a row.", TWO_DOTS),
+    ("xs: list[int]", "There are always three or more of them.", "len(xs) >= 3"),
+    ("a: int, b: int", "a and b are sides, all of them positive.", "a > 0 and b > 0"),
     ("floors: int", "A hotel has one to nine floors.", "1 <= floors <= 9"),
     ("d: dict[str, int]", "Keys are lower case.", "all((x == x.lower() for x in d))"),
     ("a: int, b: int", "Neither may be negative.", "a >= 0 and b >= 0"),
@@ -139,6 +141,19 @@ def test_a_sentence_that_is_not_understood_is_kept(signature: str, docstring: st
     found = reading(signature, docstring)
     assert found.predicates == ()
     assert [each.names for each in found.unread] == [names]
+
+
+def test_a_parameter_in_the_form_of_the_one_before_has_that_form() -> None:
+    found = reading("a: str, b: str", "Args:\n    a: begin, as HH:MM\n    b: end, in the same form")
+    assert [each.text.partition("', ")[2] for each in found.predicates] == ["a) is not None", "b) is not None"]
+
+
+def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> None:
+    found = reading("cents: int, pieces: int", "Prices can't be negative and there is at least one piece.")
+    assert {(each.text, each.origin) for each in found.predicates} == {
+        ("cents >= 0", "perhaps"),
+        ("pieces >= 1", "docstring"),
+    }
 
 
 def test_what_raises_is_told_from_what_is_outside() -> None:
