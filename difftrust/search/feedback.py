@@ -183,6 +183,8 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     if kind is type(one) and value == one:
         found += near(other, value)
         found += _with_member(part, other, draws)
+        if kind is str and type(other) is str and 0 < len(other) < len(value):  # an end of a text of this length
+            found += [other + value[len(other) :], value[: -len(other)] + other]
     elif kind is str and type(one) is str:
         found += _text_instead(value, one, other)
     elif _are_numbers(value, one, other):
