@@ -499,6 +499,10 @@ class _Reader:
         size = self._of_size(phrase, "items")
         return self.phrased(size) if self._names.subject else self._given(size, 1)
 
+    def size_of_some(self, *parts: Any) -> str:
+        self.guesses = True
+        return self.given_size(next(part for part in parts if callable(part)))
+
     def none_twice(self, *_: Any) -> str:
         return self._given(partial(self._relation, "row", _DISTINCT), 1)
 

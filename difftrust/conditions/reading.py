@@ -51,7 +51,10 @@ _PERMITS: Final = words_of("permits")
 _DENIES: Final = words_of("denies")
 _DESCRIBES: Final = words_of("describes")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) V\d+")
-_ORDERS = re.compile(r"[PK]\d+ (?:before|after) (?:it|they) [PK]\d+|\bhave (?:.* )?V\d+ [PI]\d+")
+_ORDERS = re.compile(
+    r"^an? [a-z-]+ have (?:at least|at most|V\d+ or more) |\bhave (?:.* )?V\d+ [PI]\d+"
+    r"|[PK]\d+ (?:before|after) (?:it|they) [PK]\d+"
+)
 """One thing happens before another, or there are so many of some: said of arguments whatever the subject is."""
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")

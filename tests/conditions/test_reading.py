@@ -154,6 +154,8 @@ def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> Non
         ("cents >= 0", "perhaps"),
         ("pieces >= 1", "docstring"),
     }
+    found = reading("seconds: list[int]", "Add up. A playlist has at least one song.")
+    assert [(each.text, each.origin) for each in found.predicates] == [("len(seconds) >= 1", "perhaps")]
 
 
 def test_what_raises_is_told_from_what_is_outside() -> None:
