@@ -262,14 +262,14 @@ class _Sentence:
             return not self._judges or bool(set(clause) & {"must", "should"})
         if self._judges:
             return False
-        if len(subject) == 1 and _UNKNOWN.fullmatch(subject[0]) and subject[0].endswith("s"):
-            return True
+        if len(subject) == 1 and re.fullmatch("[a-z]+s", subject[0]) and {*clause} & {"NUMBER", "CHAR", "DIGIT"}:
+            return not has_value(clause, "QL")
         is_a = subject[0] in ("a", "an")
-        is_named = has_value(subject[:5] if subject[0] not in _EACH else clause[:9], "PIAK") and (
+        is_named = has_value(subject[:5] if subject[0] not in _EACH else clause[:9], "PIA" if is_a else "PIAK") and (
             not is_a or len(subject) == 2
         )
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
-        is_items = subject in (("ITEM",), ("key",), ("both",), ("all",), ("neither",)) or (
+        is_items = subject in (("ITEM",), ("key",), ("both",), ("neither",)) or (
             subject[0] in (*_EACH, "no", "both") and said & _THINGS
         )
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
