@@ -122,7 +122,7 @@ def test_the_numbers_are_those_of_table_4(paper: Subject) -> None:
     wrong = own.filter(~pl.col("detected"), pl.col("error") > 0).height
     assert silent.value.startswith(in_percent(wrong / own.height))
     shown, about = model_table(paper)
-    assert re.findall(r"<th[^>]*>([^<]*)<", shown) == [
+    assert re.findall(r"<th [^>]*>([^<]*)<", shown) == [
         "model", "error", "incoherence", "detected", "error of undetected", "pass@1", "$ per 1,000 tasks", "tasks",
     ]  # fmt: skip
     rows = [re.findall(r"<td[^>]*>([^<]*)<", row) for row in shown.split("<tr>")[2:]]

@@ -60,9 +60,9 @@ def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES | TASKS)
 def test_the_worst_files_are_bounded(name: str, tmp_path: Path) -> None:
-    """Imported, or refused in one line, within 500 MB and ten seconds of processors."""
+    """Imported, or refused in one line, within 500 MB and fifteen seconds of processors."""
     took = import_worst(name, tmp_path)
     assert took.status in (0, 1)
     assert "Traceback" not in took.said
     assert took.together_mb < 500
-    assert took.cpu < 10  # on two processors, which other tests share
+    assert took.cpu < 15  # on two processors, which other tests share

@@ -124,7 +124,7 @@ def test_results_are_exported_to_a_bucket_and_shown_from_there(
     assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(tmp_path / "near")
     at_machine(monkeypatch, tmp_path, "second")
     monkeypatch.setenv("DIFFTRUST_STORE", url)
-    assert snapshot(data.store_path()) == snapshot(tmp_path / "near")
+    assert snapshot(data.open_source().store.root) == snapshot(tmp_path / "near")
 
 
 def test_a_file_is_never_seen_half(tmp_path: Path) -> None:
