@@ -264,8 +264,6 @@ class InputFilter:
         loaded = [(p, o) for p, o in zip(self.programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]
         answering = sum(p.n_candidates for p, outcome in loaded if self.answers.is_answer(outcome))
         if 2 * answering >= sum(p.n_candidates for p, _ in loaded):
-            if {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large(list(self.implied.values(text).values())):
-                return Judged(text=text, why=TOO_LARGE, outcomes=row)
             return self._doubted(text, row) or Judged(text=text, why="", outcomes=row)
         refusals = sorted({_named(outcome) for _, outcome in loaded if not self.answers.is_answer(outcome)})
         who = "all candidates" if not answering else "most candidates, others return"
@@ -288,12 +286,16 @@ class InputFilter:
         if len(loaded) < 2 or len(set(self.answers.classify([row[p] for p in loaded]))) < 2:
             return None
         found = self.implied.doubt(text)
-        doubt = found.why if found else self._refusal(text, row, loaded)
+        doubt = found.why if found else self._exhausts(text, row) or self._refusal(text, row, loaded)
         if not doubt:
             return None
         why = f"on which candidates differ, but {doubt}"
         condition = found.condition if found else ""
         return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
+
+    def _exhausts(self, text: str, row: tuple[Outcome, ...]) -> str:
+        is_one = {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large([*self.implied.values(text).values()])
+        return TOO_LARGE if is_one else ""
 
     def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
         for p in loaded:

@@ -261,6 +261,16 @@ def test_where_only_validation_differs_the_check_is_undecided_and_says_what_sett
     assert "outside the domain" in out
 
 
+@pytest.mark.slow  # a program hangs, and goes on hanging on smaller inputs
+def test_a_program_that_hangs_on_large_numbers_alone_is_not_called_coherent(tmp_path: Path) -> None:
+    signature = 'def double(n: int) -> int:\n    """Return twice n, a non-negative integer."""'
+    code = "def double(n: int) -> int:\n{}    return 2 * n\n"
+    codes = (code.format(""), code.format(""), code.format("    while n >= 100_000:\n        pass\n"))
+    report = report_of(tmp_path, signature, codes, n=200)
+    assert report.verdict == "undecided"
+    assert report.validation[0].arguments == "(100000,)"
+
+
 def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> CheckReport:
     """Check programs for the task `double`."""
     where = {"benchmark": "tiny", "task_id": "tiny/double", "model": "m", "temperature": 0.6}
