@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from difftrust.shipped import load_published as published
     from difftrust.study import Study
     from difftrust.study import open_study as open
-    from difftrust.tables.audits import audit_table as load_audits
+    from difftrust.tables.audit_table import audit_table as load_audits
     from difftrust.tasks.task_view import TaskView
     from difftrust.verdicts import Check, Diff
     from difftrust_core.exceptions import DifftrustError
@@ -59,7 +59,7 @@ _MODULES = {
         name: name for name in ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark")
     },
     "difftrust.study": {"Study": "Study", "open": "open_study"},
-    "difftrust.tables.audits": {"load_audits": "audit_table"},
+    "difftrust.tables.audit_table": {"load_audits": "audit_table"},
     "difftrust.tasks.task_view": {"TaskView": "TaskView"},
     "difftrust.verdicts": {"Check": "Check", "Diff": "Diff"},
 }

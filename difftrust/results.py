@@ -43,7 +43,7 @@ class Table:
         Columns: those that name the cell, measure, ours with its interval, published, difference, and whether that is
         more than half the interval; the largest first.
         """
-        from difftrust.tables.intervals import differences
+        from difftrust.tables.interval_columns import differences
 
         return Table(differences(self.frame))
 

@@ -13,11 +13,11 @@ import polars as pl
 from difftrust.results import Figure, Table
 from difftrust.shipped import PAPER_SETTING, find_results
 from difftrust.tables.grid import ablation_table
-from difftrust.tables.intervals import ranking_intervals
-from difftrust.tables.plan import recommended
-from difftrust.tables.policies import mixture_table, same_price_table
+from difftrust.tables.interval_columns import ranking_intervals
+from difftrust.tables.plan_answer import recommended
 from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known
+from difftrust.tables.what_to_buy import mixture_table, same_price_table
 from difftrust_core.base.plugins import require
 from difftrust_core.base.records import Coder, Detection, Load, Reading, References
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names

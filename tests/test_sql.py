@@ -12,7 +12,7 @@ import pytest
 
 from difftrust.demo.simulated import sample_simulated
 from difftrust.sql.dialect import for_duckdb
-from difftrust.sql.fuzz import sample_database, smaller_databases
+from difftrust.sql.draw_databases import sample_database, smaller_databases
 from difftrust.sql.mutants import mutants
 from difftrust.sql.parse import NotAQuery, parse_query, tree_id
 from difftrust.sql.schema import read_schema, write_schema

@@ -13,7 +13,7 @@ from difftrust.figures.ranking import PICKED, draw_ranking
 from difftrust.research.coders import MEAN
 from difftrust.research.passed_tests import ALL
 from difftrust.shipped import in_published_set, load_published
-from difftrust.tables.intervals import HIGH, LOW
+from difftrust.tables.interval_columns import HIGH, LOW
 from difftrust.tables.names import rewrite
 from difftrust.tables.page_table import Measure, page_table
 from difftrust.tables.readings import alarm_rates, judge_alarms

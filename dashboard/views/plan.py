@@ -15,7 +15,7 @@ from difftrust.research.offers import Offers
 from difftrust.research.price_list import has_price
 from difftrust.tables.names import rewrite
 from difftrust.tables.page_table import Measure
-from difftrust.tables.plan import (
+from difftrust.tables.plan_answer import (
     CURVE_SCHEMA,
     Answer,
     answer,
@@ -24,7 +24,7 @@ from difftrust.tables.plan import (
     listed_curve,
     offers_for,
 )
-from difftrust.tables.policies import POLICY_SCHEMA, listed_rows
+from difftrust.tables.what_to_buy import POLICY_SCHEMA, listed_rows
 
 TITLE = "Plan"
 _ABOUT = (

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from difftrust import __version__
-from difftrust.cli import candidates, check, diff, execution, results, stores
+from difftrust.cli import candidates, check, diff, execution, show_results, stores
 from difftrust.cli.coercion import QuickGroup
 from difftrust.cli.printing import echo, echo_line
 from difftrust_core.exceptions import DifftrustError
@@ -31,7 +31,7 @@ def _root(
         echo(ctx.get_help())
 
 
-for _module in (check, diff, candidates, execution, results, stores):
+for _module in (check, diff, candidates, execution, show_results, stores):
     app.add_typer(_module.commands)
 
 _INTERRUPTED = 130

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from difftrust.cli.options import (
+from difftrust.cli.printing import echo_line, report_estimates, report_generation, report_import
+from difftrust.cli.shared_options import (
     ApiBaseOption,
     BenchmarkOption,
     CoderSeedOption,
@@ -21,7 +22,6 @@ from difftrust.cli.options import (
     record_of,
     select,
 )
-from difftrust.cli.printing import echo_line, report_estimates, report_generation, report_import
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:

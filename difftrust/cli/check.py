@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from difftrust.cli.coercion import QuickCommand
-from difftrust.cli.options import (
+from difftrust.cli.shared_options import (
     AllowImportOption,
     ApiBaseOption,
     AssumeOption,

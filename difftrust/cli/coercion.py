@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 from typer.core import TyperCommand, TyperGroup
 
-from difftrust.cli.options import FORMER, store_folder
 from difftrust.cli.printing import echo_line
+from difftrust.cli.shared_options import FORMER, store_folder
 from difftrust_core.exceptions import WrongUsage
 
 _LEFT = object()

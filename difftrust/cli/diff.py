@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from difftrust.cli.coercion import QuickCommand
-from difftrust.cli.options import (
+from difftrust.cli.printing import patience
+from difftrust.cli.shared_options import (
     AllowImportOption,
     AssumeOption,
     EqualOption,
@@ -19,7 +20,6 @@ from difftrust.cli.options import (
     ToleranceOption,
     WeakOption,
 )
-from difftrust.cli.printing import patience
 from difftrust_core.base.records import Equality
 from difftrust_core.exceptions import WrongUsage
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from difftrust.cli.candidates import import_
-from difftrust.cli.options import (
+from difftrust.cli.printing import echo, echo_line, report_comparison, report_doubts, report_execution, report_tests
+from difftrust.cli.shared_options import (
     BenchmarkOption,
     CoderSeedOption,
     EqualityOption,
@@ -37,7 +38,6 @@ from difftrust.cli.options import (
     select,
     with_structural,
 )
-from difftrust.cli.printing import echo, echo_line, report_comparison, report_doubts, report_execution, report_tests
 from difftrust_core.base.records import Equality, References, Validity
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from difftrust.cli.options import JobsOption, PlainFormatOption, StoreOption, StoreOrResultsOption
 from difftrust.cli.printing import echo
+from difftrust.cli.shared_options import JobsOption, PlainFormatOption, StoreOption, StoreOrResultsOption
 
 if TYPE_CHECKING:
     from difftrust.doctor import Diagnosis

@@ -21,16 +21,16 @@ from difftrust.results import Figure
 from difftrust.shipped import PAPER_SETTING, load_published
 from difftrust.tables.agreement import answers_for
 from difftrust.tables.grid import PARTS, curves
-from difftrust.tables.intervals import ranking_intervals
+from difftrust.tables.interval_columns import ranking_intervals
 from difftrust.tables.names import display_name
 from difftrust.tables.page_table import VARIED
 from difftrust.tables.paper_tables import make_table_4
-from difftrust.tables.policies import make_policies
 from difftrust.tables.readings import ALL
 from difftrust.tables.registry import make_table
 from difftrust.tables.render import in_brackets
 from difftrust.tables.request import TableRequest, estimates_for
-from difftrust.tables.selection import PUBLISHED, curves_of_answers, gains_said, user_answers
+from difftrust.tables.value_of_choosing import PUBLISHED, curves_of_answers, gains_said, user_answers
+from difftrust.tables.what_to_buy import make_policies
 from difftrust_core.base.records import References, Validity
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage

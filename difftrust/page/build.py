@@ -19,7 +19,7 @@ from difftrust.figures.ranking import draw_ranking
 from difftrust.page.pane import Pane, make_pane, refused
 from difftrust.page.subject import Subject, make_subject
 from difftrust.page.worth_reading import Worth, worth_reading
-from difftrust.tables.intervals import HIGH, LOW
+from difftrust.tables.interval_columns import HIGH, LOW
 from difftrust.tables.names import display_name, rewrite
 from difftrust.tables.page_table import explained, page_table
 from difftrust.tables.sentences import DOLLARS, LOWER_BOUND, headlines

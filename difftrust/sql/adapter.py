@@ -11,7 +11,7 @@ from pathlib import Path
 import sqlglot
 
 from difftrust.sql.dialect import for_duckdb
-from difftrust.sql.fuzz import hints_of, sample_database, smaller_databases
+from difftrust.sql.draw_databases import hints_of, sample_database, smaller_databases
 from difftrust.sql.parse import NotAQuery, is_ordered, parse_query, tree_id
 from difftrust.sql.schema import read_schema
 from difftrust_core.base.task import Task

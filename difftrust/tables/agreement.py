@@ -9,7 +9,7 @@ import polars as pl
 from difftrust.research.coders import with_ends
 from difftrust.research.other_models import model_pairs, with_other_models
 from difftrust.results import Table
-from difftrust.tables.intervals import shares_over_tasks
+from difftrust.tables.interval_columns import shares_over_tasks
 from difftrust.tables.names import family_of
 from difftrust.tables.readings import ALL, OVER, by_model, interleave, require_one_setting
 from difftrust.tables.render import in_percent

@@ -7,7 +7,7 @@ import polars as pl
 
 from difftrust.research.passed_tests import ALL, read_groups, shares_passed
 from difftrust.results import Table
-from difftrust.tables.intervals import requested_table_4
+from difftrust.tables.interval_columns import requested_table_4
 from difftrust.tables.request import TableRequest, estimates_for, range_of
 from difftrust_core.base.records import Detection, Validity
 from difftrust_core.estimates.refresh import open_pools, policies_executed

@@ -18,7 +18,7 @@ from difftrust.research.coders import (
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING, load_published
 from difftrust.tables.grid import table_3
-from difftrust.tables.intervals import ranking_intervals, requested_table_4
+from difftrust.tables.interval_columns import ranking_intervals, requested_table_4
 from difftrust.tables.render import cell
 from difftrust.tables.request import TableRequest, estimates_for, range_of, settle
 from difftrust.tables.sentences import LOWER_BOUND

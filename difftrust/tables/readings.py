@@ -13,7 +13,7 @@ from difftrust.research import suspects as suspicion
 from difftrust.research.coders import MEAN, with_ends
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
-from difftrust.tables.intervals import requested_table_4, shares_over_tasks
+from difftrust.tables.interval_columns import requested_table_4, shares_over_tasks
 from difftrust.tables.request import TableRequest, estimates_for, is_shipped
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.records import Detection, Reading, References, Validity

@@ -9,15 +9,15 @@ import polars as pl
 
 from difftrust.results import Table
 from difftrust.tables.agreement import make_agreement, make_correlated, make_difficulty, make_dissent, make_guarantee
-from difftrust.tables.audits import make_audits
+from difftrust.tables.audit_table import make_audits
 from difftrust.tables.by_tests import make_tests
 from difftrust.tables.grid import PARTS
 from difftrust.tables.paper_tables import make_rankings, make_table_2, make_table_3, make_table_4
-from difftrust.tables.policies import make_policies
 from difftrust.tables.readings import READINGS, make_alarms, make_draws, make_readings, make_suspects, make_undetected
 from difftrust.tables.request import TableRequest, settle
-from difftrust.tables.selection import make_questions, make_selection
+from difftrust.tables.value_of_choosing import make_questions, make_selection
 from difftrust.tables.versions import make_versions
+from difftrust.tables.what_to_buy import make_policies
 from difftrust_core.base.records import AS_STORED, Reading
 from difftrust_core.exceptions import WrongUsage
 

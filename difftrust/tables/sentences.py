@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from difftrust.research.coders import MEAN, MEASURES, beside_published, mean_absolute_differences, strength_of, table_4
-from difftrust.tables.intervals import HIGH, LOW, with_intervals
+from difftrust.tables.interval_columns import HIGH, LOW, with_intervals
 from difftrust.tables.names import display_name, with_display_names
 from difftrust.tables.render import in_percent
 from difftrust_core.metrics.aggregate import pass_at_1, spearman

@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from difftrust.cli.app import app
-from difftrust.cli.options import FORMER
+from difftrust.cli.shared_options import FORMER
 from tests.support.command import Capture, run
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]

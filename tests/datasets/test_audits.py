@@ -12,7 +12,7 @@ import pytest
 
 import difftrust as dt
 from difftrust.audit_package import FIELDS, complaints, describe, merge
-from difftrust.tables.audits import cohens_kappa
+from difftrust.tables.audit_table import cohens_kappa
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import References

@@ -12,7 +12,7 @@ import pytest
 from difftrust.research.coders import coder_measures
 from difftrust.research.mixtures import mixture_summary, mixtures, same_price, usd_per_program
 from difftrust.tables.grid import curves
-from difftrust.tables.intervals import differences, ranking_intervals
+from difftrust.tables.interval_columns import differences, ranking_intervals
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import Price

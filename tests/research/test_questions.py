@@ -10,7 +10,7 @@ import pytest
 
 from difftrust.research.per_candidate import judged_candidates
 from difftrust.research.selection import AFTER, BEST, RANDOM, answers_table, compute_answers, compute_passes
-from difftrust.tables.selection import curves_of_answers, gains_said
+from difftrust.tables.value_of_choosing import curves_of_answers, gains_said
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.pool import CompactTask, Pool, compress
 from difftrust_core.exceptions import WrongUsage

@@ -12,7 +12,7 @@ from typing import Any, Final
 import typer.main
 
 from difftrust.cli.app import app
-from difftrust.cli.options import FORMER
+from difftrust.cli.shared_options import FORMER
 from tests.support.markdown import table
 
 TARGET: Final = Path(__file__).parents[2] / "docs" / "options.md"

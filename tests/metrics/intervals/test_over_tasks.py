@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import bootstrap
 
 from difftrust.research import coders
-from difftrust.tables.intervals import with_intervals
+from difftrust.tables.interval_columns import with_intervals
 from difftrust_core.base.records import Detection
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics import aggregate as benchmark

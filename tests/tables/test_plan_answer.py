@@ -7,9 +7,9 @@ import polars as pl
 
 from difftrust.figures.spending import draw_spending
 from difftrust.research.offers import Offers
-from difftrust.tables.plan import answer, careful_answer, listed_curve, offers_for, recommendation
-from difftrust.tables.policies import POLICY_SCHEMA, listed_rows
+from difftrust.tables.plan_answer import answer, careful_answer, listed_curve, offers_for, recommendation
 from difftrust.tables.request import TableRequest
+from difftrust.tables.what_to_buy import POLICY_SCHEMA, listed_rows
 from tests.figures.test_figures import rows_of
 from tests.research.test_price_list import CHECKED, pool
 

@@ -23,7 +23,9 @@ from difftrust.research.price_list import (
 )
 from difftrust.results import Table
 from difftrust.tables.names import display_name
-from difftrust.tables.policies import (
+from difftrust.tables.render import in_brackets
+from difftrust.tables.request import TableRequest
+from difftrust.tables.what_to_buy import (
     POLICY_SCHEMA,
     RATES,
     Examples,
@@ -37,8 +39,6 @@ from difftrust.tables.policies import (
     policy_row,
     rates_in_words,
 )
-from difftrust.tables.render import in_brackets
-from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import WrongUsage

@@ -9,9 +9,9 @@ import pytest
 
 from difftrust.figures.curves import draw_policies
 from difftrust.research.policies import Policy
-from difftrust.tables.plan import recommendation
-from difftrust.tables.policies import POLICY_SCHEMA, label_of, policy_table
+from difftrust.tables.plan_answer import recommendation
 from difftrust.tables.request import TableRequest
+from difftrust.tables.what_to_buy import POLICY_SCHEMA, label_of, policy_table
 from difftrust_core.exceptions import NoStore, WrongUsage
 from tests.estimates.test_ablation import members, pool_of
 from tests.figures.test_figures import rows_of

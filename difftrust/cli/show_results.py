@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from difftrust.cli.options import (
+from difftrust.cli.printing import echo, echo_line
+from difftrust.cli.shared_options import (
     BesideOption,
     DetectionOption,
     EqualityOption,
@@ -27,7 +28,6 @@ from difftrust.cli.options import (
     reading_of,
     record_of,
 )
-from difftrust.cli.printing import echo, echo_line
 from difftrust_core.base.records import Detection, Equality, Load, References
 
 commands = typer.Typer()
@@ -307,7 +307,7 @@ def plan(
         return
     from difftrust.cli.printing import report_table
     from difftrust.shipped import PAPER_SETTING, find_results
-    from difftrust.tables.plan import recommended
+    from difftrust.tables.plan_answer import recommended
     from difftrust.tables.request import TableRequest
 
     request = TableRequest(
