@@ -25,6 +25,7 @@ QUORUM, ALL = "quorum", "all"
 OUTSIDE = "outside the domain"
 EXCLUDED = "by conditions that a model suggests"
 NOT_FITTING = "outside the types"
+NO_TIME_LEFT = "a candidate used up its processor time before"
 TOO_LARGE = "a candidate runs out of time or memory on a large number"
 _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 """What a program that was ended does on an input; on the next ones it may have had another budget."""
@@ -201,16 +202,23 @@ class InputFilter:
         return Ran(rows=[self._rows[text] for text in texts], runs=self._runs)
 
     def measure(self, inputs: Sequence[str]) -> Measured:
-        """Run every program on each distinct input, unless it is known, and sort what they did into classes."""
+        """Run every program on each distinct input, unless it is known, and sort what they did into classes.
+
+        Inputs that a program did not come to, for it used up its time without ever hanging, are left out: how many
+        those are hangs on the machine.
+        """
         codes, distinct = [program.code for program in self.programs], list(dict.fromkeys(inputs))
         # Where no input was kept, the seed still tells which programs load.
         ran = self.ran(distinct) or self.executor.run(codes, distinct or [self.executor.task.seed_inputs[0]])
         rows, everyone = ran.rows[: len(distinct)], range(len(codes))
-        position = {text: i for i, text in enumerate(distinct)}
         errors = [_load_error([row[p] for row in ran.rows]) for p in everyone]
+        spent = [p for p in everyone if {row[p][0] for row in rows} & {*_ENDED} == {Kind.SKIPPED}]
+        told = [i for i, row in enumerate(rows) if all(row[p][0] != Kind.SKIPPED for p in spent)]
+        distinct, rows = [distinct[i] for i in told], [rows[i] for i in told]
+        position = {text: i for i, text in enumerate(distinct)}
         return Measured(
             distinct=OutcomeClasses.of(distinct, rows, self.answers, n_programs=len(codes), ran=everyone),
-            which=np.array([position[text] for text in inputs], dtype=np.int64),
+            which=np.array([position[text] for text in inputs if text in position], dtype=np.int64),
             runs=ran.runs,
             load_errors=errors,
             lacks_package=np.array([lacks_package(code, e or "") for code, e in zip(codes, errors, strict=True)]),
@@ -363,6 +371,13 @@ class Drawn:
             self.excluded[judged.text] = None
         if judged.differs and len(self.differing) < _MAX_DIFFERING:
             self.differing.setdefault(judged.text, judged)
+
+    def keep_measured(self, measured: Measured) -> None:
+        """Leave out the inputs that some program had no time left for."""
+        kept = [measured.distinct.inputs[i] for i in measured.which]
+        if n := len(self.inputs) - len(kept):
+            self.left_out[NO_TIME_LEFT] += n
+            self.inputs, self.n_seeds, self.exhausted = kept, min(self.n_seeds, len(kept)), False
 
 
 Enter = Callable[[Sequence[str]], list[str]]

@@ -24,6 +24,8 @@ _SKIPPED: Outcome = (Kind.SKIPPED, "")
 _TIMEOUT: Outcome = (Kind.TIMEOUT, "")
 _CALL, _REPEAT, _LOAD = 2.0, 0.5, 3.0
 """Seconds that somebody waits for a program that waits itself; computing is limited by CPU time."""
+_MOST_CPU = 8.0
+"""Seconds of CPU time for each thousand calls: work on data frames takes up to two, more on a slower machine."""
 _IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
 _ALWAYS = ("inspect",)
 """What builds a user's own values needs it."""
@@ -217,4 +219,5 @@ def open_sandbox(task: Task, codes: Sequence[str], libraries: Sequence[str], opt
         preload = _IMPORTED.findall("\n".join((language.preamble(task), *codes)))
         runner = runner_for(there, messages=options.messages, preload=[*preload, *_ALWAYS])
     limits = replace(language.limits, call_wall=_CALL, repeat_wall=_REPEAT, load_wall=_LOAD)
+    limits = replace(limits, program_cpu=max(limits.program_cpu, _MOST_CPU))
     return Sandbox(limits, runner=runner, allow_weak=options.allow_weak, wait=False)

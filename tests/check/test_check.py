@@ -19,6 +19,8 @@ from difftrust.check.report import CheckReport, input_interval
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
+from difftrust_core.languages.python.adapter import Python
+from difftrust_core.sandbox.host import Limits
 from difftrust_core.sandbox.runner import file_of
 from tests.support import tiny
 from tests.support.command import run
@@ -269,6 +271,21 @@ def test_a_program_that_hangs_on_large_numbers_alone_is_not_called_coherent(tmp_
     report = report_of(tmp_path, signature, codes, n=200)
     assert report.verdict == "undecided"
     assert report.validation[0].arguments == "(100000,)"
+
+
+def test_a_program_that_is_slow_and_right_is_no_other_behaviour_where_its_time_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Python, "limits", Limits(program_cpu=0.5))
+    monkeypatch.setattr(sys.modules["difftrust.check.programs"], "_MOST_CPU", 0.5)
+    stub = 'def double(n: int) -> int:\n    """Return twice n."""'
+    slow = "import time\ndef double(n):\n    end = time.process_time() + 0.01\n    while time.process_time() < end:\n"
+    report = report_of(
+        tmp_path, stub, ("def double(n):\n    return 2 * n\n", slow + "        pass\n    return n + n\n")
+    )
+    assert (report.verdict, len(report.clusters)) == ("coherent", 1)
+    assert 25 <= report.n_distinct <= 50
+    assert ("a candidate used up its processor time before", 100 - report.n) in report.left_out
 
 
 def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> CheckReport:

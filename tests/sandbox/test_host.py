@@ -184,7 +184,7 @@ def test_a_program_out_of_its_budget_is_cut_short(sandbox):
     )
     outcomes, ran = run(sandbox, source, INPUTS * 3)
     assert outcomes.count((Kind.SKIPPED, "")) > 15
-    assert outcomes[0] == (Kind.VALUE, "0")
+    assert {kind for kind, _ in outcomes} == {Kind.VALUE, Kind.SKIPPED}
     assert outcomes[-1] == (Kind.SKIPPED, "")
     assert LIMITS.program_cpu < ran.cpu < LIMITS.program_cpu + 0.3
 

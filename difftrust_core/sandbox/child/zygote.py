@@ -156,8 +156,7 @@ class Program:
         return self.left["cpu"] <= 0 or self.left["wall"] <= 0
 
     def _blame(self, child: Child) -> bool:
-        if self._spent():
-            self._mark("T")
+        if self._spent():  # how far it gets hangs on the machine: that says nothing of the call it was in
             return self._give_up("S")
         if child.killed and child.moved_on:
             return True
