@@ -74,22 +74,14 @@ def store_title(name: str) -> str:
     return f"{_STORES[name]}: {text.one_line(own, most=30)}" if own else _STORES[name]
 
 
-def show_link(name: str, label: str, **changes: Any) -> None:
-    """Write a link to a page with the choices that all pages share, and with ``changes`` (parameter = value).
-
-    ``label`` is Markdown to Streamlit: our own text only, never a name from a store.
-    """
-    st.page_link(pages()[name], label=label, query_params=state.shared(**changes))
-
-
 def go(name: str, **changes: Any) -> NoReturn:
-    """Open a page as its link would: the link is drawn unseen and followed by the browser.
+    """Open a page with ``changes`` (parameter = value) as its link would, which is drawn unseen and then followed.
 
     Not ``st.switch_page``: it writes the next page's parameters into the history of the one that is left, so that Back
     would lead to a page that nobody saw.
     """
     with st.container(key="go"):
-        show_link(name, name.capitalize(), **changes)
+        st.page_link(pages()[name], label=name.capitalize(), query_params=state.shared(**changes))
         _follow(key="follow")
     st.stop()
 
@@ -104,6 +96,4 @@ export default function () {
 }
 """
 _follow = st.components.v2.component("follow", html="<span></span>", js=_FOLLOW_JS)
-
-
 _PAPER = "https://doi.org/10.48550/arXiv.2507.00057"

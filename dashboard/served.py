@@ -18,8 +18,6 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from dashboard import first_page, handed_out
 
 HEADERS = ((b"x-frame-options", b"SAMEORIGIN"), (b"content-security-policy", b"frame-ancestors 'self'"))
-
-
 _FOLDER = Path(st.__file__).with_name("static")
 _KEPT = {"Cache-Control": "public, immutable, max-age=31536000"}
 """As Streamlit has it: a file of another content has another name."""

@@ -260,6 +260,8 @@ def dashboard(
     if read_only:
         os.environ["DIFFTRUST_READONLY"] = "1"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small products, which threads only slow down
+    for name, told in _GIVEN_BACK.items():
+        os.environ.setdefault(name, told)
     local = ["localhost", "127.0.0.1", "[::1]"] if host in ("localhost", "127.0.0.1", "::1") else []
     words = ["run", str(app), f"--server.address={host}", f"--server.port={port}"]
     words += [f"--server.allowedHosts={name}" for name in local]
@@ -267,6 +269,10 @@ def dashboard(
         words.append(f"--server.baseUrlPath={_base_path(base_path)}")
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, str(app.with_name("serve.py")), *words])
+
+
+_GIVEN_BACK = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0", "MALLOC_ARENA_MAX": "2"}
+"""What lets Polars and the C library return memory at once that they no longer use, for a server that stays."""
 
 
 def _base_path(path: str) -> str:
