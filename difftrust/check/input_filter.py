@@ -37,6 +37,8 @@ _FEW = 10
 _RARE, _BARREN = 0.01, 3
 """After so many rounds in each of which a smaller share of the draws was kept, no more are made."""
 _MAX_EXHAUSTIVE = 1000
+_FEW_CALLS = 20
+"""Calls within their limits do not use up a program's time before."""
 _LARGE = 100_000
 """From here on a number may take more time or memory than there is, and says nothing of what is right."""
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
@@ -212,7 +214,7 @@ class InputFilter:
         ran = self.ran(distinct) or self.executor.run(codes, distinct or [self.executor.task.seed_inputs[0]])
         rows, everyone = ran.rows[: len(distinct)], range(len(codes))
         errors = [_load_error([row[p] for row in ran.rows]) for p in everyone]
-        spent = [p for p in everyone if {row[p][0] for row in rows} & {*_ENDED} == {Kind.SKIPPED}]
+        spent = [p for p in everyone if _is_spent([row[p][0] for row in rows])]
         told = [i for i, row in enumerate(rows) if all(row[p][0] != Kind.SKIPPED for p in spent)]
         distinct, rows = [distinct[i] for i in told], [rows[i] for i in told]
         position = {text: i for i, text in enumerate(distinct)}
@@ -313,6 +315,11 @@ class InputFilter:
             if why := self.implied.may_refuse(text, builtin_of(name)):
                 return why
         return ""
+
+
+def _is_spent(kinds: Sequence[Kind]) -> bool:
+    """Tell whether a program's time ended though it never hung; one that came nowhere hid that it does."""
+    return {*kinds} & {*_ENDED} == {Kind.SKIPPED} and len(kinds) - kinds.count(Kind.SKIPPED) >= _FEW_CALLS
 
 
 def _has_large(value: Any) -> bool:
