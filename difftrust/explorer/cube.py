@@ -9,12 +9,13 @@ m, any recorded n, model and temperature, as ``estimates.measures`` defines them
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from difftrust.shipped import PAPER_SETTING, load_published
 from difftrust.tables.names import display_name
@@ -89,7 +90,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
     stops = input_stops(max(len(task.pattern_of_input) for task in pool.tasks))
     kinds = kinds_of(store, benchmark)
     validity = str(store.settings().validity)
-    described = {task_id: rows[0] for task_id, rows in _by_task(store, "tasks", {"benchmark": benchmark}).items()}
+    described = _by_task(store, "tasks", {"benchmark": benchmark})
     where = {"benchmark": benchmark, "validity": validity}
     in_words = load_descriptions().get(benchmark, {})
     telling = _by_task(store, "disagreements", {**where, "equality": equality})
@@ -97,7 +98,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
 
     def pack(task: CompactTask) -> tuple[dict[int, int], dict[str, Any]]:
         """Return the place of each row, and the task: its matrices are let go before the next one's are made."""
-        one, task_id = _Packed(task, pool.equality, described.get(task.task_id, {}), stops), task.task_id
+        one, task_id = _Packed(task, pool.equality, next(iter(described(task.task_id)), {}), stops), task.task_id
         return one.place, {
             "id": task_id,
             **_in_words(in_words.get(task_id)),
@@ -105,8 +106,8 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
             "weights": one.weights(stops),
             "domain": visible(domain_in_words(domain_of(benchmark, task_id))),
             "kinds": [kind for kind in KINDS if kind in kinds.get(task_id, ())],
-            "telling": one.telling(telling.get(task_id, ())),
-            "smallest": one.smallest(smallest.get(task_id, ()), equality),
+            "telling": one.telling(telling(task_id)),
+            "smallest": one.smallest(smallest(task_id), equality),
         }
 
     places, tasks = zip(*(pack(replace(task, reference=None) if blind else task) for task in pool.tasks), strict=True)
@@ -140,11 +141,11 @@ def input_stops(most: int) -> list[int]:
     return sorted({*(stop for stop in stops if stop <= most), most})
 
 
-def _by_task(store: Store, table: str, where: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in store.read(table, where).iter_rows(named=True) if store.holds(table) else ():
-        found.setdefault(row["task_id"], []).append(row)
-    return found
+def _by_task(store: Store, table: str, where: dict[str, str]) -> Callable[[str], list[dict[str, Any]]]:
+    """Return what returns a task's rows of a table; kept as columns, a fifth of the room of rows."""
+    read = store.read(table, where) if store.holds(table) else pl.DataFrame(schema={"task_id": pl.String})
+    found = read.partition_by("task_id", as_dict=True, maintain_order=True)
+    return lambda task_id: found.get((task_id,), read.clear()).rows(named=True)
 
 
 def _samples(pool: Pool, coder: tuple[str, float], places: Sequence[Mapping[int, int]]) -> list[str]:

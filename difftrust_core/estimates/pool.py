@@ -7,9 +7,9 @@ numbered through the benchmark, so that one pass counts them.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -374,31 +374,37 @@ def compact_frames(tasks: Sequence[CompactTask]) -> dict[str, pl.DataFrame]:
     }
 
 
-def pool_of(frames: Mapping[str, pl.DataFrame], benchmark: str, equality: str, *, reading: Reading = AS_STORED) -> Pool:
+def pool_of(
+    read: Callable[[str], pl.DataFrame], benchmark: str, equality: str, *, reading: Reading = AS_STORED
+) -> Pool:
     """Return the pool that the tables ``patterns``, ``classes`` and ``members`` of one benchmark hold.
 
-    ``reading``: which of its tasks count, and which programs load. Raises WrongUsage if that is not known.
+    ``read``: returns one of them; none is held longer than it is needed. ``reading``: which of its tasks count, and
+    which programs load. Raises WrongUsage if that is not known.
     """
-    left_out = tasks_left_out(benchmark, reading.references)
-    classes = frames["classes"].sort("task_id", "row").partition_by("task_id", as_dict=True)
-    tasks = [
-        _task(task_id, patterns, classes[task_id,])
-        for task_id, patterns in zip(frames["patterns"]["task_id"], frames["patterns"]["pattern_of_input"], strict=True)
-        if task_id not in left_out
-    ]
-    numbers = pl.DataFrame({"task_id": [t.task_id for t in tasks], "task": range(len(tasks))})
-    members = frames["members"].drop("benchmark", "validity", strict=False).join(numbers, on="task_id").drop("task_id")
-    members = members.sort("model", "temperature", "task", "sample_index")
-    pool = Pool(
-        benchmark=benchmark,
-        equality=equality,
-        tasks=tuple(tasks),
-        members={
-            (str(model), float(temperature)): _members(part, recorded_prices().get(str(model)))
-            for (model, temperature), part in members.group_by("model", "temperature", maintain_order=True)
-        },
-    )
+    patterns = read("patterns").filter(~pl.col("task_id").is_in(tasks_left_out(benchmark, reading.references)))
+    members = _members_of(read("members"), patterns.select("task_id").with_row_index("task"))
+    pool = Pool(benchmark=benchmark, equality=equality, tasks=_tasks(patterns, read("classes")), members=members)
     return strictly_loaded(pool) if reading.load == Load.STRICT else pool
+
+
+def _tasks(patterns: pl.DataFrame, classes: pl.DataFrame) -> tuple[CompactTask, ...]:
+    of = classes.sort("task_id", "row").partition_by("task_id", as_dict=True)
+    named = zip(patterns["task_id"], patterns["pattern_of_input"], strict=True)
+    return tuple(_task(task_id, pattern_of_input, of[task_id,]) for task_id, pattern_of_input in named)
+
+
+def _members_of(rows: pl.DataFrame, numbers: pl.DataFrame) -> dict[Coder, Members]:
+    """Return each coder's candidates for the tasks that have a number."""
+    task = rows.select("task_id").join(numbers, on="task_id", how="left", maintain_order="left")["task"]
+    rows = rows.drop("task_id", "benchmark", "validity", strict=False).with_columns(task).drop_nulls("task")
+    rows = rows.sort("model", "temperature", "task", "sample_index")  # not one join, which copies all columns
+    lengths = rows.group_by("model", "temperature", maintain_order=True).len()
+    begins, prices = starts(lengths["len"].cast(pl.Int64).to_numpy()), recorded_prices()
+    return {
+        (str(model), float(temperature)): _members(rows.slice(start, length), prices.get(str(model)))
+        for start, (model, temperature, length) in zip(begins.tolist(), lengths.rows(), strict=True)
+    }
 
 
 def _task(task_id: str, pattern_of_input: pl.Series, rows: pl.DataFrame) -> CompactTask:
@@ -453,8 +459,7 @@ def _load_pools(
 ) -> dict[str, Pool]:
     """Return equality -> pool: they share all that is read, so another equality is there at once."""
     store, where = Store(root), {"benchmark": benchmark, "validity": validity}
-    read = {t: store.read(t, where) for t in ("patterns", "classes", "members")}
-    first = pool_of(read, benchmark, EQUALITIES[0], reading=reading)
+    first = pool_of(partial(store.read, partition=where), benchmark, EQUALITIES[0], reading=reading)
     return {equality: replace(first, equality=equality) for equality in EQUALITIES}
 
 

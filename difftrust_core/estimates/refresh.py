@@ -32,7 +32,9 @@ def open_pools(store: Store, *, equality: str = Equality.PAPER, n_jobs: int = 1)
 
     found = {name: compact(store, name, n_jobs=n_jobs) for name in _benchmarks(store)}
     executed = {name: frames for name, frames in found.items() if not frames["patterns"].is_empty()}
-    return {name: pool_of(frames, name, equality, reading=store.reading) for name, frames in executed.items()}
+    return {
+        name: pool_of(frames.__getitem__, name, equality, reading=store.reading) for name, frames in executed.items()
+    }
 
 
 def estimates_of_pools(

@@ -244,7 +244,7 @@ def test_a_cost_that_was_recorded_is_exact_whatever_the_model_bills(full: Store)
     paid = frames["members"].with_columns(
         model=pl.lit("gpt_o4_mini"), temperature=pl.lit(0.6), cost_nanodollars=pl.lit(7, dtype=pl.Int64)
     )
-    own = pool_of({**frames, "members": paid}, "tiny", "paper").of(("gpt_o4_mini", 0.6))
+    own = pool_of({**frames, "members": paid}.__getitem__, "tiny", "paper").of(("gpt_o4_mini", 0.6))
     assert set(own.cost_nanodollars.tolist()) == {7}
     assert not own.cost_is_lower_bound.any()
 
