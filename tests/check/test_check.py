@@ -15,6 +15,7 @@ from scipy.stats import binomtest
 from difftrust.check.check import check
 from difftrust.check.options import CheckOptions, PreparedCheck
 from difftrust.check.prepare import candidates_of, read_folder
+from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import CheckReport, input_interval
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
@@ -242,6 +243,7 @@ def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(
     assert any("2.py: does not load (line 1: SyntaxError: expected ':')" in note for note in report.notes)
     assert any("1.py: given up after too many timeouts" in note for note in report.notes)
     assert any(note == "among the 3 that load: incoherence 0.6667" for note in report.notes)
+    assert not any("differs from itself" in note for note in report.notes)
 
 
 def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
@@ -288,6 +290,18 @@ def test_a_program_that_is_slow_and_right_is_no_other_behaviour_where_its_time_e
     assert ("a candidate used up its processor time before", 100 - report.n) in report.left_out
 
 
+def test_a_program_that_crashes_on_all_of_some_inputs_runs_on_others_and_one_that_hangs_does_not() -> None:
+    crash = "import os\ndef double(x):\n    if x < 9: os._exit(1)\n    return 2 * x\n"
+    hang = "def double(x):\n    while True: pass\n"
+    batches = [[f"({x},)" for x in range(k, k + 6)] for k in (0, 1, 2, 9)]
+    with open_sandbox(tiny.TASKS[0], [crash, hang], (), CheckOptions()) as sandbox:
+        executor = Executor(tiny.TASKS[0], sandbox)
+        *_, ran = [executor.run([crash, hang], inputs) for inputs in batches]
+    assert [row[0] for row in ran.rows] == [(Kind.VALUE, str(2 * x)) for x in range(9, 15)]
+    assert {row[1] for row in ran.rows} == {(Kind.SKIPPED, "")}
+    assert not ran.runs[1].nondeterministic
+
+
 def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> CheckReport:
     """Check programs for the task `double`."""
     where = {"benchmark": "tiny", "task_id": "tiny/double", "model": "m", "temperature": 0.6}
@@ -303,6 +317,7 @@ def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
     assert len(report.disagreements) == min(10, n * (n - 1) // 2)
     noted = [note for note in report.notes if "more pairs" in note]
     assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
+    assert not any("in a mixture" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("messages", [False, True])

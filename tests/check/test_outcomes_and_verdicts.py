@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from difftrust.check.outcomes import builtin_of
+from difftrust.check.outcomes import Answers, builtin_of
 from difftrust.check.verdict import next_step
+from difftrust_core.base.records import Kind
+from difftrust_core.metrics.equality import Comparison, Equality
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,10 @@ def test_the_builtin_exception_that_counts(raised: str, counts: str) -> None:
 def test_more_inputs_while_their_second_half_splits(labels: list[list[int]], said: str) -> None:
     found = SimpleNamespace(labels=np.array(labels), counts=np.ones(2, dtype=int))
     assert next_step("coherent", (), found, len(labels[0])).startswith(said)  # type: ignore[arg-type]
+
+
+def test_exceptions_that_derive_from_a_documented_one_are_equal_to_it_and_others_are_not() -> None:
+    raised = [(Kind.EXCEPTION, name) for name in ("UnicodeDecodeError", "ValueError", "KeyError")]
+    one, other, unlike = Answers(Comparison(Equality.VALUE), ["ValueError"]).classify(raised)
+    assert (one == other, one == unlike) == (True, False)
+    assert len(set(Answers(Comparison(Equality.VALUE)).classify(raised))) == 3

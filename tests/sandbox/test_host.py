@@ -177,6 +177,11 @@ def test_a_program_that_always_hangs_is_given_up(sandbox, source, outcome, times
     assert ran.cpu < 1.5
 
 
+def test_many_long_values_come_back_whole(sandbox):
+    outcomes, _ = run(sandbox, "def f(x): return str(x) * 8000")
+    assert outcomes == values(*[repr(str(i) * 8000) for i in range(N)])
+
+
 @pytest.mark.slow
 def test_a_program_out_of_its_budget_is_cut_short(sandbox):
     source = (

@@ -165,3 +165,9 @@ def test_so_many_coders_are_taken_at_once(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(imports, "MOST_CODERS", 2)
     done = add_candidates(Store.create(tmp_path / "store"), Recorded(candidates=both), BENCHMARK, n_jobs=1)
     assert done.n_candidates == 2 * len(candidates("a", RIGHT).candidates)
+
+
+def test_where_no_row_can_be_used_nothing_was_imported(tmp_path: Path) -> None:
+    nothing = Recorded(candidates=candidates("coder", RIGHT).candidates.clear(), bad_rows=(), skipped={"files": 2})
+    done = add_candidates(filled(tmp_path / "store", RIGHT), nothing, BENCHMARK, n_jobs=1)
+    assert (done.n_candidates, done.n_known, done.n_programs, done.skipped) == (0, 0, 0, {"files": 2})

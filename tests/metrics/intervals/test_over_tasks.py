@@ -111,6 +111,10 @@ def test_differences_are_paired():
     alone = bootstrap_tasks(frame, statistic_of("mean_error"))
     assert high - low < (alone.high - alone.low) / 4
     assert paired_difference(differences, confidence=0.5)[0] > low
+    drawn = task_weights(len(differences), resamples=2000, seed=3) @ differences / len(differences)
+    assert paired_difference(differences, resamples=2000, seed=3, confidence=0.8) == pytest.approx(
+        np.percentile(drawn, [10, 90])
+    )
     with pytest.raises(WrongUsage, match="a task that both have"):
         paired_difference(np.zeros(0))
 
