@@ -37,7 +37,7 @@ def lab(place: Path, code: str) -> Iterator[tuple[str, Callable[[Any], None]]]:
 
 
 def _run(page: Any) -> None:
+    page.get_by_text("| Idle").first.wait_for()  # before that, a cell that is run may be forgotten
     page.locator(".jp-Notebook .cm-content").first.click()
-    page.get_by_text("Python 3").first.wait_for()
     page.keyboard.press("Shift+Enter")
     page.get_by_test_id("explorer").wait_for()
