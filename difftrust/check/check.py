@@ -247,6 +247,10 @@ class _Check:
                 self.notes.append(f"{whose}: differs from itself when run twice, so it may disagree by chance")
             if run.trimmed:
                 self.notes.append(f"{whose}: statements after the function were left out, for they failed")
+            if row in measured.spent:
+                self.notes.append(
+                    f"{whose}: used up its processor time; the inputs it did not come to are left out for all"
+                )
             if measured.given_up[row]:
                 self.notes.append(f"{whose}: given up after too many timeouts or crashes; the rest counts as timeouts")
         if 2 <= found.loading.sum() < found.counts.sum() and found.labels.shape[1]:

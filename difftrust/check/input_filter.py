@@ -38,7 +38,7 @@ _RARE, _BARREN = 0.01, 3
 """After so many rounds in each of which a smaller share of the draws was kept, no more are made."""
 _MAX_EXHAUSTIVE = 1000
 _FEW_CALLS = 20
-"""Calls within their limits do not use up a program's time before."""
+"""So many calls, each within its own limit, do not use up a program's time."""
 _LARGE = 100_000
 """From here on a number may take more time or memory than there is, and says nothing of what is right."""
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
@@ -221,6 +221,7 @@ class InputFilter:
         return Measured(
             distinct=OutcomeClasses.of(distinct, rows, self.answers, n_programs=len(codes), ran=everyone),
             which=np.array([position[text] for text in inputs if text in position], dtype=np.int64),
+            spent=tuple(spent),
             runs=ran.runs,
             load_errors=errors,
             lacks_package=np.array([lacks_package(code, e or "") for code, e in zip(codes, errors, strict=True)]),

@@ -152,6 +152,8 @@ class Measured:
     """In the sandbox's words; None for a program that loads."""
     lacks_package: Flags
     """It does not load, for it imports a package that is not allowed."""
+    spent: tuple[int, ...] = ()
+    """Programs whose processor time ended before the last input, though none of their calls hung."""
 
     @property
     def labels(self) -> Ints:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from difftrust.check.examples import ExamplesRun
-from difftrust.check.input_filter import Drawn
+from difftrust.check.input_filter import NO_TIME_LEFT, Drawn
 from difftrust.check.outcomes import Measured, OutcomeClasses
 from difftrust.check.report import (
     Excluded,
@@ -117,6 +117,9 @@ def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
         absent = [n for p in np.flatnonzero(measured.lacks_package).tolist() for n in found.names[p]]
         why = f"{', '.join(absent)}: a package is missing"
         doubts.append(Undecided(why=why, remedy="allow the package with --allow-import, or leave the candidate out"))
+    if (late := drawn.left_out[NO_TIME_LEFT]) > len(drawn.inputs):
+        why = f"a candidate used up its processor time before {late} of {late + len(drawn.inputs)} inputs"
+        doubts.append(Undecided(why=why, remedy="ask for fewer inputs with -n, or leave the slow candidate out"))
     inputs = {*measured.distinct.inputs, *found.seeds.inputs}
     n_inputs = len(inputs)
     if min(n_inputs, measured.n_returning) < MIN_DISTINCT and not drawn.exhausted:

@@ -142,7 +142,7 @@ def input_stops(most: int) -> list[int]:
 
 
 def _by_task(store: Store, table: str, where: dict[str, str]) -> Callable[[str], list[dict[str, Any]]]:
-    """Return what returns a task's rows of a table; kept as columns, a fifth of the room of rows."""
+    """Return what returns a task's rows of a table; they are kept as columns, which take less memory."""
     read = store.read(table, where) if store.holds(table) else pl.DataFrame(schema={"task_id": pl.String})
     found = read.partition_by("task_id", as_dict=True, maintain_order=True)
     return lambda task_id: found.get((task_id,), read.clear()).rows(named=True)

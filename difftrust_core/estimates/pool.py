@@ -396,9 +396,10 @@ def _tasks(patterns: pl.DataFrame, classes: pl.DataFrame) -> tuple[CompactTask, 
 
 def _members_of(rows: pl.DataFrame, numbers: pl.DataFrame) -> dict[Coder, Members]:
     """Return each coder's candidates for the tasks that have a number."""
+    # Of the ids alone: a join of the whole table copies all its columns.
     task = rows.select("task_id").join(numbers, on="task_id", how="left", maintain_order="left")["task"]
     rows = rows.drop("task_id", "benchmark", "validity", strict=False).with_columns(task).drop_nulls("task")
-    rows = rows.sort("model", "temperature", "task", "sample_index")  # not one join, which copies all columns
+    rows = rows.sort("model", "temperature", "task", "sample_index")
     lengths = rows.group_by("model", "temperature", maintain_order=True).len()
     begins, prices = starts(lengths["len"].cast(pl.Int64).to_numpy()), recorded_prices()
     return {
