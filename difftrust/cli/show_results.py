@@ -271,7 +271,11 @@ def dashboard(
     os.execv(sys.executable, [sys.executable, str(app.with_name("serve.py")), *words])
 
 
-_GIVEN_BACK = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0", "MALLOC_ARENA_MAX": "2"}
+_GIVEN_BACK = {
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 17),
+}
 """What lets Polars and the C library return memory at once that they no longer use, for a server that stays."""
 
 

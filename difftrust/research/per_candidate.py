@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from difftrust.research.coders import MEAN
 from difftrust_core.base.records import Coder, Kind
-from difftrust_core.estimates.pool import CompactTask, Ints, Kinds, Labels, Pool
+from difftrust_core.estimates.pool import CompactTask, Ints, Kinds, Labels, Numbers, Pool
 from difftrust_core.estimates.refresh import check_reach
 from difftrust_core.metrics.intervals import paired_difference
 
@@ -29,10 +29,10 @@ class Candidates:
     pool: Pool
     coder: Coder
     task: CompactTask
-    rows: Ints
+    rows: Numbers
     """Of each candidate the row of its behaviour."""
-    samples: Ints
-    tokens: Ints
+    samples: Numbers
+    tokens: Numbers
     n: int | None
 
     @property

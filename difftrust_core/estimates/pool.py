@@ -33,6 +33,7 @@ from difftrust_core.store.store import SCHEMAS, Store
 
 Labels = NDArray[np.uint16]
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.int64] | NDArray[np.int32]
 Kinds = NDArray[np.uint8]
 
 MISSING: Final = 65_535
@@ -104,18 +105,18 @@ def _by_appearance(labels: Labels) -> Labels:
 class Members:
     """Candidates, sorted by task and sample: arrays of one length. -1 stands for a number that is not known."""
 
-    task: Ints
+    task: Numbers
     """Index of the task."""
-    sample_index: Ints
-    row: Ints
+    sample_index: Numbers
+    row: Numbers
     """Row of its behaviour within its task."""
-    prompt_tokens: Ints
-    completion_tokens: Ints
-    cost_nanodollars: Ints
+    prompt_tokens: Numbers
+    completion_tokens: Numbers
+    cost_nanodollars: Numbers
     cost_is_lower_bound: NDArray[np.bool_]
     """Whether the cost is that of the program's own tokens, of a model that bills its reasoning too."""
     nondeterministic: NDArray[np.bool_]
-    trimmed: Ints
+    trimmed: Numbers
     """1 where the program loads only without what follows its entry point, else 0."""
 
     def where(self, chosen: NDArray[np.bool_]) -> "Members":
@@ -350,7 +351,7 @@ def _prompt_tokens(store: Store, benchmark: str) -> pl.DataFrame:
     return pl.DataFrame(counted, schema={"task_id": pl.String, "counted_prompt": pl.Int64}, orient="row")
 
 
-_NUMBERS = ("task", "sample_index", "row", "prompt_tokens", "completion_tokens", "cost_nanodollars")
+_NUMBERS = ("task", "sample_index", "row", "prompt_tokens", "completion_tokens", "cost_nanodollars", "trimmed")
 
 
 def compact_frames(tasks: Sequence[CompactTask]) -> dict[str, pl.DataFrame]:
@@ -383,7 +384,7 @@ def pool_of(
     which programs load. Raises WrongUsage if that is not known.
     """
     patterns = read("patterns").filter(~pl.col("task_id").is_in(tasks_left_out(benchmark, reading.references)))
-    members = _members_of(read("members"), patterns.select("task_id").with_row_index("task"))
+    members = _members_of(read("members"), patterns["task_id"])
     pool = Pool(benchmark=benchmark, equality=equality, tasks=_tasks(patterns, read("classes")), members=members)
     return strictly_loaded(pool) if reading.load == Load.STRICT else pool
 
@@ -394,18 +395,33 @@ def _tasks(patterns: pl.DataFrame, classes: pl.DataFrame) -> tuple[CompactTask, 
     return tuple(_task(task_id, pattern_of_input, of[task_id,]) for task_id, pattern_of_input in named)
 
 
-def _members_of(rows: pl.DataFrame, numbers: pl.DataFrame) -> dict[Coder, Members]:
-    """Return each coder's candidates for the tasks that have a number."""
-    # Of the ids alone: a join of the whole table copies all its columns.
-    task = rows.select("task_id").join(numbers, on="task_id", how="left", maintain_order="left")["task"]
-    rows = rows.drop("task_id", "benchmark", "validity", strict=False).with_columns(task).drop_nulls("task")
-    rows = rows.sort("model", "temperature", "task", "sample_index")
-    lengths = rows.group_by("model", "temperature", maintain_order=True).len()
-    begins, prices = starts(lengths["len"].cast(pl.Int64).to_numpy()), recorded_prices()
-    return {
-        (str(model), float(temperature)): _members(rows.slice(start, length), prices.get(str(model)))
-        for start, (model, temperature, length) in zip(begins.tolist(), lengths.rows(), strict=True)
-    }
+def _members_of(rows: pl.DataFrame, task_ids: pl.Series) -> dict[Coder, Members]:
+    """Return each coder's candidates for these tasks.
+
+    Names are numbered, and columns sorted one at a time: joins and a sort of all would take three times the memory.
+    """
+    models = rows["model"].unique().sort()
+    for name, own, known in (("task", "task_id", task_ids), ("model", "model", models)):
+        rows = rows.with_columns(rows[own].cast(pl.Enum(known), strict=False).to_physical().alias(name))
+    rows = rows.drop("task_id", "benchmark", "validity", strict=False).drop_nulls("task")
+    order = rows.select(pl.arg_sort_by("model", "temperature", "task", "sample_index")).to_series()
+    numbers = {name: _narrow(rows[name].gather(order)) for name in _NUMBERS}
+    others = ("nondeterministic", "model", "temperature")
+    nondeterministic, model, temperature = (rows[name].gather(order).to_numpy() for name in others)
+    others_begin = (model[1:] != model[:-1]) | (temperature[1:] != temperature[:-1])
+    begins = [0, *(1 + np.flatnonzero(others_begin)).tolist()] if len(model) else []
+    found, prices = {}, recorded_prices()
+    for begin, end in zip(begins, [*begins[1:], len(model)], strict=True):
+        part = {name: values[begin:end] for name, values in numbers.items()}
+        name = models[int(model[begin])]
+        found[name, float(temperature[begin])] = _members(part, nondeterministic[begin:end], prices.get(name))
+    return found
+
+
+def _narrow(column: pl.Series) -> Numbers:
+    """Return numbers, -1 where null, in half the room where they fit: a server keeps them for as long as it runs."""
+    numbers: Ints = column.cast(pl.Int64).fill_null(-1).to_numpy()
+    return numbers.astype(np.int32) if numbers.max(initial=0) <= np.iinfo(np.int32).max else numbers
 
 
 def _task(task_id: str, pattern_of_input: pl.Series, rows: pl.DataFrame) -> CompactTask:
@@ -425,17 +441,14 @@ def _task(task_id: str, pattern_of_input: pl.Series, rows: pl.DataFrame) -> Comp
     )
 
 
-def _members(rows: pl.DataFrame, price: Price | None) -> Members:
+def _members(numbers: dict[str, Numbers], nondeterministic: NDArray[np.bool_], price: Price | None) -> Members:
     """Return one coder's candidates; what is not known of their costs follows from their tokens at ``price``."""
-    numbers = {name: rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in _NUMBERS}
-    numbers["trimmed"] = rows["trimmed"].cast(pl.Int64).fill_null(-1).to_numpy()
     cost, prompt, completion = (numbers[name] for name in ("cost_nanodollars", "prompt_tokens", "completion_tokens"))
     listed = (cost < 0) & (prompt >= 0) & (completion >= 0) & (price is not None)
     if price is not None:
         at_price = np.rint(_NANO_A_TOKEN * (price.prompt * prompt + price.completion * completion)).astype(np.int64)
-        numbers["cost_nanodollars"] = np.where(listed, at_price, cost)
+        numbers = {**numbers, "cost_nanodollars": np.where(listed, at_price, cost)}
     is_lower_bound = listed & (price is not None and price.reasoning)
-    nondeterministic = rows["nondeterministic"].to_numpy()
     return Members(**numbers, cost_is_lower_bound=is_lower_bound, nondeterministic=nondeterministic)
 
 
