@@ -1,19 +1,59 @@
 """The command line as a whole: its commands put together, its exit statuses, its errors in one line."""
 
 import sys
-from collections.abc import Callable
+from collections import UserDict
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from difftrust import __version__
-from difftrust.cli import candidates, check, diff, execution, show_results, stores
 from difftrust.cli.coercion import QuickGroup
+from difftrust.cli.commands import COMMANDS
 from difftrust.cli.printing import echo, echo_line
 from difftrust_core.exceptions import DifftrustError
 
+_MODULES = {name: module for module, commands in COMMANDS.items() for name in commands}
+
+
+class _Commands(UserDict[str, Any]):
+    """The commands by name; the module of one is loaded when it is asked for."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _MODULES
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+    def __missing__(self, name: str) -> Any:
+        if name not in _MODULES:
+            raise KeyError(name)
+        own = import_module(f"difftrust.cli.{_MODULES[name]}").commands
+        own.rich_markup_mode = None
+        self.data |= typer.main.get_group(own).commands
+        return self.data[name]
+
+
+class _Root(QuickGroup):
+    """All commands."""
+
+    def __init__(self, **told: Any) -> None:
+        super().__init__(**told)
+        self.commands = _Commands()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands."""
+        named: dict[str, Any] = {n: TyperCommand(n, help=said) for own in COMMANDS.values() for n, said in own.items()}
+        TyperGroup(commands=named).format_commands(ctx, formatter)
+
+
 app = typer.Typer(
-    cls=QuickGroup,
+    cls=_Root,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="See where LLM-written programs are wrong, without an oracle. Start with: difftrust demo",
@@ -30,9 +70,6 @@ def _root(
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())
 
-
-for _module in (check, diff, candidates, execution, show_results, stores):
-    app.add_typer(_module.commands)
 
 _INTERRUPTED = 130
 

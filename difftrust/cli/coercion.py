@@ -12,12 +12,9 @@ from typing import Any, get_args
 from typer.core import TyperCommand, TyperGroup
 
 from difftrust.cli.printing import echo_line
-from difftrust.cli.shared_options import FORMER, store_folder
 from difftrust_core.exceptions import WrongUsage
 
 _LEFT = object()
-_PARSERS = (store_folder,)
-"""Those that refuse nothing."""
 
 
 class QuickCommand(TyperCommand):
@@ -40,6 +37,8 @@ class QuickGroup(TyperGroup):
 
         Raises WrongUsage where an option is repeated that may be with other commands and takes one value with this.
         """
+        from difftrust.cli.shared_options import FORMER
+
         name, command, words = super().resolve_command(ctx, args)
         if command is None or ctx.resilient_parsing:
             return name, command, words
@@ -119,7 +118,9 @@ class _Quick:
             plain = kind == list[str] and not info.parser and type(value) in (list, tuple)
             return list(value) if plain and all(type(each) is str for each in value) else _LEFT
         if info.parser is not None:
-            return info.parser(value) if info.parser in _PARSERS else _LEFT
+            from difftrust.cli.shared_options import store_folder
+
+            return info.parser(value) if info.parser is store_folder else _LEFT  # it refuses nothing
         if type(value) is kind or value in get_args(kind):
             return value if value is self._parameter.default or kind is str else _LEFT
         if type(value) is str and kind is Path and not _is_checked(info, value):

@@ -5,11 +5,14 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 import pytest
+import typer
 
+from difftrust.cli.commands import COMMANDS as SAID
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, executed_samples, run, succeed, write_samples
 
@@ -411,10 +414,21 @@ def test_one_candidate_and_programs_that_differ_from_themselves_are_counted_and_
     assert row == {"error": 0.0, "incoherence": None}
 
 
-def test_help_imports_nothing_heavy() -> None:
-    code = "import sys; from difftrust.cli import app; print(*sorted(m.split('.')[0] for m in sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"} & set(loaded)
+def test_the_list_of_commands_says_what_each_says_of_itself_in_their_order() -> None:
+    for module, commands in SAID.items():
+        group = typer.main.get_group(import_module(f"difftrust.cli.{module}").commands)
+        found = {name: command.get_short_help_str(1000) for name, command in group.commands.items()}
+        assert list(found.items()) == list(commands.items())
+
+
+def test_help_loads_no_command_and_a_command_nothing_heavy() -> None:
+    heavy = {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"}
+    code = "import sys; from difftrust.cli import main\ntry: main({})\nfinally: print(*sys.modules, file=sys.stderr)"
+    for words, loads in ((["--help"], False), (["check", "--help"], True)):
+        run = [sys.executable, "-c", code.format(words)]
+        loaded = set(subprocess.run(run, capture_output=True, text=True, check=True).stderr.split())
+        assert not heavy & loaded
+        assert [f"difftrust.cli.{module}" in loaded for module in SAID] == [loads, *[False] * (len(SAID) - 1)]
 
 
 def test_a_statement_ends_without_a_word_of_duckdb() -> None:

@@ -98,7 +98,7 @@ def _damaged(root: Path) -> Path:
     import shutil
 
     shutil.copytree(find_results(), root)
-    path = next(root.rglob("classes.parquet"))
+    path = root / "classes" / "benchmark=HumanEval" / "validity=reference" / "classes.parquet"
     path.write_bytes(path.read_bytes()[:1000])
     return root
 
