@@ -250,7 +250,8 @@ def _guarantees(study: dt.Study) -> str:
     rows.sort(key=lambda row: row[:2])
     head = ["benchmark", "signal", "alpha", "answering", "coverage", "risk", "broken, mean", "broken, largest"]
     said = (
-        f"Of no model did more than {_limits(most)} of the repetitions break the bound, where {DELTA:.0%} are allowed."
+        f"The largest share that breaks the bound, of {n_rows} rows (a model, signal and alpha), is {_limits(most)}, "
+        f"where {DELTA:.0%} are allowed."
     )
     return f"**{said}**\n\n{table([*head, 'broken elsewhere'], rows, texts=2)}"
 
