@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from threading import Lock
 from typing import Final
 
 import polars as pl
@@ -170,7 +171,8 @@ def others_in_words(pool: Pool, task_id: str, model: str, request: TableRequest)
     As the rows of all models of ``make_dissent`` have it; ``request``: of one temperature, one m and one n. Empty where
     no other model has as many programs and inputs; nothing of wrong answers where no reference is known.
     """
-    rows = _answers(pool, request)
+    with _ANSWERING:
+        rows = _answers(pool, request)
     own = rows.filter(task_id=task_id, model=model).drop_nulls(["incoherence", "dissent"])
     if own.is_empty():
         return ""
@@ -187,6 +189,10 @@ def others_in_words(pool: Pool, task_id: str, model: str, request: TableRequest)
     do = "" if others == "any" else f" and {others} of the other models {'does' if others == 'none' else 'do'} so"
     share = f"{in_percent(*risk.values())} of {counted.height:,} answers to tasks of {pool.benchmark}"
     return f"{said} Where {where}{do}, {share} are wrong."
+
+
+_ANSWERING: Final = Lock()
+"""A reader who clicks on several tasks asks several times before the first answer is there."""
 
 
 @lru_cache(maxsize=8)

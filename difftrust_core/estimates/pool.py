@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -464,7 +465,13 @@ def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER) -
         found = f"there are: {', '.join(names)}" if names else f"run `difftrust execute --store {store.root}`"
         raise NoStore(f"{store.root} holds no results for {benchmark} with validity {validity}; {found}")
     state = tuple(file_state(path) for path in files)
-    return _load_pools(store.root, benchmark, validity, store.reading, state)[equality]
+    reading = replace(store.reading, inputs=validity)  # the same, named or not
+    with _LOADING:
+        return _load_pools(store.root, benchmark, validity, reading, state)[equality]
+
+
+_LOADING: Final = Lock()
+"""Who asks while another thread loads waits for what that one finds."""
 
 
 @lru_cache(maxsize=8)
