@@ -143,7 +143,10 @@ def _fingerprint(store: Store) -> str:
     digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
     for table in ("candidates", "executions"):
         columns = [name for name in SCHEMAS[table] if name not in MEASURED]
-        frame = store.read(table, columns=columns).sort(*PARTITIONS[table], *KEYS[table])
+        frame = store.read(table, columns=columns)
+        if "validity" in frame.columns:  # executions by another policy change nothing
+            frame = frame.filter(validity=store.settings().validity)
+        frame = frame.sort(*PARTITIONS[table], *KEYS[table])
         digest.update(frame.clear().write_csv().encode())
         for rows in frame.iter_slices(_ROWS):  # as text they take ten times the room
             digest.update(rows.write_csv(include_header=False).encode())

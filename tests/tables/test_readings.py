@@ -16,8 +16,9 @@ from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
 from difftrust_core.datasets import audits
 from difftrust_core.datasets.audits import Audit, Finding
+from difftrust_core.estimates import pool
 from difftrust_core.estimates.pool import load_pool
-from difftrust_core.estimates.refresh import refresh_estimates
+from difftrust_core.estimates.refresh import estimates_are_stale, refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
@@ -43,11 +44,24 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return made
 
 
+@pytest.fixture(autouse=True)
+def read_anew() -> None:
+    """Forget what was read with other audits; but for a test they never change."""
+    pool._load_pools.cache_clear()
+
+
 @pytest.fixture
 def audited(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Finding.REFERENCE_WRONG
     found = Audit(benchmark="tiny", task_id="tiny/total", finding=wrong, arguments="([1],)", why="-", drawn=False)
     monkeypatch.setattr(audits, "load_audits", lambda: (found,))
+
+
+def test_an_execution_on_other_inputs_leaves_estimates_as_they_are(store: Store) -> None:
+    stale = {
+        each: estimates_are_stale(store.read_as(Reading(inputs=each))) for each in ("domain", "tests", "reference")
+    }
+    assert not any(stale.values())
 
 
 def test_what_the_domain_excludes_is_no_error(store: Store) -> None:
@@ -107,8 +121,8 @@ def test_alarms_are_right_in_vain_or_on_tasks_that_admit_both(
 
 def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Store) -> None:
     sizes = {"temperature": 0.6, "m": 2, "n": N}
-    pool = load_pool(Store.open(store.root, Reading(inputs="domain")), "tiny")
-    (found,) = suspects(pool, **sizes).iter_rows(named=True)
+    inside = load_pool(Store.open(store.root, Reading(inputs="domain")), "tiny")
+    (found,) = suspects(inside, **sizes).iter_rows(named=True)
     assert (found["task_id"], found["n_models"], found["n_sharing"], found["finding"]) == ("tiny/total", 4, 3, None)
     published = load_pool(Store.open(store.root, Reading(inputs="reference")), "tiny")
     everywhere = suspects(published, **sizes)
