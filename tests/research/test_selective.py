@@ -116,3 +116,9 @@ def test_where_all_programs_agree_the_risk_is_that_of_the_estimates(pool: Pool) 
     assert row["agree_coverage"] == known["n_coherent"] / known["n_tasks"]
     for end in ("", "_low", "_high"):
         assert row[f"agree_risk{end}"] == pytest.approx(known[f"p_erroneous{end}"], rel=1e-12)
+
+
+def test_thresholds_go_from_the_strictest_answer_to_every_answer() -> None:
+    ends = {"incoherence": (0, 1), "largest_share": (1, 0.1), "n_clusters": (1, 50), "dissent": (0, 1)}
+    assert {name: (listed[0], listed[-1]) for name, listed in THRESHOLDS.items()} == ends
+    assert all(list(listed) in (sorted(listed), sorted(listed, reverse=True)) for listed in THRESHOLDS.values())

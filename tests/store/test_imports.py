@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from difftrust.verify.verification import verify
-from difftrust_core.datasets.recorded import Recorded
+from difftrust_core.datasets.benchmarks import load_benchmark
+from difftrust_core.datasets.recorded import Recorded, Selection
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadSource, BadStore, NoStore, WrongUsage
@@ -17,6 +18,7 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.command import write_samples
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
 
 BENCHMARK = {"tiny": TASKS}
@@ -49,6 +51,21 @@ def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
     execute(store, n=2, say=silent)
     with pytest.raises(WrongUsage, match="tiny/double of tiny was executed, and its reference changed since"):
         add_candidates(store, candidates("third", RIGHT), BENCHMARK, n_jobs=1)
+
+
+@pytest.mark.parametrize(("models", "temperatures"), [("m", [0.6]), ("m", []), ("", [0.6]), ("mo", [0.6])])
+def test_samples_that_name_no_coder_are_those_of_the_one_that_is_named(
+    tmp_path: Path, models: str, temperatures: list[float]
+) -> None:
+    task = load_benchmark("starter")[0]
+    samples, root = write_samples(tmp_path / "samples.jsonl", {task.task_id: (task.reference,)}), tmp_path / "store"
+    selection = Selection(models=frozenset(models) or None, temperatures=frozenset(temperatures) or None)
+    if (models, temperatures) == ("m", [0.6]):
+        assert imports.import_source(root, samples, selection, n_jobs=1).n_candidates == 1
+        assert Store.open(root).read("candidates").select("model", "temperature").rows() == [("m", 0.6)]
+    else:
+        with pytest.raises(WrongUsage, match="give one --model and one --temperature"):
+            imports.import_source(root, samples, selection, n_jobs=1)
 
 
 ODD = (
