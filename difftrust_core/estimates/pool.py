@@ -197,8 +197,7 @@ class Flat:
         )
         self.has_reference = np.array([task.reference is not None for task in tasks])
         self.reference_label = _joined(
-            [np.zeros(0) if not m.size else m[task.reference or 0] for task, m in zip(tasks, labels, strict=True)],
-            np.uint16,
+            [m[task.reference or 0 :][:1].ravel() for task, m in zip(tasks, labels, strict=True)], np.uint16
         )
         self.reference_reach = np.array(
             [0 if task.reference is None else task.reach[task.reference] for task in tasks], dtype=np.int64
