@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from difftrust_core.base.records import Reading
+from difftrust_core.estimates.refresh import estimates_are_stale, policies_executed
+from difftrust_core.store.store import Store
 from tests.compatibility.doors import REPOSITORY, Capture, public_api, run_here
 from tests.compatibility.golden import assert_golden_entry, digest
 
@@ -64,6 +67,12 @@ def compare_table(capsys: Capture, key: str, *words: str) -> None:
     rows = json.loads(said.out)
     found = {"columns": list(rows[0]) if rows else [], "n": len(rows), "sha256": digest(rows)}
     assert_golden_entry("tables", key, found)
+
+
+def test_what_a_store_holds_is_computed_once_for_all_tables() -> None:
+    root = REPOSITORY / "data" / "starter-results"
+    for each in policies_executed(Store(root)):
+        assert not estimates_are_stale(Store(root, Reading(inputs=each)))
 
 
 @pytest.mark.parametrize(("store", "name"), cases(TABLES, SLOW_TABLES))
