@@ -126,7 +126,7 @@ def can_count_tokens() -> bool:
 def count_tokens(texts: Sequence[str]) -> list[int]:
     """Return the number of tokens of each text. Raises DifftrustError if the tokenizer's file is not installed."""
     encoding = _encoding() if texts else None
-    return [len(tokens) for tokens in encoding.encode_ordinary_batch(list(texts), num_threads=1)] if encoding else []
+    return [len(encoding.encode_ordinary(text)) for text in texts] if encoding else []
 
 
 def recorded_prompt_tokens(task: Task) -> int:
