@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from difftrust_core.base import literals
-from difftrust_core.base.literals import MAX_DECIMAL_BITS, BadText, Instance, read_literal, write_literal
+from difftrust_core.base.literals import MAX_DECIMAL_BITS, BadText, Code, Instance, read_literal, write_literal
 from difftrust_core.metrics.by_value import ByValue
 from difftrust_core.metrics.forms import Forms
 
@@ -248,3 +248,8 @@ def test_the_quick_reader_agrees_with_pythons_own(text):
     except ValueError:
         return
     assert repr(quick) == repr(ast.literal_eval(text.strip(" ")))
+
+
+def test_code_equals_code_of_the_same_text_alone() -> None:
+    assert Code("int") == Code("int") != Code("str")
+    assert Code("int") != "int"
