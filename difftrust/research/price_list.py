@@ -239,7 +239,7 @@ def wide_parts(market: Market) -> tuple[list[Policy], list[Policy]]:
     return own, others
 
 
-def intervals(one: Score, tasks: Bools, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Limits]:
+def intervals(one: Score, tasks: Bools, *, resamples: int = RESAMPLES, seed: int) -> dict[str, Limits]:
     """Return 95 % intervals of detection and false alarms over tasks like these: BCa bootstrap.
 
     Where all are 0 or all are 1, which no resample can change, Clopper and Pearson's of as many programs as there are
