@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from difftrust_core.base.files import write_whole
+from difftrust_core.base.files import FileState, file_state, write_whole
 from difftrust_core.base.records import Reading
 from difftrust_core.estimates.measures import whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names, pool_of
@@ -158,12 +158,22 @@ def _fingerprint(store: Store, *, own: bool = True) -> str:
 
     It is of the rows, not of the files: merging these, or measuring the same run's time anew, changes no estimate.
     """
+    written = tuple(file_state(path) for table in _READ for path in store.files(table))
+    return _digest(store.root, store.settings().validity if own else None, written)
+
+
+_READ = ("candidates", "executions")
+
+
+@lru_cache(maxsize=8)
+def _digest(root: Path, validity: str | None, written: tuple[FileState, ...]) -> str:
+    """Return the digest, taken anew where the files are others: a table of a store asks for it a dozen times."""
     digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
-    for table in ("candidates", "executions"):
+    for table in _READ:
         columns = [name for name in SCHEMAS[table] if name not in MEASURED]
-        frame = store.read(table, columns=columns)
-        if own and "validity" in frame.columns:
-            frame = frame.filter(validity=store.settings().validity)
+        frame = Store(root).read(table, columns=columns)
+        if validity is not None and "validity" in frame.columns:
+            frame = frame.filter(validity=validity)
         frame = frame.sort(*PARTITIONS[table], *KEYS[table])
         digest.update(frame.clear().write_csv().encode())
         for rows in frame.iter_slices(_ROWS):  # as text they take ten times the room
