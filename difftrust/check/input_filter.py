@@ -324,7 +324,7 @@ def _is_spent(kinds: Sequence[Kind]) -> bool:
 
 
 def _has_large(value: Any) -> bool:
-    """Tell whether a value is, or holds, a large number."""
+    """Tell whether a value is, or holds, a large number, or a date so far off that steps of a day are many."""
     match value:
         case int() | float():
             return abs(value) >= _LARGE
@@ -333,7 +333,9 @@ def _has_large(value: Any) -> bool:
         case dict():
             return any(map(_has_large, (*value, *value.values())))
         case Instance():
-            return any(map(_has_large, (*value.args, *value.fields.values())))
+            is_day = value.type_name.rpartition(".")[2] in ("date", "datetime")
+            is_far = is_day and not (1900,) <= value.args[:1] <= (2100,)
+            return is_far or any(map(_has_large, (*value.args, *value.fields.values())))
     return False
 
 

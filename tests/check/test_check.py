@@ -275,6 +275,17 @@ def test_a_program_that_hangs_on_large_numbers_alone_is_not_called_coherent(tmp_
     assert report.validation[0].arguments == "(100000,)"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("year", "verdict"), [(1, "incoherent"), (2200, "undecided")])
+def test_a_program_that_hangs_on_dates_far_off_alone_is_no_other_behaviour(
+    year: int, verdict: str, tmp_path: Path
+) -> None:
+    stub = 'import datetime\ndef weekday(day: datetime.date) -> int:\n    """Return the weekday."""\n'
+    code = "def weekday(day):\n    while day.year >= {}:\n        pass\n    return day.weekday()\n"
+    codes = (code.format(9_999_999), code.format(year))
+    assert report_of(tmp_path, stub, codes, n=100).verdict == verdict
+
+
 @pytest.mark.parametrize(("n", "verdict"), [(100, "coherent"), (500, "undecided")])
 def test_a_program_that_is_slow_and_right_is_no_other_behaviour_where_its_time_ends(
     n: int, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
