@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from difftrust.conditions.grammar import grammar
 from difftrust.conditions.tokens import words_of
 
 Words = tuple[str, ...]
@@ -21,22 +22,23 @@ PRONOUNS: Final = words_of("pronouns")
 OF_THEM: Final = {("of", "which"), ("of", "them")}
 _ENDS: Final = words_of("ends")
 _KINDS: Final = words_of("kinds")
+THINGS: Final = words_of("things")
+_EVERY: Final = words_of("every")
 _MODALS: Final = words_of("modals")
-_INTERVAL = re.compile(r"[(\[] [A-Z]\S* , [A-Z]\S* [)\]]")
+_BESIDE = re.compile(r" \( [^()]* \)|\balways\b")
+_PASSIVE = re.compile(r"[a-z]+(?:ed|en)")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
 
 
 def clauses(words: Words) -> Iterator[Words]:
-    """Yield the clauses of a sentence and the signs between them; an interval in brackets is no clause of its own."""
-    text = " ".join(words)
-    inside = {text[: m.start()].count(" ") + k for m in _INTERVAL.finditer(text) for k in range(5)}
+    """Yield the clauses of a sentence and the signs between them."""
     start = 0
     for i, word in enumerate(words):
-        is_cut = i not in inside and (
+        is_cut = (
             word in (";", ":", "(", ")", ".")
             or (word == "," and _opens(words[i + 1 :]))
             or (word in ("which", "whose") and words[i - 1 : i] != ("of",))
-            or (word in ("and", "but") and words[i + 1 : i + 2] == ("be",) and {*words[i + 2 : i + 3]} & _DONE)
+            or (word in ("and", "but") and words[i + 1 : i + 2] == ("be",) and any(map(_is_done, words[i + 2 : i + 3])))
         )
         if is_cut:
             yield words[start:i]
@@ -54,20 +56,27 @@ def _opens(words: Words) -> bool:
 def is_done(clause: Sequence[str]) -> bool:
     """Tell whether a clause says what a function does, or when."""
     return bool({*clause} & BEHAVIOUR or {*clause[1:]} & {"where"}) or any(
-        a in ("be", "not") and b in _DONE for a, b in pairwise(clause)
+        a in ("be", "not", "never", "always") and _is_done(b) for a, b in pairwise(clause)
     )
+
+
+def _is_done(word: str) -> bool:
+    is_strange = word not in _LIMITING and word not in grammar()[0].words
+    return word in _DONE or bool(is_strange and _PASSIVE.fullmatch(word))
 
 
 def subject_of(clause: Words) -> Words:
     """Return what stands before the verb of a statement, () where there is no statement."""
-    while clause and clause[0] in ("and", "but", "that", ",", "where", "note", "assume", "require"):
+    clause = tuple(_BESIDE.sub("", " ".join(clause)).split())
+    while clause and clause[0] in ("and", "but", "that", ",", "where", "note", "assume", "require", "so", "thus"):
         clause = clause[1:]
     verb = next((i for i, word in enumerate(clause) if word in _STATIVE), 0)
     subject = clause[:verb]
     opens = verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]))
-    is_one = verb == 1 or opens or any(a in ("of", "in") and b in PRONOUNS for a, b in pairwise(subject))
+    is_many = 0 < verb < 7 and (subject[-1][-1] == "s" or subject[-1] in THINGS or has_value(subject[-1:], "PK"))
+    is_one = verb == 1 or is_many or opens or any(a in ("of", "in") and b in PRONOUNS for a, b in pairwise(subject))
     is_permitted = clause[verb : verb + 1] in (("may",), ("can",), ("need",)) and not is_strict(clause)
-    return () if not is_one or is_permitted or {*subject} & {"that", "which", ";", ":", "("} else subject
+    return () if not is_one or is_permitted or {*subject} & {"that", "which", ";", ":", "(", "="} else subject
 
 
 def is_aside(clause: Words, before: Words) -> bool:
@@ -77,13 +86,20 @@ def is_aside(clause: Words, before: Words) -> bool:
     if {clause[1:3], clause[-2:]} & OF_THEM:
         return before[-1:] in ((",",), ("(",), (";",))
     if has_value(clause, "C") and len(clause) < 6:
-        return clause[0] in ("where", "for", "with") or clause[0][0] == "C"
+        return clause[0] in ("where", "for", "with", "thus", "so", "hence") or clause[0][0] == "C"
     if before[-1:] == (":",):
         return bool(len(clause) > 1 and clause[0] in LIMITS and _NOUN.fullmatch(clause[1]))
     is_near = far and (has_value(before[-far:], "PIA") or before[-2] in _KINDS)
+    if clause[:1] and clause[0] in _EVERY and not ({*clause} & (_STATIVE | LIMITS | DUTIES) or has_value(clause)):
+        return False  # "the first cost 1 each, all further ones 2"
     is_value = has_value(clause[:1]) and not {*clause} & _STATIVE
     is_open = is_value or {*clause[:1]} & (_OPENERS | LIMITS)
-    is_more = len(clause) > 1 and not {*clause[1:]} & ({"for", "where"} | _DONE) and not {*clause} <= _ENDS
+    is_more = (
+        len(clause) > 1
+        and not {*clause[1:]} & {"for", "where"}
+        and not any(map(_is_done, clause[1:]))
+        and not {*clause} <= _ENDS
+    )
     return bool(is_open and is_more and is_near and before[:1] + before[2:] != ("return", ","))
 
 

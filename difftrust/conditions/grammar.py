@@ -12,7 +12,7 @@ from typing import Any, Final
 from difftrust.conditions.parser import Grammar, Node
 from difftrust.conditions.predicates import negated
 from difftrust.conditions.shapes import Field, Shape, records_in
-from difftrust.conditions.tokens import WORDS, Tokens
+from difftrust.conditions.tokens import WORDS, Tokens, forms_of
 from difftrust_core.languages.python.syntax import expression
 
 Phrase = Callable[[str, Shape], str]
@@ -27,11 +27,6 @@ _MADE: Final = WORDS["made"]
 _DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
 _IS_OF_ITEMS = re.compile(r"all\(\((?!.*\benumerate\b)")
-_PATTERNS: Final = {
-    "c in '0123456789'": "[0-9]", "c.islower()": "[a-z]", "c.isupper()": "[A-Z]", "c.isalpha()": "[A-Za-z]",
-    "c.isascii() and c.isalpha()": "[A-Za-z]", "c in '0123456789abcdefABCDEF'": "[0-9A-Fa-f]",
-    "c.isalnum()": "[0-9A-Za-z]",
-}  # fmt: skip
 _PART: Final = "PART_OF_RECORD_"
 """Before the name of a part that another one of the same record is compared with."""
 
@@ -105,6 +100,8 @@ class _Reader:
 
     def __init__(self, tokens: Tokens, names: Names):
         self._values, self._names = tokens.values, names
+        records = (record for shape in names.shapes.values() for _, record in records_in(shape, ""))
+        self._fields = {each.name for record in records for each in record.fields}
         self.guesses = False
         """Whether a noun that names no parameter was taken for one."""
 
@@ -214,7 +211,7 @@ class _Reader:
         phrases = [p for p in parts if callable(p)]
 
         def said(of: str, shape: Shape) -> str:
-            if noun in self._names.shapes and noun != of:
+            if noun in self._names.shapes and noun != of and self._names.shapes[noun].items is not shape:
                 raise Unread(f"{noun} beside {of}")
             return _joined("and", [phrase(of, _named(shape, noun)) for phrase in phrases])
 
@@ -266,10 +263,8 @@ class _Reader:
 
     def counted(self, phrase: Phrase, unit: str) -> Phrase:
         kind = "size" if unit == "long" else "chars" if unit == "CHAR" else "items"
-        return self._of_size(phrase, kind)
-
-    def at_most(self, value: str, unit: str) -> Phrase:
-        return self.counted(partial(self._relation, "order", f"_ <= {value}"), unit)
+        size = self._of_size(phrase, kind)
+        return size if unit != "column" else lambda of, shape: self._all(of, size, shape.items)
 
     def _of_size(self, phrase: Phrase, kind: str) -> Phrase:
         return lambda of, shape: self._relation(kind, phrase("len(_)", Shape("number")), of, shape)
@@ -287,7 +282,7 @@ class _Reader:
         return "0"
 
     def only_size(self, *_: Any) -> str:
-        sized = of_noun(self._names.shapes, "LIST")
+        sized = [name for noun in ("LIST", "DICT") for name in of_noun(self._names.shapes, noun)]
         if len(sized) != 1:
             raise Unread("the length of what")
         return f"len({sized[0]})"
@@ -323,10 +318,6 @@ class _Reader:
 
     def number_of(self, name: str) -> Aim:
         return self.length(self.whole(name))
-
-    def required_keys(self, keys: str) -> str:
-        keys = keys if keys.startswith("(") else f"({keys},)"
-        return self.by_kind("DICT")(partial(self._relation, "keys", f"set({keys}) <= set(_)"))
 
     def several(self, *names: str) -> Aim:
         aims = [self.whole(name) for name in names]
@@ -400,6 +391,10 @@ class _Reader:
         owner = owner or self.subject()
         return lambda phrase: self._of_size(phrase, "size")(owner.text, owner.shape)
 
+    def total(self, owner: Any = None) -> Aim:
+        owner = owner or self.subject()
+        return lambda phrase: phrase(f"sum({_of_values(owner)})", Shape("number"))
+
     def subject(self) -> Aim:
         if not self._names.subject:
             raise Unread("it")
@@ -425,7 +420,7 @@ class _Reader:
         return found[0]
 
     def part(self, *parts: Any) -> Aim:
-        name = next(p for p in parts if not callable(p))
+        name = next(p for p in parts if p in self._fields)
         owner, where, fields = self._record(name)
         of = next(each for each in fields if each.name == name)
 
@@ -452,9 +447,6 @@ class _Reader:
     def sorted_by(self, *parts: str) -> Phrase:
         aim = self.part(parts[-1])
         return lambda of, shape: aim(partial(self._relation, "row", "list(_) == sorted(_)"))
-
-    def distinct_by(self, name: str) -> Phrase:
-        return lambda of, shape: self.no_parts_alike(name)
 
     def part_of_each(self, *parts: Any) -> str:
         """Say something of parts that records have: "each has a name and an amount above 0"."""
@@ -488,6 +480,12 @@ class _Reader:
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))
 
+    def no_one_of(self, *parts: Any) -> str:
+        names, phrases = [p for p in parts if isinstance(p, str)], [p for p in parts if callable(p)]
+        aims = [self.whole(name) for name in names]
+        denied = [self.denies(phrase) for phrase in phrases]
+        return _joined("and", [(aim if names[1:] else self._each(aim))(phrase) for aim in aims for phrase in denied])
+
     def no_item(self, name: str, phrase: Phrase) -> str:
         return self.each_item(name)(self.denies(phrase))
 
@@ -506,12 +504,14 @@ class _Reader:
     def none_twice(self, *_: Any) -> str:
         return self._given(partial(self._relation, "row", _DISTINCT), 1)
 
-    def none_alike(self, *_: Any) -> str:
+    def none_alike(self, *nouns: Any) -> str:
         """Say that items differ, or values of a dict: "no two players have the same score"."""
-        self.guesses = True
-        aim: Any = self.by_kind("ITEM") if not self._names.subject else self.subject()
-        of = f"list({aim.text}.values())" if aim.shape.kind == "dict" else aim.text
-        return self._relation("row", _DISTINCT, of, Shape("list"))
+        meant = [
+            name for noun in nouns if isinstance(noun, str) for name in forms_of(noun) if name in self._names.shapes
+        ]
+        self.guesses = not meant
+        aim: Any = self.whole(meant[0]) if meant else self.subject() if self._names.subject else self.by_kind("ITEM")
+        return self._relation("row", _DISTINCT, _of_values(aim), Shape("list"))
 
     def none_phrased(self, phrase: Phrase) -> str:
         return self.each_phrased(self.denies(phrase))
@@ -597,8 +597,11 @@ class _Reader:
         is_texts = self._names.shapes[name].kind == "list" and self._names.shapes[name].items.kind == "text"
         return self.each_item(name) if is_texts else self.whole(name)
 
-    def guessed(self, *_: Any) -> Aim:
-        """Aim at the parameters that are not named beside a noun that names none."""
+    def guessed(self, *nouns: str) -> Aim:
+        """Aim at the parameters with a noun in their names, else at those not named beside a noun that names none."""
+        forms = {form for noun in nouns for form in (noun, noun.removesuffix("s"), *forms_of(noun))}
+        if meant := [name for name in self._names.shapes if forms & {*name.split("_")}]:
+            return self.several(*meant)
         named = {text for key, text in self._values.items() if key[0] in "PI"}
         others = [name for name in self._names.shapes if name not in named]
 
@@ -614,28 +617,6 @@ class _Reader:
             return _joined("and", found)
 
         return said
-
-    def never_such(self, *parts: Any) -> str:
-        aim = self.subject()
-        shape = self._names.shapes[self._names.subject]
-        return (self._each(aim) if shape.kind == "list" else aim)(
-            self.denies(self.np(*[part for part in parts if part not in ("not", "never")]))
-        )
-
-    def form(self, *pieces: str) -> Phrase:
-        return partial(self._relation, "text", f"re.fullmatch({''.join(pieces)!r}, _) is not None")
-
-    def piece(self, *parts: str) -> str:
-        *number, char = [part for part in parts if part != "exactly"]
-        return pattern_of(char) + (f"{{{number[0]}}}" if number and number[0] != "1" else "")
-
-    def groups(self, n: str, char: str, sign: str, *_: str) -> str:
-        return f"{pattern_of(char)}+(?:{pattern_of(sign)}{pattern_of(char)}+){{{int(n) - 1}}}"
-
-    def numbers(self, n: str, *parts: Any) -> str:
-        char = next(part for part in parts if isinstance(part, str) and not part.isdecimal())
-        one = "(?:0|[1-9][0-9]*)" if True in parts else "[0-9]+"
-        return f"{one}(?:{pattern_of(char)}{one}){{{int(n) - 1}}}"
 
     def noted(self, *_: Any) -> bool:
         return True
@@ -720,26 +701,6 @@ class _Put(ast.NodeTransformer):
         return expression(self._of) if node.id == "_" else node
 
 
-def pattern_of(char: str) -> str:
-    """Return the regular expression of one character of a class, which is a condition on ``c``."""
-    found = [_pattern(node) for node in (expression(char).values if " or " in char else [expression(char)])]  # type: ignore[attr-defined]
-    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
-
-
-def _pattern(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    if text in _PATTERNS:
-        return _PATTERNS[text]
-    match node:
-        case ast.Compare(left=ast.Constant(value=str(low)), comparators=[_, ast.Constant(value=str(high))]):
-            return f"[{low}-{high}]"
-        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=str(one))]):
-            return re.escape(one)
-        case ast.Compare(ops=[ast.In()], comparators=[ast.Constant(value=str(several))]):
-            return re.escape(several) if len(several) == 1 else f"[{re.escape(several)}]"
-    raise Unread(f"no pattern of {text}")
-
-
 def _with_parts(text: str, record: str, fields: Sequence[Field]) -> str:
     """Return a condition in which other parts of the same record stand where they are named."""
     for each in fields:
@@ -766,6 +727,11 @@ def _named(shape: Shape, noun: str) -> Shape:
     if shape.kind == "list" and noun in ("NUMBER", "TEXT") and shape.items.kind in {*fits, "any"}:
         return shape
     raise Unread(f"{noun} of {shape.kind}")
+
+
+def _of_values(aim: Any) -> str:
+    """Return the items of what is aimed at, of a dict its values."""
+    return f"list({aim.text}.values())" if aim.shape.kind == "dict" else str(aim.text)
 
 
 def _listed(shape: Shape) -> Shape:

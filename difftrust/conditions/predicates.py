@@ -28,10 +28,10 @@ _ON_TWO: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Pow: operator.pow, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
     ast.Not: lambda _, b: not b, ast.USub: lambda _, b: -b, ast.UAdd: lambda _, b: +b,
 }  # fmt: skip
-_BUILTINS: Final = (
+BUILTINS: Final = (
     "abs all any bool dict enumerate float int len list max min range reversed round set sorted str sum tuple zip"
 )
-_CALLS: Final[dict[str, Callable[..., Any]]] = {name: getattr(builtins, name) for name in _BUILTINS.split()} | {
+_CALLS: Final[dict[str, Callable[..., Any]]] = {name: getattr(builtins, name) for name in BUILTINS.split()} | {
     f"math.{name}": getattr(math, name) for name in ("isfinite", "isinf", "isnan", "isclose", "gcd")
 }
 _CONSTANTS: Final = {"math.inf": math.inf, "math.pi": math.pi, "math.e": math.e, "math.nan": math.nan}

@@ -12,6 +12,7 @@ from difftrust.conditions.clauses import (
     LIMITS,
     OF_THEM,
     PRONOUNS,
+    THINGS,
     Words,
     clauses,
     has_value,
@@ -34,6 +35,7 @@ _LONGEST, _MOST_CUTS = 40, 5
 """Tokens of a part that is parsed; pieces between cuts that are tried together."""
 _ALTERS: Final = words_of("alters")
 _RESULTS: Final = words_of("results")
+_QUALITIES: Final = words_of("qualities")
 _QUESTIONS: Final = words_of("questions")
 _NO_NOUNS: Final = words_of("measured") | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
@@ -42,15 +44,13 @@ _OF_A_CASE = ("with", "for", "at", "on")
 _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
-_THINGS: Final = words_of("things")
 _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing."""
-_ENDS_UNIT: Final = frozenset([",", "and", "but", ";", ":", "(", ")", "."])
 _PERMITS: Final = words_of("permits")
+_ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted")
 _DENIES: Final = words_of("denies")
-_DESCRIBES: Final = words_of("describes")
-_RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) V\d+")
+_RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
 _ORDERS = re.compile(
     r"^an? [a-z-]+ have (?:at least|at most|V\d+ or more) |\bhave (?:.* )?V\d+ [PI]\d+"
     r"|[PK]\d+ (?:before|after) (?:it|they) [PK]\d+"
@@ -106,19 +106,18 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     """Return what a docstring allows its arguments; ``shapes``: of the parameters, in their order."""
     predicates: dict[tuple[str, str], Predicate] = {}
     unread: dict[str, UnreadSentence] = {}
-    form = ""  # of the parameter before, in whose form the next one may be
     shapes = {name: named_parts(shape, docstring, shapes) for name, shape in shapes.items()}
+    fields = set[str]()  # as they stand in prose, "n: at least 1"
     for passage in Sections(docstring).passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
             continue
         topic = ""
         for sentence in passage.sentences:
+            if sentence in fields:
+                continue
+            fields |= {f"{passage.subject}: {sentence}"} if passage.origin == "field" else set()
             said = _Sentence(sentence, passage, shapes, topic)
             topic, (found, left) = said.topic, said.read()
-            if said.repeats_form:
-                found = [*found, *([_renamed(form, passage.subject)] if form else [])]
-                left = left if form else frozenset([passage.subject])
-            form = next((text for text in found if text.startswith("re.fullmatch(") and " and " not in text), form)
             for text in found:
                 if re.fullmatch(r"\w+ is None|all\(\(\w+ is None for \w+ in \w+\)\)", text):
                     continue
@@ -163,15 +162,6 @@ def order_is_free(docstring: str) -> str:
     return ""
 
 
-def _renamed(form: str, name: str) -> str:
-    """Return what says that another parameter has a form."""
-    node = expression(form)
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and each.id != "re":
-            each.id = name
-    return ast.unparse(node)
-
-
 def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
     """Return a condition, or several, each of which lets None through where a parameter takes it."""
     node = expression(text)
@@ -190,7 +180,7 @@ class _Sentence:
     def __init__(self, text: str, passage: Passage, shapes: Mapping[str, Shape], topic: str = ""):
         """``topic``: the parameter that the sentence before is about."""
         self._topic, self._passage, self._shapes = topic, passage, dict(shapes)
-        self._judges = passage.origin == "prose" and bool(_JUDGES.search(passage.text))
+        judging = [each for each in passage.sentences if passage.origin == "prose" and _JUDGES.search(each)]
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
         plain = _OPTIONAL.sub("", text).strip().rstrip(".")
@@ -198,7 +188,11 @@ class _Sentence:
             plain = _ON_ERROR.sub("if ", plain)
         fields = {f.name for each in shapes.values() for _, one in records_in(each, "") for f in one.fields}
         self._tokens = tokens_of(plain, list(shapes), fields - {"", *shapes})
-        self._words = _without_units(Words(_counted_things(self._tokens.words)))
+        named, judged = self._tokens.names, [tokens_of(each, list(shapes)).names for each in judging]
+        is_of_judged = len(shapes) == 1 or bool(named and named <= frozenset().union(*judged))
+        self._judges = bool(judging) and (text in judging or is_of_judged)
+        """Whether it may say what is valid rather than what is allowed: its parameters are those that are judged."""
+        self._words = Words(_counted_things(self._tokens.words))
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
@@ -212,19 +206,23 @@ class _Sentence:
         if origin == "prose" and (is_done(self._words) or not self._speaks(self._words)):
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
-        names = self._near(()) if set(self._words) & PRONOUNS else None
-        found, left = self._cover(self._words, starts, names)
-        left = [part for part in left if not _is_permission(part) and not (origin == "field" and _describes(part))]
+        found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
+        left = [part for part in left if not _is_permission(part)]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             is_but = any(set(part) & {"except", "unless"} for part in left)
             return [*map(Guess, found)] if is_but else [], self._mentioned()
         is_told = (
             origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & DUTIES
         )
-        speaks = limits if origin == "prose" else self._speaks
+        speaks = limits if origin == "prose" else lambda part: self._speaks(part) or self._goes_on_to_state(part)
         if not is_told and any(speaks(part) for part in left):
             return found, self._mentioned() or frozenset(self._shapes)
         return found, None
+
+    def _goes_on_to_state(self, part: Words) -> bool:
+        """Tell whether a part of a field has a subject of its own: "distances; there is one for each pair"."""
+        part = _trimmed(part)
+        return limits(part) and bool(subject_of(part)) and not is_done(part) and not {*part} & _OF_RESULTS
 
     def _of_clauses(self) -> tuple[list[str], frozenset[str] | None]:
         """Read a sentence on what is done: nouns of its clauses, and clauses that state something beside."""
@@ -244,7 +242,11 @@ class _Sentence:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
                 found += texts
-                left |= any(limits(piece) for piece in pieces if _trimmed(piece)[:1] != ("to",))
+                left |= any(
+                    limits(piece)
+                    for piece in pieces
+                    if _trimmed(piece)[:1] != ("to",) and any(map(str.isalpha, _trimmed(piece)))
+                )
             before += clause
         return found, (self._mentioned() or frozenset(self._shapes)) if left else None
 
@@ -269,12 +271,19 @@ class _Sentence:
             not is_a or len(subject) == 2
         )
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
-        is_items = subject in (("ITEM",), ("key",), ("both",), ("neither",)) or (
-            subject[0] in (*_EACH, "no", "both") and said & _THINGS
+        is_items = subject in (("ITEM",), ("key",), ("the", "INPUT"), ("both",), ("neither",)) or (
+            subject[0] in (*_EACH, "no", "both") and said & THINGS
         )
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
         is_limited = subject[0] in ("the", "there") and set(clause[len(subject) :][:4]) & _LIMITED
-        return bool(is_named or is_meant or is_items or is_pronoun or is_limited)
+        return bool(
+            is_named
+            or is_meant
+            or is_items
+            or is_pronoun
+            or is_limited
+            or ({*clause[len(subject) :]} & LIMITS and not is_a and subject[0] != "the")
+        )
 
     def _near(self, before: Words) -> Names | None:
         """Return the parameters, with the one as subject that is named last before a place, by name or by a noun."""
@@ -283,11 +292,6 @@ class _Sentence:
             if len(named) == 1:
                 return replace(self._names, subject=named[0])
         return replace(self._names, subject=self._topic) if self._topic and not before else None
-
-    @property
-    def repeats_form(self) -> bool:
-        """Whether a parameter is "in the same form" as the one before."""
-        return self._passage.origin == "field" and "same-form" in self._tokens.words
 
     @property
     def topic(self) -> str:
@@ -310,7 +314,7 @@ class _Sentence:
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
             return bool(
-                said & (DUTIES | LIMITS | {"only"})
+                said & (DUTIES | LIMITS | {"only", "separated", "without"})
                 or (said & _MEASURES and (has_value(words) or "code" in said))
                 or _RANGE.search(" ".join(words))
             )
@@ -328,12 +332,13 @@ class _Sentence:
 
     def _attempt(self, words: Words, starts: Sequence[str], names: Names | None = None) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
-        names = names or self._names
+        names = names or (self._near(()) if {*words} & PRONOUNS else None) or self._names
         if names.subject:
             shape = self._shapes[names.subject]
             words = _plain_nouns(words, is_number="number" in (shape.kind, shape.items.kind))
-        known = grammar()[0].words
-        words = tuple("U0" if w not in known and _UNKNOWN.fullmatch(w) else w for w in words)
+        known, words = grammar()[0].words, tuple(w for w in words if w != "always")
+        nouns = {w: f"U{i}" for i, w in enumerate(words) if w not in known and _UNKNOWN.fullmatch(w)}
+        words, values = tuple(nouns.get(w, w) for w in words), {key: w for w, key in nouns.items()}
         strange = any(w not in known and not re.fullmatch(r"[A-Z]\d+", w) for w in words)
         if not 0 < len(words) <= _LONGEST or strange:
             return None
@@ -345,7 +350,7 @@ class _Sentence:
             names = self._near(self._words) or names
         for start in starts:
             try:
-                return read(Tokens(words, self._tokens.values), start, names)
+                return read(Tokens(words, {**self._tokens.values, **values}), start, names)
             except Unread:
                 continue
         return None
@@ -403,6 +408,8 @@ class _Sentence:
         found, is_left = list[str](), False
         for at, word in enumerate(words):
             before = words[at - 1] if at else "return"
+            if words[:1] == ("a",) and is_done(words):
+                break  # "a number of four digits is hidden": in one case
             if before == "of" and (at == 1 or words[at - 2 : at - 1] == (",",)):
                 break  # "the middle one; of an even number of items the mean": of some of them
             is_form = word[0] == "F" and before not in _RESULTS
@@ -410,7 +417,9 @@ class _Sentence:
             if is_form and not set(self._words) & _QUESTIONS:
                 found += filter(None, [self._attempt((word,), ("given",))])
             elif (before in _BEFORE_GIVEN or is_object) and (
-                word in ("a", "an", "both") or (before == "in" and word == "the") or re.fullmatch(r"V\d+", word)
+                word in ("a", "an", "both", "exactly", "at")
+                or (before == "in" and word == "the")
+                or re.fullmatch(r"V\d+", word)
             ):
                 text = self._given_at(words, at)
                 found += [text] if text else []
@@ -456,32 +465,13 @@ def _counted_things(words: Words) -> Iterator[str]:
     known = grammar()[0].words
     for first, before, word in zip(("", "", *words), ("", *words), words, strict=False):
         is_thing = first in _COUNTING and re.fullmatch(r"V\d+", before) and word not in known
-        yield "ITEM" if is_thing and re.fullmatch(r"[a-z]+s", word) else word
-
-
-def _without_units(words: Words) -> Words:
-    """Return words without what a quantity is measured in: "in cents and never negative"."""
-    known, kept = grammar()[0].words, list[str]()
-    for at, word in enumerate((*words, ".")):
-        is_end = word in _ENDS_UNIT and kept
-        if is_end and kept[-1] == "in":
-            kept.pop()
-        elif is_end and len(kept) > 1 and kept[-2] == "in" and kept[-1] not in known and _UNKNOWN.fullmatch(kept[-1]):
-            del kept[-2:]
-        if not (kept[-1:] == ["be"] and word in ("and", ",")) or words[at - 1] == "be":
-            kept.append(word)
-    return tuple(kept[:-1])
+        yield "ITEM" if is_thing and (word[-1] == "s" or first == "least") and _UNKNOWN.fullmatch(word) else word
 
 
 def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
-    return bool({*part} & _PERMITS) and not {*part} & _DENIES
-
-
-def _describes(part: Words) -> bool:
-    """Tell whether words only say what a parameter is: "when work began"."""
-    part = _trimmed(part)
-    return part[:1] != () and part[0] in _DESCRIBES and not any(re.fullmatch(r"[A-Z]\d+", word) for word in part)
+    is_accepted = part[-2:-1] == ("be",) and part[-1] in _ACCEPTED
+    return bool(is_accepted or {*part} & _PERMITS) and not {*part} & _DENIES
 
 
 def _is_kind(part: Words) -> bool:
@@ -494,8 +484,9 @@ def _plain_nouns(words: Words, *, is_number: bool) -> Words:
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
+    text = re.sub(rf"\b({'|'.join(_QUALITIES)}) _\w+", r"\1 INPUT", text)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"\b(V\d+) (?:_\w+|ITEM)", r"\1", text) if is_number else text  # a unit
+    text = re.sub(r"\b(V\d+) (?:_\w+|ITEM)(?! be\b)", r"\1", text) if is_number else text  # a unit
     text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 

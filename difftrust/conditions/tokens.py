@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import resources
 from typing import Any, Final
 
+from difftrust.conditions.predicates import BUILTINS
 from difftrust_core.languages.python.syntax import expression
 
 _SCAN = re.compile(
@@ -44,15 +45,13 @@ def _with_quotes(match: re.Match[str]) -> str:
 
 _STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
 _FILLERS: Final = words_of("fillers")
-_GENERAL: Final = frozenset(_STEM.keys() - {"date", "day", "time"}).union(
+_GENERAL: Final = frozenset(_STEM.keys() - words_of("quantities")).union(
     *map(words_of, ("general", "limits", "duties", "measures", "measured"))
 )
 """Words that name no parameter whose name ends so."""
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
 _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
-_OF_CODE: Final = ["len", "sum", "min", "max", "abs", "all", "any"]
-"""What a condition may call."""
 _BEFORE_FIELDS: Final = ["pair", "triple", "form", "format", "of", "LIST", ":"]
 _FORMS: Final = {
     "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
@@ -90,7 +89,13 @@ class _Known:
         """The last parts of names that are several words, where one alone ends so: "the date" of ``due_date``."""
         last = [name.rpartition("_")[2] for name in self.names]
         found = [(part, name) for part, name in zip(last, self.names, strict=True) if last.count(part) == 1]
-        return {form: name for part, name in found if part != name and part not in _GENERAL for form in _forms_of(part)}
+        return {form: name for part, name in found if part != name and part not in _GENERAL for form in forms_of(part)}
+
+    @cached_property
+    def shared(self) -> set[str]:
+        """Plurals of parts that several names have: "rates" of ``low_rate`` and ``high_rate``."""
+        parts = [part for name in self.names for part in {*name.split("_")} - _GENERAL]
+        return {forms_of(part)[1] for part in parts if parts.count(part) > 1}
 
 
 def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ()) -> Tokens:
@@ -100,7 +105,7 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
     sentence = _NAMED_KEYS.sub(_with_quotes, sentence)
     values: dict[str, str] = {}
     words: list[str] = []
-    known = _Known(tuple(names), {form: name for name in fields for form in _forms_of(name)})
+    known = _Known(tuple(names), {form: name for name in fields for form in forms_of(name)})
     for kind, text in _tokens(sentence, known, words):
         if len(kind) > 1:
             words.append(text)
@@ -138,7 +143,8 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
         elif kind == "braces":
             yield _of_braces(text)
         elif kind == "chain":
-            found = _condition(text.replace("≤", "<=").replace("≥", ">=").rstrip(".,)"), names)
+            code = text.replace("≤", "<=").replace("≥", ">=").rstrip(".,")
+            found = _condition(code[: len(code) - max(0, code.count(")") - code.count("("))], names)
             if found and before[-1:] != ["if"]:
                 yield "C", found
             else:
@@ -176,7 +182,7 @@ def _of_code(text: str, names: Sequence[str]) -> tuple[str, str]:
         return "P", text.strip("*")
     node = _parsed(text)
     if isinstance(node, ast.Compare | ast.BoolOp) and (found := _names_in(node)) & {*names}:
-        return ("C", ast.unparse(node)) if found <= {*names, *_OF_CODE} else ("word", "code")
+        return ("C", ast.unparse(node)) if found <= {*names, *BUILTINS.split()} else ("word", "code")
     if isinstance(node, ast.Constant) and node.value is None:
         return "word", "none"
     if isinstance(node, ast.Constant | ast.UnaryOp) and not isinstance(getattr(node, "value", ""), bool):
@@ -211,7 +217,9 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         yield "P", word
     elif not before and len(word) > 1 and plain in names:
         yield "P", plain
-    elif before[-1:] and re.fullmatch(r"each|every|any|no|V\d+", before[-1]) and (owner := _owner(plain, names)):
+    elif (
+        before[-1:] and re.fullmatch(r"an?|each|every|any|no|per|V\d+", before[-1]) and (owner := _owner(plain, names))
+    ):
         yield "I", owner
     elif (not before or before[-1] in ("the", "each", "every")) and plain in known.nouns:
         yield "P", known.nouns[plain]
@@ -219,6 +227,8 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         yield "K", known.fields[plain]
     elif plain.endswith("s") and len(plain) > 3 and plain[:-1] in names:
         yield "P", plain[:-1]
+    elif plain in known.shared:
+        yield "word", plain
     elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
         yield "V", str(_NUMBERS[plain])
     elif plain == "single" and before[-1:] != ["of"]:
@@ -236,10 +246,10 @@ _MODAL = re.compile(r"(?:is|are|must|should|shall|may|can|cannot|has|have|needs?
 
 def _owner(word: str, names: Sequence[str]) -> str:
     """Return the parameter whose plural name a word is the singular of."""
-    return next((n for n in names if n.lower() in _forms_of(word) and n != word), "")
+    return next((n for n in names if n.lower() in forms_of(word) and n != word), "")
 
 
-def _forms_of(word: str) -> tuple[str, ...]:
+def forms_of(word: str) -> tuple[str, ...]:
     """Return a word and its plural, which is its third person too."""
     many = (
         f"{word[:-1]}ies"
@@ -273,7 +283,7 @@ def _condition(text: str, names: Sequence[str]) -> str:
     if node is None or not isinstance(node, ast.Compare):
         return ""
     found = _names_in(node)
-    return ast.unparse(node) if found & {*names} and found <= {*names, *_OF_CODE} else ""
+    return ast.unparse(node) if found & {*names} and found <= {*names, *BUILTINS.split()} else ""
 
 
 def form_of(text: str) -> str:
