@@ -185,7 +185,7 @@ class _Check:
         options.phase("seeking inputs on which the candidates differ")
         working, fresh = np.flatnonzero(measured.works).tolist(), judge.fresh()
         seeds = keep_seeds(self.task, self.inputs, fresh, drawn, n=options.witnesses) if len(working) > 1 else []
-        seeds += self._sought(measured, fresh, drawn)
+        seeds += self._sought(measured, fresh, drawn, seeds)
         unchanged = fresh.classify(working, seeds)
         if drawn.differing:
             options.say("looking for the smallest inputs on which validation differs")
@@ -205,13 +205,14 @@ class _Check:
     def _enter(self, outside: Sequence[str]) -> list[str]:
         return enter_domain(self.inputs, self.judge, outside, key=str(self.options.seed))
 
-    def _sought(self, measured: Measured, judge: InputFilter, drawn: Drawn) -> list[str]:
+    def _sought(self, measured: Measured, judge: InputFilter, drawn: Drawn, seeds: Sequence[str]) -> list[str]:
         """Return inputs on which programs differ that agree on all that was drawn; none where these are all inputs."""
         working = np.flatnonzero(measured.works).tolist()
         pairs = [pair for pair in combinations(working, 2) if not measured.distinct.differ(*pair).any()]
         if not pairs or drawn.exhausted or not self.options.witnesses:
             return []
-        parting, tried = seek_witnesses(self.inputs, judge, pairs, measured.distinct, key=str(self.options.seed))
+        key = str(self.options.seed)
+        parting, tried = seek_witnesses(self.inputs, judge, pairs, measured.distinct, seeds, key=key)
         for judged in tried:
             drawn.note(judged)
         return parting

@@ -42,17 +42,24 @@ def enter_domain(source: InputSource, judge: InputFilter, starts: Sequence[str],
 
 
 def seek_witnesses(
-    source: InputSource, judge: InputFilter, pairs: Collection[tuple[int, int]], measured: OutcomeClasses, *, key: str
+    source: InputSource,
+    judge: InputFilter,
+    pairs: Collection[tuple[int, int]],
+    measured: OutcomeClasses,
+    seeds: Sequence[str],
+    *,
+    key: str,
 ) -> tuple[list[str], list[Judged]]:
     """Return inputs on which pairs of programs differ that agree on what is ``measured``, and all that were tried.
 
-    Where programs did but one thing there, also the first on which they do another.
+    They are made of ``seeds`` and of what is measured: of inputs inside the domain, for what is met outside it would
+    count as met. Where programs did but one thing there, also the first on which they do another.
     """
     if not isinstance(source, TypedInputs):
         return [], []
     some = sorted({p for pair in pairs for p in pair})[:_MOST_PROGRAMS]
     feedback = _feedback(source, judge.executor, [judge.programs[p].code for p in some], "", f"{key}/part")
-    left, parting, tried, front = set(pairs), list[str](), list[Judged](), [*source.seeds, *measured.inputs]
+    left, parting, tried, front = set(pairs), list[str](), list[Judged](), [*seeds, *measured.inputs]
     known = measured.outcomes if len(measured.outcomes) == 1 else frozenset()
     idle = 0
     for _ in range(_ROUNDS_TO_PART):

@@ -27,7 +27,18 @@ CODES = (
 )
 
 
-@pytest.mark.parametrize(("stub", "codes"), [(GUARD, GUARDS), (COMPUTED, CODES)], ids=["line feed", "computed"])
+TOTAL = 'def over(parts: list[int]) -> int:\n    """Return what six parts have over 90. Requires: len(parts) == 6"""\n'
+TOTALS = (
+    "def over(parts):\n    return max(sum(parts[:5]) - 90, 0)\n",
+    "def over(parts):\n    return sum(parts[:5]) - 90 if sum(parts[:5]) > 91 else 0\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("stub", "codes"),
+    [(GUARD, GUARDS), (COMPUTED, CODES), (TOTAL, TOTALS)],
+    ids=["line feed", "computed", "met outside the domain too"],
+)
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
     stub: str, codes: tuple[str, str], tmp_path: Path
 ) -> None:
