@@ -29,7 +29,7 @@ def check_inputs(
 ) -> InputSource:
     """Return where inputs come from: the types and the seeds, or without types the language's own fuzzing.
 
-    ``codes``: programs, whose literals come up in the inputs. ``columns``: of frames.
+    ``codes``: programs, whose literals come up in the inputs as those of the condition do. ``columns``: of frames.
     """
     if types is None or task.language != "python":
         return FuzzedInputs(task, types.accepts if types is not None else None, seed=seed)
@@ -38,15 +38,15 @@ def check_inputs(
     from difftrust.search.pattern_texts import key_texts, pattern_texts
     from difftrust.search.realistic_texts import KnownTexts
 
-    codes_and_module = [*codes, task.preamble]
-    sure = [*pattern_texts(codes_and_module, seed=seed), *quoted(task.description), *key_texts(task.preamble)]
+    told = [*codes, task.preamble, task.domain.requires if task.domain is not None else ""]
+    sure = [*pattern_texts(told, seed=seed), *quoted(task.description), *key_texts(task.preamble)]
     made = partial(
         TypedInputs,
         types,
         task_id=task.task_id,
         seed=seed,
         texts=KnownTexts(task.description, texts_by_name(types, task.seed_inputs), sure),
-        dictionary=dictionary_of(codes_and_module, task.description),
+        dictionary=dictionary_of(told, task.description),
         columns=columns,
         likely=likely_types(types, task.seed_inputs, codes),
     )

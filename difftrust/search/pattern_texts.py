@@ -13,7 +13,7 @@ from difftrust_core.languages.python.syntax import parsed
 codes: Any = importlib.import_module("re._constants")  # what stubs name depends on their version
 _parser: Any = importlib.import_module("re._parser")
 _MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
-_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PIECES, _MAX_PROGRAM = 12, 20, 200, 1_000, 1 << 20
+_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PIECES, _MAX_PROGRAM = 40, 20, 200, 1_000, 1 << 20
 _ANY = "aZ5 _-.x1"
 _NO_PATTERN = (re.error, RecursionError, OverflowError, ValueError)
 _CATEGORIES = {
@@ -113,6 +113,6 @@ def _character(item: tuple[Any, Any], generator: random.Random) -> str:
     if code is codes.LITERAL:
         return chr(int(argument))
     if code is codes.RANGE:
-        return chr(generator.randint(*argument))
+        return chr(generator.choice((*argument, generator.randint(*argument))))  # its ends are what limits are set at
     characters: str = _CATEGORIES.get(argument, _ANY)
     return generator.choice(characters)
