@@ -396,25 +396,20 @@ def _tasks(patterns: pl.DataFrame, classes: pl.DataFrame) -> tuple[CompactTask, 
 
 
 def _members_of(rows: pl.DataFrame, task_ids: pl.Series) -> dict[Coder, Members]:
-    """Return each coder's candidates for these tasks.
-
-    Names are numbered, and columns sorted one at a time: joins and a sort of all would take three times the memory.
-    """
+    """Return each coder's candidates for these tasks; joins, or a sort of all columns, take three times the memory."""
     models = rows["model"].unique().sort()
     for name, own, known in (("task", "task_id", task_ids), ("model", "model", models)):
         rows = rows.with_columns(rows[own].cast(pl.Enum(known), strict=False).to_physical().alias(name))
     rows = rows.drop("task_id", "benchmark", "validity", strict=False).drop_nulls("task")
     order = rows.select(pl.arg_sort_by("model", "temperature", "task", "sample_index")).to_series()
-    numbers = {name: _narrow(rows[name].gather(order)) for name in _NUMBERS}
-    others = ("nondeterministic", "model", "temperature")
-    nondeterministic, model, temperature = (rows[name].gather(order).to_numpy() for name in others)
-    others_begin = (model[1:] != model[:-1]) | (temperature[1:] != temperature[:-1])
-    begins = [0, *(1 + np.flatnonzero(others_begin)).tolist()] if len(model) else []
+    columns: dict[str, Any] = {name: _narrow(rows[name].gather(order)) for name in _NUMBERS}
+    columns["nondeterministic"] = rows["nondeterministic"].gather(order).to_numpy()
+    keys = rows.select("model", "temperature")[order].with_row_index("begin")
+    coders = keys.group_by("model", "temperature", maintain_order=True).agg(pl.col("begin").min(), pl.len())
     found, prices = {}, recorded_prices()
-    for begin, end in zip(begins, [*begins[1:], len(model)], strict=True):
-        part = {name: values[begin:end] for name, values in numbers.items()}
-        name = models[int(model[begin])]
-        found[name, float(temperature[begin])] = _members(part, nondeterministic[begin:end], prices.get(name))
+    for number, temperature, begin, length in coders.rows():
+        part = {name: values[begin : begin + length] for name, values in columns.items()}
+        found[models[number], temperature] = _members(part, prices.get(models[number]))
     return found
 
 
@@ -441,15 +436,14 @@ def _task(task_id: str, pattern_of_input: pl.Series, rows: pl.DataFrame) -> Comp
     )
 
 
-def _members(numbers: dict[str, Numbers], nondeterministic: NDArray[np.bool_], price: Price | None) -> Members:
+def _members(columns: dict[str, Any], price: Price | None) -> Members:
     """Return one coder's candidates; what is not known of their costs follows from their tokens at ``price``."""
-    cost, prompt, completion = (numbers[name] for name in ("cost_nanodollars", "prompt_tokens", "completion_tokens"))
+    cost, prompt, completion = (columns[name] for name in ("cost_nanodollars", "prompt_tokens", "completion_tokens"))
     listed = (cost < 0) & (prompt >= 0) & (completion >= 0) & (price is not None)
     if price is not None:
         at_price = np.rint(_NANO_A_TOKEN * (price.prompt * prompt + price.completion * completion)).astype(np.int64)
-        numbers = {**numbers, "cost_nanodollars": np.where(listed, at_price, cost)}
-    is_lower_bound = listed & (price is not None and price.reasoning)
-    return Members(**numbers, cost_is_lower_bound=is_lower_bound, nondeterministic=nondeterministic)
+        columns["cost_nanodollars"] = np.where(listed, at_price, cost)
+    return Members(**columns, cost_is_lower_bound=listed & (price is not None and price.reasoning))
 
 
 def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER) -> Pool:
@@ -469,8 +463,7 @@ def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER) -
         return _load_pools(store.root, benchmark, validity, reading, state)[equality]
 
 
-_LOADING: Final = Lock()
-"""Who asks while another thread loads waits for what that one finds."""
+_LOADING: Final = Lock()  # who asks while another thread loads waits for what that one finds
 
 
 @lru_cache(maxsize=8)

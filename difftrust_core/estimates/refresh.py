@@ -19,7 +19,7 @@ from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store, partition_of
 
 _MADE = "compact 4"
 """Changes when the tables are made another way, so that those made before are made again."""
-_ROWS = 100_000
+_ROWS, _DECIDING = 100_000, ("candidates", "executions")
 
 
 def open_pools(store: Store, *, equality: str = Equality.PAPER, n_jobs: int = 1) -> dict[str, Pool]:
@@ -30,11 +30,8 @@ def open_pools(store: Store, *, equality: str = Equality.PAPER, n_jobs: int = 1)
     """
     if not estimates_are_stale(store):
         return {name: load_pool(store, name, equality=equality) for name in pool_names(store)}
-    validity, fingerprint = str(store.settings().validity), _fingerprint(store)
-    executed = _made_once(store.root, validity, fingerprint, n_jobs)
-    return {
-        name: pool_of(frames.__getitem__, name, equality, reading=store.reading) for name, frames in executed.items()
-    }
+    made = _made_once(store.root, str(store.settings().validity), _fingerprint(store), n_jobs)
+    return {name: pool_of(own.__getitem__, name, equality, reading=store.reading) for name, own in made.items()}
 
 
 @lru_cache(maxsize=3)
@@ -99,7 +96,7 @@ def estimates_are_stale(store: Store) -> bool:
     if not path.is_file():
         return True
     known = path.read_bytes().decode("ascii", "replace")
-    return known not in (fingerprint(store) for fingerprint in (_fingerprint, _former_fingerprint))
+    return known != _fingerprint(store) and known != _fingerprint(store, own=False)  # as former versions wrote it
 
 
 def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
@@ -148,28 +145,21 @@ def _fingerprint_file(store: Store) -> Path:
     return store.root / "estimates" / f"{store.settings().validity}.fingerprint"
 
 
-def _former_fingerprint(store: Store) -> str:
-    """Return the digest that stood for the same before: executions by other policies counted, which change nothing."""
-    return _fingerprint(store, own=False)
-
-
 def _fingerprint(store: Store, *, own: bool = True) -> str:
     """Return a digest of what estimates depend on: the candidates, and which program shows which behaviour.
 
     It is of the rows, not of the files: merging these, or measuring the same run's time anew, changes no estimate.
+    ``own``: executions by the store's own policy alone, for those by others change none either.
     """
-    written = tuple(file_state(path) for table in _READ for path in store.files(table))
+    written = tuple(file_state(path) for table in _DECIDING for path in store.files(table))
     return _digest(store.root, store.settings().validity if own else None, written)
-
-
-_READ = ("candidates", "executions")
 
 
 @lru_cache(maxsize=8)
 def _digest(root: Path, validity: str | None, written: tuple[FileState, ...]) -> str:
-    """Return the digest, taken anew where the files are others: a table of a store asks for it a dozen times."""
+    """Return the digest, once for these files: a table of a store asks for it a dozen times."""
     digest = hashlib.blake2b(" ".join((_MADE, *SCHEMAS["estimates"])).encode(), digest_size=16)
-    for table in _READ:
+    for table in _DECIDING:
         columns = [name for name in SCHEMAS[table] if name not in MEASURED]
         frame = Store(root).read(table, columns=columns)
         if validity is not None and "validity" in frame.columns:
