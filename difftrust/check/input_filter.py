@@ -41,6 +41,8 @@ _FEW_CALLS = 20
 """So many calls, each within its own limit, do not use up a program's time."""
 _LARGE = 100_000
 """From here on a number may take more time or memory than there is, and says nothing of what is right."""
+_NEAR = range(1900, 2101)
+"""Years; from others to today a step a day may take more time than there is."""
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
 INSIDE = "inside"
 _PREDICATE = """\
@@ -334,7 +336,7 @@ def _has_large(value: Any) -> bool:
             return any(map(_has_large, (*value, *value.values())))
         case Instance():
             is_day = value.type_name.rpartition(".")[2] in ("date", "datetime")
-            is_far = is_day and not (1900,) <= value.args[:1] <= (2100,)
+            is_far = is_day and any(type(year) is int and year not in _NEAR for year in value.args[:1])
             return is_far or any(map(_has_large, (*value.args, *value.fields.values())))
     return False
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+# One text: the name of a command alone, as "dashboard", would read as the import of a package (tests/layers.py).
 _SAID = """
 check
   check: Find inputs on which implementations of a function disagree.
@@ -29,7 +30,7 @@ show_results
   export: Write a store's results as a small store, without programs.
 stores
   verify: Check every file and row of a store; print what repairs it.
-  compact: Merge the small files of a store, which are read faster.
+  compact: Merge the many small files of a store into few.
   doctor: Show which sandbox layers are active here.
 """
 COMMANDS: Final[dict[str, dict[str, str]]] = {}

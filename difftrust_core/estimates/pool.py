@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from difftrust_core.base.files import FileState, file_state
 from difftrust_core.base.records import AS_STORED, Coder, Kind, Load, Reading
 from difftrust_core.datasets.audits import tasks_left_out
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import BadStore, NoStore, WrongUsage
 from difftrust_core.generation.prices import (
     Price,
     can_count_tokens,
@@ -37,6 +37,8 @@ Ints = NDArray[np.int64]
 Numbers = NDArray[np.int64] | NDArray[np.int32]
 Kinds = NDArray[np.uint8]
 
+_NUMBERS = ("task", "sample_index", "row", "prompt_tokens", "completion_tokens", "cost_nanodollars", "trimmed")
+_LOADING: Final = Lock()  # who asks while another thread loads waits for what that one finds
 MISSING: Final = 65_535
 """The label of a behaviour on an input that it was not executed on."""
 NO_KIND: Final = 255
@@ -351,9 +353,6 @@ def _prompt_tokens(store: Store, benchmark: str) -> pl.DataFrame:
     return pl.DataFrame(counted, schema={"task_id": pl.String, "counted_prompt": pl.Int64}, orient="row")
 
 
-_NUMBERS = ("task", "sample_index", "row", "prompt_tokens", "completion_tokens", "cost_nanodollars", "trimmed")
-
-
 def compact_frames(tasks: Sequence[CompactTask]) -> dict[str, pl.DataFrame]:
     """Return the tables ``patterns`` and ``classes`` of these tasks, in their order."""
     patterns = [{"task_id": t.task_id, "pattern_of_input": t.pattern_of_input.tolist()} for t in tasks]
@@ -381,9 +380,11 @@ def pool_of(
     """Return the pool that the tables ``patterns``, ``classes`` and ``members`` of one benchmark hold.
 
     ``read``: returns one of them; none is held longer than it is needed. ``reading``: which of its tasks count, and
-    which programs load. Raises WrongUsage if that is not known.
+    which programs load. Raises WrongUsage if that is not known, BadStore if a task is there twice.
     """
     patterns = read("patterns").filter(~pl.col("task_id").is_in(tasks_left_out(benchmark, reading.references)))
+    if twice := patterns["task_id"].filter(patterns["task_id"].is_duplicated()).to_list():
+        raise BadStore(f"patterns of {benchmark}: expected each task once, found {twice[0]} twice; export them anew")
     members = _members_of(read("members"), patterns["task_id"])
     pool = Pool(benchmark=benchmark, equality=equality, tasks=_tasks(patterns, read("classes")), members=members)
     return strictly_loaded(pool) if reading.load == Load.STRICT else pool
@@ -402,8 +403,8 @@ def _members_of(rows: pl.DataFrame, task_ids: pl.Series) -> dict[Coder, Members]
         rows = rows.with_columns(rows[own].cast(pl.Enum(known), strict=False).to_physical().alias(name))
     rows = rows.drop("task_id", "benchmark", "validity", strict=False).drop_nulls("task")
     order = rows.select(pl.arg_sort_by("model", "temperature", "task", "sample_index")).to_series()
-    columns: dict[str, Any] = {name: _narrow(rows[name].gather(order)) for name in _NUMBERS}
-    columns["nondeterministic"] = rows["nondeterministic"].gather(order).to_numpy()
+    columns: dict[str, Any] = {"nondeterministic": rows["nondeterministic"].gather(order).to_numpy()}
+    columns |= {name: _narrow(rows[name].gather(order)) for name in _NUMBERS}
     keys = rows.select("model", "temperature")[order].with_row_index("begin")
     coders = keys.group_by("model", "temperature", maintain_order=True).agg(pl.col("begin").min(), pl.len())
     found, prices = {}, recorded_prices()
@@ -458,12 +459,9 @@ def load_pool(store: Store, benchmark: str, *, equality: str = Equality.PAPER) -
         found = f"there are: {', '.join(names)}" if names else f"run `difftrust execute --store {store.root}`"
         raise NoStore(f"{store.root} holds no results for {benchmark} with validity {validity}; {found}")
     state = tuple(file_state(path) for path in files)
-    reading = replace(store.reading, inputs=validity)  # the same, named or not
     with _LOADING:
+        reading = replace(store.reading, inputs=validity)  # the same, named or not
         return _load_pools(store.root, benchmark, validity, reading, state)[equality]
-
-
-_LOADING: Final = Lock()  # who asks while another thread loads waits for what that one finds
 
 
 @lru_cache(maxsize=8)

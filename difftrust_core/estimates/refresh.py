@@ -93,10 +93,8 @@ def estimates_are_stale(store: Store) -> bool:
     if not store.holds("candidates"):
         return False  # a results store: nothing in it can change
     path = _fingerprint_file(store)
-    if not path.is_file():
-        return True
-    known = path.read_bytes().decode("ascii", "replace")
-    return known != _fingerprint(store) and known != _fingerprint(store, own=False)  # as former versions wrote it
+    known = path.read_bytes().decode("ascii", "replace") if path.is_file() else ""
+    return not known or all(known != _fingerprint(store, own=own) for own in (True, False))  # False: of former versions
 
 
 def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:

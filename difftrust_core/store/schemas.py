@@ -211,7 +211,10 @@ KEYS = {name: table.key for name, table in _TABLES.items() if table.key}
 """Columns that are together unique within a partition."""
 MAY_BE_MISSING = {name: table.may_be_missing for name, table in _TABLES.items() if table.may_be_missing}
 """Columns that are null where they are unknown: recorded candidates have none of these, nor have earlier files."""
-NEVER_NULL = ("task_id", "program_id", "tree_id", "code", "entry_point", "signature", "description", "arguments")
+NEVER_NULL = (
+    *(*_CODER, "task_id", "program_id", "tree_id", "code"),
+    *("entry_point", "signature", "description", "arguments"),
+)
 """Columns that no table's rows are read without."""
 REFERENCE = "reference"
 """The ``tree_id`` of a task's reference program in ``executions``."""

@@ -69,7 +69,7 @@ def compare_table(capsys: Capture, key: str, *words: str) -> None:
     assert_golden_entry("tables", key, found)
 
 
-def test_what_a_store_holds_is_computed_once_for_all_tables() -> None:
+def test_the_starter_results_are_up_to_date_for_each_reading() -> None:
     root = REPOSITORY / "data" / "starter-results"
     for each in policies_executed(Store(root)):
         assert not estimates_are_stale(Store(root, Reading(inputs=each)))

@@ -1,6 +1,7 @@
 """Results: compact tables beside what they come from, alone in a small store, by SQL, and per coder's reach."""
 
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from difftrust_core.estimates.measures import ablation, summary
 from difftrust_core.estimates.pool import MISSING, compress, load_pool, pool_of
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import estimates_are_stale, open_pools, refresh_estimates
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.exceptions import BadStore, NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.prices import PUBLISHED_WORDING_TOKENS, count_tokens, recorded_prompt_tokens
 from difftrust_core.metrics.equality import EQUALITIES
@@ -238,14 +239,15 @@ def test_what_recorded_models_cost_follows_from_their_tokens_when_they_are_read(
     assert (len(long), long[-2:]) == (200, "y…")  # long values are cut
 
 
-def test_a_cost_that_was_recorded_is_exact_whatever_the_model_bills(full: Store) -> None:
+@pytest.mark.parametrize("cost", [7, 5_000_000_000])  # in four bytes, and not
+def test_a_cost_that_was_recorded_is_exact_whatever_the_model_bills(full: Store, cost: int) -> None:
     where = {"benchmark": "tiny"}
     frames = {name: full.read(name, where) for name in ("patterns", "classes", "members")}
     paid = frames["members"].with_columns(
-        model=pl.lit("gpt_o4_mini"), temperature=pl.lit(0.6), cost_nanodollars=pl.lit(7, dtype=pl.Int64)
+        model=pl.lit("gpt_o4_mini"), temperature=pl.lit(0.6), cost_nanodollars=pl.lit(cost, dtype=pl.Int64)
     )
     own = pool_of({**frames, "members": paid}.__getitem__, "tiny", "paper").of(("gpt_o4_mini", 0.6))
-    assert set(own.cost_nanodollars.tolist()) == {7}
+    assert set(own.cost_nanodollars.tolist()) == {cost}
     assert not own.cost_is_lower_bound.any()
 
 
@@ -274,3 +276,18 @@ def test_what_an_llm_was_paid_is_taken_as_it_is(tmp_path: Path) -> None:
     assert paid == (7, 9, 250_000_000)
     prompt, completion = recorded_prompt_tokens(TASKS[0]), count_tokens([WRONG["tiny/double"]])[0]
     assert counted == (prompt, completion, 5_000 * prompt + 15_000 * completion)
+
+
+def test_what_names_no_task_or_model_is_refused_in_one_line(full: Store, tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    shutil.copytree(full.root, root)
+    for table, change, said in (
+        ("patterns", lambda rows: pl.concat([rows, rows]), "twice"),
+        ("members", lambda rows: rows.with_columns(model=pl.lit(None, pl.String)), "nulls in model"),
+    ):
+        path = Store(root).files(table)[0]
+        whole = path.read_bytes()
+        change(pl.read_parquet(path, hive_partitioning=False)).write_parquet(path)
+        with pytest.raises(BadStore, match=said):
+            load_pool(Store(root), "tiny")
+        path.write_bytes(whole)

@@ -1,6 +1,8 @@
 """Three readings of one store: what is an error as published and none inside the domain, and who is suspected."""
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,7 +18,8 @@ from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
 from difftrust_core.datasets import audits
 from difftrust_core.datasets.audits import Audit, Finding
-from difftrust_core.estimates import pool
+from difftrust_core.estimates import behaviours, pool
+from difftrust_core.estimates.behaviours import compact as whole
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.estimates.refresh import estimates_are_stale, refresh_estimates
 from difftrust_core.execution.execute import execute
@@ -62,6 +65,19 @@ def test_an_execution_on_other_inputs_leaves_estimates_as_they_are(store: Store)
         each: estimates_are_stale(store.read_as(Reading(inputs=each))) for each in ("domain", "tests", "reference")
     }
     assert not any(stale.values())
+
+
+def test_a_store_that_is_not_up_to_date_is_computed_once_a_reading(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = make_table("readings", TableRequest(store=store.root)).frame
+    shutil.copytree(store.root, tmp_path / "store")
+    for path in (tmp_path / "store").rglob("*.fingerprint"):
+        path.unlink()
+    computed = []
+    monkeypatch.setattr(behaviours, "compact", lambda *a, **k: computed.append(a) or whole(*a, **k))
+    assert make_table("readings", TableRequest(store=tmp_path / "store")).frame.equals(expected)
+    assert sorted(str(of.settings().validity) for of, _ in computed) == ["domain", "reference"]
 
 
 def test_what_the_domain_excludes_is_no_error(store: Store) -> None:
