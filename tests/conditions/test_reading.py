@@ -100,6 +100,7 @@ READ = [
         "all((x[0] < x[1] for x in xs))",
     ),
     ("xs: list[float]", "Args:\n    xs: Shares; their sum is positive.", "sum(xs) > 0"),
+    ("s: str", "s contains letters and spaces only.", "all((c.isalpha() or c == ' ' for c in s))"),
 ]
 
 
