@@ -1,10 +1,10 @@
 """`make mutants`: a seeded sample of small mutations of the modules that compute or keep results, and who notices.
 
-Each is made in a copy of the checkout, and the tests of its module run there until one fails: the files of its layer's
-tests that import it, or what imports it, the nearest first. A test notices if it fails with the mutation and passes
-without, or if it takes a minute of processor time. One that fails by the clock decides nothing: the mutation is tried
-again at the end. Answers are kept as they come, and a run that was stopped takes up where it was. Survivors are listed;
-`harmless.toml` beside this file says why some cannot be noticed.
+One run of the quick tests says which files of tests run which lines, in whatever process. Each mutation is made in a
+copy of the checkout, and the files that run its line are run there until a test fails. A test notices if it fails with
+the mutation and passes without, or if it takes a minute of processor time. One that fails by the clock decides nothing:
+the mutation is tried again at the end. Answers are kept as they come, and a run that was stopped takes up where it was.
+Survivors are listed; `harmless.toml` beside this file says why some cannot be noticed.
 """
 
 import argparse
@@ -30,11 +30,11 @@ from itertools import accumulate
 from pathlib import Path
 from queue import Queue
 
+import coverage
 import pytest
 
 from difftrust_core.metrics.intervals import clopper_pearson
 from tests.conftest import BROWSER
-from tests.layers import imported_by, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("difftrust_core", "difftrust", "tests", "dashboard", "data", "docs", "notebooks")
@@ -55,15 +55,13 @@ CPU_PER_TEST, CPU_PER_SLOW_TEST = 60, 300
 CLOCK_PER_TEST = 300
 """Seconds, for what waits: by then nothing is decided."""
 BY_THE_CLOCK = re.compile(r"^(\w+\.)*(TimeoutExpired|TimeoutError)\b|Timeout \(?>", re.MULTILINE)
-REPORT = "DIFFTRUST_MUTANTS_REPORT"
-"""Where a run of tests writes which test began last, and how it failed."""
+REPORT, SECONDS = "DIFFTRUST_MUTANTS_REPORT", "DIFFTRUST_MUTANTS_SECONDS"
+"""Where a run of tests writes which test began last, and how it failed; and where, how long each file of tests took."""
 UNDECIDED, SURVIVED = "not decided", "survived"
-MOST_FILES = 12
+MOST_SECONDS = 120
+"""What the test files of one mutation may take together."""
 NEAREST = 3
-"""These are run first; and their slow tests as well, where no other notices."""
-_FAR = 3
-_NEVER = {"hostile", "bench", "dashboard", "test_layers.py", "test_architecture.py"}
-"""These cost more than they notice."""
+"""Of these the slow tests are run as well, where no quick one notices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,45 +189,75 @@ def mutated(content: bytes, mutation: Mutation) -> bytes:
 
 
 class Tests:
-    """Which test files are a module's: those of its layer that reach it by imports, the nearest first."""
+    """Which test files run a line, and how long each takes: one run of the quick tests in a copy, every process seen.
 
-    def __init__(self) -> None:
-        package = [path for name in ("difftrust_core", "difftrust") for path in (ROOT / name).rglob("*.py")]
-        self._imports = {module_of(path): self._modules(imported_by(path)) for path in package}
-        tests = [p for p in (ROOT / "tests").rglob("test_*.py") if not _NEVER.intersection(p.parts)]
-        support = (ROOT / "tests" / "support").rglob("*.py")
-        of_support = {".".join(p.relative_to(ROOT).with_suffix("").parts): imported_by(p) for p in support}
-        self._tests = {}
-        for path in tests:
-            named = imported_by(path)
-            named |= {n for name in named for part, more in of_support.items() if name.startswith(part) for n in more}
-            self._tests[path] = self._modules(named)
+    Whole files, as what a test looks at may have been made in a fixture that another test of the file asked for.
+    """
+
+    def __init__(self, folder: Path, kept: Path) -> None:
+        """Measure the tests in the copy ``folder``, unless ``kept`` and the seconds beside it say what they ran."""
+        seconds = kept.with_suffix(".json")
+        if not seconds.exists():
+            self._measure(folder, kept, seconds)
+        self._seconds: dict[str, float] = json.loads(seconds.read_text())
+        self._data = coverage.CoverageData(str(kept))
+        self._data.read()
+        self._names = self._data.measured_files()
 
     @staticmethod
-    def _modules(names: set[str]) -> set[str]:
-        modules = {module for name in names for module in (name, name.rpartition(".")[0])}
-        return {module for module in modules if (ROOT / f"{module.replace('.', '/')}.py").is_file()}
+    def _measure(folder: Path, kept: Path, seconds: Path) -> None:
+        settings = folder / "measured.ini"
+        parts = folder / "measured"
+        parts.mkdir()
+        included = ", ".join(f"{folder}/{name}/*" for name in ("difftrust_core", "difftrust"))
+        settings.write_text(
+            f"[run]\nparallel = true\npatch = subprocess\ndata_file = {parts}/coverage\ninclude = {included}\n"
+            "context = ${PYTEST_CURRENT_TEST-}\ndisable_warnings = no-data-collected, module-not-measured\n"
+        )
+        words = [sys.executable, "-P", "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-m", "not slow"]
+        words += ["-p", "no:cacheprovider", "-p", "tests.bench.mutants"]
+        environment = surroundings(folder) | {"COVERAGE_PROCESS_START": str(settings), SECONDS: str(seconds)}
+        subprocess.run(words, cwd=folder, env=environment, stdout=sys.stderr, check=False)
+        combined = coverage.Coverage(data_file=str(kept), config_file=str(settings))
+        combined.combine([str(parts)])
+        combined.save()
 
-    def of(self, path: str) -> list[str]:
-        """Return the test files of a module, as paths below the checkout."""
-        wanted = ".".join(Path(path).with_suffix("").parts)
-        layer = Path(path).parts[1]
-        near, distance = {wanted}, 0
-        ranked: dict[Path, int] = {}
-        while near and distance < _FAR:
-            for test, modules in self._tests.items():
-                if modules & near and test not in ranked:
-                    ranked[test] = distance
-            near = {name for name, modules in self._imports.items() if modules & near} - near
-            distance += 1
-        own = {Path(path).stem, Path(path).parent.name}
+    def of(self, mutation: Mutation) -> list[str]:
+        """Return the test files that run what is mutated, those named like it and the quickest first."""
+        name = next((name for name in self._names if name.endswith(f"/{mutation.path}")), "")
+        lines = lines_of(mutation)
+        found = {
+            context.partition("::")[0]
+            for line, contexts in self._data.contexts_by_lineno(name).items()
+            if line in lines
+            for context in contexts
+        }
+        path = Path(mutation.path)
 
-        def order(test: Path) -> tuple[bool, bool, int, int]:
-            folder = test.relative_to(ROOT / "tests").parts[0]
-            is_own = any(name in test.stem for name in own)
-            return not is_own, folder != layer, ranked[test], test.stat().st_size
+        def order(test: str) -> tuple[bool, bool, float]:
+            parts = Path(test).parts
+            is_own = any(name in parts[-1] for name in (path.stem, path.parent.name))
+            return not is_own, path.parts[1] != parts[1], self._seconds[test]
 
-        return [test.relative_to(ROOT).as_posix() for test in sorted(ranked, key=order)[:MOST_FILES]]
+        ordered = sorted(found & set(self._seconds), key=order)
+        so_far = accumulate(self._seconds[test] for test in ordered)
+        return [test for test, end in zip(ordered, so_far, strict=True) if end <= MOST_SECONDS]
+
+
+def lines_of(mutation: Mutation) -> range:
+    """Return the lines whose tests are asked: of its statement; of its function, if that is a default; else all."""
+    text = (ROOT / mutation.path).read_text()
+    around = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.stmt) and node.lineno <= mutation.line <= (node.end_lineno or 0)
+    ]  # from the outside in
+    functions = [node for node in around if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        return range(1, text.count("\n") + 2)
+    if around[-1] is functions[-1]:
+        return range(around[-1].lineno, (around[-1].end_lineno or 0) + 1)
+    return range(around[-1].lineno, mutation.line + 1)
 
 
 def copied(to: Path) -> Path:
@@ -242,8 +270,11 @@ def copied(to: Path) -> Path:
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
-    """Say which test begins; pytest calls this, where this module is its plugin."""
-    Path(os.environ[REPORT]).write_text(json.dumps([nodeid, ""]))
+    """Say which test begins, to the report or to what measures its lines; pytest calls this of its plugin."""
+    if REPORT in os.environ:
+        Path(os.environ[REPORT]).write_text(json.dumps([nodeid, ""]))
+    elif measured := coverage.Coverage.current():
+        measured.switch_context(nodeid.partition("::")[0])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -254,12 +285,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + more, hard))
 
 
+_took: Counter[str] = Counter()
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Say how a test failed."""
-    if report.failed:
+    """Say how a test failed, or remember how long it took."""
+    _took[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
+    if report.failed and REPORT in os.environ:
         crash = getattr(report.longrepr, "reprcrash", None)
         message = crash.message if crash else report.longreprtext
         Path(os.environ[REPORT]).write_text(json.dumps([report.nodeid, message]))
+
+
+def pytest_sessionfinish() -> None:
+    """Say how long each file of tests took."""
+    if SECONDS in os.environ and "PYTEST_XDIST_WORKER" not in os.environ:
+        Path(os.environ[SECONDS]).write_text(json.dumps(_took))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -281,15 +322,19 @@ class Ended:
         return f"{self.test or 'no test began'}: {(self.message.splitlines() or [''])[0][:120]}"
 
 
+def surroundings(folder: Path) -> dict[str, str]:
+    """Return the environment of tests in a copy."""
+    left_out = ("DIFFTRUST_DATA", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if name not in left_out} | {"PYTHONPATH": str(folder)}
+
+
 def fails(folder: Path, tests: Sequence[str], *options: str) -> Ended | None:
     """Return how the tests ended in a copy; None if all passed."""
     words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "tests.bench.mutants"]
     words += ["--timeout", str(CLOCK_PER_TEST), *options, *tests]
     report = folder / "report.json"
     report.write_text(json.dumps(["", ""]))
-    left_out = ("DIFFTRUST_DATA", "PYTHONDONTWRITEBYTECODE")
-    environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment |= {"PYTHONPATH": str(folder), REPORT: str(report)}
+    environment = surroundings(folder) | {REPORT: str(report)}
     with subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as run:
@@ -348,6 +393,8 @@ class Answers:
         self._path = path
         asked = ["git", "describe", "--always", "--abbrev=40", "--dirty"]
         self._commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        self.ran = path.with_name(f"{path.stem}-{self._commit[:12]}.coverage")
+        """Where it is kept which tests run which lines of this commit."""
         lines = path.read_text().splitlines() if path.exists() else []
         rows = [row for row in map(json.loads, lines) if row["commit"] == self._commit]
         self._kept: dict[str, str] = {row["mutation"]: row["answer"] for row in rows}
@@ -368,18 +415,18 @@ def judge(chosen: list[Mutation], answers: Answers, n_jobs: int, end: float) -> 
 
     After the moment ``end`` none is begun.
     """
-    tests = Tests()
     with tempfile.TemporaryDirectory(prefix="difftrust-mutants-") as temporary:
         copies: Queue[Copy] = Queue()
         for number in range(n_jobs):
             copies.put(Copy(Path(temporary) / str(number)))
+        tests = Tests(Path(temporary) / "0", answers.ran)
 
         def answer(mutation: Mutation) -> None:
             if time.monotonic() > end:
                 return
             copy = copies.get()
             try:
-                answers.keep(mutation, copy.try_out(mutation, tests.of(mutation.path)))
+                answers.keep(mutation, copy.try_out(mutation, tests.of(mutation)))
             finally:
                 copies.put(copy)
             print(f"{answers.of(mutation) or 'SURVIVED'}\n      {mutation}", flush=True)
