@@ -81,7 +81,6 @@ def write_settings(root: Path, settings: Settings) -> None:
 
 PATIENCE = 15.0
 """Seconds for the workers of a killed process to end; they look after their parent twice a second."""
-_GLANCE = 0.05
 REREAD = 30.0
 """Seconds for which a read is begun anew because files were merged under it."""
 _Read = TypeVar("_Read")
@@ -117,21 +116,15 @@ def _opened(folder: Path, name: str) -> IO[str]:
 
 
 def _await(workers: IO[str], folder: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
+    for _ in attempts(PATIENCE):
+        with contextlib.suppress(OSError):
             return fcntl.flock(workers, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if time.monotonic() > end:
-                raise StoreInUse(
-                    f"workers of an earlier difftrust command still write to {folder}; wait until they have ended"
-                ) from None
-            time.sleep(_GLANCE)
+    raise StoreInUse(f"workers of an earlier difftrust command still write to {folder}; wait until they have ended")
 
 
-def attempts() -> Iterator[None]:
-    """Yield at once, then after growing pauses, until the patience has ended."""
-    end, pause = time.monotonic() + REREAD, 0.0
+def attempts(seconds: float | None = None) -> Iterator[None]:
+    """Yield at once, then after growing pauses, until these seconds have passed, REREAD if not said."""
+    end, pause = time.monotonic() + (REREAD if seconds is None else seconds), 0.0
     while time.monotonic() < end:
         time.sleep(pause)
         yield
@@ -141,10 +134,15 @@ def attempts() -> Iterator[None]:
 def while_the_same(folder: Path, read: Callable[[], _Read]) -> _Read:
     """Return what ``read`` finds in ``folder``, read again if the folder was exchanged for its merged form."""
     for _ in attempts():
-        before = _number_of(folder)
-        found = read()
-        if _number_of(folder) == before:
-            return found
+        with contextlib.ExitStack() as ends:
+            before = 0
+            if folder.is_dir():  # held open, so that no new folder gets its number
+                held = os.open(folder, os.O_RDONLY)
+                ends.callback(os.close, held)
+                before = os.fstat(held).st_ino
+            found = read()
+            if _number_of(folder) == before:
+                return found
     raise restless(folder)
 
 

@@ -21,6 +21,7 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.store import store as merging
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES, KEYS, PARTITIONS
+from difftrust_core.store.settings import while_the_same
 from difftrust_core.store.store import Store, merge_files
 from tests.recovery.world import snapshot
 from tests.support.estimates import compute_estimates
@@ -191,6 +192,21 @@ while True:
     finally:
         os.kill(writer.pid, signal.SIGKILL)
         writer.wait()
+
+
+def test_a_folder_exchanged_twice_is_read_again_though_the_last_has_the_number_of_the_first(tmp_path: Path) -> None:
+    """A file system gives a new folder the number of one just deleted: rows were read from both forms, twice."""
+    folder, readings = tmp_path / "benchmark=tiny", list[int]()
+    folder.mkdir()
+
+    def read() -> int:
+        readings.append(len(readings))
+        if len(readings) == 1:
+            folder.rmdir()
+            folder.mkdir()
+        return readings[-1]
+
+    assert while_the_same(folder, read) == 1
 
 
 @pytest.mark.quick(1)
