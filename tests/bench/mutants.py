@@ -211,7 +211,7 @@ class Tests:
         parts.mkdir()
         included = ", ".join(f"{folder}/{name}/*" for name in ("difftrust_core", "difftrust"))
         settings.write_text(
-            f"[run]\nparallel = true\npatch = subprocess\ndata_file = {parts}/coverage\ninclude = {included}\n"
+            f"[run]\nparallel = true\npatch = subprocess\ndata_file = {parts / kept.name}\ninclude = {included}\n"
             "context = ${PYTEST_CURRENT_TEST-}\ndisable_warnings = no-data-collected, module-not-measured\n"
         )
         words = [sys.executable, "-P", "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-m", "not slow"]
@@ -219,7 +219,7 @@ class Tests:
         environment = surroundings(folder) | {"COVERAGE_PROCESS_START": str(settings), SECONDS: str(seconds)}
         subprocess.run(words, cwd=folder, env=environment, stdout=sys.stderr, check=False)
         combined = coverage.Coverage(data_file=str(kept), config_file=str(settings))
-        combined.combine([str(parts)])
+        combined.combine([str(parts)], strict=True)
         combined.save()
 
     def of(self, mutation: Mutation) -> list[str]:
