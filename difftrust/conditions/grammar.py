@@ -12,7 +12,7 @@ from typing import Any, Final
 from difftrust.conditions.parser import Grammar, Node
 from difftrust.conditions.predicates import negated
 from difftrust.conditions.shapes import Field, Shape, records_in
-from difftrust.conditions.tokens import WORDS, Tokens, forms_of
+from difftrust.conditions.tokens import WORDS, Spelled, Tokens, forms_of
 from difftrust_core.languages.python.syntax import expression
 
 Phrase = Callable[[str, Shape], str]
@@ -118,6 +118,8 @@ class _Reader:
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
                 text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind == "size" else part)
             text = text.replace(" 1 * ", " ")
+            if found.kind == "order" and any(isinstance(part, Spelled) for part in parts):
+                return partial(self._order_or_count, text)
             if "not any((" in text or text.startswith("any(("):  # of what is forbidden the larger class
                 text = text.replace("c == ' '", "c.isspace()")
             return text if found.kind == "" else partial(self._relation, found.kind, text)
@@ -129,10 +131,15 @@ class _Reader:
         fits = _FITS[kind]
         if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
             raise Unread("compared with itself")
+        if kind == "row" and shape.kind == "dict" and meaning == _DISTINCT:
+            return _put(meaning, f"list({of}.values())")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
             raise _OfWhole(f"{kind} of {shape.kind}")
         if shape.kind == "number" and " in ('" in meaning:
             raise Unread("texts of numbers")
+        compared = {self._names.shapes[n].kind for n in re.findall(r"\w+", meaning) if n in self._names.shapes}
+        if kind == "order" and shape.kind == "text" and compared == {"text"}:
+            return _put(meaning, of)  # dates as texts
         if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any")):
             return _put(meaning, of)
         if shape.others and " in ('" in meaning:
@@ -150,6 +157,11 @@ class _Reader:
         if shape.kind == "dict" and kind in ("number", "order", "text") and shape.value:
             return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
         raise Unread(f"{kind} of {shape.kind}")
+
+    def _order_or_count(self, meaning: str, of: str, shape: Shape) -> str:
+        if shape.kind in ("list", "dict") and of.isidentifier():
+            return self._relation("size", meaning.replace("_", "len(_)"), of, shape)
+        return self._relation("order", meaning, of, shape)
 
     def _all(self, of: str, phrase: Phrase, item: Shape, name: str = "all") -> str:
         if parts := getattr(phrase, "parts", ()) if name == "all" else ():
@@ -272,6 +284,9 @@ class _Reader:
     def exact(self, *value: str) -> Phrase:
         return partial(self._relation, "any", f"_ == {value[-1] if value else 1}")
 
+    def sized(self, *parts: Any) -> Phrase:
+        return next(part for part in parts if callable(part))  # type: ignore[no-any-return]
+
     # Values.
 
     def length_value(self, *parts: str) -> str:
@@ -329,6 +344,13 @@ class _Reader:
     noun = unit = kind
 
     def by_kind(self, kind: str) -> Aim:
+        own = self._names.shapes.get(self._names.subject, Shape())
+        if (
+            kind in ("NUMBER", "TEXT", "TIME")
+            and own.kind in ("list", "dict")
+            and (own.value or own.items).kind in _NOUNS.get(kind, ())
+        ):
+            return self._each(self.subject())
         found = self._of_kind(kind)
         if len(found) == 1:
             return self.whole(found[0])
@@ -441,12 +463,69 @@ class _Reader:
     def part_value(self, name: str) -> str:
         return f"{_PART}{name}"
 
+    def _of_parts(self, name: str, meaning: str) -> str:
+        """Return a relation of the list of one part of all records."""
+        _, where, fields = self._record(name)
+        if not where:
+            raise Unread(f"{name} of one record")
+        of = next(each for each in fields if each.name == name)
+        one = self._variable(where)
+        return _put(meaning, f"[{one}{of.access} for {one} in {where}]")
+
     def no_parts_alike(self, *parts: Any) -> str:
-        return self.part(parts[-1])(partial(self._relation, "row", _DISTINCT))
+        return self._of_parts(parts[-1], _DISTINCT)
+
+    def parts_same(self, *parts: str) -> str:
+        return self._of_parts(parts[-1], "len(set(_)) <= 1")
 
     def sorted_by(self, *parts: str) -> Phrase:
-        aim = self.part(parts[-1])
-        return lambda of, shape: aim(partial(self._relation, "row", "list(_) == sorted(_)"))
+        return lambda of, shape: self._of_parts(parts[-1], "list(_) == sorted(_)")
+
+    def strictly_by(self, *parts: str) -> Phrase:
+        return lambda of, shape: self._of_parts(parts[-1], "all((a < b for a, b in zip(_, _[1:])))")
+
+    def distinct_by(self, *parts: str) -> Phrase:
+        return lambda of, shape: self._of_parts(parts[-1], _DISTINCT)
+
+    def part_of_date(self, part: str, owner: Any = None) -> Aim:
+        owner = owner or self.subject()
+        if owner.shape.kind != "moment":
+            raise Unread(f"{part} of {owner.shape.kind}")
+        return self._aim(f"{owner.text}.weekday()" if part == "weekday" else f"{owner.text}.{part}", Shape("number"))
+
+    date_part = kind
+
+    def keys_subset(self, *parts: Any) -> str:
+        *own, other = [part for part in parts if part in self._names.shapes]
+        one: Any = self.whole(own[0]) if own else self.subject()
+        if one.shape.kind != "dict":
+            raise Unread(f"keys of {one.shape.kind}")
+        return f"set({one.text}) <= set({other})"
+
+    def apart(self, *parts: Any) -> str:
+        """Return what holds of the distance of two parameters."""
+        names = [part for part in parts if part in self._names.shapes] or list(self._names.shapes)
+        kinds = {self._names.shapes[name].kind for name in names}
+        if len(names) != 2 or not kinds <= {"moment"} | {"number"} or len(kinds) > 1:
+            raise Unread("distance of what")
+        distance = f"{names[0]} - {names[1]}"
+        of = f"abs(({distance}).days)" if kinds == {"moment"} else f"abs({distance})"
+        return next(part for part in parts if callable(part))(of, Shape("number"))  # type: ignore[no-any-return]
+
+    def first_of(self, *parts: Any) -> str:
+        return self._at(parts, 0)
+
+    def last_of(self, *parts: Any) -> str:
+        return self._at(parts, -1)
+
+    def _at(self, parts: Sequence[Any], index: int) -> str:
+        """Return an item of a list, or a part of it where the list holds records."""
+        name = parts[-1]
+        items, part = self._names.shapes[name].items, next((p for p in parts if p in self._fields), "")
+        if self._names.shapes[name].kind != "list" or bool(items.fields) != bool(part):
+            raise Unread(f"an item of {name}")
+        access = next((field.access for field in items.fields if field.name == part), "")
+        return f"{name}[{index}]{access}"
 
     def part_of_each(self, *parts: Any) -> str:
         """Say something of parts that records have: "each has a name and an amount above 0"."""
@@ -602,6 +681,9 @@ class _Reader:
         forms = {form for noun in nouns for form in (noun, noun.removesuffix("s"), *forms_of(noun))}
         if meant := [name for name in self._names.shapes if forms & {*name.split("_")}]:
             return self.several(*meant)
+        subject = self._names.shapes.get(self._names.subject)
+        if subject is not None and subject.kind in ("list", "dict") and nouns[-1].endswith("s"):
+            return self.each_of()
         named = {text for key, text in self._values.items() if key[0] in "PI"}
         others = [name for name in self._names.shapes if name not in named]
 

@@ -25,10 +25,9 @@ def are_like(values: Mapping[str, Any], calls: Sequence[Mapping[str, Any]], name
         return False
     for one, other in combinations(told, 2):
         pairs = [(call[one], call[other]) for call in calls if one in call and other in call]
-        for measure in (lambda v: v, len):
+        for measure in (lambda v: v, len, min, max):
             known = {_sign(measure, pair) for pair in pairs}
-            is_known = len(pairs) > 1 and None not in known
-            if is_known and _sign(measure, (values[one], values[other])) not in known:
+            if known and None not in known and _sign(measure, (values[one], values[other])) not in known:
                 return False
     return True
 
@@ -37,7 +36,7 @@ def _sign(measure: Callable[[Any], Any], pair: tuple[Any, Any]) -> int | None:
     try:
         one, other = map(measure, pair)
         return int(one > other) - int(one < other)
-    except TypeError:
+    except (TypeError, ValueError):
         return None
 
 
@@ -79,7 +78,12 @@ def _is_like_list(items: list[Any], seen: list[list[Any]]) -> bool:
     lengths = [len(other) for other in seen]
     if not min(lengths) <= len(items) <= max(lengths) or not _are_items_like(items, seen):
         return False
-    return all(_holds(fact, items) for fact in _FACTS if all(_holds(fact, other) for other in seen))
+    if not all(_holds(fact, items) for fact in _FACTS if all(_holds(fact, other) for other in seen)):
+        return False
+    widths = {len(row) if isinstance(row, tuple) else 0 for rows in (items, *seen) for row in rows}
+    width = widths.pop() if len(widths) == 1 else 0
+    columns = [[[row[at] for row in rows] for rows in (items, *seen)] for at in range(width)]
+    return all(_holds(f, own) for own, *others in columns for f in _FACTS if all(_holds(f, each) for each in others))
 
 
 def _holds(fact: Callable[[list[Any]], bool], items: list[Any]) -> bool:
@@ -96,8 +100,15 @@ def _is_like_text(text: str, seen: Sequence[str]) -> bool:
     is_known = set(text) <= known if is_own_alphabet else _classes(text) <= _classes(known)
     if not min(lengths) <= len(text) <= max(lengths) or not is_known:
         return False
+    if not _is_spaced(text) and all(map(_is_spaced, seen)):
+        return False
     is_plain = all(other.replace(" ", "").isalpha() for other in seen if other)
     return is_plain or _skeleton(text) in {_skeleton(other) for other in seen}
+
+
+def _is_spaced(text: str) -> bool:
+    """Tell whether single spaces stand between words alone."""
+    return text == " ".join(text.split())
 
 
 def _skeleton(text: str) -> str:

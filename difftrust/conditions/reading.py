@@ -70,6 +70,11 @@ _OPTIONAL = re.compile(
     r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
     re.IGNORECASE,
 )
+_HINTS: Final = words_of("hints")
+_LIKEWISE = re.compile(
+    r"\b(?:likewise|ditto|similarly|as above)\b"
+    r"|\b[Tt]he same (?:for|as for|holds|applies|form|format|notation|way|rules?|kind|limits?|range)\b",
+)
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
 
@@ -108,16 +113,26 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     unread: dict[str, UnreadSentence] = {}
     shapes = {name: named_parts(shape, docstring, shapes) for name, shape in shapes.items()}
     fields = set[str]()  # as they stand in prose, "n: at least 1"
+    loose = set[str]()
+    before, own = "", ""  # the parameters of the last two fields
     for passage in Sections(docstring).passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
             continue
         topic = ""
+        if passage.origin == "field" and passage.subject != own:
+            before, own = own, passage.subject
         for sentence in passage.sentences:
             if sentence in fields:
                 continue
             fields |= {f"{passage.subject}: {sentence}"} if passage.origin == "field" else set()
-            said = _Sentence(sentence, passage, shapes, topic)
+            said = _Sentence(sentence, passage, shapes, topic, is_first=sentence == passage.sentences[0])
             topic, (found, left) = said.topic, said.read()
+            if passage.origin == "field" and before and own in shapes and not found and _LIKEWISE.search(sentence):
+                of_before = [p for p in predicates.values() if p.names == {before} and p.origin == "docstring"]
+                is_alike = shapes.get(before) == shapes[own]
+                found = [re.sub(rf"\b{before}\b", own, p.text) for p in of_before if is_alike]
+                is_whole = found and not any(before in u.names for u in unread.values())
+                left = None if is_whole else frozenset([own])
             for text in found:
                 if re.fullmatch(r"\w+ is None|all\(\(\w+ is None for \w+ in \w+\)\)", text):
                     continue
@@ -126,8 +141,14 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
                 origin = "perhaps" if isinstance(text, Guess) else origin
                 predicates.setdefault((made, origin), Predicate(text=made, sentence=sentence, origin=origin))
             if left is not None:
+                loose |= {sentence} if said.is_loose else set()
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
-    partly = {name for each in unread.values() if len(_QUOTED.findall(each.text)) > 1 for name in each.names}
+    partly = {
+        name
+        for each in unread.values()
+        if each.text not in loose and len(_QUOTED.findall(each.text)) > 1
+        for name in each.names
+    }
     whole = [
         p
         for p in _with_all_choices(predicates.values())
@@ -177,8 +198,12 @@ def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
 class _Sentence:
     """One sentence on its way to conditions."""
 
-    def __init__(self, text: str, passage: Passage, shapes: Mapping[str, Shape], topic: str = ""):
-        """``topic``: the parameter that the sentence before is about."""
+    def __init__(
+        self, text: str, passage: Passage, shapes: Mapping[str, Shape], topic: str = "", *, is_first: bool = False
+    ):
+        """``topic``: the parameter that the sentence before is about; ``is_first``: of its passage."""
+        self._text, self.is_first, self.is_loose = text, is_first, False
+        """``is_loose``: what was not read speaks of no limits."""
         self._topic, self._passage, self._shapes = topic, passage, dict(shapes)
         judging = [each for each in passage.sentences if passage.origin == "prose" and _JUDGES.search(each)]
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
@@ -215,9 +240,24 @@ class _Sentence:
             origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & DUTIES
         )
         speaks = limits if origin == "prose" else lambda part: self._speaks(part) or self._goes_on_to_state(part)
-        if not is_told and any(speaks(part) for part in left):
+        if found:  # what stands in brackets explains what was read
+            left = [part for part in left if part[:1] != ("(",)]
+        self.is_loose = not any(map(speaks, left))
+        if not is_told and (not self.is_loose or any(map(self._says_more, left))):
             return found, self._mentioned() or frozenset(self._shapes)
         return found, None
+
+    def _says_more(self, part: Words) -> bool:
+        """Tell whether a part of a field says more than what its parameter is, what it is for and in which unit."""
+        words = _trimmed(part)
+        if self._passage.origin != "field" or {*part} & (_OF_RESULTS | BEHAVIOUR) or not words:
+            return False
+        if self.is_first and part[:1] != (";",):
+            return part != self._words[: len(part)] and bool({*words} & _HINTS)
+        is_purpose = part[0] in ("to", "for", "used", "of") or part[0].endswith("ing")
+        is_free = (words[0] == "in" and len(words) < 3) or (words[-1] == "order" and bool({*words} & {"no", "any"}))
+        is_denied = is_done(part) and bool({*part} & {"not", "never", "no"})
+        return is_denied or not (is_purpose or is_free or is_done(part) or {*words} & {"inclusive", "exclusive"})
 
     def _goes_on_to_state(self, part: Words) -> bool:
         """Tell whether a part of a field has a subject of its own: "distances; there is one for each pair"."""
@@ -226,7 +266,8 @@ class _Sentence:
 
     def _of_clauses(self) -> tuple[list[str], frozenset[str] | None]:
         """Read a sentence on what is done: nouns of its clauses, and clauses that state something beside."""
-        found, left, before = list[str](), False, Words()
+        found, before = list[str](), Words()
+        left = self._passage.origin == "prose" and self._text[:1] == "`" and self._tells_of_one()
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
             is_about = (
@@ -249,6 +290,15 @@ class _Sentence:
                 )
             before += clause
         return found, (self._mentioned() or frozenset(self._shapes)) if left else None
+
+    def _tells_of_one(self) -> bool:
+        """Tell whether a sentence that begins with a parameter in backticks says something of it, not what is done."""
+        clause = next(clauses(self._words))
+        return (
+            has_value(clause[:1], "P")
+            and len(clause) > 1
+            and not (is_done(clause) or self._judges or {*clause} & _OF_RESULTS)
+        )
 
     def _states(self, clause: Words) -> bool:
         """Tell whether a clause states something of an argument."""
@@ -313,6 +363,8 @@ class _Sentence:
         """Tell whether words are in the language of conditions, and of an argument."""
         said = set(words)
         if self._passage.origin in ("field", "type", "requires"):
+            if said & (_OF_RESULTS - {"whether"}) and not said & DUTIES:
+                return False
             return bool(
                 said & (DUTIES | LIMITS | {"only", "separated", "without"})
                 or (said & _MEASURES and (has_value(words) or "code" in said))
@@ -324,11 +376,13 @@ class _Sentence:
         return bool(has_code or (said & DUTIES and has_value(words, "L")) or self._states(words))
 
     def _mentioned(self) -> frozenset[str]:
+        said = {*re.findall(r"\w+", self._text)}
+        named = self._tokens.names | {name for name in self._shapes if said & {name, name.removesuffix("s")}}
         if self._names.subject:
-            return self._tokens.names | {self._names.subject}
-        named = [name for word in self._words for name in of_noun(self._shapes, word, items=True)]
+            return named | {self._names.subject}
+        found = [name for word in self._words for name in of_noun(self._shapes, word, items=True)]
         everything = set(self._shapes) if {"INPUT", "ITEM", "duplicate"} & set(self._words) else set()
-        return self._tokens.names or frozenset(named or everything)
+        return named or frozenset(found or everything)
 
     def _attempt(self, words: Words, starts: Sequence[str], names: Names | None = None) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
@@ -393,7 +447,9 @@ class _Sentence:
             return False
         after = self._words[at + 1] if at + 1 < len(self._words) else ""
         is_strange = after.isalpha() and after.islower() and (after not in known or after == "use")
-        return (word in ("to", "for", "used", "as") and is_strange) or (word.endswith("ing") and word not in known)
+        return (word in ("to", "for", "used", "as") and is_strange) or (
+            word.endswith("ing") and word not in known and self._words[at - 1][-1] not in "<>="
+        )
 
     def _of_exception(self) -> tuple[list[str], frozenset[str] | None]:
         if not self._words or self._words[0] != "if" or self._passage.subject == "TypeError":
@@ -406,6 +462,8 @@ class _Sentence:
     def _of_nouns(self, words: Words, *, is_first: bool) -> tuple[list[str], bool]:
         """Return what words around nouns say, "the median of a non-empty list", and whether some is not read."""
         found, is_left = list[str](), False
+        if not self.is_first and {*words[:1]} & {"the", "a", "an", *_EACH}:
+            return [], False  # "the middle of a list with an even number of items is ...": of some of them
         for at, word in enumerate(words):
             before = words[at - 1] if at else "return"
             if words[:1] == ("a",) and is_done(words):

@@ -58,6 +58,12 @@ _FORMS: Final = {
 }  # fmt: skip
 
 
+class Spelled(str):
+    """A number that is written as a word: of a list it counts the items, where a numeral may be said of each."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Tokens:
     """A sentence in the words of the grammar, and the values that its placeholders stand for."""
@@ -135,6 +141,12 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
         kind, text = match.lastgroup or "", match[match.lastgroup or 0]
         if kind in ("code", "code2", "call"):
             token = _of_code(text.strip(), names)
+            is_sign = (
+                len(text) < 4
+                and not re.search(r"\w", text)
+                and re.fullmatch(r"contain|without|V\d+", (before or [""])[-1])
+            )
+            token = ("Q", repr(text)) if token == ("word", "code") and is_sign else token
             yield ("Q", repr(text)) if token == ("word", "code") and before[-1:] in (["match"], ["regex"]) else token
         elif kind == "quote" and not before and text[1:-1] in names:
             yield "P", text[1:-1]
@@ -230,7 +242,7 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
     elif plain in known.shared:
         yield "word", plain
     elif plain in _NUMBERS and not (plain == "one" and before[-1:] == ["any"]):
-        yield "V", str(_NUMBERS[plain])
+        yield "V", Spelled(_NUMBERS[plain])
     elif plain == "single" and before[-1:] != ["of"]:
         yield "V", "1"
     elif plain.endswith("s") and before[-2:] == ["NUMBER", "of"] and plain not in _STEM:

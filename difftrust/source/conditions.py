@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from difftrust.conditions.predicates import Predicate, negated
-from difftrust.conditions.reading import Reading, contradicted, read_docstring
+from difftrust.conditions.reading import Reading, UnreadSentence, contradicted, read_docstring
 from difftrust.conditions.sections import Sections
 from difftrust.conditions.shapes import Shape, shape_of
 from difftrust.conditions.tokens import is_expression
@@ -71,19 +71,27 @@ class Conditions:
             for p in read
             if not is_open and p.origin != "perhaps" and not (p.names & of_arrays and not p.text.startswith("set("))
         ]
-        broken = [f"left out, for an example breaks it: {p.text} ({p.sentence!r})" for p in said if p not in read]
+        wrong = [p for p in said if p not in read]
+        broken = [f"left out, for an example breaks it: {p.text} ({p.sentence!r})" for p in wrong]
+        misread = [
+            UnreadSentence(text=p.sentence, names=frozenset(p.names), origin=p.origin)
+            for p in wrong
+            if p.origin == "docstring" and p.sentence not in {u.text for u in self.reading.unread}
+        ]
+        reading = replace(self.reading, unread=(*self.reading.unread, *misread))
         notes = [
             f'condition {"perhaps meant" if p.origin == "perhaps" else "read"}: {p.text} ("{p.sentence}")' for p in read
         ]
         notes += [
             f'condition read, refused by an exception: {p.text} ("{p.sentence}")' for p in self.reading.of("raises")
         ]
-        notes += [f'not read as a condition: "{u.text}"' for u in self.reading.unread if u.origin != "raises"]
+        notes += [f'not read as a condition: "{u.text}"' for u in reading.unread if u.origin != "raises"]
         of_body = [p for p in self.reading.of("body") if not raises]
         return replace(
             self,
             stated=(*self.stated, *sure),
             doubts=(*[p for p in read if p not in sure], *of_body),
+            reading=reading,
             notes=(*self.notes, *broken, *notes),
         )
 

@@ -101,6 +101,24 @@ READ = [
     ),
     ("xs: list[float]", "Args:\n    xs: Shares; their sum is positive.", "sum(xs) > 0"),
     ("s: str", "s contains letters and spaces only.", "all((c.isalpha() or c == ' ' for c in s))"),
+    ("xs: list[int]", "Args:\n    xs: Knots, at least three.", "len(xs) >= 3"),
+    ("xs: list[int]", "Args:\n    xs: Knots, at least 3.", "all((x >= 3 for x in xs))"),
+    ("turn: float", "Args:\n    turn: An angle, normalised to -180 <= angle < 180.", "-180 <= turn < 180"),
+    ("xs: list[int]", "Expects xs in chronological order.", "list(xs) == sorted(xs)"),
+    ("xs: list[int]", "Args:\n    xs: Prices, lowest first.", "list(xs) == sorted(xs)"),
+    ("n: int", "An n other than 1, 2 or 4 is a programming error.", "n in (1, 2, 4)"),
+    ("due: date", "Args:\n    due: Its year must be from 1970 to 2037.", "1970 <= due.year <= 2037"),
+    ("due: date", "due must be a weekday.", "due.weekday() < 5"),
+    ("a: date, b: date", "a and b must be at most 30 days apart.", "abs((a - b).days) <= 30"),
+    ("xs: list[Stay]", "All xs must have the same guest.", "len(set([x.guest for x in xs])) <= 1"),
+    ("d: dict[str, int], e: dict[str, int]", "The keys of d must be among the keys of e.", "set(d) <= set(e)"),
+    ("n: int, xs: list[int]", "n must not be less than the first item of xs.", "n >= xs[0]"),
+    ("s: str", "s must contain exactly one ``:``.", "len([c for c in s if c in ':']) == 1"),
+    (
+        "d: dict[str, str]",
+        "d must be unique.",
+        "all((a not in list(d.values())[:i] for i, a in enumerate(list(d.values()))))",
+    ),
 ]
 
 
@@ -142,6 +160,10 @@ UNREAD = [
     ("code: str", "Look up the code, three letters with a dot between.", {"code"}),
     ("xs: list[int]", "Level the xs. The first reading is always there.", {"xs"}),
     ("xs: dict", "Flatten the xs. Section names and option names are non-empty.", {"xs"}),
+    ("n: int, at: str", "Args:\n    n: Places.\n    at: The cell, in the same notation.", {"at"}),
+    ("n: int", "Args:\n    n: Seats. Nobody books more than the hall has.", {"n"}),
+    ("n: int, size: int", "Args:\n    n: The seat. It fits into ``size``.", {"n", "size"}),
+    ("s: str", "Look it up. ``s`` names a square, a letter and a digit.", {"s"}),
 ]
 
 
@@ -150,6 +172,14 @@ def test_a_sentence_that_is_not_understood_is_kept(signature: str, docstring: st
     found = reading(signature, docstring)
     assert found.predicates == ()
     assert [each.names for each in found.unread] == [names]
+
+
+def test_what_is_said_of_one_parameter_holds_of_the_next_that_is_the_same() -> None:
+    text = "Args:\n    a: A part, 0 <= part <= 1.\n    b: The same for the other half."
+    found = reading("a: float, b: float", text)
+    assert [each.text for each in found.predicates] == ["0 <= a <= 1", "0 <= b <= 1"]
+    assert found.unread == ()
+    assert [each.names for each in reading("a: float, b: list[float]", text).unread] == [{"b"}]
 
 
 def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> None:
