@@ -665,6 +665,8 @@ class _Reader:
     def named_before(self) -> Aim:
         """Aim at the two parameters that the sentence names, at all where it names none and they are two."""
         named = [text for key, text in self._values.items() if key[0] == "P"] or list(self._names.shapes)
+        if self._names.subject and len(named) != 2:
+            return self.subject()  # of pairs
         if len(named) != 2:
             raise Unread("both")
         return self.several(*named)

@@ -224,6 +224,8 @@ class _Sentence:
         origin = self._passage.origin
         if origin == "raises":
             return self._of_exception()
+        if origin == "prose" and "ones" in self._words[:3]:
+            return [], None  # "longer ones cost 2 an hour"
         if origin in ("field", "type") and not self._names.subject:
             return [], None
         if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
@@ -232,7 +234,7 @@ class _Sentence:
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
-        left = [part for part in left if not _is_permission(part)]
+        left = [part for part in left if not _is_permission(part) and "ones" not in part]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             is_but = any(set(part) & {"except", "unless"} for part in left)
             return [*map(Guess, found)] if is_but else [], self._mentioned()
@@ -387,6 +389,8 @@ class _Sentence:
     def _attempt(self, words: Words, starts: Sequence[str], names: Names | None = None) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         names = names or (self._near(()) if {*words} & PRONOUNS else None) or self._names
+        if "ones" in words:
+            return None  # "northern ones positive": some of them
         if names.subject:
             shape = self._shapes[names.subject]
             words = _plain_nouns(words, is_number="number" in (shape.kind, shape.items.kind))

@@ -21,7 +21,7 @@ _SCAN = re.compile(
     r"|(?P<form>\b(?:YYYY|yyyy|HH|hh|MM|DD|dd)(?:[-:/.T ]?(?:YYYY|MM|mm|DD|dd|HH|hh|SS|ss))+\b)"
     r"|(?P<fields>[\[(][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[\])])"
     r"|(?P<letters>\b(?:[A-Z](?: ?[-–] ?| to | through )[A-Z]|[a-z](?: ?[-–] ?| to | through )[a-z])\b)"
-    r"|(?P<sum>\b[A-Za-z_]\w*(?: ?[-*/+] ?\d+)+\b)"
+    r"|(?P<sum>\b[A-Za-z_]\w*(?:[-*/+]\d+| [-*/+] \d+)+\b)"
     r"|(?P<number>(?:(?<![\w.])|(?<=\.\.))-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
     r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
 )
