@@ -113,3 +113,10 @@ def test_a_policy_at_just_the_false_alarms_asked_for_has_no_more() -> None:
     made, costs = rated((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
     assert cheapest(made, costs, detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
     assert cheapest(made, costs, detection=0.4, false_alarms=0.2) == 1
+
+
+def test_a_policy_that_detects_just_what_is_asked_for_is_preferred_to_a_cheaper_one_that_detects_hardly_less() -> None:
+    made, costs = rated((0.3, 0.0, 4.0), (0.29, 0.0, 1.0))
+    for detection in (0.3, 0.1 + 0.2):  # 0.30000000000000004
+        assert cheapest(made, costs, detection=detection, false_alarms=None) == 0
+    assert cheapest(made, costs, detection=None, false_alarms=None) == 1

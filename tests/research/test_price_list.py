@@ -110,6 +110,20 @@ def test_the_price_list_offers_what_is_recorded() -> None:
     assert price_list(market(n_others=0, hot=False, m=1)) == []
 
 
+@pytest.mark.parametrize(("m", "own"), [(1, []), (2, [1]), (3, [2]), (5, [2, 4])])
+def test_beside_chosen_others_three_programs_or_all_are_bought_as_far_as_they_go(m: int, own: list[int]) -> None:
+    bought = [line.score.policy for line in price_list(market(m=m)) if line.family == module.BOTH]
+    assert [(policy.own, policy.dissents, len(policy.others)) for policy in bought] == [(size, 2, 3) for size in own]
+
+
+def test_a_task_counts_with_one_program_of_each_other_model_and_one_less_of_its_own_at_the_higher_temperature() -> None:
+    given = pool()
+    for n_hot, left_out in ((4, 0), (3, N_TASKS)):
+        least = {CHECKED: 5, ("checked", 1.0): n_hot}
+        members = {coder: own.first(least.get(coder, 1)) for coder, own in given.members.items()}
+        assert open_market(replace(given, members=members), CHECKED, n=1, m=5).left_out == left_out
+
+
 def test_the_others_are_chosen_on_the_first_half_alone() -> None:
     found = market(n_others=5)
     chosen = [line for line in price_list(found) if line.family == CHOSEN]
