@@ -5,7 +5,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, norm
 
 from difftrust.research import coders
 from difftrust.tables.interval_columns import with_intervals
@@ -82,10 +82,19 @@ def test_bca_corrects_for_bias_and_skewness():
     assert shifted == (pytest.approx(0.00154, abs=3e-4), pytest.approx(0.8314, abs=2e-3))
 
 
+def test_a_point_outside_of_all_resamples_is_taken_for_the_first_or_last_of_them():
+    resampled, left_out = np.linspace(0, 1, 1001), np.linspace(-1, 1, 2001)
+    low, high = norm.cdf(2 * norm.ppf(1 / 1001) + np.array([-1.96, 1.96]))
+    assert bca_limits(-1, resampled, left_out, confidence=0.95) == pytest.approx((low, high), rel=0.05)
+    assert bca_limits(2, resampled, left_out, confidence=0.95) == pytest.approx((1 - high, 1 - low), rel=1e-6)
+
+
 def test_the_seed_decides_and_the_order_of_rows_does_not():
     frame, mean = tasks(), statistic_of("mean_error")
     assert bootstrap_tasks(frame, mean, seed=1) == bootstrap_tasks(frame, mean, seed=1)
     assert bootstrap_tasks(frame, mean, seed=1) != bootstrap_tasks(frame, mean, seed=2)
+    assert bootstrap_tasks(frame, mean) == bootstrap_tasks(frame, mean, seed=0)
+    assert paired_difference(frame["error"].to_numpy()) == paired_difference(frame["error"].to_numpy(), seed=0)
     wide = bootstrap_tasks(frame, mean, confidence=0.99)
     narrow = bootstrap_tasks(frame, mean, confidence=0.8)
     assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
