@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 
 from difftrust.task_intervals import (
     NOVELTY,
+    RARITY,
     at_most_after_no_disagreement,
     beta_of_mean,
     chernoff,
@@ -67,7 +68,7 @@ def test_chernoff_solves_its_equation_within_hoeffding(mean, n):
     assert wide[0] <= low <= mean <= high <= wide[1]
 
 
-@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (1, 1000)])
+@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (1, 1000), (0, 1), (1, 1)])
 def test_exact_binomial_is_scipys(successes, trials):
     expected = binomtest(successes, trials).proportion_ci(0.9, method="exact")
     found = proportion_interval(successes, trials, confidence=0.9)
@@ -136,6 +137,15 @@ def test_agreement_of_all_excludes_nothing_but_frequent_others(m):
     other = min(0.5, 1 - 0.05 ** (1 / m))
     assert found.low == 0
     assert found.high >= 2 * other * (1 - other) - 1e-12
+
+
+@pytest.mark.parametrize("m", [2, 5, 20])
+def test_how_often_coders_do_the_usual_is_what_the_programs_say_of_every_rarity(m):
+    """Of m programs that agree theta explains B(m, theta) theta, and the usual share is Beta(m, theta)."""
+    likely = RARITY * np.array([math.gamma(m) * math.gamma(r) / math.gamma(m + r) for r in RARITY])
+    expected = (likely * m / (m + RARITY)).sum() / likely.sum()
+    coders = sample_coders(np.array([float(m)]), np.array([0, NOVELTY]), draws=40_000, rng=np.random.default_rng(2))
+    assert coders.seen.mean() == pytest.approx(expected, abs=4 * coders.seen.std() / 200)
 
 
 @pytest.mark.parametrize("counts", [[5], [4, 2], [3, 1, 1]])
