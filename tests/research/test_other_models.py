@@ -43,6 +43,11 @@ def test_dissent_and_errors_of_others_by_hand() -> None:
     assert alone.select("dissent", "others_err").row(0) == (None, None)
 
 
+def test_the_reference_of_a_task_may_be_any_of_its_rows() -> None:
+    made = pool_of([LABELS[:3]] * 3, [1, 2, 0], {("a", 0.6): members([[1], [1], [0]])})
+    assert answers(made, temperature=0.6, m=1, n=2).sort("task_id")["wrong"].to_list() == [False, True, False]
+
+
 def test_rows_stay_in_the_order_in_which_they_are_given() -> None:
     made = pool(**{model: [[0, 0], [0, 1]] for model in "fbdaec"})
     rows = behaviour_signals(made, temperature=0.6, m=2, n=2).sort("model", "task_id", descending=[True, False])
