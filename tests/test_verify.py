@@ -19,7 +19,7 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.store.checksums import LIST_FILE, is_whole
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.replies import Record, ReplyFile
-from difftrust_core.store.store import SETTINGS_FILE, Store, partition_of
+from difftrust_core.store.store import SETTINGS_FILE, Store, merge_files, partition_of
 from tests.recovery.world import snapshot
 from tests.support.command import Capture
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
@@ -300,6 +300,16 @@ def test_who_met_a_later_chunk_is_named_in_the_remedy(tmp_path: Path) -> None:
     flip("executions/benchmark=tiny/validity=reference/start=000010/tiny_first.parquet")(store)
     (finding,) = verify(store).findings
     assert finding.remedy == f"difftrust execute --store {store.root} -n 30 --model one --temperature 0.6"
+
+
+def test_damage_in_a_merged_file_takes_along_what_speaks_of_its_chunk(store: Store) -> None:
+    merge_files(store)
+    (path,) = (path for path in store.files("behaviours") if CHUNK in path.as_posix())
+    flip(path.relative_to(store.root).as_posix())(store)
+    moved = verify(store, repair=True).moved
+    assert sorted(path.rpartition("/")[0] for path in moved if path.endswith(".parquet")) == [
+        f"{table}/{CHUNK}" for table in ("behaviours", "executions")
+    ]
 
 
 def test_the_first_chunk_is_everybodys(store: Store) -> None:

@@ -175,7 +175,7 @@ def price_list(market: Market) -> list[Line]:
     found = _lines(evidence, fixed)
     if len(cheap) > N_OTHERS:
         found += [_chosen(market, CHOSEN, Policy(dissents=d)) for d in range(1, N_OTHERS + 1)]
-        found += [_chosen(market, BOTH, Policy(own=size - 1, dissents=2)) for size in (3, m) if 2 <= size <= m]
+        found += [_chosen(market, BOTH, Policy(own=size - 1, dissents=2)) for size in sorted({min(3, m), m} - {1})]
     return found if evidence.fails is None else [*found, *_lines(evidence, _with_example(fixed))]
 
 

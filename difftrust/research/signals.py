@@ -260,7 +260,7 @@ def cluster_entropy(sizes: Sequence[int]) -> float:
     ``sizes``: candidates of each behaviour. NaN without a candidate.
     """
     m = sum(sizes)
-    return math.fsum(-k / m * math.log2(k / m) for k in sizes if k) + 0.0 if m else math.nan
+    return abs(math.fsum(k / m * math.log2(k / m) for k in sizes if k)) if m else math.nan
 
 
 def largest_share(sizes: Sequence[int]) -> float:

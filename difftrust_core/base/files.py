@@ -68,7 +68,7 @@ def _locked(place: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
         try:
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            lock = os.open(folder, os.O_RDONLY)
         except FileNotFoundError:  # taken for one that was left before we opened it
             continue
         with contextlib.suppress(OSError):  # a file system without locks: nobody then removes what is left, either

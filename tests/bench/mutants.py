@@ -142,7 +142,10 @@ def mutations_of(path: Path) -> Iterator[Mutation]:
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that are run and are no texts: no annotations, no subscripts of types, no f-strings."""
+    """Yield the nodes that are run and are no texts: no annotations, no types, no f-strings, no ``strict=True``."""
+    match tree:
+        case ast.keyword(arg="strict", value=ast.Constant(value=True)):  # of a zip: it refuses what is never given
+            return
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "type_params", "decorator_list") or isinstance(value, ast.JoinedStr):
             continue

@@ -455,6 +455,14 @@ def test_jsonl_gives_completions_and_solutions(tmp_path: Path, name: str) -> Non
     ]
 
 
+def test_a_task_may_be_named_by_its_number(tmp_path: Path) -> None:
+    lines = [{"task_id": task_id, "solution": "x"} for task_id in (7, "7", 8, True)]
+    tasks = {"7": small_task("f", benchmark="APPS", task_id="7"), "True": small_task("f", task_id="True")}
+    recorded = read_jsonl(write_lines(tmp_path / "s.jsonl", *lines), tasks, model="a", temperature=0.6)
+    assert [row[1] for row in rows_of(recorded)] == ["7", "7"]
+    assert [bad.why.rpartition(" ")[2] for bad in recorded.bad_rows] == ["int", "bool"]
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [

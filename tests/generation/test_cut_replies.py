@@ -222,3 +222,9 @@ def test_a_line_that_opens_no_block_hides_no_thoughts() -> None:
     thought = "<think>\n```\nhidden\n```\n</think>\n"
     assert fenced_blocks(f"```a`b\n{thought}```\nx\n```\n") == ["x\n"]
     assert fenced_blocks(f"~~~a`b\n{thought}~~~\n") == [thought]
+
+
+@pytest.mark.parametrize(("fence", "line"), [("```", "```python"), ("```", "~~~"), ("````", "```")])
+def test_a_line_that_closes_no_block_lets_its_thoughts_stand(fence: str, line: str) -> None:
+    content = f"{line}\n<think>\na\n</think>\n"
+    assert fenced_blocks(f"{fence}\n{content}{fence}\n") == [content]

@@ -187,6 +187,15 @@ def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: St
     assert (last.attempts, done.refusal) == (0, "")
 
 
+@pytest.mark.parametrize(("good", "n_asked"), [(10, 10), (9, 20)])
+def test_after_ten_failures_in_a_row_a_model_is_asked_no_more(store: Store, good: int, n_asked: int) -> None:
+    """The requests are numbered from 0: one that is good comes too late, or after nine."""
+    with Server(behaviour=lambda serial, prompt: "good" if serial == good else "400") as server:
+        done = ask(store, tasks_named(25), options(server, attempts=1, concurrency=1))
+    assert (len(server.asked), done.n_replies) == (n_asked, n_asked // 20)
+    assert [failure.attempts for failure in done.failures].count(0) == 25 - n_asked
+
+
 def test_no_more_requests_at_once_than_allowed(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "slow0.3") as server:
         ask(store, tasks_named(16), options(server, concurrency=4))

@@ -89,6 +89,13 @@ def test_the_frontier_rises_and_the_most_careful_has_fewest_false_alarms() -> No
     assert offers.most_careful(detection=0.95) is None
 
 
+def test_differences_by_rounding_make_no_policy_better_or_worse() -> None:
+    more = 0.1 + 0.2  # 0.30000000000000004
+    assert offers_of((0.3, more, 1.0), (more, 0.3, 2.0)).frontier(false_alarms=0.3) == [0]
+    assert offers_of((0.3, 0.0, 1.0), (0.31, 0.0, 2.0)).frontier(false_alarms=0.0) == [0, 1]  # the last detects more
+    assert offers_of((0.3, 0.0, 1.0), (0.9, 0.5, 1.0)).most_careful(detection=more) == 0
+
+
 def test_without_prices_programs_are_counted() -> None:
     given = pool()
     unknown = {c: replace(o, cost_nanodollars=np.full_like(o.cost_nanodollars, -1)) for c, o in given.members.items()}
@@ -113,3 +120,10 @@ def test_a_policy_at_just_the_false_alarms_asked_for_has_no_more() -> None:
     made, costs = rated((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
     assert cheapest(made, costs, detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
     assert cheapest(made, costs, detection=0.4, false_alarms=0.2) == 1
+
+
+def test_a_policy_that_detects_just_what_is_asked_for_is_preferred_to_a_cheaper_one_that_detects_hardly_less() -> None:
+    made, costs = rated((0.3, 0.0, 4.0), (0.29, 0.0, 1.0))
+    for detection in (0.3, 0.1 + 0.2):  # 0.30000000000000004
+        assert cheapest(made, costs, detection=detection, false_alarms=None) == 0
+    assert cheapest(made, costs, detection=None, false_alarms=None) == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difftrust.research.other_models import model_pairs
+from difftrust.research.other_models import model_pairs, with_other_models
 from difftrust.research.selective import answers
 from difftrust.research.signals import behaviour_signals
 from difftrust_core.base.records import Kind
@@ -37,8 +37,22 @@ def test_dissent_and_errors_of_others_by_hand() -> None:
     assert rows["wrong"].to_list() == [False, True, True, False, True, True, True]
     assert rows["dissent"].to_list() == pytest.approx([2 / 3, 1, 1, 2 / 3, 1 / 2, 1 / 2, 1])
     assert rows["others_err"].to_list() == pytest.approx([2 / 3, 2 / 3, 2 / 3, 1, 1, 1, 1])
+    two = behaviour_signals(pool(a=[[0, 0]], b=[[1, 1]]), temperature=0.6, m=2, n=2)
+    assert two.select("dissent", "others_err").rows() == [(1, 1), (1, 0)]
     alone = behaviour_signals(pool(a=[[0, 1]]), temperature=0.6, m=2, n=2)
     assert alone.select("dissent", "others_err").row(0) == (None, None)
+
+
+def test_the_reference_of_a_task_may_be_any_of_its_rows() -> None:
+    made = pool_of([LABELS[:3]] * 3, [1, 2, 0], {("a", 0.6): members([[1], [1], [0]])})
+    assert answers(made, temperature=0.6, m=1, n=2).sort("task_id")["wrong"].to_list() == [False, True, False]
+
+
+def test_rows_stay_in_the_order_in_which_they_are_given() -> None:
+    made = pool(**{model: [[0, 0], [0, 1]] for model in "fbdaec"})
+    rows = behaviour_signals(made, temperature=0.6, m=2, n=2).sort("model", "task_id", descending=[True, False])
+    again = with_other_models(made, rows.drop("wrong", "dissent", "others_err"), m=2)
+    assert again.rows() == rows.select(again.columns).rows()
 
 
 def test_a_candidate_that_does_not_load_is_no_answer() -> None:

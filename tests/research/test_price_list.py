@@ -59,6 +59,7 @@ def test_the_split_is_a_hash_of_seed_and_id() -> None:
     assert 160 < sum(expected) < 240
     assert in_first_half(ids[:7], seed=3).tolist() == expected[:7]  # whatever other tasks there are
     assert in_first_half(ids, seed=4).tolist() != expected
+    assert in_first_half(ids).tolist() == in_first_half(ids, seed=0).tolist()
 
 
 def test_a_market_knows_the_cheap_models_the_higher_temperature_and_what_has_no_price() -> None:
@@ -108,6 +109,39 @@ def test_the_price_list_offers_what_is_recorded() -> None:
     alone = price_list(market(n_others=0, hot=False))
     assert {line.family for line in alone} == {OWN, module.MAJORITY}
     assert price_list(market(n_others=0, hot=False, m=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("m", "own"), [(2, [1, 1]), (3, [1, 2, 2]), (4, [1, 3, 3, 3]), (5, [1, 4, 4, 4]), (10, [1, 4, 9, 9, 9])]
+)
+def test_own_programs_are_offered_as_far_as_they_go_all_with_a_stop_and_from_four_on_a_majority(
+    m: int, own: list[int]
+) -> None:
+    offered = [line.score.policy for line in price_list(market(n_others=0, hot=False, m=m))]
+    assert [policy.own for policy in offered] == own
+    assert [policy.stop for policy in offered].count(True) == 1
+    assert [policy.own_dissents for policy in offered if policy.own_dissents > 1] == ([m // 2] if m >= 4 else [])
+
+
+@pytest.mark.parametrize(("n_others", "dissents"), [(3, []), (4, [1, 2, 3])])
+def test_others_are_chosen_only_where_there_are_more_than_three(n_others: int, dissents: list[int]) -> None:
+    lines = price_list(market(n_others=n_others))
+    assert [line.score.policy.dissents for line in lines if line.family == CHOSEN] == dissents
+    assert ({module.ALL_CHEAP, module.BOTH} <= {line.family for line in lines}) == (n_others > 3)
+
+
+@pytest.mark.parametrize(("m", "own"), [(1, []), (2, [1]), (3, [2]), (5, [2, 4])])
+def test_beside_chosen_others_three_programs_or_all_are_bought_as_far_as_they_go(m: int, own: list[int]) -> None:
+    bought = [line.score.policy for line in price_list(market(m=m)) if line.family == module.BOTH]
+    assert [(policy.own, policy.dissents, len(policy.others)) for policy in bought] == [(size, 2, 3) for size in own]
+
+
+def test_a_task_counts_with_one_program_of_each_other_model_and_one_less_of_its_own_at_the_higher_temperature() -> None:
+    given = pool()
+    for n_hot, left_out in ((4, 0), (3, N_TASKS)):
+        least = {CHECKED: 5, ("checked", 1.0): n_hot}
+        members = {coder: own.first(least.get(coder, 1)) for coder, own in given.members.items()}
+        assert open_market(replace(given, members=members), CHECKED, n=1, m=5).left_out == left_out
 
 
 def test_the_others_are_chosen_on_the_first_half_alone() -> None:
@@ -162,3 +196,14 @@ def test_intervals_cover_tasks() -> None:
     assert low < uneven.rates(every).detection < high
     assert intervals(uneven, every, seed=0)["detection"] == (low, high)
     assert all(math.isnan(end) for end in intervals(replace(one, erroneous=np.zeros(60)), every, seed=0)["detection"])
+
+
+def test_shares_that_no_resample_can_change_have_the_limits_of_as_many_programs_as_there_are_tasks() -> None:
+    erroneous = np.array([0.7, 0.2, 0.1] * 3)  # adds up to 3, or to a little less
+    every = np.ones(9, dtype=bool)
+    parts = {"erroneous": erroneous, "programs": erroneous, "usd": erroneous}
+    for detected, caught in ((0 * erroneous, 0), (erroneous, 3)):
+        one = Score(policy=Policy(), detected=detected, false_alarm=1 - erroneous, **parts)
+        found = intervals(one, every, seed=0)
+        assert found["detection"] == clopper_pearson(caught, 3, alpha=0.025)
+        assert found["false_alarms"] == clopper_pearson(6, 6, alpha=0.025)

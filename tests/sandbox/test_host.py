@@ -248,6 +248,15 @@ def test_programs_that_differ_from_themselves_are_flagged(sandbox, source):
     assert run(sandbox, source)[1].nondeterministic
 
 
+def test_a_program_that_differs_from_itself_on_some_inputs_differs_from_itself(sandbox):
+    differs = run(sandbox, "import os\ndef f(x): return os.urandom(8)")[1]
+    same = run(sandbox, "def f(x): return x")[1]
+    assert [one.and_then(other).nondeterministic for one in (differs, same) for other in (differs, same)] == [
+        *(True, True),
+        *(True, False),
+    ]
+
+
 def test_the_second_run_of_an_input_has_the_same_room_for_recursion(sandbox):
     source = "def f(x):\n try: return 1 + f(x)\n except RecursionError: return 1"
     assert not run(sandbox, source)[1].nondeterministic

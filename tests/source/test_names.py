@@ -10,7 +10,7 @@ from difftrust.source.values import Names, NotSpelled
 
 MODULE = Names(
     ast.parse(
-        "import datetime\nimport numpy as np\nimport pandas\n"
+        "import collections\nimport datetime\nimport numpy as np\nimport pandas\nimport types\n"
         "class Account:\n    def __init__(self, balance): ...\n"
         "class Coin:\n    def __eq__(self, other): ...\n"
     )
@@ -25,6 +25,8 @@ MODULE = Names(
         ("np.float64(1.5)", "np.float64(1.5)"),
         ("{'a': (1,)}", "{'a': (1,)}"),
         *((text, None) for text in ("Account(1)", "[{'a': Account(1)}]", "np.array([1])")),
+        ("Counter({'a': 1})", "collections.Counter({'a': 1})"),
+        *((text, None) for text in ("SimpleNamespace(a=1)", "MappingProxyType({})", "ChainMap({})", "defaultdict({})")),
         *((text, None) for text in ("pd.DataFrame({'a': [1]})", "Decimal('1')", "(nan,)")),
     ],
 )

@@ -137,6 +137,8 @@ def test_a_file_is_never_seen_half(tmp_path: Path) -> None:
         remote.put(["name"], tmp_path / "here")
         assert reader.read() == b"old" * 1000  # what was opened stays whole: the new file came by a rename
     assert remote.read("name") == b"new"
+    assert remote.get(["name", "other"], tmp_path / "fetched") == {"other"}
+    assert [path.read_bytes() for path in (tmp_path / "fetched").iterdir()] == [b"new"]
     assert sorted(path.name for path in (tmp_path / "far").iterdir()) == ["name"]
 
 

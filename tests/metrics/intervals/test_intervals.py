@@ -8,6 +8,8 @@ import pytest
 from scipy.stats import binomtest
 
 from difftrust.task_intervals import (
+    NOVELTY,
+    RARITY,
     at_most_after_no_disagreement,
     beta_of_mean,
     chernoff,
@@ -18,6 +20,8 @@ from difftrust.task_intervals import (
     inputs_for,
     inputs_for_no_disagreement,
     proportion_interval,
+    sample_coders,
+    sample_incoherence,
 )
 from difftrust_core.exceptions import TooFewCandidates, Undefined, WrongUsage
 from difftrust_core.metrics.estimates import disagreement_per_input
@@ -64,7 +68,7 @@ def test_chernoff_solves_its_equation_within_hoeffding(mean, n):
     assert wide[0] <= low <= mean <= high <= wide[1]
 
 
-@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (1, 1000)])
+@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 10), (10, 10), (1, 1000), (0, 1), (1, 1)])
 def test_exact_binomial_is_scipys(successes, trials):
     expected = binomtest(successes, trials).proportion_ci(0.9, method="exact")
     found = proportion_interval(successes, trials, confidence=0.9)
@@ -133,6 +137,29 @@ def test_agreement_of_all_excludes_nothing_but_frequent_others(m):
     other = min(0.5, 1 - 0.05 ** (1 / m))
     assert found.low == 0
     assert found.high >= 2 * other * (1 - other) - 1e-12
+
+
+@pytest.mark.parametrize("m", [2, 5, 20])
+def test_how_often_coders_do_the_usual_is_what_the_programs_say_of_every_rarity(m):
+    """Of m programs that agree theta explains B(m, theta) theta, and the usual share is Beta(m, theta)."""
+    likely = RARITY * np.array([math.gamma(m) * math.gamma(r) / math.gamma(m + r) for r in RARITY])
+    expected = (likely * m / (m + RARITY)).sum() / likely.sum()
+    coders = sample_coders(np.array([float(m)]), np.array([0, NOVELTY]), draws=40_000, rng=np.random.default_rng(2))
+    assert coders.seen.mean() == pytest.approx(expected, abs=4 * coders.seen.std() / 200)
+
+
+@pytest.mark.parametrize("counts", [[5], [4, 2], [3, 1, 1]])
+def test_where_behaviours_differ_everywhere_the_incoherence_of_coders_is_that_of_their_shares(counts):
+    """All pairs differ but those of one behaviour, and those of the usual one and unseen ones that lie near to it."""
+    n, sizes = len(counts), np.array(counts, dtype=float)
+    types = np.array([0, *[1] * (n - 1), NOVELTY])  # none is like the usual behaviour
+    coders = sample_coders(sizes, types, draws=200, rng=np.random.default_rng(1))
+    found = sample_incoherence(sizes, 1 - np.eye(n), draws=200, rng=np.random.default_rng(1))
+    alike = (coders.seen**2).sum(axis=1) + (coders.unseen**2 * coders.sameness).sum(axis=1)
+    unlike, near = coders.unseen[:, -1], 1 - coders.distance
+    alike += 2 * unlike * coders.seen[:, 0] * near + unlike**2 * (1 - coders.sameness[:, -1]) * near**2
+    assert found == pytest.approx(1 - alike)
+    assert coders.seen.sum(axis=1) + coders.unseen.sum(axis=1) == pytest.approx(np.ones(200))
 
 
 def test_what_m_programs_leave_unseen_is_the_limit_where_the_calibrated_one_is_lower():

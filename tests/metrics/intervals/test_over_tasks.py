@@ -5,7 +5,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, norm, t
 
 from difftrust.research import coders
 from difftrust.tables.interval_columns import with_intervals
@@ -82,10 +82,28 @@ def test_bca_corrects_for_bias_and_skewness():
     assert shifted == (pytest.approx(0.00154, abs=3e-4), pytest.approx(0.8314, abs=2e-3))
 
 
+def test_bca_moves_both_limits_by_the_skewness_of_the_jackknife():
+    left_out = np.array([0.0] * 9 + [1.0])  # deviations 0.1 and -0.9: their cubes add up to -0.72, their squares to 0.9
+    z = math.sqrt(10 / 9) * t.ppf([0.1, 0.9], 9)
+    resampled = np.linspace(0, 1, 10_001)
+    for others, skewness in ((left_out, -0.72 / (6 * 0.9**1.5)), (np.full(10, 0.5), 0)):
+        limits = bca_limits(0.5, resampled, others, confidence=0.8)
+        assert limits == pytest.approx(norm.cdf(z / (1 - skewness * z)), abs=1e-4)
+
+
+def test_a_point_outside_of_all_resamples_is_taken_for_the_first_or_last_of_them():
+    resampled, left_out = np.linspace(0, 1, 1001), np.linspace(-1, 1, 2001)
+    low, high = norm.cdf(2 * norm.ppf(1 / 1001) + np.array([-1.96, 1.96]))
+    assert bca_limits(-1, resampled, left_out, confidence=0.95) == pytest.approx((low, high), rel=0.05)
+    assert bca_limits(2, resampled, left_out, confidence=0.95) == pytest.approx((1 - high, 1 - low), rel=1e-6)
+
+
 def test_the_seed_decides_and_the_order_of_rows_does_not():
     frame, mean = tasks(), statistic_of("mean_error")
     assert bootstrap_tasks(frame, mean, seed=1) == bootstrap_tasks(frame, mean, seed=1)
     assert bootstrap_tasks(frame, mean, seed=1) != bootstrap_tasks(frame, mean, seed=2)
+    assert bootstrap_tasks(frame, mean) == bootstrap_tasks(frame, mean, seed=0)
+    assert paired_difference(frame["error"].to_numpy()) == paired_difference(frame["error"].to_numpy(), seed=0)
     wide = bootstrap_tasks(frame, mean, confidence=0.99)
     narrow = bootstrap_tasks(frame, mean, confidence=0.8)
     assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
@@ -95,6 +113,8 @@ def test_what_is_undefined_is_nan():
     right = tasks().with_columns(p_erroneous=0.0)
     assert math.isnan(bootstrap_tasks(right, statistic_of("detection_rate")).high)
     assert math.isnan(bootstrap_tasks(tasks()[:1], statistic_of("mean_error")).low)
+    assert math.isnan(bootstrap_tasks(tasks()[:1], statistic_of("mean_error")).estimate)
+    assert not math.isnan(bootstrap_tasks(tasks()[:2], statistic_of("mean_error")).low)
     assert math.isnan(bootstrap_tasks(tasks()[:0], statistic_of("spearman")).estimate)
 
 
