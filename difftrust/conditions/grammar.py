@@ -235,7 +235,7 @@ class _Reader:
         noun, before = parts[place], [p for p in parts[:place] if callable(p)]
         inner, *after = [p for p in parts[place + 1 :] if callable(p)]
         if noun == "NUMBER":
-            return self.np(*before, noun)  # "a positive number of items"
+            return self.np(*before, noun, *after)  # "a positive number of items"
         if noun not in ("LIST", "DICT", "MATRIX", "TEXT", "ROW"):
             raise Unread(f"{noun} of something")
 
@@ -808,7 +808,8 @@ def _named(shape: Shape, noun: str) -> Shape:
         return shape
     if shape.kind in ("any", "item"):
         return replace(shape, kind=_MADE.get(noun, "list"), item=Shape("list") if noun == "MATRIX" else shape.item)
-    if shape.kind == "list" and noun in ("NUMBER", "TEXT") and shape.items.kind in {*fits, "any"}:
+    inner = shape.value if shape.kind == "dict" and shape.value else shape.items
+    if shape.kind in ("list", "dict") and noun in ("NUMBER", "TEXT") and inner.kind in {*fits, "any"}:
         return shape
     raise Unread(f"{noun} of {shape.kind}")
 

@@ -70,6 +70,10 @@ _OPTIONAL = re.compile(
     r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
     re.IGNORECASE,
 )
+_OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
+"""Before a parameter that a sentence of prose begins with."""
+_SIGN = re.compile(r"\W*(?:negative|positive) (?:in|for|to|towards?|if|when) ")
+"""What a sign means, "negative in the south"."""
 _HINTS: Final = words_of("hints")
 _LIKEWISE = re.compile(
     r"\b(?:likewise|ditto|similarly|as above)\b"
@@ -234,7 +238,7 @@ class _Sentence:
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
-        left = [part for part in left if not _is_permission(part) and "ones" not in part]
+        left = [part for part in left if not (_is_permission(part) or "ones" in part or _SIGN.match(" ".join(part)))]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             is_but = any(set(part) & {"except", "unless"} for part in left)
             return [*map(Guess, found)] if is_but else [], self._mentioned()
@@ -269,7 +273,7 @@ class _Sentence:
     def _of_clauses(self) -> tuple[list[str], frozenset[str] | None]:
         """Read a sentence on what is done: nouns of its clauses, and clauses that state something beside."""
         found, before = list[str](), Words()
-        left = self._passage.origin == "prose" and self._text[:1] == "`" and self._tells_of_one()
+        left = self._passage.origin == "prose" and _OPENS.match(self._text) is not None and self._tells_of_one()
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
             is_about = (
@@ -297,8 +301,8 @@ class _Sentence:
         """Tell whether a sentence that begins with a parameter in backticks says something of it, not what is done."""
         clause = next(clauses(self._words))
         return (
-            has_value(clause[:1], "P")
-            and len(clause) > 1
+            has_value(clause[:2], "P")
+            and len(clause) > 2 - has_value(clause[:1], "P")
             and not (is_done(clause) or self._judges or {*clause} & _OF_RESULTS)
         )
 
@@ -391,6 +395,7 @@ class _Sentence:
         names = names or (self._near(()) if {*words} & PRONOUNS else None) or self._names
         if "ones" in words:
             return None  # "northern ones positive": some of them
+        words = words[:-1] if words[-1:] == ("each",) else words
         if names.subject:
             shape = self._shapes[names.subject]
             words = _plain_nouns(words, is_number="number" in (shape.kind, shape.items.kind))
@@ -548,7 +553,7 @@ def _plain_nouns(words: Words, *, is_number: bool) -> Words:
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(rf"\b({'|'.join(_QUALITIES)}) _\w+", r"\1 INPUT", text)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"\b(V\d+) (?:_\w+|ITEM)(?! be\b)", r"\1", text) if is_number else text  # a unit
+    text = re.sub(r"\b(V\d+) (?:(?:_\w+|ITEM)(?! be\b)|P\d+(?=$| [,;)]))", r"\1", text) if is_number else text  # a unit
     text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 
