@@ -1,8 +1,8 @@
 """Benchmarks are read from their files as tasks, their seed inputs without running anything."""
 
 import ast
-import gc
 import csv
+import gc
 import gzip
 import json
 from pathlib import Path
