@@ -38,7 +38,7 @@ from tests.conftest import BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("difftrust_core", "difftrust", "tests", "dashboard", "data", "docs", "notebooks")
-COPIED_FILES = ("pyproject.toml", "README.md")
+COPIED_FILES = ("pyproject.toml", "README.md", "SECURITY.md", "ARCHITECTURE.md", "Makefile")
 MUTATED = (
     *("difftrust_core/base", "difftrust_core/metrics", "difftrust_core/estimates", "difftrust_core/execution"),
     *("difftrust_core/store", "difftrust_core/sandbox/host.py", "difftrust_core/languages/python/identity.py"),
