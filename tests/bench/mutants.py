@@ -38,7 +38,7 @@ from tests.conftest import BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("difftrust_core", "difftrust", "tests", "dashboard", "data", "docs", "notebooks")
-COPIED_FILES = ("pyproject.toml", "README.md", "SECURITY.md", "ARCHITECTURE.md", "Makefile")
+COPIED_FILES = ("*.toml", "*.md", "*.cff", "*.lock", "Makefile", "LICENSE*")
 MUTATED = (
     *("difftrust_core/base", "difftrust_core/metrics", "difftrust_core/estimates", "difftrust_core/execution"),
     *("difftrust_core/store", "difftrust_core/sandbox/host.py", "difftrust_core/languages/python/identity.py"),
@@ -267,8 +267,8 @@ def copied(to: Path) -> Path:
     """Return a copy of the checkout, with the byte code that it has."""
     for name in COPIED:
         shutil.copytree(ROOT / name, to / name)
-    for name in COPIED_FILES:
-        shutil.copy(ROOT / name, to / name)
+    for path in (path for form in COPIED_FILES for path in ROOT.glob(form)):
+        shutil.copy(path, to / path.name)
     return to
 
 
