@@ -118,7 +118,7 @@ class _Reader:
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
                 text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind == "size" else part)
             text = text.replace(" 1 * ", " ")
-            if found.kind == "order" and any(isinstance(part, Spelled) for part in parts):
+            if any(isinstance(part, Spelled) for part in parts) and re.fullmatch(r"_ [<>]=? \d+", text):
                 return partial(self._order_or_count, text)
             if "not any((" in text or text.startswith("any(("):  # of what is forbidden the larger class
                 text = text.replace("c == ' '", "c.isspace()")
@@ -159,9 +159,10 @@ class _Reader:
         raise Unread(f"{kind} of {shape.kind}")
 
     def _order_or_count(self, meaning: str, of: str, shape: Shape) -> str:
-        if shape.kind in ("list", "dict") and of.isidentifier():
-            return self._relation("size", meaning.replace("_", "len(_)"), of, shape)
-        return self._relation("order", meaning, of, shape)
+        """Say "at least two" of a number, of how many items a list has; "one to five" may be said of each item."""
+        phrase = partial(self._relation, "order", meaning)
+        is_counted = shape.kind in ("list", "dict") and of.isidentifier()
+        return self._of_size(phrase, "size")(of, shape) if is_counted else phrase(of, shape)
 
     def _all(self, of: str, phrase: Phrase, item: Shape, name: str = "all") -> str:
         if parts := getattr(phrase, "parts", ()) if name == "all" else ():
@@ -506,7 +507,7 @@ class _Reader:
         """Return what holds of the distance of two parameters."""
         names = [part for part in parts if part in self._names.shapes] or list(self._names.shapes)
         kinds = {self._names.shapes[name].kind for name in names}
-        if len(names) != 2 or not kinds <= {"moment"} | {"number"} or len(kinds) > 1:
+        if len(names) != 2 or kinds not in ({"moment"}, {"number"}):
             raise Unread("distance of what")
         distance = f"{names[0]} - {names[1]}"
         of = f"abs(({distance}).days)" if kinds == {"moment"} else f"abs({distance})"
@@ -665,7 +666,8 @@ class _Reader:
     def named_before(self) -> Aim:
         """Aim at the two parameters that the sentence names, at all where it names none and they are two."""
         named = [text for key, text in self._values.items() if key[0] == "P"] or list(self._names.shapes)
-        if self._names.subject and len(named) != 2:
+        own = self._names.shapes.get(self._names.subject, Shape())
+        if own.kind == "list" and own.items.kind == "list" and len(named) != 2:
             return self.subject()  # of pairs
         if len(named) != 2:
             raise Unread("both")

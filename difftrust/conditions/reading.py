@@ -72,9 +72,11 @@ _OPTIONAL = re.compile(
 )
 _OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
 """Before a parameter that a sentence of prose begins with."""
-_SIGN = re.compile(r"\W*(?:negative|positive) (?:in|for|to|towards?|if|when) ")
+_SIGN = re.compile(r"\W*(?:negative|positive) (?:in|for|to|towards?) ")
 """What a sign means, "negative in the south"."""
 _HINTS: Final = words_of("hints")
+_ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?")
+"""What the text of a parameter says of it; in prose it may be what is made of it."""
 _LIKEWISE = re.compile(
     r"\b(?:likewise|ditto|similarly|as above)\b"
     r"|\b[Tt]he same (?:for|as for|holds|applies|form|format|notation|way|rules?|kind|limits?|range)\b",
@@ -213,6 +215,7 @@ class _Sentence:
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
         plain = _OPTIONAL.sub("", text).strip().rstrip(".")
+        plain = _ISO.sub("YYYY-MM-DD", plain) if passage.origin in ("field", "type") else plain
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
         fields = {f.name for each in shapes.values() for _, one in records_in(each, "") for f in one.fields}

@@ -136,8 +136,8 @@ def while_the_same(folder: Path, read: Callable[[], _Read]) -> _Read:
     for _ in attempts():
         with contextlib.ExitStack() as ends:
             before = 0
-            if folder.is_dir():  # held open, so that no new folder gets its number
-                held = os.open(folder, os.O_RDONLY)
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # so that no new folder gets its number
                 ends.callback(os.close, held)
                 before = os.fstat(held).st_ino
             found = read()

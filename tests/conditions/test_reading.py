@@ -103,6 +103,8 @@ READ = [
     ("s: str", "s contains letters and spaces only.", "all((c.isalpha() or c == ' ' for c in s))"),
     ("xs: list[int]", "Args:\n    xs: Knots, at least three.", "len(xs) >= 3"),
     ("xs: list[int]", "Args:\n    xs: Knots, at least 3.", "all((x >= 3 for x in xs))"),
+    ("xs: list[int]", "Args:\n    xs: Ratings, one to five.", "all((1 <= x <= 5 for x in xs))"),
+    ("n: int", "n must not be less than -4 nor greater than 4.", "n >= -4 and n <= 4"),
     ("turn: float", "Args:\n    turn: An angle, normalised to -180 <= angle < 180.", "-180 <= turn < 180"),
     ("xs: list[int]", "Expects xs in chronological order.", "list(xs) == sorted(xs)"),
     ("xs: list[int]", "Args:\n    xs: Prices, lowest first.", "list(xs) == sorted(xs)"),
@@ -131,6 +133,11 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 
 SILENT = [
+    ("text: str", "Turn a German date into an ISO date."),
+    ("d: str", "Return the ISO date string of a German one."),
+    ("xs: list[int]", "Args:\n    xs: Numbers to sort, largest first."),
+    ("fee: int", "Parking fee. Longer ones cost 200 an hour since the fee, at most 1500."),
+    ("xs: list[int]", "Cut xs into groups. The middle of a group with an odd number of items is left."),
     ("n: int", "Return a positive integer."),
     ("i, j", "Return the entry i-j of the table, an atom."),
     ("n: int", "Return 0 for a negative n."),
@@ -152,6 +159,8 @@ def test_what_a_function_does_is_no_condition(signature: str, docstring: str) ->
 
 
 UNREAD = [
+    ("s: str", "Args:\n    s: The title, limited to 80 characters.", {"s"}),
+    ("n: int, m: int, k: int", "Args:\n    n: A side. Both must be positive.", {"n"}),
     ("s: str", "s must be a roman numeral.", {"s"}),
     ("n: int", "Args:\n    n: must be positive unless it is the last", {"n"}),
     ("xs: list[int], k: int", "xs must be a heap.", {"xs"}),
