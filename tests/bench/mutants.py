@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from itertools import accumulate
 from pathlib import Path
 from queue import Queue
@@ -377,6 +378,7 @@ class Copy:
             return fails(self._folder, tests, *options, *left_out)
         finally:
             path.write_bytes(content)
+            Path(cache_from_source(str(path))).unlink(missing_ok=True)  # it is told by size and second alone
 
     def _passes_without(self, test: str, files: list[str]) -> bool:
         """Return whether a test passes here without a mutation; where none began, the files must be collectable."""
