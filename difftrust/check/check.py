@@ -180,8 +180,7 @@ class _Check:
         drawn = draw_inputs(self.task, self.inputs, judge, n=options.n, enter=self._enter)
         judge.counts = False
         options.phase("running the candidates on the inputs")
-        measured = judge.measure(drawn.inputs)
-        drawn.keep_measured(measured)
+        measured = judge.measure(drawn)
         options.phase("seeking inputs on which the candidates differ")
         working, fresh = np.flatnonzero(measured.works).tolist(), judge.fresh()
         seeds = keep_seeds(self.task, self.inputs, fresh, drawn, n=options.witnesses) if len(working) > 1 else []

@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +29,8 @@ NO_TIME_LEFT = "a candidate used up its processor time before"
 TOO_LARGE = "a candidate runs out of time or memory on a large number"
 _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 """What a program that was ended does on an input; on the next ones it may have had another budget."""
-_SAYS_NOTHING = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY)
+_RAN_OUT = (Kind.TIMEOUT, Kind.MEMORY)
+_SAYS_NOTHING = (*_RAN_OUT, Kind.SKIPPED)
 _MOST_DRAWS = 20
 """For each input wanted, over all positions."""
 _FEW = 10
@@ -205,24 +206,31 @@ class InputFilter:
             return None
         return Ran(rows=[self._rows[text] for text in texts], runs=self._runs)
 
-    def measure(self, inputs: Sequence[str]) -> Measured:
+    def measure(self, drawn: "Drawn") -> Measured:
         """Run every program on each distinct input, unless it is known, and sort what they did into classes.
 
-        Inputs that a program did not come to, for it used up its time without ever hanging, are left out: how many
-        those are hangs on the machine.
+        Left out are inputs that a program did not come to, for it used up its time without ever hanging (how many those
+        are hangs on the machine); and large ones that it ran out of time on only now, near its limit: all others are
+        run once more, with the time that those took.
         """
-        codes, distinct = [program.code for program in self.programs], list(dict.fromkeys(inputs))
+        codes, distinct = [program.code for program in self.programs], list(dict.fromkeys(drawn.inputs))
         # Where no input was kept, the seed still tells which programs load.
         ran = self.ran(distinct) or self.executor.run(codes, distinct or [self.executor.task.seed_inputs[0]])
+        if exhausting := self._exhausting(distinct, ran.rows):
+            for judged in exhausting.values():
+                drawn.note(judged)
+                drawn.leave_out({judged.text}, judged.why)
+            return self.measure(drawn)
         rows, everyone = ran.rows[: len(distinct)], range(len(codes))
         errors = [_load_error([row[p] for row in ran.rows]) for p in everyone]
         spent = [p for p in everyone if _is_spent([row[p][0] for row in rows])]
         told = [i for i, row in enumerate(rows) if all(row[p][0] != Kind.SKIPPED for p in spent)]
         distinct, rows = [distinct[i] for i in told], [rows[i] for i in told]
         position = {text: i for i, text in enumerate(distinct)}
+        drawn.leave_out({*drawn.inputs} - position.keys(), NO_TIME_LEFT)
         return Measured(
             distinct=OutcomeClasses.of(distinct, rows, self.answers, n_programs=len(codes), ran=everyone),
-            which=np.array([position[text] for text in inputs if text in position], dtype=np.int64),
+            which=np.array([position[text] for text in drawn.inputs], dtype=np.int64),
             spent=tuple(spent),
             runs=ran.runs,
             load_errors=errors,
@@ -306,6 +314,10 @@ class InputFilter:
         condition = found.condition if found else ""
         return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
 
+    def _exhausting(self, texts: Sequence[str], rows: Sequence[tuple[Outcome, ...]]) -> dict[str, Judged]:
+        ended = [(t, row) for t, row in zip(texts, rows, strict=False) if {k for k, _ in row} & {*_RAN_OUT}]
+        return {text: doubted for text, row in ended if (doubted := self._doubted(text, row))}
+
     def _exhausts(self, text: str, row: tuple[Outcome, ...]) -> str:
         is_one = {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large([*self.implied.values(text).values()])
         return TOO_LARGE if is_one else ""
@@ -384,11 +396,11 @@ class Drawn:
         if judged.differs and len(self.differing) < _MAX_DIFFERING:
             self.differing.setdefault(judged.text, judged)
 
-    def keep_measured(self, measured: Measured) -> None:
-        """Leave out the inputs that some program had no time left for."""
-        kept = [measured.distinct.inputs[i] for i in measured.which]
-        if n := len(self.inputs) - len(kept):
-            self.left_out[NO_TIME_LEFT] += n
+    def leave_out(self, texts: Container[str], why: str) -> None:
+        """Leave these out after all; seeds that stand for no draw are counted nowhere."""
+        kept = [text for text in self.inputs if text not in texts]
+        if lost := len(self.inputs) - len(kept):
+            self.left_out[why] += min(lost, self.n_draws - self.left_out.total())
             self.inputs, self.n_seeds, self.exhausted = kept, min(self.n_seeds, len(kept)), False
 
 
