@@ -143,6 +143,9 @@ DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
     "too few outcomes":
         (change(f"behaviours/{TOTAL}", outcome_ids=pl.col("outcome_ids").list.head(19)),
          "behaviours/", "outcome_ids of 20 inputs"),
+    "two behaviours that are one":
+        (change(f"behaviours/{TOTAL}", outcome_ids=pl.col("outcome_ids").first()),
+         "behaviours/", "behaviours that differ, found two alike"),
     "a behaviour that is none":
         (change(f"executions/{TOTAL}", behaviour_id=first(77, "behaviour_id")),
          "executions/", "behaviour_ids of behaviours"),

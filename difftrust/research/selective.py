@@ -210,9 +210,11 @@ def agreement_table(
                 **_shown("transfer", *_elsewhere(rows, chosen, coder), threshold),
             }
         )
-    shown = [f"{part}_{name}" for part in ("agree", "held_out", "transfer") for name in _SHOWN]
-    schema = {**CODER_SCHEMA, "n_tasks": pl.Int64, **dict.fromkeys(shown[:4], pl.Float64), "threshold": pl.Float64}
-    return pl.DataFrame(made, schema={**schema, **dict.fromkeys(shown[4:], pl.Float64)})
+    agree, held_out, transfer = (
+        {f"{part}_{name}": pl.Float64 for name in _SHOWN} for part in ("agree", "held_out", "transfer")
+    )
+    schema = {**CODER_SCHEMA, "n_tasks": pl.Int64, **agree, "threshold": pl.Float64, **held_out, **transfer}
+    return pl.DataFrame(made, schema=schema)
 
 
 def guarantee_table(

@@ -70,14 +70,13 @@ class _Walk(Generic[Goal]):
 
 
 def shrink_together(
-    starts: Mapping[Goal, str], trial: Trial[Goal], around: Around, effort: Effort | None = None
+    starts: Mapping[Goal, str], trial: Trial[Goal], around: Around, effort: Effort
 ) -> dict[Goal, Shrunk]:
     """Return the smallest input found for each goal, from an input that shows it.
 
     In each round every goal tries some neighbours of its input, and goes to the simplest input tried in this round, by
     whomever, that shows it: what is found for one serves the others.
     """
-    effort = effort or Effort()
     walks = [_Walk(goal=goal, current=start) for goal, start in starts.items()]
     tried, pools = set(starts.values()), dict[tuple[str, bool], _Pool]()
     while active := [walk for walk in walks if not walk.done]:

@@ -127,7 +127,7 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
 
 def table_of(name: str) -> str:
     """Return the table that a file belongs to."""
-    return name.split("/", 1)[0]
+    return name.partition("/")[0]
 
 
 def _affected(store: Store, finding: Finding) -> Iterator[str]:

@@ -45,6 +45,13 @@ WRITTEN = [
 ]
 
 
+def test_instances_are_equal_by_what_is_written():
+    date = Instance("date", (2000, 1, 1))
+    assert date == Instance("date", (2000, 1, 1))
+    assert hash(date) == hash(Instance("date", (2000, 1, 1)))
+    assert date not in (Instance("date", (2000, 1, 2)), Instance("time", (2000, 1, 1)), "date(2000, 1, 1)")
+
+
 def test_written_and_read_back():
     assert [write_literal(value) for value, _ in WRITTEN] == [text for _, text in WRITTEN]
     for value, text in WRITTEN:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from difftrust.check.outcomes import Answers, builtin_of
+from difftrust.check.outcomes import Answers, builtin_of, is_a
 from difftrust.check.verdict import next_step
 from difftrust_core.base.records import Kind
 from difftrust_core.metrics.equality import Comparison, Equality
@@ -23,6 +23,22 @@ from difftrust_core.metrics.equality import Comparison, Equality
 )
 def test_the_builtin_exception_that_counts(raised: str, counts: str) -> None:
     assert builtin_of(raised) == counts
+
+
+@pytest.mark.parametrize(
+    ("raised", "name", "expected"),
+    [
+        ("KeyError('x')", "KeyError", True),
+        ("KeyError", "LookupError", True),
+        ("KeyError('x')", "ValueError", False),
+        ("Own('x')", "Own", True),
+        ("Own('x')", "KeyError", False),
+        ("Own('x')", "Exception", True),
+        ("", "Exception", False),
+    ],
+)
+def test_what_an_exception_is(raised: str, name: str, expected: bool) -> None:
+    assert is_a(raised, name) == expected
 
 
 @pytest.mark.parametrize(

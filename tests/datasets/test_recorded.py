@@ -414,7 +414,8 @@ def test_parquet_that_unpacks_to_too_much_is_refused_before(tmp_path: Path) -> N
 
 def test_parquet_with_long_names_or_long_code_is_told_apart(tmp_path: Path) -> None:
     rows = [
-        (*ROWS[0][:2], name, 0.6, 0, code) for name, code in [("a" * 200, "x"), ("a" * 201, "x"), ("b", "x" * 65_537)]
+        (*ROWS[0][:2], name, 0.6, 0, code)
+        for name, code in [("a" * 200, "x" * 65_536), ("a" * 201, "x"), ("b", "x" * 65_537)]
     ]
     path = tmp_path / "c.parquet"
     pl.DataFrame(rows, schema=SCHEMA, orient="row").write_parquet(path)
@@ -529,6 +530,9 @@ def test_a_source_is_read_by_what_it_is(tmp_path: Path, origins: Origins) -> Non
     assert [row[5] for row in rows_of(recorded)] == ["x"]
     with pytest.raises(WrongUsage, match="give --model and --temperature"):
         read_source(lines)
+    for told in ({"model": "a"}, {"temperature": 0.6}):
+        with pytest.raises(WrongUsage, match="give --model and --temperature"):
+            read_source(lines, tasks=TASKS, **told)
 
 
 def test_a_source_of_another_kind_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind
-from difftrust_core.metrics.equality import EQUALITIES, Comparison, Equality, classify
+from difftrust_core.metrics.equality import EQUALITIES, Comparison, Equality, classify, classify_forms
 from difftrust_core.metrics.forms import Forms
 
 DIGEST = "#0123456789abcdef0123456789abcdef"
@@ -25,6 +25,14 @@ def paper(*texts):
 
 def strict(*texts):
     return classify(values(*texts), equality=Equality.STRICT)
+
+
+def test_of_numbers_that_are_near_the_ones_between_may_be_others():
+    def near(a, b):
+        return (b - a) % 2 == 0
+
+    outcomes = values("1", "2", "3", "6", "5")
+    assert classify_forms(outcomes, Forms(), near, is_monotone=False) == [0, 1, 0, 1, 0]
 
 
 EQUAL_ON_PAPER = [

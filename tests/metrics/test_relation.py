@@ -85,6 +85,7 @@ def test_orders() -> None:
         ("{'a': 1.0}", "{'a': 1.1}", {"atol": 0.2}, True),
         ("{1.0, 5.0}", "{5.1, 1.1}", {"atol": 0.2}, True),
         ("complex(1.0, 2.0)", "complex(1.1, 1.9)", {"atol": 0.2}, True),
+        ("complex(1.0, 2.0)", "complex(1.0, 5.0)", {"atol": 0.2}, False),
         ("P(x=1.0)", "P(x=1.1)", {"atol": 0.2}, True),
         ("date(2020, 1, 1)", "date(2020, 1, 2)", {"atol": 5.0}, False),
         ("'1.0'", "'1.1'", {"atol": 5.0}, False),

@@ -198,6 +198,14 @@ def test_intervals_cover_tasks() -> None:
     assert all(math.isnan(end) for end in intervals(replace(one, erroneous=np.zeros(60)), every, seed=0)["detection"])
 
 
+def test_a_single_program_is_one_trial() -> None:
+    erroneous = np.array([1.0, 0.0])
+    parts = {"erroneous": erroneous, "programs": erroneous, "usd": erroneous, "false_alarm": 0 * erroneous}
+    one = Score(policy=Policy(), detected=0 * erroneous, **parts)
+    found = intervals(one, np.ones(2, dtype=bool), seed=0)
+    assert found["detection"] == found["false_alarms"] == clopper_pearson(0, 1, alpha=0.025)
+
+
 def test_shares_that_no_resample_can_change_have_the_limits_of_as_many_programs_as_there_are_tasks() -> None:
     erroneous = np.array([0.7, 0.2, 0.1] * 3)  # adds up to 3, or to a little less
     every = np.ones(9, dtype=bool)

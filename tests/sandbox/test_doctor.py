@@ -1,5 +1,6 @@
 """What the doctor says of a machine: with layers really taken away, it names them, why, and what is open then."""
 
+import ast
 import contextlib
 import json
 import os
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import difftrust
+import difftrust_core
 from difftrust.doctor import REACH, Diagnosis, Layer, aged, diagnose
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WeakSandbox
@@ -360,3 +363,17 @@ def test_a_kernel_that_gives_no_descriptor_of_a_process(tmp_path: Path) -> None:
 
 def test_every_word_of_the_self_test_is_explained() -> None:
     assert OPEN[()] == REACH.keys()
+
+
+def test_a_weak_sandbox_is_never_the_default() -> None:
+    defaults = []
+    for path in [*Path(difftrust_core.__path__[0]).rglob("*.py"), *Path(difftrust.__path__[0]).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.AnnAssign(target=ast.Name(id="allow_weak"), value=ast.Constant(value=value)):
+                    defaults.append(value)
+                case ast.arguments(kwonlyargs=named, kw_defaults=given):
+                    pairs = zip(named, given, strict=True)
+                    defaults += [d.value for a, d in pairs if a.arg == "allow_weak" and isinstance(d, ast.Constant)]
+    assert len(defaults) > 5
+    assert not any(defaults)

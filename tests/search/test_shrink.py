@@ -79,6 +79,7 @@ CASES = [
     ("set", "({5, 9, -3},)", lambda s: len(s) > 1, "({0, 1},)"),
     ("duplicate-keys", "({'a': 5, 'b': 7},)", lambda d: 7 in d.values(), "({'': 7},)"),
     ("none", "(None, 0)", lambda a, b: True, "(None, 0)"),
+    ("date", "(date(2024, 5, 6),)", lambda day: len(getattr(day, "args", ())) == 3, "(date(2000, 1, 1),)"),
     ("moments", "(datetime(2024, 5, 6, 7, 8, 9, 10), time(7, 8, 9, 10))",
      lambda day, hour: [len(getattr(moment, "args", ())) for moment in (day, hour)] == [7, 4],
      "(datetime(2000, 1, 1, 0, 0, 0, 0), time(0, 0, 0, 0))"),

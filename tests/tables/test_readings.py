@@ -147,6 +147,8 @@ def test_suspects_are_what_most_models_do_and_the_reference_does_not(store: Stor
     for models, n_suspects in (("abc", 3), ("ab", 0)):  # of three models on; c's first of two equals is as a's
         few = {coder: members for coder, members in published.members.items() if coder[0] in models}
         assert suspects(replace(published, members=few), **sizes).height == n_suspects
+    unknown = [replace(task, reference=None) if at == 0 else task for at, task in enumerate(published.tasks)]
+    assert set(suspects(replace(published, tasks=unknown), **sizes)["task_id"]) == {t.task_id for t in unknown[1:]}
 
 
 @pytest.mark.parametrize(
