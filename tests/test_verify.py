@@ -294,6 +294,15 @@ def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path:
 
 
 @pytest.mark.slow
+def test_what_was_computed_is_executed_anew_as_far_as_every_task_was(store: Store) -> None:
+    flip(ESTIMATES)(store)
+    (finding,) = verify(store).findings
+    assert (
+        finding.remedy
+        == f"difftrust execute --store {store.root} -n {store.read('inputs').group_by('task_id').len()['len'].min()}"
+    )
+
+
 def test_who_met_a_later_chunk_is_named_in_the_remedy(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     add_candidates(store, candidates("one", RIGHT), BENCHMARK, n_jobs=1)

@@ -1,16 +1,19 @@
 """Lists, tuples, sets, dicts, iterators, and what the standard library makes of them."""
 
+import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any
 
-from difftrust.types.base import Draws, NoValue, Part, Sized, Type
+from difftrust.types.base import Draws, NoValue, Part, Sized, Type, change_somewhere
 from difftrust_core.base.literals import Instance, write_literal
 from difftrust_core.languages.python.fuzz import children, rebuild
 
 _MAX_LENGTH = 200
+_WALKS = 0.07
+"""How often a changed list ends in a walk."""
 
 
 def changed_items(items: list[Any], element: Type, draws: Draws) -> list[Any]:
@@ -39,6 +42,18 @@ def changed_items(items: list[Any], element: Type, draws: Draws) -> list[Any]:
     else:
         items = _sorted(items, draws)
     return items[:_MAX_LENGTH]
+
+
+def _walk(item: Any, element: Type, n: int, draws: Draws) -> list[Any]:
+    """Return items of which each is the one before, or what one and the same change makes of it: runs and series."""
+    items, seed = [item], draws.below(2**32)
+    while len(items) < n:
+        try:
+            step = change_somewhere(element, items[-1], replace(draws, generator=random.Random(seed)))
+        except NoValue:
+            break
+        items.append(items[-1] if draws.chance(0.3) or not element.fits(step) else step)
+    return items
 
 
 def _sorted(items: list[Any], draws: Draws) -> list[Any]:
@@ -78,7 +93,13 @@ class Items(Sized):
             raise NoValue from None
 
     def change(self, value: Any, draws: Draws) -> Any:
-        items = changed_items(list(children(value)), self.element, draws)[: self.most]
+        items = list(children(value))
+        if items and draws.chance(_WALKS):
+            at = draws.below(len(items))
+            items[at:] = _walk(items[at], self.element, 2 + draws.below(6), draws)
+        else:
+            items = changed_items(items, self.element, draws)
+        items = items[: self.most]
         while len(items) < self.least:
             items.append(draws.of(self.element))
         return self._made(type(value), items)

@@ -60,7 +60,9 @@ REPORT, SECONDS = "DIFFTRUST_MUTANTS_REPORT", "DIFFTRUST_MUTANTS_SECONDS"
 """Where a run of tests writes which test began last, and how it failed; and where, how long each file of tests took."""
 UNDECIDED, SURVIVED = "not decided", "survived"
 MOST_SECONDS = 120
-"""What the test files of one mutation may take together."""
+"""What the test files of one mutation may take together that run its line."""
+MORE = 40
+"""And those that run others of its file."""
 NEAREST = 3
 """Of these the slow tests are run as well, where no quick one notices."""
 
@@ -227,25 +229,28 @@ class Tests:
         combined.save()
 
     def of(self, mutation: Mutation) -> list[str]:
-        """Return the test files that run what is mutated, those named like it and the quickest first."""
+        """Return the test files that run what is mutated, those named like it and the quickest first; then others.
+
+        Those run the file: what is run once a process, as it is imported or for a cache, was run for one test of many.
+        """
         name = next((name for name in self._names if name.endswith(f"/{mutation.path}")), "")
-        lines = lines_of(mutation)
-        found = {
-            context.partition("::")[0]
-            for line, contexts in self._data.contexts_by_lineno(name).items()
-            if line in lines
-            for context in contexts
-        }
-        path = Path(mutation.path)
+        path, lines = Path(mutation.path), lines_of(mutation)
+        run, near = set[str](), set[str]()
+        for line, contexts in self._data.contexts_by_lineno(name).items():
+            found = {context.partition("::")[0] for context in contexts} & self._seconds.keys()
+            near |= found
+            run |= found if line in lines else set()
 
         def order(test: str) -> tuple[bool, bool, float]:
             parts = Path(test).parts
             is_own = any(name in parts[-1] for name in (path.stem, path.parent.name))
             return not is_own, path.parts[1] != parts[1], self._seconds[test]
 
-        ordered = sorted(found & set(self._seconds), key=order)
-        so_far = accumulate(self._seconds[test] for test in ordered)
-        return [test for test, end in zip(ordered, so_far, strict=True) if end <= MOST_SECONDS]
+        return [*self._within(sorted(run, key=order), MOST_SECONDS), *self._within(sorted(near - run, key=order), MORE)]
+
+    def _within(self, tests: Sequence[str], seconds: float) -> list[str]:
+        so_far = accumulate(self._seconds[test] for test in tests)
+        return [test for test, end in zip(tests, so_far, strict=True) if end <= seconds]
 
 
 def lines_of(mutation: Mutation) -> range:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from difftrust.check.outcomes import Answers, builtin_of, is_a
+from difftrust.check.programs import imported_packages
 from difftrust.check.verdict import next_step
 from difftrust_core.base.records import Kind
 from difftrust_core.metrics.equality import Comparison, Equality
@@ -61,3 +62,11 @@ def test_exceptions_that_derive_from_a_documented_one_are_equal_to_it_and_others
     one, other, unlike = Answers(Comparison(Equality.VALUE), ["ValueError"]).classify(raised)
     assert (one == other, one == unlike) == (True, False)
     assert len(set(Answers(Comparison(Equality.VALUE)).classify(raised))) == 3
+
+
+def test_packages_are_what_is_imported_by_its_own_name_and_no_part_of_the_standard_library() -> None:
+    code = (
+        "from .own import a\nfrom . import b\nfrom numpy.linalg import norm\nimport os, pandas as pd\nimport pandas\n"
+    )
+    assert imported_packages(code) == {"numpy": 3, "pandas": 4}
+    assert imported_packages("import (") == {}

@@ -19,7 +19,7 @@ from difftrust_core.languages.language import program_id
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.sandbox.host import Limits
 from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.store import SCHEMAS, Store
+from difftrust_core.store.store import SCHEMAS, Store, chunk_starts
 from tests.support.estimates import compute_estimates
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, executed, filled, silent, simulated
 
@@ -33,6 +33,29 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 RAN = ("inputs", "outcomes", "behaviours", "executions")
+
+
+@pytest.mark.parametrize(("n", "n_jobs"), [(0, 1), (1, 0)])
+def test_without_an_input_or_a_process_nothing_is_begun(n: int, n_jobs: int, tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match=f"n and jobs are at least 1, got n = {n}, jobs = {n_jobs}"):
+        execute(filled(tmp_path / "store", RIGHT), n=n, n_jobs=n_jobs, say=silent)
+
+
+@pytest.mark.parametrize(
+    ("spans", "n", "needed"),
+    [
+        ([], 9, [(0, 9)]),
+        ([(0, 20)], 10, [(0, 20)]),
+        ([(0, 20)], 20, [(0, 20)]),
+        ([(0, 20), (20, 50)], 20, [(0, 20)]),
+        ([(0, 20), (30, 50)], 40, [(0, 20), (20, 30), (30, 50)]),
+        ([(5, 10)], 12, [(0, 5), (5, 10), (10, 12)]),
+    ],
+)
+def test_chunks_at_hand_are_taken_whole_and_gaps_are_filled(
+    spans: list[tuple[int, int]], n: int, needed: list[tuple[int, int]]
+) -> None:
+    assert chunk_starts(spans, n) == needed
 
 
 def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_path: Path) -> None:

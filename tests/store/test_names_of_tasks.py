@@ -33,6 +33,7 @@ def test_no_two_ids_have_one_name() -> None:
     assert all(len(f"{name}.parquet") < 255 and not name.startswith((".", "+")) and "/" not in name for name in names)
     assert file_names("HumanEval/0") == ("HumanEval_0",)  # as in every store that was written before
     assert file_names("starter/split_bill") == ("starter_split_bill",)
+    assert file_names("x" * 300)[0].partition("~")[0] == "x" * 80
     own, former = file_names("a_b")
     assert former == "a_b" != own != file_names(own)[0]  # nor has an id that is written like a name with a digest
 
