@@ -1,21 +1,25 @@
 """A check as a user meets it: what it finds on ambiguous stubs, that it is silent on others, what it says."""
 
+import ast
 import json
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from difftrust.check.check import check
+from difftrust.check.input_filter import TOO_LARGE, Drawn, InputFilter
 from difftrust.check.options import CheckOptions, PreparedCheck
+from difftrust.check.outcomes import Measured
 from difftrust.check.prepare import candidates_of, read_folder
-from difftrust.check.programs import Executor, open_sandbox
+from difftrust.check.programs import Executor, Ran, open_sandbox
 from difftrust.check.report import CheckReport, input_interval
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
@@ -244,6 +248,40 @@ def test_one_that_hangs_and_one_that_does_not_load_are_told_apart_from_the_rest(
     assert any("1.py: given up after too many timeouts" in note for note in report.notes)
     assert any(note == "among the 3 that load: incoherence 0.6667" for note in report.notes)
     assert not any("differs from itself" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(("of", "verdict"), [(range(100_000, 10**7), "undecided"), (range(3, 7), "incoherent")])
+def test_time_that_runs_out_only_when_measured_is_a_doubt_on_large_numbers_and_a_difference_on_others(
+    of: range, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = 'def half(n: int) -> int:\n    """Half of n, rounded down.\n\n    >>> half(1000000)\n    500000\n    """\n'
+    measured, run_programs, measuring = InputFilter.measure, Executor.run, list[bool]()
+
+    def measure(self: InputFilter, drawn: Drawn) -> Measured:
+        measuring.append(True)
+        try:
+            return measured(self, drawn)
+        finally:
+            measuring.pop()
+
+    def run_slowly(self: Executor, codes: Sequence[str], inputs: Sequence[str], **how: Any) -> Ran:
+        ran = run_programs(self, codes, inputs, **how)
+        late = [measuring and ast.literal_eval(text)[0] in of for text in inputs]
+        rows = [
+            (*row[:-1], (Kind.TIMEOUT, "")) if is_late else row for row, is_late in zip(ran.rows, late, strict=True)
+        ]
+        return Ran(rows=rows, runs=ran.runs)
+
+    monkeypatch.setattr(InputFilter, "measure", measure)
+    monkeypatch.setattr(InputFilter, "ran", lambda self, texts: None)  # it is as if a program had hung before
+    monkeypatch.setattr(Executor, "run", run_slowly)
+    report = report_of(
+        tmp_path, stub, tuple(f"def half(n):\n    return {text}\n" for text in ("n // 2", "n >> 1")), n=300
+    )
+    assert report.verdict == verdict
+    is_doubted = verdict == "undecided"
+    assert [shown.doubt for shown in report.validation] == [TOO_LARGE] * is_doubted
+    assert (report.incoherence == 0) == is_doubted
 
 
 def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
