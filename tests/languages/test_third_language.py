@@ -1,5 +1,6 @@
 """A language that the core does not know goes from candidates to a table: it is tests/support/rpn.py."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,10 @@ def test_from_candidates_to_a_table(store: Store) -> None:
 
 
 def test_structure_by_a_grammar_of_its_own(store: Store) -> None:
+    began = time.monotonic()
     done = compare_store(store, StabilityRequest())
-    assert (done.n_rows, done.n_parse_errors) == (1, 0)
+    assert (done.n_rows, done.n_at_hand, done.n_parse_errors, done.n_left_out) == (1, 0, 0, 0)
+    assert 0 < done.seconds <= time.monotonic() - began
     (row,) = query_sql(store, "select * from stability").iter_rows(named=True)
     assert (row["language"], row["options"], row["m"]) == ("rpn", "default", 5)
     assert row["mean_nodes"] == pytest.approx((4 + 4 + 4 + 3 + 4) / 5)  # the root, and a leaf for each token

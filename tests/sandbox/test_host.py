@@ -53,6 +53,12 @@ def run(sandbox, source, inputs=INPUTS, *, preamble="", entry_point="f"):
     return [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)], ran
 
 
+def test_a_program_has_a_gibibyte_unless_told():
+    with Sandbox(Limits(call_cpu=5.0)) as started:
+        found, _ = run(started, "def f(n):\n    return len(bytearray(n << 20))\n", ["(700,)", "(1500,)"])
+    assert found == [(Kind.VALUE, str(700 << 20)), (Kind.MEMORY, "")]
+
+
 def values(*texts):
     return [(Kind.VALUE, text) for text in texts]
 
