@@ -76,7 +76,9 @@ CLAMPS = (
 def test_a_disagreement_where_start_is_after_end_is_no_alarm_and_stands_in_the_report(tmp_path: Path) -> None:
     report = report_of(tmp_path, CLAMP, CLAMPS, n=200)
     assert report.verdict == "undecided"
-    assert [(each.doubt, each.condition) for each in report.validation] == [("not low <= high", "low <= high")]
+    (shown,) = report.validation
+    assert (shown.doubt, shown.condition) == ("not low <= high", "low <= high")
+    assert (shown.arguments, shown.minimal) == ("(0.0, 1.0, 0.0)", True)
     assert '--assume "low <= high"' in report.next_step
 
 
@@ -98,7 +100,8 @@ def test_a_refusal_of_an_empty_argument_that_the_docstring_does_not_speak_of_is_
     codes = [f"def first(items):\n    return items[0]{more}\n" for more in ("", " if items else 0")]
     report = report_of(tmp_path, stub, codes, n=200)
     assert report.verdict == "undecided"
-    assert [each.doubt for each in report.validation] == ["an argument is empty"]
+    (shown,) = report.validation
+    assert (shown.doubt, shown.arguments, shown.minimal) == ("an argument is empty", "([],)", True)
 
 
 COUNTER = '''class Counter:
