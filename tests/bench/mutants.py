@@ -241,11 +241,13 @@ class Tests:
             near |= found
             run |= found if line in lines else set()
 
-        def order(test: str) -> tuple[bool, bool, float]:
-            parts = Path(test).parts
-            is_own = any(name in parts[-1] for name in (path.stem, path.parent.name))
-            return not is_own, path.parts[1] != parts[1], self._seconds[test]
+        def is_own(test: str) -> bool:
+            return any(name in Path(test).name for name in (path.stem, path.parent.name))
 
+        def order(test: str) -> tuple[bool, bool, float]:
+            return not is_own(test), path.parts[1] != Path(test).parts[1], self._seconds[test]
+
+        near |= set(filter(is_own, self._seconds))  # a table is all run as it is imported
         return [*self._within(sorted(run, key=order), MOST_SECONDS), *self._within(sorted(near - run, key=order), MORE)]
 
     def _within(self, tests: Sequence[str], seconds: float) -> list[str]:
