@@ -61,8 +61,9 @@ def test_rates_of_mixtures_are_ratios_of_sums() -> None:
     assert found["check_alarms"] == 0
     assert found["mean_error"] == pytest.approx((1 + 3 + 3 + 0 + 4 + 3) / 36)
     assert math.isnan(mixture_summary(mixtures(pool(), CODERS, n_models=1, each=3, m=3, n=2).clear())["mean_error"])
-    with pytest.raises(WrongUsage, match="got 1 models and 1 programs"):
-        mixtures(pool(), CODERS, n_models=1, each=1, m=3, n=2)
+    for n_models, each in ((0, 2), (4, 1), (1, 0), (3, 0), (1, 4), (1, 1)):
+        with pytest.raises(WrongUsage, match=f"got {n_models} models and {each} programs"):
+            mixtures(pool(), CODERS, n_models=n_models, each=each, m=3, n=2)
 
 
 def test_the_same_money_buys_more_of_a_cheap_model() -> None:
