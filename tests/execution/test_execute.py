@@ -83,6 +83,15 @@ def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_p
     assert contents(store, *RAN, "estimates") == before
 
 
+def test_a_task_whose_programs_are_gone_keeps_no_other_from_being_executed(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    for path in store.files("programs"):
+        programs = pl.read_parquet(path, hive_partitioning=False)
+        programs.filter(pl.col("task_id") != "tiny/double").write_parquet(path)
+    assert execute(store, n=5, say=silent).n_tasks == 2
+    assert sorted(store.read("inputs")["task_id"].unique()) == ["tiny/first", "tiny/total"]
+
+
 @pytest.mark.parametrize("names", ["ab", "ba"])
 def test_of_the_texts_of_a_program_the_one_of_the_smallest_id_runs(tmp_path: Path, names: str) -> None:
     texts = [f"def double(x):\n    {name} = 2 * x\n    return {name}\n" for name in names]

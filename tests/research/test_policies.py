@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust.research.policies import Evidence, Policy, gather, score
+from difftrust.research.policies import Evidence, Policy, gather, is_lower_bound, score
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.estimates.measures import count
 from difftrust_core.estimates.pool import NO_KIND, Pool, compress
@@ -205,6 +205,18 @@ def test_dollars_are_recorded_ones_then_those_of_the_tokens_then_unknown() -> No
     (found,) = score(unknown, [Policy(own=1)])
     assert math.isnan(found.rates(np.array([True])).usd_per_1000)
     assert found.rates(np.array([True])).false_alarms == 0
+
+
+@pytest.mark.parametrize(
+    ("nanodollars", "bills_reasoning", "expected"),
+    [([0, 0], True, False), ([5, 0], True, False), ([5, -1], True, True), ([5, -1], False, False)],
+)
+def test_a_cost_that_is_not_recorded_is_a_lower_bound_where_reasoning_is_billed_and_none_is_none(
+    nanodollars: list[int], bills_reasoning: bool, expected: bool
+) -> None:
+    price = Price(prompt=1.0, completion=1.0, reasoning=bills_reasoning)
+    assert is_lower_bound(members([[0, 0]], cost_nanodollars=nanodollars), price) == expected
+    assert not is_lower_bound(members([[0, 0]], cost_nanodollars=nanodollars), None)
 
 
 def test_more_than_is_recorded_is_refused() -> None:
