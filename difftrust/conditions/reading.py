@@ -77,6 +77,12 @@ _SIGN = re.compile(r"\W*(?:negative|positive) (?:in|for|to|towards?) ")
 _HINTS: Final = words_of("hints")
 _ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?")
 """What the text of a parameter says of it; in prose it may be what is made of it."""
+_ASIDE = re.compile(
+    r"((?:^|[;:] )(?:\w+ ){0,3}(?:results?|outputs?|returned|answers?)(?: \w+){0,2}), (?:[^\s,;]+ ?){1,5},"
+    r"(?= (?:has|have|is|are|must|may|can|should|will|contains?|holds?|lies?|comes?)\b)",
+    re.IGNORECASE,
+)
+"""A few words between a result and its verb, "the result, marker included, has": the verb is not theirs."""
 _LIKEWISE = re.compile(
     r"\b(?:likewise|ditto|similarly|as above)\b"
     r"|\b[Tt]he same (?:for|as for|holds|applies|form|format|notation|way|rules?|kind|limits?|range)\b",
@@ -214,7 +220,7 @@ class _Sentence:
         judging = [each for each in passage.sentences if passage.origin == "prose" and _JUDGES.search(each)]
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
-        plain = _OPTIONAL.sub("", text).strip().rstrip(".")
+        plain = _ASIDE.sub(r"\1", _OPTIONAL.sub("", text).strip().rstrip("."))
         plain = _ISO.sub("YYYY-MM-DD", plain) if passage.origin in ("field", "type") else plain
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)

@@ -259,3 +259,17 @@ def test_the_order_of_results_counts_unless_the_docstring_leaves_it_open(tmp_pat
     (tmp_path / "open").mkdir()
     assert verdict(tmp_path / "open", stub.format(" in any order"), *codes).verdict == "coherent"
     assert verdict(tmp_path, stub.format(""), *codes).verdict == "incoherent"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "found"),
+    [
+        ("The result, marker included, has exactly ``limit`` characters.", []),
+        ("Cut the text; the result, marker included, has at most ``limit`` characters then.", []),
+        ("The returned text, with the marker, has at most ``limit`` characters.", []),
+        ("The limit, in characters, must be at least 3.", ["limit >= 3"]),
+    ],
+)
+def test_words_between_a_result_and_its_verb_are_not_what_the_verb_is_about(docstring: str, found: list[str]) -> None:
+    read = reading("text: str, limit: int, marker: str", docstring)
+    assert [each.text for each in read.predicates] == found
