@@ -77,6 +77,7 @@ _SIGN = re.compile(r"\W*(?:negative|positive) (?:in|for|to|towards?) ")
 _HINTS: Final = words_of("hints")
 _ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?")
 """What the text of a parameter says of it; in prose it may be what is made of it."""
+_THE = re.compile(r"\bthe ", re.IGNORECASE)
 _ASIDE = re.compile(
     r"((?:^|[;:] )(?:\w+ ){0,3}(?:results?|outputs?|returned|answers?)(?: \w+){0,2}), (?:[^\s,;]+ ?){1,5},"
     r"(?= (?:has|have|is|are|must|may|can|should|will|contains?|holds?|lies?|comes?)\b)",
@@ -221,6 +222,8 @@ class _Sentence:
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
         plain = _ASIDE.sub(r"\1", _OPTIONAL.sub("", text).strip().rstrip("."))
+        name = rf"(?:the )?`*(?:{'|'.join(map(re.escape, shapes))})\b`*"
+        plain = re.sub(rf"(?i)\b{name}(?:(?:, and|,| and) {name})+", lambda named: _THE.sub("", named[0]), plain)
         plain = _ISO.sub("YYYY-MM-DD", plain) if passage.origin in ("field", "type") else plain
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)

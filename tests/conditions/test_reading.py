@@ -33,6 +33,13 @@ READ = [
     ("p: float", ":param p: probability between 0 and 1, exclusive", "0 < p < 1"),
     ("a: int, b: int", "Add. b must not be smaller than a.", "b >= a"),
     ("a: int, b: int", "Divide two positive integers.", "a > 0 and b > 0"),
+    ("a: int, b: int, c: int", "The a, b and c are positive.", "a > 0 and b > 0 and (c > 0)"),
+    (
+        "low: int, high: int, by: int",
+        "The low, the high, and the by are not 0.",
+        "low != 0 and high != 0 and (by != 0)",
+    ),
+    ("low: int, high: int", "The high is above the low.", "high > low"),
     ("a: list, b: list", "`a` and `b` must have the same length.", "len(a) == len(b)"),
     ("xs: list[int], k: int", "k must not exceed the length of xs.", "k <= len(xs)"),
     ("xs: list[int]", "Args:\n    xs: non-empty list of positive integers", "len(xs) > 0 and all((x > 0 for x in xs))"),
