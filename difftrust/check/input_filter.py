@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -210,24 +210,26 @@ class InputFilter:
         """Run every program on each distinct input, unless it is known, and sort what they did into classes.
 
         Left out are inputs that a program did not come to, for it used up its time without ever hanging (how many those
-        are hangs on the machine); and large ones that it ran out of time on only now, near its limit: all others are
-        run once more, with the time that those took.
+        are hangs on the machine); and doubtful ones that it ran out of time or memory on only now, near its limit. All
+        others then run once more; doubtful ones to which a program does not come there either are left out, too.
         """
-        codes, distinct = [program.code for program in self.programs], list(dict.fromkeys(drawn.inputs))
+        codes = [program.code for program in self.programs]
         # Where no input was kept, the seed still tells which programs load.
-        ran = self.ran(distinct) or self.executor.run(codes, distinct or [self.executor.task.seed_inputs[0]])
-        if exhausting := self._exhausting(distinct, ran.rows):
-            for judged in exhausting.values():
-                drawn.note(judged)
-                drawn.leave_out({judged.text}, judged.why)
-            return self.measure(drawn)
-        rows, everyone = ran.rows[: len(distinct)], range(len(codes))
+        instead = [self.executor.task.seed_inputs[0]]
+        distinct = list(dict.fromkeys(drawn.inputs))
+        ran = self.ran(distinct) or self.executor.run(codes, distinct or instead)
+        if self._leave_out_doubtful(drawn, distinct, ran, _RAN_OUT):
+            distinct = list(dict.fromkeys(drawn.inputs))
+            ran = self.executor.run(codes, distinct or instead)
+            self._leave_out_doubtful(drawn, distinct, ran, _SAYS_NOTHING)
+        everyone, left = range(len(codes)), {*drawn.inputs}
         errors = [_load_error([row[p] for row in ran.rows]) for p in everyone]
-        spent = [p for p in everyone if _is_spent([row[p][0] for row in rows])]
-        told = [i for i, row in enumerate(rows) if all(row[p][0] != Kind.SKIPPED for p in spent)]
-        distinct, rows = [distinct[i] for i in told], [rows[i] for i in told]
+        known = [(text, row) for text, row in zip(distinct, ran.rows, strict=False) if text in left]
+        spent = [p for p in everyone if _is_spent([row[p][0] for _, row in known])]
+        told = [(text, row) for text, row in known if all(row[p][0] != Kind.SKIPPED for p in spent)]
+        distinct, rows = [text for text, _ in told], [row for _, row in told]
         position = {text: i for i, text in enumerate(distinct)}
-        drawn.leave_out({*drawn.inputs} - position.keys(), NO_TIME_LEFT)
+        drawn.leave_out(left - position.keys(), NO_TIME_LEFT)
         return Measured(
             distinct=OutcomeClasses.of(distinct, rows, self.answers, n_programs=len(codes), ran=everyone),
             which=np.array([position[text] for text in drawn.inputs], dtype=np.int64),
@@ -314,9 +316,16 @@ class InputFilter:
         condition = found.condition if found else ""
         return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
 
-    def _exhausting(self, texts: Sequence[str], rows: Sequence[tuple[Outcome, ...]]) -> dict[str, Judged]:
-        ended = [(t, row) for t, row in zip(texts, rows, strict=False) if {k for k, _ in row} & {*_RAN_OUT}]
-        return {text: doubted for text, row in ended if (doubted := self._doubted(text, row))}
+    def _leave_out_doubtful(self, drawn: "Drawn", texts: Sequence[str], ran: Ran, kinds: Collection[Kind]) -> bool:
+        """Leave out the doubtful inputs on which some program ended so; tell whether there are any."""
+        ended = [
+            (text, row) for text, row in zip(texts, ran.rows, strict=False) if {kind for kind, _ in row} & {*kinds}
+        ]
+        found = [doubted for text, row in ended if (doubted := self._doubted(text, row))]
+        for doubted in found:
+            drawn.note(doubted)
+            drawn.leave_out({doubted.text}, doubted.why)
+        return bool(found)
 
     def _exhausts(self, text: str, row: tuple[Outcome, ...]) -> str:
         is_one = {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large([*self.implied.values(text).values()])

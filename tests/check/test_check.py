@@ -255,7 +255,8 @@ def test_time_that_runs_out_only_when_measured_is_a_doubt_on_large_numbers_and_a
     of: range, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stub = 'def half(n: int) -> int:\n    """Half of n, rounded down.\n\n    >>> half(1000000)\n    500000\n    """\n'
-    measured, run_programs, measuring = InputFilter.measure, Executor.run, list[bool]()
+    measured, run_programs = InputFilter.measure, Executor.run
+    measuring, measuring_runs = list[bool](), list[bool]()
 
     def measure(self: InputFilter, drawn: Drawn) -> Measured:
         measuring.append(True)
@@ -266,6 +267,7 @@ def test_time_that_runs_out_only_when_measured_is_a_doubt_on_large_numbers_and_a
 
     def run_slowly(self: Executor, codes: Sequence[str], inputs: Sequence[str], **how: Any) -> Ran:
         ran = run_programs(self, codes, inputs, **how)
+        measuring_runs.extend(measuring)
         late = [measuring and ast.literal_eval(text)[0] in of for text in inputs]
         rows = [
             (*row[:-1], (Kind.TIMEOUT, "")) if is_late else row for row, is_late in zip(ran.rows, late, strict=True)
@@ -282,6 +284,7 @@ def test_time_that_runs_out_only_when_measured_is_a_doubt_on_large_numbers_and_a
     is_doubted = verdict == "undecided"
     assert [shown.doubt for shown in report.validation] == [TOO_LARGE] * is_doubted
     assert (report.incoherence == 0) == is_doubted
+    assert len(measuring_runs) == 1 + is_doubted  # once more without what ran out, and never again
 
 
 def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
