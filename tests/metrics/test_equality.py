@@ -308,6 +308,15 @@ EQUAL_BY_VALUE = [
     ("np.float32(0.1)", "np.float32(0.10000001)"),
     ("datetime(2020, 1, 1, tzinfo=timezone.utc)", "datetime(2020, 1, 1, tzinfo=timezone(timedelta(0)))"),
     ("Effects(value=1, printed='x')", "Effects(printed='x', value=1.0)"),
+    ("Decimal('1')", "Decimal('0.999999999999999999999999')"),
+    ("Decimal('1E+400')", f"1{'0' * 400}"),
+    (f"Decimal('{'9' * 400}')", "9" * 400),
+    ("Decimal('0E+401')", "0"),
+    ("{(1.0, 'a'), (1.0000000000001, 'b')}", "{(1.0000000000001, 'a'), (1.0, 'b')}"),
+    ("np.array([1], 'int64')", "np.array([1], dtype='int32')"),
+    ("Series([1], dtype='int64')", "Series([1.0], dtype='int32')"),
+    ("DataFrame({'a': [1]}, dtypes={'a': 'int64'})", "DataFrame({'a': [1]}, dtypes={'a': 'int32'})"),
+    ("DataFrame([[1], ['b']], schema=['int64', 'object'])", "DataFrame([[1], ['b']], schema=['uint8', 'str'])"),
 ]
 
 
@@ -332,6 +341,15 @@ DIFFERENT_BY_VALUE = [
     ("Effects(value=1, printed='x')", "Effects(value=1, printed='y')"),
     ("Decimal('1E+999999999')", "Decimal('1E+999999998')"),
     ("nan", "0.0"),
+    ("Decimal('1')", "Decimal('0.9999999999999999999999985')"),
+    ("Decimal('1E+401')", f"1{'0' * 401}"),
+    (f"1{'0' * 400}", "1e308"),
+    ("P(1, 2)", "0.5"),
+    ("P([1], x=2)", "[1]"),
+    ("Series([1], dtype='int64')", "Series([1], dtype='float64')"),
+    ("DataFrame({'a': [1]}, dtypes={'a': 'int64'})", "DataFrame({'a': [1]}, dtypes={'a': 'float64'})"),
+    ("DataFrame({'a': [1]}, dtypes={'a': 'int64'})", "DataFrame({'a': [1]}, dtypes={'b': 'int64'})"),
+    ("DataFrame([[1], ['b']], schema=['int64', 'object'])", "DataFrame([[1], ['b']], schema=['object', 'int64'])"),
 ]
 
 
