@@ -12,7 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from difftrust_core.base import literals
-from difftrust_core.base.literals import MAX_DECIMAL_BITS, BadText, Code, Instance, read_literal, write_literal
+from difftrust_core.base.literals import (
+    MAX_DECIMAL_BITS,
+    BadText,
+    Code,
+    Instance,
+    read_literal,
+    tuple_text,
+    write_literal,
+)
 from difftrust_core.metrics.by_value import ByValue
 from difftrust_core.metrics.forms import Forms
 
@@ -202,10 +210,14 @@ REFUSED = [
     ("1 +", "SyntaxError"),
     ("1\n2", "SyntaxError"),
     ("x", "Name"),
+    ("null", "Name"),
+    ("(1", "SyntaxError"),
+    ("1)", "SyntaxError"),
     ("1 + 1", "BinOp"),
     ("[i for i in x]", "ListComp"),
     ("f'{1}'", "JoinedStr"),
     ("a[0].b(1)", "Call"),
+    ("f(1).x", "Attribute"),
     ("f(*[1])", "Starred"),
     ("f(**{})", "Call"),
     ("{**{}}", "Dict"),
@@ -260,3 +272,15 @@ def test_the_quick_reader_agrees_with_pythons_own(text):
 def test_code_equals_code_of_the_same_text_alone() -> None:
     assert Code("int") == Code("int") != Code("str")
     assert Code("int") != "int"
+
+
+def test_names_of_functions_dotted_names_and_lambdas_are_code() -> None:
+    codes = ["len", "sorted", "str.upper", "a.b.c", "lambda x: x + 1"]
+    assert read_literal(f"[{', '.join(codes)}]") == [Code(text) for text in codes]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"), [("( 1,'a' )", "(1, 'a')"), ("(1,)", "(1,)"), ("()", "()"), ("[1]", None), ("(1", None)]
+)
+def test_the_text_of_a_tuple_is_that_of_no_other_value(text: str, written: str | None) -> None:
+    assert tuple_text(text) == written

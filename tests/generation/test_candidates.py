@@ -128,6 +128,7 @@ def test_simulated_coders_are_free_whatever_their_tokens() -> None:
     price = price_of("simulated/weak", api_base=None, environment={})
     assert price is not None
     assert price.of(None, None) == 0.0
+    assert not price.reasoning
     assert Price(prompt=0.0, completion=1.0).of(None, 1) is None
 
 

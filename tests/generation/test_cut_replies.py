@@ -63,6 +63,8 @@ CASES = [
      "block with the entry point", True),
     ("async", Said("```\nasync def f(x):\n    return x\n```"), "block with the entry point", True),
     ("filtered", Said("", finish_reason="content_filter"), "no program", False),
+    ("a block that only begins", Said("So:\n```", finish_reason=None), CUT_OFF, False),
+    ("an empty block", Said("```\n```", finish_reason=None), "no program", False),
 ]  # fmt: skip
 
 
