@@ -1,16 +1,20 @@
 """When two program texts are one program: pairs by hand, and texts that no parser likes."""
 
 import ast
+import builtins
 import json
 import re
+import runpy
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difftrust_core.languages.language import program_id
+from difftrust_core.languages.python import identity
 from difftrust_core.languages.python.identity import MAX_ANNOTATION, MAX_PARSED, tree_id
 
 PROGRAMS = Path(__file__).parent / "programs.json"
@@ -63,6 +67,16 @@ def test_a_string_that_is_not_a_docstring_stays():
     assert tree_id("def f():\n    return 'text'") != tree_id("def f():\n    return 'test'")
 
 
+def test_texts_beside_each_other_are_one_in_an_f_string_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tree_id("def f(a):\n    return 'a' or 'b' or a\n") != tree_id("def f(a):\n    return 'ab' or a\n")
+    text = "def f(a):\n    return f'{a}bc{a}'\n"
+    whole = tree_id(text)
+    tree: Any = ast.parse(text)
+    tree.body[0].body[0].value.values[1:2] = [ast.Constant("b"), ast.Constant(""), ast.Constant("c")]
+    monkeypatch.setattr(identity, "parsed", lambda text: tree)  # as some Pythons part it
+    assert tree_id(text) == whole
+
+
 SEEING = {
     "docstring": "f.__doc__",
     "annotations": "f.__annotations__",
@@ -84,10 +98,12 @@ SEEING = {
     "names that another gives": "helper(f)",
     "names given by a dictionary": "f(**a)",
     "a private name": "collections._sys",
+    "a name that the module site adds": "exit(a)",
 }
 """An expression that may see how its text is written."""
 MODULES = "import collections, operator, string, typing\n"
 STATEMENTS = {
+    "a name as Python gives them": "__doc__ = 1",
     "a named exception": "try: 1\n    except E as e: pass",
     "a class": "class A: 'a'",
     "an attribute of a pattern": "match f:\n        case list(__doc__=d): return d",
@@ -111,6 +127,12 @@ OF_ANOTHER_FORM = [
 
 def test_a_text_of_another_form_is_a_program_of_its_own() -> None:
     assert [text for text in OF_ANOTHER_FORM if tree_id(text) != f"x{program_id(text)}"] == []
+
+
+def test_what_a_prompt_adds_to_pythons_own_names_is_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builtins, "_", 1, raising=False)
+    text = "def f(a):\n    return _ + a\n"
+    assert runpy.run_path(identity.__file__)["tree_id"](text) == f"x{program_id(text)}"
 
 
 OF_PLAIN_FORM = [
@@ -170,6 +192,16 @@ def test_ids_do_not_change():
     assert tree_id("def f(:") == f"x{program_id('def f(:')}"
     spelled = "Assign( targets=[Name( id='x' ctx=Store())] value=Constant( value=0x1))"
     assert tree_id("x = 1") == f"f{program_id(spelled)}"
+
+
+def test_texts_are_parsed_up_to_a_length_and_a_number_of_braces_that_do_not_change():
+    braces = "#" + "{" * 2**13
+    for most, more in (
+        ("#" * 2**18, "#" * (2**18 + 1)),
+        (braces.ljust(2**15), braces.ljust(2**15 + 1)),
+    ):
+        assert tree_id(most) == tree_id("")
+        assert tree_id(more) == f"x{program_id(more)}"
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=40))
@@ -262,6 +294,8 @@ def test_a_plain_annotation_is_small():
     n_nodes = [len(list(ast.walk(ast.parse(annotated(n)).body[0].args.args[0].annotation))) for n in (12, 13)]
     assert n_nodes[0] == MAX_ANNOTATION < n_nodes[1]
     assert tree_id(annotated(12)) == tree_id(PLAIN) != tree_id(annotated(13))
+    least, most = (f"def f(a: {2**64 - 1 + more}, b=1):\n    return a + b\n" for more in (0, 1))
+    assert tree_id(least) == tree_id(PLAIN) != tree_id(most)
 
 
 SCOPES = st.deferred(lambda: st.one_of(
@@ -304,7 +338,8 @@ def test_ids_are_the_same_under_every_python():
 
 
 def test_a_tree_with_more_nodes_than_any_candidate_s_is_not_looked_at():
-    least, most = ("def f(x):\n    " + "x;" * n for n in (6_000, 7_000))  # a statement, a name and its context each
+    # a function, its arguments and the one of them; a statement, a name and its context each
+    least, most = (f"def f(x):\n    {'x;' * 6_665}{'pass;' * n}" for n in (2, 3))
     assert tree_id(least) == tree_id(least + " # a") != tree_id(most)
     assert tree_id(most) == f"x{program_id(most)}"
 
