@@ -1,14 +1,16 @@
 """Folders for the time of a piece of work: gone after it, after a kill with the next one; others' are left alone."""
 
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from difftrust_core.base.files import PREFIX, scratch_folder
+from difftrust_core.base.files import PREFIX, find_shipped, is_plain, scratch_folder
 from difftrust_core.sandbox import host as baits
 
 WORKING = """
@@ -76,4 +78,49 @@ def test_many_at_once_do_not_take_each_other_s_new_folder_for_one_that_was_left(
 
     with ThreadPoolExecutor(8) as pool:
         _ = [*pool.map(work, [tmp_path] * 8)]
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_files_folders_and_nothing_are_plain_but_links_and_pipes_are_not(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    assert [is_plain(tmp_path / name) for name in (".", "file", "none", "link", "pipe")] == [True] * 3 + [False] * 2
+
+
+def test_what_is_shipped_lies_in_the_package_or_beside_it() -> None:
+    package = Path(__file__).parents[2] / "difftrust_core"
+    assert find_shipped("generation/prices.toml") == package / "generation" / "prices.toml"
+    assert find_shipped("none", in_wheel="generation/prices.toml") == package / "generation" / "prices.toml"
+    assert find_shipped("pyproject.toml") == package.parent / "pyproject.toml"
+
+
+def test_a_scratch_folder_lies_where_the_system_has_such_if_no_place_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with scratch_folder() as folder:
+        assert folder.parent == tmp_path
+
+
+def test_a_folder_that_is_taken_away_before_it_is_opened_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[str] = []
+    make = tempfile.mkdtemp
+
+    def make_and_lose(*args: str, **named: str) -> str:
+        made.append(make(*args, **named))
+        if len(made) == 1:
+            os.rmdir(made[0])
+        return made[-1]
+
+    monkeypatch.setattr("tempfile.mkdtemp", make_and_lose)
+    with scratch_folder(tmp_path) as folder:
+        assert [folder] == [*tmp_path.iterdir()] == [Path(made[1])]
+
+
+def test_work_may_take_its_folder_away_itself(tmp_path: Path) -> None:
+    with scratch_folder(tmp_path) as folder:
+        folder.rmdir()
     assert [*tmp_path.iterdir()] == []
