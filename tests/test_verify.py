@@ -19,6 +19,7 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.store.checksums import LIST_FILE, is_whole
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.replies import Record, ReplyFile
+from difftrust_core.store.schemas import RESULT_TABLES
 from difftrust_core.store.store import SETTINGS_FILE, Store, merge_files, partition_of
 from tests.recovery.world import snapshot
 from tests.support.command import Capture
@@ -226,6 +227,52 @@ def test_damage_is_found_and_what_is_moved_aside_comes_back(name: str, store: St
     assert snapshot(store.root) == snapshot(whole.root)
 
 
+ROWS: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], str]] = {
+    "as many repeats as attempts":
+        (f"inputs/{FIRST}", lambda f: f.with_columns(repeats="attempts"), "fewer repeats than attempts, found others"),
+    "no attempt":
+        (f"inputs/{FIRST}", lambda f: f.with_columns(attempts=first(0, "attempts")), "1 to 101 attempts, found others"),
+    "too many attempts":
+        (f"inputs/{FIRST}", lambda f: f.with_columns(attempts=first(102, "attempts")),
+         "1 to 101 attempts, found others"),
+    "one null":
+        (f"behaviours/{TOTAL}",
+         lambda f: f.with_columns(outcome_ids=pl.when(pl.int_range(pl.len()) > 0).then("outcome_ids")),
+         "a value in every column, found nulls"),
+    "a gap in the outcomes":
+        (f"outcomes/{DOUBLE}", lambda f: f.with_columns(pl.col("outcome_id") * 2),
+         "outcome_id 0, 1, ... on each input, found others"),
+    "a gap in the behaviours":
+        (f"behaviours/{DOUBLE}", lambda f: f.with_columns(pl.col("behaviour_id") * 2),
+         "behaviour_id 0, 1, ..., found others"),
+    "an outcome beyond the last":
+        (f"behaviours/{DOUBLE}", lambda f: f.with_columns(pl.col("outcome_ids") + 1),
+         "outcome_ids of outcomes, found ids that no outcome has"),
+    "less than no time":
+        (f"executions/{FIRST}", lambda f: f.with_columns(cpu_seconds=first(-1e-9, "cpu_seconds")),
+         "cpu_seconds of 0 or more, found others"),
+    "a share a bit above 1":
+        (ESTIMATES, lambda f: f.with_columns(error=first(1.000001, "error")),
+         "shares between 0 and 1, found otherwise for: tiny reference one 0.6 tiny/double paper"),
+    "no member with a row":
+        (f"members/{RESULTS}/members.parquet", lambda f: f.with_columns(row=pl.lit(60)),
+         "a row in `classes` for every member, found none for: tiny reference one 0.6 tiny/double 0 and 14 more"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_wrong_with_rows_is_said_in_one_line_each(name: str, store: Store) -> None:
+    path, to, what = ROWS[name]
+    rewrite(path, to)(store)
+    assert f"expected {what}" in [f.what.removeprefix(f"{f.task_id}: ") for f in verify(store).findings]
+
+
+def test_rows_at_the_limits_are_as_they_must_be(store: Store) -> None:
+    change(f"inputs/{FIRST}", attempts=pl.lit(101), repeats=pl.lit(100))(store)
+    change(ESTIMATES, p_detected=pl.lit(1.0), p_erroneous=pl.lit(1 + 1e-10))(store)
+    assert verify(store).findings == ()
+
+
 def test_every_flipped_byte_of_a_file_is_found(store: Store) -> None:
     path = store.root / f"executions/{CHUNK}/tiny_first.parquet"
     content = path.read_bytes()
@@ -273,6 +320,102 @@ def test_files_from_before_checksums_are_read_and_their_rows_checked(store: Stor
     found = verify(store)
     assert found.findings == ()
     assert found.n_unsealed == len(list(store.root.rglob("*.parquet")))
+
+
+def test_each_chunk_has_a_remedy_of_its_own(store: Store) -> None:
+    for where in (CHUNK, LATER):
+        for name in ("first", "total"):
+            flip(f"outcomes/{where}/tiny_{name}.parquet")(store)
+    flip(ESTIMATES)(store)
+    reach = [f.remedy.rpartition(" -n ")[2] for f in verify(store).findings]
+    assert reach == ["40", "20", "20", "40", "40"]
+
+
+def test_chunks_of_two_benchmarks_have_remedies_of_their_own(store: Store) -> None:
+    other = store.root / f"inputs/{CHUNK}/broken.parquet".replace("tiny", "other")
+    other.parent.mkdir(parents=True)
+    other.write_bytes(b"")
+    flip(f"inputs/{FIRST}")(store)
+    remedies = {f.path.split("/")[1]: f.remedy.rpartition(" -n ")[2] for f in verify(store).findings}
+    assert remedies == {"benchmark=other": "N, N as before", "benchmark=tiny": "20"}
+
+
+def test_how_far_to_execute_is_the_users_to_say_where_nothing_tells_it(store: Store) -> None:
+    flip(ESTIMATES)(store)
+    for name in (FIRST, DOUBLE, TOTAL):
+        cut(f"inputs/{name}")(store)
+    remedies = {f.table: f.remedy.rpartition(" -n ")[2] for f in verify(store).findings}
+    assert (remedies["inputs"], remedies["estimates"]) == ("N, N as before", "1")
+
+
+def test_results_without_any_inputs_come_back_with_the_first(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    add_candidates(store, candidates("one", RIGHT), BENCHMARK, n_jobs=1)
+    (store.root / ESTIMATES).parent.mkdir(parents=True)
+    (store.root / ESTIMATES).write_bytes(b"")
+    (finding,) = verify(store).findings
+    assert finding.remedy == f"difftrust execute --store {store.root} -n 1"
+
+
+def test_without_candidates_nobody_can_tell_who_met_a_chunk(store: Store) -> None:
+    cut(ONE)(store)
+    flip(f"executions/{FIRST}")(store)
+    remedies = {f.table: f.remedy for f in verify(store).findings}
+    assert remedies["executions"].endswith(" -n N, N as before")
+
+
+def test_what_is_moved_aside_again_gets_a_number(store: Store) -> None:
+    for _ in range(3):
+        put(f"inputs/{CHUNK}/notes.txt", b"mine")(store)
+        assert verify(store, repair=True).moved == (f"inputs/{CHUNK}/notes.txt",)
+    moved = (store.root / f"damaged/inputs/{CHUNK}").iterdir()
+    assert sorted(path.name for path in moved) == ["notes.txt", "notes.txt.2", "notes.txt.3"]
+
+
+def test_results_are_to_be_made_anew_only_where_what_they_come_from_was_moved(store: Store) -> None:
+    def are_new() -> bool:
+        return any((store.root / "estimates").glob("*.fingerprint"))
+
+    flip(ONE)(store)
+    assert verify(store, repair=True).moved == (ONE,)
+    assert are_new()
+    flip(f"outcomes/{FIRST}")(store)
+    moved = {f"{table}/{FIRST}" for table in ("behaviours", "executions", "outcomes")}
+    assert {*verify(store, repair=True).moved} == {*moved, ONE.replace("=one", "=two")}  # which lack a member's
+    assert not are_new()
+
+
+def test_with_one_file_of_results_those_of_the_other_tables_go(store: Store) -> None:
+    flip(ESTIMATES)(store)
+    moved = verify(store, repair=True).moved
+    assert [name for name in moved if name.startswith("estimates/")] == [ESTIMATES]
+    assert {name.split("/")[0] for name in moved} >= {"classes", "draws", "members", "patterns"}
+    assert {name.split("/")[0] for name in store.names()} & {*RESULT_TABLES} == {"estimates"}
+
+
+def test_a_link_in_a_store_is_moved_aside_itself(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (store.root / f"inputs/{CHUNK}/link.parquet").symlink_to(tmp_path / "other")
+    (finding,) = verify(store, repair=True).findings
+    assert finding.path == f"inputs/{CHUNK}/link.parquet"
+    assert (store.root / f"damaged/inputs/{CHUNK}/link.parquet").is_symlink()
+
+
+def test_who_met_a_chunk_is_named_up_to_three(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    models = ["a", "b", "c", "d", "e"]
+    for model in models:
+        codes = {task: f"{code}\n{model} = 1\n" for task, code in RIGHT.items()}
+        add_candidates(store, candidates(model, codes), BENCHMARK, n_jobs=1)
+    execute(store, n=2, say=silent)
+    for n, some in ((4, models[:4]), (6, models[:3])):
+        execute(store, n=n, selection=selection_of(models=some), say=silent)
+    for start in (2, 4):
+        cut(f"executions/benchmark=tiny/validity=reference/start={start:06}/tiny_first.parquet")(store)
+    four, three = (f.remedy for f in verify(store).findings if f.table == "executions")
+    command = f"difftrust execute --store {store.root} -n "
+    assert three.split(" ; ") == [f"{command}6 --model {model} --temperature 0.6" for model in models[:3]]
+    assert four == f"{command}4"
 
 
 @pytest.mark.slow
