@@ -1,18 +1,22 @@
 """Execution of real programs in the real sandbox: exact, incremental, repeatable."""
 
 import shutil
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from difftrust.findings_in_store import query_disagreement, query_nondeterministic
+from difftrust_core.base.task import Domain
 from difftrust_core.datasets.recorded import Recorded, Selection, selection_of
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
-from difftrust_core.execution.jobs import Plan, programs_of
+from difftrust_core.execution.jobs import Plan, programs_of, usual_validity
 from difftrust_core.execution.resumable import attempt
 from difftrust_core.execution.worker import run_chunk
 from difftrust_core.languages.language import program_id
@@ -66,8 +70,10 @@ def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_p
             execute(Store.open(store.root), n=20, say=silent)
         plan = Plan(store, store.settings(), 20, selection=Selection(), limits=Limits(), allow_weak=False, is_here=True)
         jobs = list(plan.jobs())
+    began = time.monotonic()
     done = execute(store, n=20, say=silent)
     assert (done.n_programs, done.n_executions) == (3, 60)
+    assert 0 < done.seconds <= time.monotonic() - began
     assert refresh_estimates(store)
     estimates = query_estimates(store)
     assert estimates["m"].to_list() == [3, 3, 3]
@@ -76,9 +82,9 @@ def test_a_program_is_executed_once_however_many_candidates_share_its_tree(tmp_p
     assert query_disagreement(store) is None
     before = contents(store, *RAN, "estimates")
     again = execute(store, n=20, say=silent)
-    assert (again.n_tasks, again.n_tasks_at_hand, again.n_executions) == (0, 3, 0)
+    assert (again.n_tasks, again.n_tasks_at_hand, again.n_programs, again.n_executions) == (0, 3, 0, 0)
     assert not refresh_estimates(store)
-    assert execute(store, n=10, say=silent).n_tasks == 0
+    assert [execute(store, n=n, say=silent).n_tasks for n in (1, 10)] == [0, 0]
     assert [attempt(run_chunk, job).failure for job in jobs] == ["", "", ""]  # as a lost worker that had written
     assert contents(store, *RAN, "estimates") == before
 
@@ -110,11 +116,12 @@ def test_another_seed_gives_other_inputs_and_is_refused_on_the_same_store(tmp_pa
 
 def test_new_candidates_execute_only_what_is_new(tmp_path: Path, done: Store) -> None:
     store = Store.open(shutil.copytree(done.root, tmp_path / "store"))
+    execute(store, n=30, say=silent)
     add_candidates(store, candidates("second", WRONG, OTHER), BENCHMARK, n_jobs=1)
-    added = execute(store, n=20, say=silent)
-    assert (added.n_programs, added.n_executions) == (3, 60)
+    added = execute(store, n=30, say=silent)
+    assert (added.n_programs, added.n_executions) == (3, 90)
     refresh_estimates(store)
-    whole = executed(tmp_path / "whole", n=20, coder=(RIGHT, WRONG), second=(WRONG, OTHER))
+    whole = executed(tmp_path / "whole", n=30, coder=(RIGHT, WRONG), second=(WRONG, OTHER))
     assert query_estimates(store).equals(query_estimates(whole))
 
 
@@ -285,3 +292,49 @@ def test_what_lies_about_its_type_is_wrong_and_costs_nobody_else_anything(tmp_pa
         assert found["m"] == m
         assert found["error"] == pytest.approx(len(LYING) / m)
         assert found["functional_error"] == pytest.approx(len(LYING) / m)
+
+
+@pytest.mark.parametrize(
+    ("changes", "policy"),
+    [
+        ({}, "reference"),
+        ({"reference": None}, "quorum"),
+        ({"domain": Domain()}, "domain"),
+        ({"domain": Domain(), "reference": None}, "domain"),
+    ],
+)
+def test_inputs_of_own_tasks_are_judged_by_what_these_have(
+    tmp_path: Path, changes: dict[str, Any], policy: str
+) -> None:
+    store = filled(tmp_path / "store", RIGHT, tasks=[replace(TASKS[0], **changes), *TASKS[1:]])
+    assert usual_validity(store, Selection()) == policy
+    if "reference" in changes:
+        with pytest.raises(WrongUsage, match="`reference` needs a reference program, tiny/double has none"):
+            execute(store, n=2, validity="reference", say=silent)
+    store.write_settings(replace(store.settings(), validity="all"))
+    assert usual_validity(store, Selection()) == "all"
+
+
+def test_what_takes_longest_is_begun_first(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    execute(store, n=20, say=silent)
+    nothing = {**RIGHT, "tiny/total": "def total(items):\n    return 0\n"}
+    more = ({**WRONG, "tiny/first": RIGHT["tiny/first"]}, {**RIGHT, "tiny/total": OTHER["tiny/total"]}, nothing)
+    add_candidates(store, candidates("second", *more), BENCHMARK, n_jobs=1)
+    plan = Plan(store, store.settings(), 26, selection=Selection(), limits=None, allow_weak=False, is_here=True)
+    assert [(due.task[1], due.start, due.stop, due.n_programs) for due in plan.dues] == [
+        ("tiny/total", 0, 20, 3),
+        ("tiny/total", 20, 26, 4),
+        ("tiny/double", 0, 20, 1),
+        ("tiny/double", 20, 26, 2),
+        ("tiny/first", 20, 26, 1),
+    ]
+    assert [(job.key, job.start, job.n) for job in plan.jobs()] == [
+        (due.task, due.start, due.stop - due.start) for due in plan.dues
+    ]
+
+
+def test_a_task_without_inputs_keeps_no_other_from_being_executed(tmp_path: Path) -> None:
+    bare = [replace(task, seed_inputs=()) if task.entry_point == "double" else task for task in TASKS]
+    done = execute(filled(tmp_path / "store", RIGHT, tasks=bare), n=5, say=silent)
+    assert (done.n_tasks, done.n_tasks_at_hand, done.without_seeds) == (2, 0, ("tiny/double",))

@@ -3,21 +3,24 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from difftrust_core.base.records import Kind
-from difftrust_core.base.task import Relation, Task
+from difftrust_core.base.records import ACCEPTED, Kind, Outcome, Validity
+from difftrust_core.base.task import Relation, Task, TaskTest
 from difftrust_core.datasets.recorded import Recorded, as_table
 from difftrust_core.estimates.behaviours import candidate_trees, load_matrix
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.execution.answers import rebuilt
+from difftrust_core.exceptions import BadTask
+from difftrust_core.execution import answers
+from difftrust_core.execution.answers import CHECKER_LIMITS, Checker, check_reference, has_answers, rebuilt
 from difftrust_core.execution.execute import Execution, execute
 from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.worker import checker_for, classes_of
 from difftrust_core.metrics.equality import EQUALITIES, Equality
-from difftrust_core.sandbox.host import Limits
+from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import REFERENCE, Settings, Store
 from tests.support.right_answers import BENCHMARK, CASES, CHECKED, Case, without_reference
@@ -230,6 +233,89 @@ def test_values_that_cannot_be_built_again_are_not_accepted() -> None:
     assert rebuilt("Point(x=1, y=[Counted({'a': 1})])", built) == "Point(x=1, y=[{'a': 1}])"
     assert rebuilt("[deque([1]), float64(0.5)]", built) == "[deque([1]), 0.5]"
     assert rebuilt("{Odd([1])}", built) is None  # a list in a set
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing", "levels"),
+    [("[", "]", 1), ("(", ",)", 1), ("{1: ", "}", 1), ("{Point(", "): 0}", 2),
+     ("Point(", ")", 1), ("Point(x=", ")", 1), ("Odd([", "])", 2)],
+)  # fmt: skip
+def test_values_are_built_again_as_deep_as_the_sandbox_writes_them(opening: str, closing: str, levels: int) -> None:
+    def nested(depth: int) -> str:
+        return opening * (depth // levels) + "1" + closing * (depth // levels)
+
+    assert rebuilt(nested(60), frozenset({"Point"})) == nested(60).replace("Odd([", "[").replace("])", "]")
+    assert rebuilt(nested(70), frozenset({"Point"})) is None
+
+
+NEVER = "def accept(arguments, output):\n    return False\n"
+TOLD, UNTOLD = TaskTest(arguments="(1,)", expected="1"), TaskTest(arguments="(2,)")
+
+
+@pytest.mark.parametrize(
+    ("known", "task"),
+    [
+        ((True, True), {"reference": "def f(x): ..."}),
+        ((True, True), {"relation": Relation(accept=NEVER)}),
+        ((False, False), {"relation": Relation(equality="strict")}),
+        ((False, True), {"tests": (TOLD, TOLD)}),
+        ((False, False), {"tests": (TOLD, UNTOLD)}),
+        ((False, False), {}),
+    ],
+)
+def test_right_outcomes_are_known_by_a_reference_a_checker_or_what_every_test_expects(
+    known: tuple[bool, bool], task: dict[str, Any]
+) -> None:
+    bare = replace(small_task("f"), **{"reference": None, **task})
+    assert (has_answers(bare, Validity.DOMAIN), has_answers(bare, Validity.TESTS)) == known
+
+
+NAMED = {
+    "deque([1])": "deque", "Counter({1: 2})": "Counter", "OrderedDict({1: 2})": "OrderedDict",
+    "Fraction(1, 2)": "Fraction", "date(2024, 2, 29)": "date", "range(0, 3)": "range", "1.5": "float",
+    "defaultdict({1: 2})": "dict",
+}  # fmt: skip
+
+
+def test_a_checker_gets_each_value_and_says_so_of_each_input_also_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    accept = "def accept(arguments, output):\n    return type(output).__name__ == arguments[0]\n"
+    task = replace(PAIR.task, relation=Relation(accept=accept))
+    inputs = [f"({name!r},)" for name in NAMED.values()]
+    rest: list[Outcome] = [(Kind.VALUE, "len"), (Kind.EXCEPTION, "nan"), (Kind.EXCEPTION, "ValueError")]
+    rows = [[*((Kind.VALUE, text) for text in NAMED), *rest, ACCEPTED] for _ in NAMED]
+    expected = [[*(i == j for j in range(len(NAMED))), False, False, False, True] for i in range(len(NAMED))]
+    with Sandbox(CHECKER_LIMITS, allow_weak=True) as sandbox:
+        assert Checker(task, sandbox).says(inputs, rows) == expected
+        monkeypatch.setattr(answers, "_AT_A_TIME", 5)
+        assert Checker(task, sandbox).says(inputs, rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("does", "ends"), [("while True: pass", "does not end within 2 s"), ("import os; os._exit(3)", "ends with crash")]
+)
+def test_a_checker_may_fail_to_end_on_two_values_but_not_on_three_or_on_all(does: str, ends: str) -> None:
+    accept = f"def accept(arguments, output):\n    if output > 0:\n        {does}\n    return True\n"
+    task = replace(PAIR.task, relation=Relation(accept=accept))
+    values: list[Outcome] = [(Kind.VALUE, str(number)) for number in (0, 1, 2, -1, 3, -2)]
+    with Sandbox(replace(CHECKER_LIMITS, call_cpu=0.05, repeat_cpu=0.05), allow_weak=True) as sandbox:
+        checker = Checker(task, sandbox)
+        assert checker.says(["()"], [values[:4]]) == [[True, False, False, True]]
+        with pytest.raises(BadTask, match=r"its `accept` uses up its time on input \(\) and output -2; let it refuse"):
+            checker.says(["()"], [values])
+        with pytest.raises(BadTask, match=rf"its `accept` {ends} on input \(\) and output 1; let it refuse"):
+            checker.says(["()"], [values[1:2]])
+
+
+@pytest.mark.parametrize(("length", "shown"), [(78, "'" + 78 * "a" + "'"), (79, "'" + 79 * "a" + "…")])
+def test_an_answer_of_the_reference_that_is_rejected_is_shown_whole_up_to_a_line(length: int, shown: str) -> None:
+    task = replace(PAIR.task, relation=Relation(accept=NEVER))
+    outcomes: list[Outcome] = [(Kind.EXCEPTION, "ValueError"), (Kind.VALUE, repr(length * "a"))]
+    with Sandbox(CHECKER_LIMITS, allow_weak=True) as sandbox:
+        checker = Checker(task, sandbox)
+        check_reference(task, ["(1,)"], outcomes[:1], checker)
+        with pytest.raises(BadTask) as told:
+            check_reference(task, ["(1,)", "(2,)"], outcomes, checker)
+    assert f"its checker rejects the reference's answer on (2,): {shown}; mend" in str(told.value)
 
 
 def test_a_checker_gets_objects_of_the_classes_that_the_task_defines(tmp_path: Path) -> None:

@@ -9,9 +9,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from difftrust_core.base.parallel import Progress
-from difftrust_core.exceptions import DifftrustError
-from difftrust_core.execution.resumable import Ended, GrowingFile, run_missing
+from difftrust_core.base.parallel import DESCRIPTOR, Progress
+from difftrust_core.exceptions import DifftrustError, StoreUnreachable
+from difftrust_core.execution.resumable import (
+    Ended,
+    GrowingFile,
+    attempt,
+    close_sandboxes,
+    run_missing,
+    sandbox_of_worker,
+)
+from difftrust_core.sandbox.host import Limits
+from difftrust_core.sandbox.layers import PYTHON
 from difftrust_core.store.store import Store
 from tests.support.waiting import until
 
@@ -45,6 +54,42 @@ def test_a_worker_that_was_killed_is_named_with_how_many_tasks_are_kept(tmp_path
     with pytest.raises(DifftrustError, match="a worker process was killed after 1 tasks"):
         run_missing(end_the_worker_after_the_first, jobs, keep, bar=Progress(total=2), n_jobs=2)
     assert kept == [0]
+
+
+def fails(error: DifftrustError) -> None:
+    """Raise what the job is."""
+    raise error
+
+
+def test_a_job_that_fails_is_reported_but_a_store_that_is_gone_ends_the_run() -> None:
+    assert attempt(fails, DifftrustError("not this one")).failure == "not this one"
+    assert attempt(str, 7) == Ended(job=7, result="7")
+    assert attempt(str, 7).failure == ""
+    with pytest.raises(StoreUnreachable, match="nobody answers"):
+        attempt(fails, StoreUnreachable("nobody answers"))
+
+
+def test_each_job_is_one_step_of_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = list[Ended[int, str]]()
+    with open(os.devnull, "w") as nowhere:
+        monkeypatch.setenv(DESCRIPTOR, str(nowhere.fileno()))
+        bar = Progress(total=3)
+        run_missing(str, range(3), kept.append, bar=bar)
+    assert [ended.result for ended in kept] == ["0", "1", "2"]
+    assert bar.n == 3
+
+
+def test_a_worker_keeps_its_sandbox_until_another_one_is_wanted() -> None:
+    limits = Limits()
+    first, again = (sandbox_of_worker("programs", limits, True, PYTHON) for _ in range(2))
+    assert again is first
+    beside = sandbox_of_worker("checkers", limits, True, PYTHON)
+    other = sandbox_of_worker("programs", Limits(call_cpu=2.0), True, PYTHON)
+    assert len({id(first), id(beside), id(other)}) == 3
+    assert sandbox_of_worker("checkers", limits, True, PYTHON) is beside
+    close_sandboxes()
+    assert sandbox_of_worker("checkers", limits, True, PYTHON) is not beside
+    close_sandboxes()
 
 
 def test_rows_replace_those_of_the_same_key_and_several_files_become_one(

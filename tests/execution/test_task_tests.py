@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
 from difftrust_core.datasets.recorded import Recorded, as_table, selection_of
 from difftrust_core.estimates.refresh import open_pools, refresh_estimates
+from difftrust_core.exceptions import WeakSandbox
 from difftrust_core.execution.answers import run_answers
 from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
 from difftrust_core.languages.registry import language_of
@@ -193,6 +195,21 @@ def test_the_policy_tests_runs_them_itself(tmp_path: Path) -> None:
     assert store.read("estimates").filter(equality="paper")["error"].to_list() == [pytest.approx(1 / 8)]
 
 
+def test_where_programs_could_reach_more_nothing_runs_unless_that_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = stored(tmp_path / "store", [SQUARE], {"square": SQUARES[0]})
+    monkeypatch.setattr("difftrust_core.execution.execute.Sandbox", partial(Sandbox, wanted=frozenset()))
+    with pytest.raises(WeakSandbox):
+        execute(store, n=2, say=silent)
+    with pytest.raises(WeakSandbox):
+        execute_tests(store)
+    assert store.files("executions") == []
+    done = execute_tests(store, allow_weak=True)
+    assert done is not None
+    assert done.n_executions == 3
+
+
 @pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Ctrl-C amid the tests leaves what is finished, and the next run ends as one that nothing disturbed."""
@@ -224,6 +241,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 VALUES = (
     "{'b': 1, 'a': -0.0}", "[(1,), [2.0], {3, 1}]", "'a\\nb'", "None", "complex(-0.0, 1.0)", repr(list(range(5000))),
     "{1: {2: 3}, 0: {}}", "frozenset({2})", "10000000000000000000000000", "1e-07",
+    repr("x" * 16_382), repr("x" * 16_383),
 )  # fmt: skip
 
 

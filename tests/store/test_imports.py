@@ -1,5 +1,6 @@
 """Candidates and tasks that come into a store: samples that are there already, and files of earlier versions."""
 
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -17,6 +18,7 @@ from difftrust_core.exceptions import BadSource, BadStore, NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
+from difftrust_core.store.settings import SETTINGS_FILE, Settings, has_checksums
 from difftrust_core.store.store import Store
 from tests.support.command import write_samples
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
@@ -35,13 +37,30 @@ def test_tasks_written_before_there_was_another_language_are_in_python(tmp_path:
     assert query_estimates(stores[1]).equals(query_estimates(stores[0]))
 
 
+def test_settings_have_a_checksum_where_every_file_has_one(tmp_path: Path) -> None:
+    """A store begun before there were checksums stays one; so do results, whose files may be older than settings."""
+    store = Store.create(tmp_path / "store")
+    path = store.root / SETTINGS_FILE
+    store.write_settings(replace(store.settings(), seed=3))
+    written = json.loads(path.read_text())
+    assert (store.settings().seed, "sha256" in written, has_checksums(store.root)) == (3, True, True)
+    path.write_text(json.dumps({name: value for name, value in written.items() if name != "sha256"}))
+    assert not has_checksums(store.root)
+    store.write_settings(replace(store.settings(), seed=4))
+    assert (store.settings().seed, "sha256" in json.loads(path.read_text())) == (4, False)
+    results = Store.create(tmp_path / "results", Settings(tables=("estimates",)))
+    assert "sha256" in json.loads((results.root / SETTINGS_FILE).read_text())
+    path.write_text("[")
+    assert not any(map(has_checksums, (results.root, store.root, tmp_path)))
+
+
 def test_a_sample_that_is_there_with_another_text_is_kept_and_reported(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT)
     again = add_candidates(store, candidates("coder", WRONG, OTHER), BENCHMARK, n_jobs=1)
     assert (again.n_candidates, again.n_known, len(again.bad_rows)) == (3, 0, 3)
     assert "holds this sample with another text" in again.bad_rows[0].why
     same = add_candidates(store, candidates("coder", RIGHT, OTHER), BENCHMARK, n_jobs=1)
-    assert (same.n_candidates, same.n_known, same.bad_rows) == (0, 6, ())
+    assert (same.n_candidates, same.n_known, same.n_programs, same.bad_rows) == (0, 6, 0, ())
 
 
 def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
@@ -148,7 +167,8 @@ def test_a_file_that_is_being_written_is_not_written_through_a_link(tmp_path: Pa
 @pytest.mark.parametrize(
     "folders",
     ["model=one/temperature=0.60", "model=%6Fne/temperature=0.6", "model=one/temperature=nan", "model=one",
-     "temperature=1.0", "model=one/temperature=-1.0", "model=a=b/temperature=0.6"],
+     "temperature=1.0", "model=one/temperature=-1.0", "model=one/temperature=4294967296.0",
+     "model=a=b/temperature=0.6"],
 )  # fmt: skip
 def test_a_folder_of_another_spelling_is_refused_as_its_rows_would_count_twice(tmp_path: Path, folders: str) -> None:
     store = filled(tmp_path / "store", RIGHT, model="one")
@@ -171,7 +191,9 @@ def test_a_store_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:
 
 def test_a_model_whose_name_no_folder_can_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadStore, match=r"^model=%C3.*: expected a shorter model, found one that no folder can"):
-        filled(tmp_path / "store", RIGHT, model="é" * 50)
+        filled(tmp_path / "store", RIGHT, model="é" * 42)
+    longest = "é" * 41 + "m" * 3
+    assert set(filled(tmp_path / "other", RIGHT, model=longest).read("candidates")["model"]) == {longest}
 
 
 def test_so_many_coders_are_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.base.task import MOST_ID
+from difftrust_core.base.task import MOST_ID, MOST_NAME
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.store.checksums import read_list
 from difftrust_core.store.store import Store, file_names
@@ -34,6 +34,9 @@ def test_no_two_ids_have_one_name() -> None:
     assert file_names("HumanEval/0") == ("HumanEval_0",)  # as in every store that was written before
     assert file_names("starter/split_bill") == ("starter_split_bill",)
     assert file_names("x" * 300)[0].partition("~")[0] == "x" * 80
+    longest = "x/" + "y" * (MOST_NAME - 2)
+    assert file_names(longest) == (longest.replace("/", "_"),)
+    assert file_names(longest + "y")[0].partition("~")[0] == "x_" + "y" * 78
     own, former = file_names("a_b")
     assert former == "a_b" != own != file_names(own)[0]  # nor has an id that is written like a name with a digest
 
