@@ -1,6 +1,7 @@
 """How many requests go at once when a provider pushes back."""
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -59,6 +60,29 @@ def test_at_one_request_at_a_time_the_next_waits_and_four_good_ones_raise_it() -
     assert most == 2
 
 
+def test_each_step_up_takes_four_good_replies_for_each_request_and_a_known_step_down_is_not_said_again() -> None:
+    said: list[str] = []
+
+    async def work() -> list[int]:
+        gate, limits = Gate(4, said.append), []
+
+        async def push_back() -> None:
+            async with gate.passing() as began:
+                gate.pushed_back(began, "429")
+
+        await push_back()
+        await push_back()
+        for _ in range(24):
+            gate.went_well()
+            limits.append(gate.limit)
+        await push_back()
+        await push_back()
+        return [*limits, gate.limit]
+
+    assert asyncio.run(work()) == [*[1] * 3, *[2] * 8, *[3] * 12, 4, 1]
+    assert len(said) == 2
+
+
 def test_units_are_spaced_and_what_is_given_back_lets_the_next_start_earlier() -> None:
     now = 100.0
     pace = Pace(60, lambda: now)
@@ -86,6 +110,24 @@ def test_units_are_spaced_and_what_is_given_back_lets_the_next_start_earlier() -
     pace = Pace(None, lambda: 0.0)
     assert asyncio.run(starts(10**9))
     assert asyncio.run(starts(10**9))
+
+
+def test_at_thirty_a_minute_one_takes_two_seconds() -> None:
+    now = 100.0
+    pace = Pace(30, lambda: now)
+
+    async def work() -> list[float]:
+        nonlocal now
+        await pace.turn(10)
+        pace.give_back(4)
+        started = []
+        for now in (111.9, 112.0, 113.9, 114.0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(pace.turn(), 0.001)
+                started.append(now)
+        return started
+
+    assert asyncio.run(work()) == [112.0, 114.0]
 
 
 def test_a_budget_is_spent_to_the_last_cent_and_no_further() -> None:
