@@ -99,9 +99,13 @@ def shrink_together(
 
 def _pool(current: str, coarse: bool, around: Around, most: int) -> _Pool:
     arguments = read_literal(current)
-    here = simplicity(arguments)
-    made = {write_literal(each): simplicity(each) for each in islice(around(arguments, coarse=coarse), most)}
-    return dict(sorted(((text, order) for text, order in made.items() if order < here), key=lambda item: item[1]))
+    here, made = simplicity(arguments), _Pool()
+    for each in around(arguments, coarse=coarse):
+        if len(made) == most:
+            break
+        if (order := simplicity(each)) < here:
+            made[write_literal(each)] = order
+    return dict(sorted(made.items(), key=lambda item: item[1]))
 
 
 def _move(

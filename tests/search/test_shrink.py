@@ -2,14 +2,14 @@
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust.search.shrink import shrink, shrink_shown
+from difftrust.search.shrink import in_step, shrink, shrink_shown
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.fuzz import mutate_node, size_of
 from difftrust_core.languages.python.simpler import neighbours, simplicity
@@ -154,6 +154,49 @@ def test_what_a_condition_ties_goes_down_together(start: str, end: str) -> None:
     found = shrink_shown([start], shows, neighbours, accepts=everything)
     assert found is not None
     assert (found.arguments, len(asked) < 40) == (end, True)
+
+
+def nothing(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+    return iter(())
+
+
+@pytest.mark.parametrize(
+    ("start", "moved"),
+    [
+        ("(5, 'x', 8, 'y')", ["(0, 'x', 3, 'y')", "(-3, 'x', 0, 'y')"]),
+        ("(2, 1, 1.5)", ["(0, -1, 1.5)", "(1, 0, 1.5)"]),
+        ("(time(3), time(1, 4))", ["(time(0), time(-2, 4))", "(time(2), time(0, 4))"]),
+        (
+            "(date(2003, 2, 1), date(2003, 5, 1))",
+            ["(date(2000, 2, 1), date(2000, 5, 1))"] * 2
+            + ["(date(2003, 1, 1), date(2003, 4, 1))", "(date(2003, -2, 1), date(2003, 1, 1))"]
+            + ["(date(2003, 2, 1), date(2003, 5, 1))"] * 2,
+        ),
+    ],
+)
+def test_two_values_of_one_kind_move_alike_in_large_steps_alone(start: str, moved: list[str]) -> None:
+    around = in_step(nothing)
+    assert list(map(write_literal, around(read_literal(start), coarse=True))) == moved
+    assert not list(around(read_literal(start)))
+
+
+@pytest.mark.parametrize("steps", [{True}, {False}, {True, False}])
+def test_every_step_down_is_tried_large_or_small(steps: set[bool]) -> None:
+    def around(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+        if coarse in steps and arguments[0] > 1:
+            yield (arguments[0] - 4,)
+
+    found = shrink("(9,)", lambda texts: [True for _ in texts], around, accepts=everything)
+    assert (found.arguments, found.minimal) == ("(1,)", True)
+
+
+@pytest.mark.parametrize(("most", "is_minimal"), [(3, False), (4, True)])
+def test_an_input_with_as_many_neighbours_as_may_be_tried_is_not_called_minimal(most: int, is_minimal: bool) -> None:
+    def around(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+        yield from ((n,) for n in (3, 2, 1, 0))  # none is a neighbour of itself
+
+    found = shrink("(3,)", lambda texts: [False for _ in texts], around, accepts=everything, max_tried=most)
+    assert (found.arguments, found.minimal) == ("(3,)", is_minimal)
 
 
 def test_an_answer_that_is_missing_or_a_budget_leaves_it_unproven() -> None:
