@@ -199,7 +199,7 @@ RIGHT = "def first(items):\n    return items[0]\n"
 
 
 def test_a_package_that_is_not_there_or_not_allowed_is_named_and_decides_nothing(
-    checked: Check, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, checked: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     codes = (RIGHT, RIGHT.replace("items[0]", "[*items][0]"), f"import math\nimport tabulate\n{RIGHT}")
     codes = (*codes, f"import pandas\n{RIGHT}")
@@ -209,6 +209,7 @@ def test_a_package_that_is_not_there_or_not_allowed_is_named_and_decides_nothing
         status, out = checked(FIRST, codes)
     file_of.cache_clear()
     assert status == 3
+    assert report_of(tmp_path, FIRST, codes[:3]).disagreements == ()
     assert "2.py: does not load (line 2: ModuleNotFoundError: tabulate; --allow-import tabulate allows it)" in out
     assert "3.py: does not load (ModuleNotFoundError: pandas, line 1)" in out
     status, out = checked(FIRST, codes, "--allow-import", "tabulate")
@@ -306,6 +307,15 @@ def test_where_only_validation_differs_the_check_is_undecided_and_says_what_sett
     assert "outside the domain" in out
 
 
+def test_of_each_exception_that_some_raise_the_smallest_input_is_shown(tmp_path: Path) -> None:
+    raising = "def first(items):\n    if len(items) > 2:\n        raise ValueError\n    return items[0]\n"
+    answering = "def first(items):\n    return items[0] if items else None\n"
+    codes = (raising, raising.replace("items[0]", "next(iter(items)) if items else [][0]"), answering)
+    report = report_of(tmp_path, FIRST, codes, n=200)
+    raised = {found.doing[1].outcome[1]: (found.arguments, found.minimal) for found in report.validation}
+    assert raised == {"ValueError": ("([0, 0, 0],)", True), "IndexError": ("([],)", True)}
+
+
 @pytest.mark.slow  # a program hangs, and goes on hanging on smaller inputs
 def test_a_program_that_hangs_on_large_numbers_alone_is_not_called_coherent(tmp_path: Path) -> None:
     signature = 'def double(n: int) -> int:\n    """Return twice n, a non-negative integer."""'
@@ -356,6 +366,9 @@ def test_a_program_that_crashes_on_all_of_some_inputs_runs_on_others_and_one_tha
     assert not ran.runs[1].nondeterministic
 
 
+DOUBLE = "def double(x):\n    return x + x\n"
+
+
 def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> CheckReport:
     """Check programs for the task `double`."""
     where = {"benchmark": "tiny", "task_id": "tiny/double", "model": "m", "temperature": 0.6}
@@ -372,6 +385,15 @@ def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
     noted = [note for note in report.notes if "more pairs" in note]
     assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
     assert not any("in a mixture" in note for note in report.notes)
+
+
+def test_thirty_distinct_inputs_are_enough_and_one_less_is_not() -> None:
+    """How many of so many draws are distinct is the seed's."""
+    reports = [doubled("def double(x):\n    return 2 * x\n", DOUBLE, n=n) for n in (53, 54)]
+    assert [(report.n_distinct, report.verdict) for report in reports] == [(29, "undecided"), (30, "coherent")]
+    assert [each.why for each in reports[0].undecided] == [
+        "on 30 distinct inputs a value came back on 29, 30 are needed"
+    ]
 
 
 @pytest.mark.parametrize("messages", [False, True])

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from difftrust.research.other_models import model_pairs, with_other_models
 from difftrust.research.selective import answers
 from difftrust.research.signals import behaviour_signals
+from difftrust.research.suspects import shared_answers, suspects
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.pool import Pool, compress
 from tests.estimates.test_ablation import benchmarks, members, pool_of
@@ -46,6 +47,17 @@ def test_dissent_and_errors_of_others_by_hand() -> None:
 def test_the_reference_of_a_task_may_be_any_of_its_rows() -> None:
     made = pool_of([LABELS[:3]] * 3, [1, 2, 0], {("a", 0.6): members([[1], [1], [0]])})
     assert answers(made, temperature=0.6, m=1, n=2).sort("task_id")["wrong"].to_list() == [False, True, False]
+
+
+def test_of_answers_shared_by_as_many_models_the_first_row_counts() -> None:
+    """Rows 1 and 2 have two models each; row 1 differs from the reference on the second input alone."""
+    made = pool(a=[[2], [2], [1]], b=[[2], [2], [1]], c=[[1], [2], [1]], d=[[1], [0], [0]])
+    rows = shared_answers(made, temperature=0.6, m=1, n=2).select("n_sharing", "unlike_reference", "input_index").rows()
+    assert rows == [(2, 0.5, 1), (3, 1.0, 0), (3, 0.5, 1)]
+    assert suspects(made, temperature=0.6, m=1, n=2)["task_id"].to_list() == ["t/1", "t/2"]
+    alike = [[2 - at % 2] for at in range(100)]
+    ordered = suspects(pool(a=alike, b=alike, c=alike), temperature=0.6, m=1, n=2)["task_id"].to_list()
+    assert ordered == [f"t/{at}" for at in (*range(0, 100, 2), *range(1, 100, 2))]
 
 
 def test_rows_stay_in_the_order_in_which_they_are_given() -> None:
