@@ -12,6 +12,7 @@ from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.shipped import find_results
 from difftrust.verify.verification import verify
+from difftrust_core.base.records import Kind
 from difftrust_core.datasets.recorded import selection_of
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore
@@ -254,6 +255,16 @@ ROWS: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], str]] = {
     "a share a bit above 1":
         (ESTIMATES, lambda f: f.with_columns(error=first(1.000001, "error")),
          "shares between 0 and 1, found otherwise for: tiny reference one 0.6 tiny/double paper"),
+    "two members without a row": (
+        f"members/{RESULTS}/members.parquet",
+        lambda f: f.with_columns(row=pl.when(pl.int_range(pl.len()) < 2).then(60).otherwise("row")),
+        "a row in `classes` for every member, found none for: tiny reference one 0.6 tiny/double 0 and 1 more",
+    ),
+    "a null": (
+        ESTIMATES,
+        lambda f: f.with_columns(n_values=first(None, "n_values")),
+        "a value in every row, found nulls in n_values",
+    ),
     "no member with a row":
         (f"members/{RESULTS}/members.parquet", lambda f: f.with_columns(row=pl.lit(60)),
          "a row in `classes` for every member, found none for: tiny reference one 0.6 tiny/double 0 and 14 more"),
@@ -269,6 +280,8 @@ def test_what_is_wrong_with_rows_is_said_in_one_line_each(name: str, store: Stor
 
 def test_rows_at_the_limits_are_as_they_must_be(store: Store) -> None:
     change(f"inputs/{FIRST}", attempts=pl.lit(101), repeats=pl.lit(100))(store)
+    kinds = [kind.name.lower() for kind in Kind] * 9
+    rewrite(f"outcomes/{DOUBLE}", lambda f: f.with_columns(kind=pl.Series(kinds[: len(f)])))(store)
     change(ESTIMATES, p_detected=pl.lit(1.0), p_erroneous=pl.lit(1 + 1e-10))(store)
     assert verify(store).findings == ()
 
