@@ -113,9 +113,7 @@ def _move(
 ) -> None:
     here = simplicity(read_literal(walk.current))
     for text, order in simplest_first:
-        if order >= here:
-            break
-        if trial.shows(walk.goal, text):
+        if order < here and trial.shows(walk.goal, text):
             walk.current, walk.tried = text, 0
             return
     if walk.tried < len(pool):

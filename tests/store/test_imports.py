@@ -14,7 +14,7 @@ from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.recorded import Recorded, Selection
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import BadSource, BadStore, NoStore, WrongUsage
+from difftrust_core.exceptions import BadSource, BadStore, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
@@ -187,6 +187,27 @@ def test_a_store_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:
     filled(tmp_path / "store", RIGHT)
     (tmp_path / "link").symlink_to(tmp_path / "store")
     assert len(Store.open(tmp_path / "link").read("programs")) == 3
+
+
+def test_a_store_is_made_where_nothing_else_is(tmp_path: Path) -> None:
+    for name, left in (("left", f".{SETTINGS_FILE}.tmp"), ("mine", "notes.txt")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / left).touch()
+    (tmp_path / "empty").mkdir()
+    for name in ("new/below", "empty", "left"):
+        assert Store.create(tmp_path / name).root == tmp_path / name
+    for name in ("mine", "mine/notes.txt"):
+        with pytest.raises(NoStore, match="is there and is no difftrust store"):
+            Store.create(tmp_path / name)
+
+
+def test_who_holds_a_store_may_hold_it_once_more_and_nobody_else(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    for _ in range(2):
+        with store.writing(), store.writing(), pytest.raises(StoreInUse), Store.open(store.root).writing():
+            pass
+    with Store.open(store.root).writing():
+        pass
 
 
 def test_a_model_whose_name_no_folder_can_have_is_refused(tmp_path: Path) -> None:
