@@ -59,6 +59,8 @@ def test_rates_of_mixtures_are_ratios_of_sums() -> None:
     assert found["check_detection"] == pytest.approx(3 / 5)
     assert found["detection_rate"] == pytest.approx(3 / 5)
     assert found["check_alarms"] == 0
+    # Of the six pairs of coders in each order, on two tasks: a/2 is right, and is so beside b and beside c.
+    assert mixture_summary(mixtures(pool(), CODERS, n_models=2, each=3, m=3, n=2))["check_alarms"] == pytest.approx(1)
     assert found["mean_error"] == pytest.approx((1 + 3 + 3 + 0 + 4 + 3) / 36)
     assert math.isnan(mixture_summary(mixtures(pool(), CODERS, n_models=1, each=3, m=3, n=2).clear())["mean_error"])
     for n_models, each in ((0, 2), (4, 1), (1, 0), (3, 0), (1, 4), (1, 1)):
@@ -72,12 +74,37 @@ def test_the_same_money_buys_more_of_a_cheap_model() -> None:
     bought = same_price(pool(), ("a", 0.6), prices, m=3, n=2, most_models=2)
     assert bought.select("models", "each").rows() == [("a", 3), ("a+b", 2)]  # c alone costs more than three of a
     assert bought["usd_per_task"].to_list() == pytest.approx([0.0033, 0.00242])
+    assert bought["detection_rate"].to_list() == pytest.approx([1.0, 1.0])
     # a has a wrong program on the first task only; three of three disagree; with two of each all choices do.
     assert bought["check_detection"].to_list() == pytest.approx([1.0, 1.0])
     # On the second task a is right; b is 0, 2, 2: every two of them hold a 2.
     assert bought["check_alarms"].to_list() == pytest.approx([0.0, 1.0])
     with pytest.raises(WrongUsage, match="needs a price, got none for z"):
         same_price(pool(), ("z", 0.6), prices)
+
+
+def test_what_the_money_does_not_pay_is_left_out() -> None:
+    prices = {(name, 0.6): Price(prompt=usd, completion=usd) for name, usd in (("a", 10.0), ("b", 1.0), ("c", 10.0))}
+    bought = same_price(pool(), ("a", 0.6), prices, m=2, n=2)
+    assert bought.select("models", "each").rows() == [("a", 2), ("a+b", 1), ("a+c", 1)]  # a+b+c costs 21 of 20
+    assert same_price(pool(), ("a", 0.6), prices, m=1, n=2).is_empty()  # one program is no mixture
+
+
+def test_tasks_without_a_reference_or_with_too_few_programs_are_left_out() -> None:
+    """On the first task all programs are right, on the second all are wrong on one input."""
+    labels = np.array([[0, 0], [0, 1]], dtype=np.uint16)
+    listed = {name: [[0] * 3, [1] * 3, [0] * 3, [0] * m] for name, m in (("a", 3), ("b", 3), ("c", 2))}
+    made = pool_of([labels] * 4, [0, 0, None, 0], {(name, 0.6): members(rows) for name, rows in listed.items()})
+    found = mixtures(made, CODERS, n_models=2, each=1, m=3, n=2)
+    columns = ("task_id", "error", "p_detected", "p_erroneous", "p_model_errs")
+    assert found.select(columns).rows() == [("task/0", 0, 0, 0, 0), ("task/1", 0.5, 0, 1, 1)]
+    prices = {coder: Price(prompt=1.0, completion=1.0) for coder in CODERS}
+    rates = ("detection_rate", "check_detection", "check_alarms")
+    assert same_price(made, ("a", 0.6), prices, m=2, n=2).select(rates).rows() == [(0, 0, 0)] * 3
+    assert same_price(made, ("a", 0.6), prices, m=3, n=2)["each"].to_list() == [3, 1, 1, 1]
+    second = same_price(made, ("a", 0.6), prices, m=3, n=2, tasks=lambda rows: rows.filter(task_id="task/1"))
+    assert second.select(rates).rows() == [(0, 0, None)] * 4
+    assert same_price(made, ("a", 0.6), prices, m=3, n=2, tasks=lambda rows: rows.clear()).is_empty()
 
 
 def estimates(error: list[float], incoherence: list[float]) -> pl.DataFrame:
