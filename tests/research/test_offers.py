@@ -55,6 +55,8 @@ def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most() -> None:
         (None, 0.05): 1,
         (0.8, None): 3,
         (0.1, 0.001): None,
+        (0, 0.05): 0,
+        (None, 0): None,
     }
     for (detection, alarms), place in wishes.items():
         assert cheapest(made, costs, detection=detection, false_alarms=alarms) == place

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difftrust.research.passed_tests import FAILS, PASSES, UNKNOWN
 from difftrust.research.policies import Evidence, Policy, gather, is_lower_bound, score
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.estimates.measures import count
@@ -150,6 +151,10 @@ def test_rates_by_hand() -> None:
     second = pair.rates(np.array([False, True]))
     assert math.isnan(second.false_alarms)  # no right program there: undefined
     assert math.isnan(pair.rates(np.array([False, False])).usd_per_1000)
+    all_own, other = score(evidence_of(pool()), [Policy(own=3), Policy(others=(B,))])
+    assert all_own.programs.tolist() == [4.0, 4.0]
+    # Task 0: one of the two of b differs from each program. Task 1: from 1 and 1 one differs, from 2 and 3 both.
+    assert (other.detected.tolist(), other.false_alarm.tolist()) == ([0.125, 0.75], [0.375, 0.0])
 
 
 def test_what_is_wrong_is_what_counting_says() -> None:
@@ -188,6 +193,37 @@ def test_tasks_without_enough_programs_or_inputs_or_a_reference_are_left_out() -
     assert kept.task_ids == ("task/2", "task/3")
 
 
+def test_a_task_whose_reference_has_fewer_results_than_its_programs_is_left_out() -> None:
+    made = pool({OWN: [[1, 2], [1, 2]]})
+    short = replace(made.tasks[0], reach=np.array([1, 2, 2, 2]), kinds=np.where(made.tasks[0].kinds, 0, NO_KIND))
+    made = replace(made, tasks=(short, made.tasks[1]))
+    assert gather(made, OWN, {}, n=2, prices={}).task_ids == ("task/1",)
+    assert gather(made, OWN, {}, n=1, prices={}).task_ids == ("task/0", "task/1")
+
+
+def test_what_is_wrong_differs_from_the_reference_whichever_row_it_is() -> None:
+    made = pool_of([LABELS, LABELS], [1, 3], {OWN: members([[0, 1, 1, 2], [3, 3, 3, 0]])})
+    (alone,) = score(gather(made, OWN, {}, n=2, prices={}), [Policy()])
+    assert alone.erroneous.tolist() == [0.5, 0.25]
+
+
+def test_of_each_behaviour_the_share_that_fails_the_examples_is_known_if_all_verdicts_are() -> None:
+    made = pool_of([LABELS] * 3, [0, None, 0], {OWN: members([[1, 0, 0, 3], [0], [1, 1, 1, 3]])})
+    verdicts = np.array([PASSES, FAILS, PASSES, FAILS, UNKNOWN, FAILS, PASSES, FAILS, FAILS])
+    evidence = gather(made, OWN, {}, n=2, prices={}, verdicts=verdicts)
+    assert evidence.fails == pytest.approx([1 / 2, 0, 1, 2 / 3, 1])
+    (found,) = score(evidence, [Policy(examples=True)])
+    assert found.detected == pytest.approx([1 / 4, 3 / 4])
+    assert found.false_alarm == pytest.approx([1 / 4, 0])
+    (careless,) = score(evidence, [Policy()])
+    assert careless.detected.tolist() == [0, 0]
+    verdicts[0] = UNKNOWN
+    unknown = gather(made, OWN, {}, n=2, prices={}, verdicts=verdicts)
+    assert unknown.fails is None
+    with pytest.raises(WrongUsage, match="found none of some"):
+        score(unknown, [Policy(examples=True)])
+
+
 def test_one_program_is_enough_where_no_more_are_asked_for() -> None:
     made = pool({OWN: [[0], [1, 1], []], B: [[0], [], [1]]})
     assert gather(made, OWN, {}, n=1, prices={}).task_ids == ("task/0", "task/1")
@@ -200,6 +236,11 @@ def test_dollars_are_recorded_ones_then_those_of_the_tokens_then_unknown() -> No
     made = pool_of([LABELS], [0], {OWN: listed})
     tokens = Price(prompt=10_000.0, completion=1_000.0)  # 10 and 100 tokens: 0.2 dollars
     assert gather(made, OWN, {}, n=2, prices={OWN: tokens}).usd[OWN].tolist() == pytest.approx([1.1])
+    free = pool_of([LABELS], [0], {OWN: members([[0, 0]], cost_nanodollars=[0, 0])})
+    assert gather(free, OWN, {}, n=2, prices={OWN: tokens}).usd[OWN].tolist() == [0]
+    no_prompt = members([[0, 0]], cost_nanodollars=[-1, -1], prompt_tokens=[0, 0])
+    of_reply = gather(pool_of([LABELS], [0], {OWN: no_prompt}), OWN, {}, n=2, prices={OWN: tokens})
+    assert of_reply.usd[OWN].tolist() == pytest.approx([0.1])
     unknown = gather(made, OWN, {}, n=2, prices={OWN: None})
     assert math.isnan(unknown.usd[OWN].item())
     (found,) = score(unknown, [Policy(own=1)])
