@@ -11,8 +11,20 @@ import pytest
 from difftrust.research import price_list as module
 from difftrust.research.offers import make_offers
 from difftrust.research.policies import Policy, Score, score
-from difftrust.research.price_list import CHOSEN, OWN, Market, fit, in_first_half, intervals, open_market, price_list
+from difftrust.research.price_list import (
+    CHOSEN,
+    OWN,
+    Market,
+    fit,
+    has_price,
+    in_first_half,
+    intervals,
+    open_market,
+    price_list,
+    wide_parts,
+)
 from difftrust_core.estimates.pool import Pool
+from difftrust_core.generation.prices import Price
 from difftrust_core.metrics.intervals import clopper_pearson
 from tests.estimates.test_ablation import members, pool_of
 
@@ -69,6 +81,9 @@ def test_a_market_knows_the_cheap_models_the_higher_temperature_and_what_has_no_
     free = pool()
     own = free.members["m0", 0.6]
     unknown = replace(own, cost_nanodollars=np.full_like(own.cost_nanodollars, -1))
+    given_away = replace(own, cost_nanodollars=np.zeros_like(own.cost_nanodollars))
+    gift = open_market(replace(free, members={**free.members, ("m3", 0.6): given_away}), CHECKED, n=1)
+    assert (gift.cheap[0], gift.unpriced, gift.n_examples) == (("m3", 0.6), (), 0)
     missing = open_market(replace(free, members={**free.members, ("m0", 0.6): unknown}), CHECKED, n=1)
     assert missing.unpriced == ("m0",)
     assert missing.cheap == tuple((f"m{i}", 0.6) for i in (1, 2, 3))
@@ -111,6 +126,22 @@ def test_the_price_list_offers_what_is_recorded() -> None:
     assert price_list(market(n_others=0, hot=False, m=1)) == []
 
 
+def test_public_examples_are_offered_alone_and_beside_own_programs_and_cheap_others() -> None:
+    found = market()
+    without = price_list(found)
+    fails = np.zeros(len(found.evidence.task), dtype=bool)
+    lines = price_list(replace(found, evidence=replace(found.evidence, fails=fails)))
+    assert [(line.family, line.score.policy) for line in lines[: len(without)]] == [
+        (line.family, line.score.policy) for line in without
+    ]
+    cheap = tuple((f"m{i}", 0.6) for i in range(4))
+    assert [(line.family, line.score.policy) for line in lines[len(without) :]] == [
+        (module.EXAMPLE, Policy(examples=True)),
+        *((module.EXAMPLE_AND_OWN, Policy(examples=True, own=own)) for own in (1, 4)),
+        *((module.EXAMPLE_AND_CHEAP, Policy(examples=True, others=cheap, dissents=d)) for d in (2, 3)),
+    ]
+
+
 @pytest.mark.parametrize(
     ("m", "own"), [(2, [1, 1]), (3, [1, 2, 2]), (4, [1, 3, 3, 3]), (5, [1, 4, 4, 4]), (10, [1, 4, 9, 9, 9])]
 )
@@ -127,7 +158,9 @@ def test_own_programs_are_offered_as_far_as_they_go_all_with_a_stop_and_from_fou
 def test_others_are_chosen_only_where_there_are_more_than_three(n_others: int, dissents: list[int]) -> None:
     lines = price_list(market(n_others=n_others))
     assert [line.score.policy.dissents for line in lines if line.family == CHOSEN] == dissents
-    assert ({module.ALL_CHEAP, module.BOTH} <= {line.family for line in lines}) == (n_others > 3)
+    more = {module.ALL_CHEAP, module.BOTH} if n_others > 3 else set()
+    assert more == {module.ALL_CHEAP, module.BOTH} & {line.family for line in lines}
+    assert [line.score.policy.dissents for line in lines if line.family == module.CHEAPEST] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("m", "own"), [(1, []), (2, [1]), (3, [2]), (5, [2, 4])])
@@ -180,6 +213,31 @@ def test_the_wide_choice_holds_every_choice_of_models_and_thresholds_once() -> N
     # temperatures, of which 4 has two thresholds.
     assert len(policies) == 32 + 8 * 33
     assert len(score(market().evidence, policies)) == len(policies)
+
+
+@pytest.mark.parametrize(
+    ("m", "own"), [(4, [(1, 1), (2, 1)]), (5, [(1, 1), (2, 1), (4, 1), (4, 2)]), (11, [(4, 1), (4, 2), (9, 1), (9, 5)])]
+)
+def test_the_wide_choice_of_own_programs_and_of_others(m: int, own: list[tuple[int, int]]) -> None:
+    bought, others = wide_parts(market(m=m, hot=False, n_others=2))
+    assert sorted((policy.own, policy.own_dissents) for policy in bought)[-len(own) :] == own
+    counts = [(len(policy.others), policy.dissents) for policy in others]
+    assert counts == [(0, 1), (1, 1), (1, 1), (2, 1), (2, 2)]
+    assert all(policy.stop for policy in (*bought, *others))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "listed", "expected"),
+    [(1, None, True), (0, None, False), (-1, None, False), (-1, (0.0, 1.0), True), (-1, (0.0, 0.0), False)],
+)
+def test_what_costs_nothing_or_nobody_knows_what_has_no_price(
+    recorded: int, listed: tuple[float, float] | None, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price = Price(prompt=listed[0], completion=listed[1]) if listed else None
+    monkeypatch.setattr(module, "list_price", {CHECKED[0]: price}.get)
+    own = pool().of(CHECKED)
+    made = replace(own, cost_nanodollars=np.full_like(own.cost_nanodollars, recorded))
+    assert has_price(replace(pool(), members={CHECKED: made}), CHECKED) == expected
 
 
 def test_intervals_cover_tasks() -> None:
