@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import rankdata
 
 from difftrust.research.signals import (
     SIGNALS,
@@ -26,11 +29,13 @@ from difftrust.research.signals import (
     roc,
     roc_table,
     signals,
+    task_numbers,
 )
 from difftrust.shipped import find_results
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.store.store import Store
+from tests.research.test_other_models import pool
 
 scored = st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
 """(score, erroneous, task)."""
@@ -78,6 +83,13 @@ def test_weights_are_repetitions(rows: list[tuple[int, bool, int]], weights: lis
     assert contest.auroc(np.array([weights], dtype=float))[0] == pytest.approx(want, nan_ok=True)
 
 
+def test_one_pair_is_enough_and_none_is_undefined() -> None:
+    contest = Contest(np.array([2.0, 1.0]), np.array([True, False]), np.array([0, 1]), 2)
+    found = contest.auroc(np.array([[1.0, 1.0], [2.0, 0.0]]))
+    assert found[0] == 1
+    assert math.isnan(found[1])
+
+
 def test_clusters_and_pass_at_k() -> None:
     assert cluster_entropy([10]) == 0
     assert cluster_entropy([5, 5]) == 1
@@ -91,6 +103,24 @@ def test_clusters_and_pass_at_k() -> None:
     assert math.isnan(pass_at_k(3, 3, 4))
     with pytest.raises(WrongUsage, match="pass@k needs"):
         pass_at_k(3, 4, 1)
+
+
+def test_what_executing_says_by_hand() -> None:
+    """One is right, two are alike and wrong on half of the inputs, three do not load, which agree with nobody."""
+    made = pool(a=[[0, 1, 1, 3, 3, 3], [0, 0, 0, 0, 1, 2]])
+    hot = replace(made, members={**made.members, ("a", 1.0): made.of(("a", 0.6))})
+    told = behaviour_signals(hot, temperature=0.6, m=6, n=2).sort("task_id")
+    assert told["model"].to_list() == ["a", "a"]
+    first, second = told.iter_rows(named=True)
+    assert (first["n_clusters"], first["largest_share"]) == (5, 2 / 6)
+    assert first["cluster_entropy"] == pytest.approx(math.log2(3) / 3 + 4 * math.log2(6) / 6)
+    assert first["incoherence"] == pytest.approx((2 * 0.5 + 9 + 3) / 15)
+    assert first["error"] == pytest.approx((2 * 0.5 + 3) / 6)
+    assert (first["pass_at_1"], first["pass_at_5"]) == pytest.approx((1 / 6, 5 / 6))
+    assert (second["n_clusters"], second["largest_share"]) == (3, 4 / 6)
+    unknown = replace(made, tasks=tuple(replace(task, reference=None) for task in made.tasks))
+    rows = behaviour_signals(unknown, temperature=0.6, m=6, n=2)
+    assert rows["pass_at_1"].to_list() == rows["pass_at_5"].to_list() == [None, None]
 
 
 def made_rows(n_tasks: int = 60) -> pl.DataFrame:
@@ -126,6 +156,10 @@ def test_tables_of_signals() -> None:
     r = correlation_table(rows, ["jsd", "mean_length"])
     assert r["r"].to_list()[0] == 1
     assert r["r"][1] == r["r"][2] == pytest.approx(np.corrcoef(rows["jsd"], rows["mean_length"])[0, 1])
+    of_all = correlation_table(rows.with_columns(jsd=pl.lit(0.5)))
+    measured = ["error", "incoherence", "JSD", "mean program length"]
+    assert of_all["a"].to_list() == [title for title in measured for _ in measured]
+    assert of_all.filter(b="JSD")["r"].to_list() == [None, None, 1, None]
 
 
 def test_a_drawn_curve_keeps_the_first_and_the_last_point_of_each_hundredth() -> None:
@@ -151,6 +185,26 @@ def test_what_a_signal_adds() -> None:
     assert auroc(alone, erroneous) == pytest.approx(auroc(rows["incoherence"].to_numpy(), erroneous))
     with pytest.raises(WrongUsage, match="at least 10 tasks, got 3"):
         joined_score(made_rows(3), ["incoherence"])
+
+
+def test_signals_are_joined_by_the_likeliest_slopes_on_the_other_tasks() -> None:
+    rows, columns = made_rows(20), ["incoherence", "jsd", "mean_length"]
+    found, task = joined_score(rows, columns), np.repeat(np.arange(20), 3)
+    number, _ = task_numbers(rows)
+    fold, erroneous = np.random.default_rng(0).permutation(20)[number] % 10, (rows["error"] > 0).to_numpy()
+    signed = [sign * rows[name].to_numpy() for name, sign in zip(columns, (1, -1, 1), strict=True)]
+    ranks = np.column_stack([np.ones(60), *(rankdata(score) / 60 - 0.5 for score in signed)])
+    for out in range(10):
+        design, wrong = ranks[fold != out], erroneous[fold != out]
+
+        def unlikely(slopes: np.ndarray, design: np.ndarray = design, wrong: np.ndarray = wrong) -> float:
+            return float(np.logaddexp(0, np.where(wrong, -1, 1) * (design @ slopes)).sum() + 0.5e-3 * slopes @ slopes)
+
+        slopes = minimize(unlikely, np.zeros(4), tol=1e-9).x[1:]
+        assert found[fold == out] == pytest.approx(ranks[fold == out, 1:] @ slopes / np.linalg.norm(slopes), abs=2e-5)
+    other = rows.with_columns(error=pl.when(task_id="t7").then(1 - pl.col("error").sign()).otherwise("error"))
+    assert joined_score(other, columns)[task == 7].tolist() == found[task == 7].tolist()  # it was not looked at
+    assert len(joined_score(made_rows(10), columns)) == 30
 
 
 def test_a_task_seen_by_many_models_counts_as_one() -> None:
@@ -185,8 +239,8 @@ def test_the_recorded_corpus_says_what_is_expected(shipped: pl.DataFrame) -> Non
 
 
 def test_clusters_are_those_of_the_estimates(shipped: pl.DataFrame) -> None:
-    pool = load_pool(Store.open(find_results()), "HumanEval")
-    rows = behaviour_signals(pool, temperature=0.6, m=10, n=1000).filter(pl.col("model") == "gpt_4o")
+    shipped_pool = load_pool(Store.open(find_results()), "HumanEval")
+    rows = behaviour_signals(shipped_pool, temperature=0.6, m=10, n=1000).filter(pl.col("model") == "gpt_4o")
     assert rows.filter((pl.col("n_clusters") > 1) != (pl.col("incoherence") > 0)).is_empty()
     assert rows.filter((pl.col("n_clusters") == 1) != (pl.col("cluster_entropy") == 0)).is_empty()
     assert shipped.filter(pl.col("pass_at_1") == 1, pl.col("error") > 0).is_empty()
@@ -195,5 +249,9 @@ def test_clusters_are_those_of_the_estimates(shipped: pl.DataFrame) -> None:
 def test_a_store_without_comparisons_says_how_to_make_them(tmp_path: Path) -> None:
     with pytest.raises(NoStore, match=r"run `difftrust structure --temperature 0\.2 -m 10 --store DIR`"):
         signals(Store.open(find_results()), temperature=0.2)
+    with pytest.raises(
+        NoStore, match=r"of all candidates with .* run `difftrust structure --temperature 0\.2 --store DIR`"
+    ):
+        signals(Store.open(find_results()), temperature=0.2, m=None)
     with pytest.raises(NoStore, match=r"difftrust structure"):
         signals(Store.create(tmp_path / "new"))
