@@ -12,7 +12,7 @@ from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.findings_in_store import query_disagreement
 from difftrust_core.datasets.recorded import Recorded, selection_of
-from difftrust_core.estimates.behaviours import load_matrix, telling_patterns
+from difftrust_core.estimates.behaviours import cut, load_matrix, telling_patterns
 from difftrust_core.estimates.measures import ablation, summary
 from difftrust_core.estimates.pool import MISSING, compress, load_pool, pool_of
 from difftrust_core.estimates.queries import query_estimates, query_sql
@@ -66,6 +66,7 @@ def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
     mixed = {task.task_id: (RIGHT if i else OTHER)[task.task_id] for i, task in enumerate(TASKS)}
     add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
     add_candidates(store, candidates("near", RIGHT, mixed), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(store, candidates("whole", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
     execute(store, n=10, say=silent)
     execute(store, n=20, selection=selection_of(models=["gpt_4o"]), say=silent)
     refresh_estimates(store)
@@ -74,7 +75,7 @@ def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
     pool = load_pool(store, "tiny")
     assert (pool.reach(("gpt_4o", 0.6)), pool.reach(("near", 0.6))) == (20, 10)
     assert pool.tasks_of(("near", 0.6)) == [task.task_id for task in TASKS]
-    assert set(compute_estimates(store, n=20)["paper"]["model"]) == {"gpt_4o"}
+    assert set(compute_estimates(store, n=20)["paper"]["model"]) == {"gpt_4o", "whole"}
     with pytest.raises(SystemExit):
         main(["table", "4", "-n", "20", "--store", str(store.root)])
     out, _ = capsys.readouterr()
@@ -201,6 +202,19 @@ def test_telling_patterns_split_most_and_then_what_is_left() -> None:
     assert telling_patterns(labels, size) == [1, 2]
     assert telling_patterns(labels, size, limit=1) == [1]
     assert telling_patterns(labels[:1], size) == []
+    bits = np.array([[row >> bit & 1 for bit in range(6)] for row in range(64)], dtype=np.uint16)
+    assert telling_patterns(bits, np.arange(6)) == [0, 1, 2, 3, 4]  # five at most
+
+
+@pytest.mark.parametrize("second", [(0, 1, 0, 1), (MISSING, 1, 1, 1)])
+def test_rows_that_only_two_patterns_together_tell_apart_are_told_apart(second: tuple[int, ...]) -> None:
+    labels = np.array([(0, 0, 1, 2), second], dtype=np.uint16).T
+    assert telling_patterns(labels, np.array([1, 1])) == [0, 1]
+
+
+@pytest.mark.parametrize(("text", "shown"), [("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…")])
+def test_a_text_is_cut_where_it_has_more_than_200_characters(text: str, shown: str) -> None:
+    assert cut(text) == shown
 
 
 def test_disagreements_show_what_each_cluster_says(results: Store) -> None:

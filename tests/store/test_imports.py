@@ -11,10 +11,10 @@ import pytest
 
 from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded import Recorded, Selection
+from difftrust_core.datasets.recorded import Recorded, Selection, as_table
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import BadSource, BadStore, NoStore, StoreInUse, WrongUsage
+from difftrust_core.exceptions import BadSource, BadStore, NoBenchmark, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.imports import add_candidates
@@ -85,6 +85,56 @@ def test_samples_that_name_no_coder_are_those_of_the_one_that_is_named(
     else:
         with pytest.raises(WrongUsage, match="give one --model and one --temperature"):
             imports.import_source(root, samples, selection, n_jobs=1)
+
+
+CODER = Selection(models=frozenset(("m",)), temperatures=frozenset((0.6,)))
+
+
+@pytest.mark.parametrize("benchmarks", [None, frozenset(("starter",))])
+def test_a_folder_of_samples_is_read_where_its_benchmark_is_named_and_where_not(
+    tmp_path: Path, benchmarks: frozenset[str] | None
+) -> None:
+    task = load_benchmark("starter")[0]
+    folder = tmp_path / "samples" / task.task_id.replace("/", "_")
+    folder.mkdir(parents=True)
+    (folder / "0.py").write_text(task.reference or "")
+    selection = replace(CODER, benchmarks=benchmarks)
+    assert imports.import_source(tmp_path / "store", folder.parent, selection, n_jobs=1).n_candidates == 1
+
+
+def test_a_file_called_like_what_can_be_fetched_is_itself_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DIFFTRUST_DATA", "DIFFTRUST_CACHE"):
+        monkeypatch.setenv(name, str(tmp_path / "nothing"))
+    Path("difftrust").touch()
+    with pytest.raises(BadSource, match="found a file of another name"):
+        imports.import_source(tmp_path / "store", Path("difftrust"), Selection(), n_jobs=1)
+
+
+def test_samples_of_own_tasks_are_of_these_alone(tmp_path: Path) -> None:
+    other = load_benchmark("starter")[0]
+    samples = write_samples(
+        tmp_path / "samples.jsonl", {"tiny/double": (RIGHT["tiny/double"],), other.task_id: (other.reference,)}
+    )
+    imports.import_source(tmp_path / "store", samples, CODER, tasks=TASKS, n_jobs=1)
+    assert Store.open(tmp_path / "store").read("candidates")["task_id"].to_list() == ["tiny/double"]
+
+
+def test_candidates_under_another_benchmark_are_of_own_tasks_if_each_of_their_ids_is(tmp_path: Path) -> None:
+    found = [("whole", "tiny/double"), ("partly", "tiny/double"), ("partly", "tiny/none")]
+    rows = [(benchmark, task_id, benchmark, 0.6, 0, RIGHT["tiny/double"]) for benchmark, task_id in found]
+    as_table(rows).write_parquet(tmp_path / "candidates.parquet")
+    imports.import_source(tmp_path / "store", tmp_path / "candidates.parquet", Selection(), tasks=TASKS, n_jobs=1)
+    assert Store.open(tmp_path / "store").read("candidates").select("benchmark", "model").rows() == [("tiny", "whole")]
+
+
+def test_a_benchmark_that_nobody_knows_is_refused_though_candidates_name_their_own(tmp_path: Path) -> None:
+    candidates("m", RIGHT).candidates.write_parquet(tmp_path / "candidates.parquet")
+    selection = Selection(benchmarks=frozenset(("nope",)))
+    with pytest.raises(NoBenchmark, match="nope"):
+        imports.import_source(tmp_path / "store", tmp_path / "candidates.parquet", selection, n_jobs=1)
 
 
 ODD = (

@@ -264,6 +264,14 @@ def test_a_file_system_that_cannot_exchange_folders_is_said(plain: Store, monkey
     assert verify(plain).findings == ()
 
 
+def test_where_no_scratch_folder_can_be_made_the_store_is_as_before(plain: Store) -> None:
+    (plain.root / merging.SCRATCH).touch()
+    before = snapshot(plain.root)
+    with pytest.raises(BadStore, match=r"could not be merged: .*; it is as before"):
+        merge_files(plain)
+    assert snapshot(plain.root) == before
+
+
 @pytest.mark.parametrize("is_absolute", [True, False])
 def test_a_note_that_leads_out_of_its_folder_is_refused_and_named(merged: Store, is_absolute: bool) -> None:
     note = next((merged.root / "inputs").rglob(merging.MERGED_NAME))
