@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from scipy.stats import binom
 
 from difftrust.research.selective import (
     THRESHOLDS,
@@ -19,7 +20,7 @@ from difftrust.shipped import find_results, in_published_set
 from difftrust_core.estimates.measures import ablation
 from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.metrics.intervals import false_trust
+from difftrust_core.metrics.intervals import clopper_pearson, false_trust
 from difftrust_core.store.store import Store
 from tests.estimates.test_ablation import CODER, benchmarks, members, pool_of
 
@@ -73,11 +74,52 @@ def test_a_bound_is_kept_where_it_was_calibrated_and_broken_elsewhere(signal: st
     assert (hard["threshold"], hard["held_out_coverage"], hard["held_out_risk"]) == (None, 0, None)
     easy, hard = guarantee_table(rows, signal=signal, alpha=0.1, delta=0.1).iter_rows(named=True)
     assert easy["broken"] == 0
+    assert (easy["broken_low"], easy["broken_high"]) == clopper_pearson(0, 1000, alpha=0.025)
     assert easy["transfer_broken"] == easy["answering"] > 0.9
     assert easy["risk"] == pytest.approx(0.02, abs=0.005)
     assert (hard["answering"], hard["coverage"], hard["risk"]) == (0, 0, None)
     alone = guarantee_table(rows.filter(benchmark="easy"), signal=signal)
     assert alone["transfer_broken"].to_list() == [None]
+
+
+def agreeing(n_tasks: int, n_wrong: int) -> pl.DataFrame:
+    """Return tasks on all of which the programs agree."""
+    rows = made_rows(2 * n_tasks).filter(pl.col("incoherence") == 0, benchmark="easy")
+    return rows.with_columns(wrong=pl.int_range(pl.len()) < n_wrong)
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "n_wrong", "alpha", "delta"),
+    [(2, 0, 0.04, 0.97), (2, 1, 0.04, 0.97), (4, 2, 0.1, 0.95), (40, 4, 0.05, 0.9)],
+)
+def test_what_repetitions_find_is_what_the_binomial_says(
+    n_tasks: int, n_wrong: int, alpha: float, delta: float
+) -> None:
+    rows = agreeing(n_tasks, n_wrong)
+    (found,) = guarantee_table(rows, alpha=alpha, delta=delta).iter_rows(named=True)
+    n, wrong = n_tasks // 2, np.arange(n_tasks // 2 + 1)
+    chance = binom.pmf(wrong, n, n_wrong / n_tasks)
+    answering = chance[binom.cdf(wrong, n, alpha) <= delta].sum()
+    expected = {
+        "answering": answering,
+        "coverage": answering,
+        "broken": answering * (n_wrong / n_tasks > alpha),
+        "held_out_above": answering * chance[wrong > alpha * n].sum(),
+        "held_out_rejected": answering * chance[(wrong > 0) & (binom.sf(wrong - 1, n, alpha) <= 0.05)].sum(),
+    }
+    for name, share in expected.items():
+        assert found[name] == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 1000) + 1e-9), name
+    assert guarantee_table(rows, alpha=alpha, delta=delta, seed=0).row(0, named=True) == found
+
+
+def test_half_of_the_tasks_give_a_threshold_and_the_other_half_is_answered() -> None:
+    (found,) = agreement_table(agreeing(2, 0), alpha=0.04, delta=0.97).iter_rows(named=True)
+    assert (found["threshold"], found["held_out_coverage"], found["held_out_risk"]) == (1, 1, 0)
+    assert (found["held_out_risk_low"], found["held_out_risk_high"]) == clopper_pearson(0, 1, alpha=0.025)
+    rows = agreeing(200, 20)
+    first = agreement_table(rows, alpha=0.3)
+    assert first.equals(agreement_table(rows, alpha=0.3, seed=0))
+    assert not first.equals(agreement_table(rows, alpha=0.3, seed=1))
 
 
 def test_curves_start_where_all_agree_and_end_with_every_task() -> None:

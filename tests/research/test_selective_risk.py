@@ -84,13 +84,17 @@ def test_p_values_by_hand() -> None:
     assert found.tolist() == pytest.approx([0.9**22, 0.9**21, 1.0])
     assert loosest(np.array([22]), np.array([0]), alpha=0.1, delta=0.1) == 0
     assert loosest(np.array([21]), np.array([0]), alpha=0.1, delta=0.1) == NONE
-    with pytest.raises(WrongUsage, match="delta lies between 0 and 1, got 1"):
-        loosest(np.array([1]), np.array([0]), alpha=0.1, delta=1)
+    assert loosest(np.array([1]), np.array([0]), alpha=0.5, delta=0.5) == 0  # 0.5 is at most 0.5
+    for delta in (0, 1):
+        with pytest.raises(WrongUsage, match=f"delta lies between 0 and 1, got {delta}"):
+            loosest(np.array([1]), np.array([0]), alpha=0.1, delta=delta)
 
 
 def test_a_population_counts_its_tasks_by_their_shares_and_knows_its_risks() -> None:
     score, wrong = np.array([0.0, 0.0, 1.0, 1.0]), np.array([False, False, True, True])
     population = Population.of(score, wrong, (0.0, 1.0))
+    assert population.share.tolist() == [0.5, 0.5]
+    assert not Population.of(score + 1, wrong, (0.0, 1.0)).breaks(np.array([0]), alpha=0.4).any()  # answers nothing
     # Risk 0 at the first threshold, 1/2 at the second; no threshold breaks nothing.
     chosen = np.array([0, 1, NONE, 1])
     assert population.breaks(chosen, alpha=0.4).tolist() == [False, True, False, True]
