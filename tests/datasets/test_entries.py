@@ -100,7 +100,7 @@ RELATIONS = [
     ({"relation": "equality"}, Relation()),
     ({"relation": "strict"}, Relation(equality="strict")),
     ({"relation": "unordered", "atol": 1}, Relation(order=Order.UNORDERED, atol=1.0)),
-    ({"relation": "set"}, Relation(order=Order.SET)),
+    ({"relation": "set", "rtol": 0}, Relation(order=Order.SET)),
     ({"rtol": 0.5, "tokens": True}, Relation(rtol=0.5, tokens=True)),
     ({"accept": ACCEPT}, Relation(accept=ACCEPT)),
     ({"normal": NORMAL, "atol": 0.1}, Relation(normal=NORMAL, atol=0.1)),
@@ -124,6 +124,7 @@ NO_RELATIONS = [
     {"accept": "def check(arguments, output): return True"},
     {"accept": "def accept(output): return True"},
     {"accept": "def accept(arguments, output, *, more): return True"},
+    {"accept": "def accept(arguments, output, *more): return True"},
     {"accept": ACCEPT, "normal": NORMAL},
     {"normal": "normal = sorted"},
 ]

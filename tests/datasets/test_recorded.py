@@ -20,7 +20,7 @@ from difftrust.layouts.evalplus import load_evalplus
 from difftrust_core.base.records import BadRow
 from difftrust_core.datasets import artifact as inert_pickle
 from difftrust_core.datasets.artifact import read_artifact
-from difftrust_core.datasets.entries import MOST_UNPACKED
+from difftrust_core.datasets.entries import MAX_CODE, MOST_UNPACKED
 from difftrust_core.datasets.recorded import SCHEMA, Recorded, Selection, as_table, split_unknown
 from difftrust_core.datasets.sources import is_sample_folder, read_jsonl, read_parquet, read_sample_folder, read_source
 from difftrust_core.exceptions import BadSource, WrongUsage
@@ -354,13 +354,14 @@ def test_a_bad_parquet_row_is_set_aside(
     assert row.why.endswith("(1 rows)")
 
 
-def test_equal_flaws_are_counted_together(tmp_path: Path) -> None:
-    path = write_table(tmp_path, [ROWS[0]] * 8)
+@pytest.mark.parametrize(("n", "more"), [(7, " and 2 more"), (5, "")])
+def test_equal_flaws_are_counted_together(tmp_path: Path, n: int, more: str) -> None:
+    path = write_table(tmp_path, [ROWS[0]] * (n + 1))
     assert read_parquet(path).bad_rows == (
         BadRow(
-            where=f"{path}, row 1, 2, 3, 4, 5 and 2 more",
+            where=f"{path}, row 1, 2, 3, 4, 5{more}",
             why="expected one row for each (benchmark, task_id, model, temperature, sample_index), "
-            "found a further one (7 rows)",
+            f"found a further one ({n} rows)",
         ),
     )
 
@@ -410,6 +411,14 @@ def test_parquet_that_unpacks_to_too_much_is_refused_before(tmp_path: Path) -> N
     for name in ("rows", "text", "dictionary"):
         with pytest.raises(BadSource, match=r"expected at most 33,554,432 bytes unpacked, 256 for each row .*, found"):
             read_parquet(tmp_path / f"{name}.parquet")
+
+
+@pytest.mark.parametrize("length", [500, 501])
+def test_parquet_at_temperature_zero_may_have_ids_of_500_characters(tmp_path: Path, length: int) -> None:
+    row = ("HumanEval", "t" * length, "a", 0.0, 0, "x")
+    found = read_parquet(write_table(tmp_path, [row]))
+    assert rows_of(found) == ([row] if length == 500 else [])
+    assert len(found.bad_rows) == length - 500
 
 
 def test_parquet_with_long_names_or_long_code_is_told_apart(tmp_path: Path) -> None:
@@ -611,6 +620,15 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, tasks: dict) -> None:
         "expected one program 0",
         "expected text in UTF-8 of at most 65",
     ]
+
+
+def test_a_program_of_as_many_bytes_as_may_be_is_read_whole_and_of_more_refused(tmp_path: Path, tasks: dict) -> None:
+    root = write_folder(tmp_path / "samples", RIGHT)
+    for number, size in ((1, MAX_CODE), (2, MAX_CODE + 1)):
+        (root / "HumanEval_900" / f"{number}.py").write_text("x" * size)
+    found = read_sample_folder(root, tasks, model="mine", temperature=0.6)
+    assert [len(code) for code in found.candidates["code"] if set(code) == {"x"}] == [MAX_CODE]
+    assert [Path(row.where).name for row in found.bad_rows] == ["2.py"]
 
 
 def test_a_folder_named_as_two_tasks_is_nobody_s(tmp_path: Path, tasks: dict) -> None:
