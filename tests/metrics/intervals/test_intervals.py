@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 from difftrust.task_intervals import (
+    DIVERSITY,
     NOVELTY,
     RARITY,
     at_most_after_no_disagreement,
@@ -139,13 +140,32 @@ def test_agreement_of_all_excludes_nothing_but_frequent_others(m):
     assert found.high >= 2 * other * (1 - other) - 1e-12
 
 
-@pytest.mark.parametrize("m", [2, 5, 20])
-def test_how_often_coders_do_the_usual_is_what_the_programs_say_of_every_rarity(m):
-    """Of m programs that agree theta explains B(m, theta) theta, and the usual share is Beta(m, theta)."""
-    likely = RARITY * np.array([math.gamma(m) * math.gamma(r) / math.gamma(m + r) for r in RARITY])
-    expected = (likely * m / (m + RARITY)).sum() / likely.sum()
-    coders = sample_coders(np.array([float(m)]), np.array([0, NOVELTY]), draws=40_000, rng=np.random.default_rng(2))
-    assert coders.seen.mean() == pytest.approx(expected, abs=4 * coders.seen.std() / 200)
+@pytest.mark.parametrize("counts", [[2], [5], [20], [3, 2], [7, 1, 1], [2, 2, 2, 2]])
+def test_how_often_coders_do_the_usual_is_what_the_programs_say_of_every_rarity(counts):
+    """Of m programs theta explains B(usual, others + theta) theta, and the usual share is Beta(usual, others + theta).
+
+    Of the others, in k behaviours, theta explains theta^k gamma(theta) / gamma(others + theta), and a share of
+    theta / (others + theta) is unseen.
+    """
+    usual, others, k = counts[0], sum(counts[1:]), len(counts) - 1
+    types = np.array([0.0, *[1.0] * k, NOVELTY])
+    coders = sample_coders(np.array(counts, float), types, draws=40_000, rng=np.random.default_rng(2))
+    likely = RARITY * np.array([math.gamma(others + r) / math.gamma(usual + others + r) for r in RARITY])
+    expected = (likely * usual / (usual + others + RARITY)).sum() / likely.sum()
+    share = coders.seen[:, 0]
+    assert share.mean() == pytest.approx(expected, abs=4 * share.std() / 200)
+    likely = np.array([d**k * math.gamma(d) / math.gamma(others + d) for d in DIVERSITY])
+    expected = (likely * DIVERSITY / (others + DIVERSITY)).sum() / likely.sum()
+    rest = share < 1
+    unseen = coders.unseen.sum(axis=1)[rest] / (1 - share[rest])
+    assert unseen.mean() == pytest.approx(expected, abs=4 * unseen.std() / 200 + 1e-9)
+
+
+def test_two_unseen_programs_behave_alike_as_often_as_their_diversity_says():
+    types = np.array([0, NOVELTY])
+    alike = sample_coders(np.array([3.0]), types, draws=40_000, rng=np.random.default_rng(4)).sameness[:, -1]
+    expected = (1 / (1 + DIVERSITY)).mean()  # programs that agree say nothing of it
+    assert alike.mean() == pytest.approx(expected, abs=4 * alike.std() / 200)
 
 
 @pytest.mark.parametrize("counts", [[5], [4, 2], [3, 1, 1]])
@@ -167,6 +187,12 @@ def test_what_m_programs_leave_unseen_is_the_limit_where_the_calibrated_one_is_l
         found = incoherence_interval_over_programs(labels, counts)
         other = 1 - risk ** (1 / counts.sum())
         assert found.high == pytest.approx((1 - other) ** 2 * found.estimate + 2 * other * (1 - other), abs=1e-12)
+
+
+def test_with_very_many_programs_only_the_inputs_are_a_sample():
+    found = incoherence_interval_over_programs(LABELS, 5000 * COUNTS)
+    over_inputs = interval_over_inputs(disagreement_per_input(LABELS, 5000 * COUNTS))
+    assert ends(found) == pytest.approx(ends(over_inputs), abs=0.01)
 
 
 def test_more_programs_say_more():
@@ -202,6 +228,9 @@ def test_neither_row_order_nor_class_names_nor_splits_change_an_interval():
 def test_the_seed_decides():
     one, other = (incoherence_interval_over_programs(LABELS, COUNTS, seed=seed) for seed in (1, 2))
     assert one == incoherence_interval_over_programs(LABELS, COUNTS, seed=1) != other
+    assert incoherence_interval_over_programs(LABELS, COUNTS) == incoherence_interval_over_programs(
+        LABELS, COUNTS, seed=0
+    )
     assert ends(one) == (pytest.approx(other.low, abs=0.01), pytest.approx(other.high, abs=0.02))
 
 
