@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.base.task import MOST_ID, MOST_NAME
+from difftrust_core.base.task import MOST_ID, MOST_NAME, Task, name_flaw
 from difftrust_core.estimates.queries import query_estimates, query_sql
+from difftrust_core.exceptions import BadTask
 from difftrust_core.store.checksums import read_list
 from difftrust_core.store.store import Store, file_names
 from tests.support.command import run, succeed, write_samples
@@ -39,6 +40,21 @@ def test_no_two_ids_have_one_name() -> None:
     assert file_names(longest + "y")[0].partition("~")[0] == "x_" + "y" * 78
     own, former = file_names("a_b")
     assert former == "a_b" != own != file_names(own)[0]  # nor has an id that is written like a name with a digest
+
+
+@pytest.mark.parametrize(
+    ("part", "longest"), [("benchmark", "b" * MOST_NAME), ("entry_point", "C." + "f" * 10), ("task_id", "x" * MOST_ID)]
+)
+def test_a_name_is_as_long_as_it_may_be_and_no_longer(part: str, longest: str) -> None:
+    given = {"benchmark": "b", "task_id": "b/1", "entry_point": "f", "signature": "(n)", "description": "-"}
+    assert getattr(Task(**given | {part: longest}), part) == longest
+    with pytest.raises(BadTask):
+        Task(**given | {part: longest + (".g" if part == "entry_point" else "x")})
+
+
+@pytest.mark.parametrize(("length", "is_one"), [(0, False), (1, True), (MOST_NAME, True), (MOST_NAME + 1, False)])
+def test_how_long_the_name_of_a_model_may_be(length: int, is_one: bool) -> None:
+    assert (name_flaw("m" * length) == "") == is_one
 
 
 @pytest.fixture(scope="module")
