@@ -9,7 +9,7 @@ import pytest
 from difftrust.findings_in_store import query_disagreement
 from difftrust.verify.rows import check_tables
 from difftrust_core.base.records import Kind
-from difftrust_core.base.task import Task
+from difftrust_core.base.task import Task, TaskTest
 from difftrust_core.estimates.behaviours import count_draws
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
@@ -17,8 +17,11 @@ from difftrust_core.exceptions import WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.metrics.equality import EQUALITIES
+from difftrust_core.store.imports import add_tasks
+from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import SCHEMAS, Store
 from tests.support.estimates import compute_estimates
+from tests.support.tasks import small_task
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, executed, filled, silent
 
 
@@ -110,3 +113,31 @@ def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(
     (counted,) = count_draws(store, "b").iter_rows(named=True)
     assert (counted["n"], counted["n_distinct"], counted["n_repeats"]) == (3, 2, 1)
     assert (counted["n_unchanged"], counted["n_draws"]) == (1, 1 + MAX_ATTEMPTS + MAX_ATTEMPTS)
+
+
+def test_draws_are_in_the_order_of_their_tasks(tmp_path: Path) -> None:
+    store, names = Store.create(tmp_path / "store"), [f"t{at:02}" for at in range(50)]
+    inputs = pl.DataFrame([(name, 0, "(1,)", 1, 0) for name in names], schema=SCHEMAS["inputs"], orient="row")
+    store.write("inputs", inputs, {"benchmark": "b", "validity": store.settings().validity, "start": 0}, "t")
+    assert count_draws(store, "b")["task_id"].to_list() == names
+
+
+def test_where_all_are_right_the_error_is_zero(tmp_path: Path) -> None:
+    estimates = query_estimates(executed(tmp_path / "store", n=3, one=(RIGHT,)))
+    assert estimates["error"].to_list() == [0, 0, 0]
+
+
+def test_groups_of_tests_are_known_where_all_of_a_task_were_executed(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store", Settings(validity="tests"))
+    tests = tuple(TaskTest(arguments=f"({at},)", expected="1", group=group) for at, group in enumerate("aab"))
+    given = {"all": tests, "one": tests[:1], "some": tests, "without": ()}
+    add_tasks(store, {"tiny": [small_task(name, task_id=name, tests=own) for name, own in given.items()]})
+    executed_on = {"all": 3, "one": 1, "some": 2, "without": 1}
+    inputs = pl.DataFrame(
+        [(name, at, f"({at},)", 1, 0) for name, n in executed_on.items() for at in range(n)],
+        schema=SCHEMAS["inputs"],
+        orient="row",
+    )
+    store.write("inputs", inputs, {"benchmark": "tiny", "validity": "tests", "start": 0}, "t")
+    groups = dict(count_draws(store, "tiny").select("task_id", "groups").iter_rows())
+    assert groups == {"all": ["a", "a", "b"], "one": ["a"], "some": None, "without": None}

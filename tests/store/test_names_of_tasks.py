@@ -2,17 +2,19 @@
 
 import json
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from difftrust_core.base.task import MOST_ID, MOST_NAME, Task, name_flaw
+from difftrust_core.base.task import MOST_ID, MOST_NAME, name_flaw
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.exceptions import BadTask
 from difftrust_core.store.checksums import read_list
 from difftrust_core.store.store import Store, file_names
 from tests.support.command import run, succeed, write_samples
+from tests.support.tiny import TASKS
 
 IDS = (
     *("a/b", "a_b", "a.b", "a%2Fb", "a~b", "a b", "/a/b", "A/B", "a/b_c", "a_b/c"),
@@ -46,10 +48,9 @@ def test_no_two_ids_have_one_name() -> None:
     ("part", "longest"), [("benchmark", "b" * MOST_NAME), ("entry_point", "C." + "f" * 10), ("task_id", "x" * MOST_ID)]
 )
 def test_a_name_is_as_long_as_it_may_be_and_no_longer(part: str, longest: str) -> None:
-    given = {"benchmark": "b", "task_id": "b/1", "entry_point": "f", "signature": "(n)", "description": "-"}
-    assert getattr(Task(**given | {part: longest}), part) == longest
+    assert getattr(replace(TASKS[0], **{part: longest}), part) == longest  # type: ignore[arg-type]
     with pytest.raises(BadTask):
-        Task(**given | {part: longest + (".g" if part == "entry_point" else "x")})
+        replace(TASKS[0], **{part: longest + (".g" if part == "entry_point" else "x")})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("length", "is_one"), [(0, False), (1, True), (MOST_NAME, True), (MOST_NAME + 1, False)])
