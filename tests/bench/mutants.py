@@ -334,9 +334,10 @@ class Ended:
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """Return the environment of tests in a copy."""
-    left_out = ("DIFFTRUST_DATA", "PYTHONDONTWRITEBYTECODE")
-    return {name: value for name, value in os.environ.items() if name not in left_out} | {"PYTHONPATH": str(folder)}
+    """Return the environment of tests in a copy, which finds the benchmarks where the checkout does."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    data = ROOT.parent / "shared" / "data"
+    return ({"DIFFTRUST_DATA": str(data)} if data.is_dir() else {}) | kept | {"PYTHONPATH": str(folder)}
 
 
 def fails(folder: Path, tests: Sequence[str], *options: str) -> Ended | None:
