@@ -19,6 +19,7 @@ from polars.testing import assert_frame_equal
 from difftrust.layouts.evalplus import load_evalplus
 from difftrust_core.base.records import BadRow
 from difftrust_core.datasets import artifact as inert_pickle
+from difftrust_core.datasets import sources
 from difftrust_core.datasets.artifact import read_artifact
 from difftrust_core.datasets.entries import MAX_CODE, MOST_UNPACKED
 from difftrust_core.datasets.recorded import SCHEMA, Recorded, Selection, as_table, split_unknown
@@ -413,6 +414,16 @@ def test_parquet_that_unpacks_to_too_much_is_refused_before(tmp_path: Path) -> N
             read_parquet(tmp_path / f"{name}.parquet")
 
 
+def test_parquet_that_unpacks_to_as_much_as_may_be_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_table(tmp_path)
+    monkeypatch.setattr(sources, "most_unpacked", lambda path: 0)
+    with pytest.raises(BadSource, match=r"found [\d,]+; write it in parts") as refused:
+        read_parquet(path)
+    needed = int(str(refused.value).rpartition("found ")[2].partition(";")[0].replace(",", ""))
+    monkeypatch.setattr(sources, "most_unpacked", lambda path: needed)
+    assert rows_of(read_parquet(path)) == ROWS
+
+
 @pytest.mark.parametrize("length", [500, 501])
 def test_parquet_at_temperature_zero_may_have_ids_of_500_characters(tmp_path: Path, length: int) -> None:
     row = ("HumanEval", "t" * length, "a", 0.0, 0, "x")
@@ -463,6 +474,12 @@ def test_jsonl_gives_completions_and_solutions(tmp_path: Path, name: str) -> Non
         ("HumanEval", "HumanEval/0", "a", 1.0, 1, "whole"),
         ("MBPP", "Mbpp/2", "a", 1.0, 1, ""),
     ]
+
+
+def test_a_task_may_be_named_with_signs_that_no_id_has(tmp_path: Path) -> None:
+    tasks = {"12_A._Two_Sums": small_task("f", task_id="12_A._Two_Sums")}
+    path = write_lines(tmp_path / "s.jsonl", {"task_id": "12_A. Two Sums", "solution": "x"})
+    assert read_jsonl(path, tasks, model="a", temperature=0.6).candidates["task_id"].to_list() == ["12_A._Two_Sums"]
 
 
 def test_a_task_may_be_named_by_its_number(tmp_path: Path) -> None:

@@ -115,13 +115,6 @@ def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(
     assert (counted["n_unchanged"], counted["n_draws"]) == (1, 1 + MAX_ATTEMPTS + MAX_ATTEMPTS)
 
 
-def test_draws_are_in_the_order_of_their_tasks(tmp_path: Path) -> None:
-    store, names = Store.create(tmp_path / "store"), [f"t{at:02}" for at in range(50)]
-    inputs = pl.DataFrame([(name, 0, "(1,)", 1, 0) for name in names], schema=SCHEMAS["inputs"], orient="row")
-    store.write("inputs", inputs, {"benchmark": "b", "validity": store.settings().validity, "start": 0}, "t")
-    assert count_draws(store, "b")["task_id"].to_list() == names
-
-
 def test_where_all_are_right_the_error_is_zero(tmp_path: Path) -> None:
     estimates = query_estimates(executed(tmp_path / "store", n=3, one=(RIGHT,)))
     assert estimates["error"].to_list() == [0, 0, 0]
