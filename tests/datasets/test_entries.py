@@ -16,6 +16,7 @@ from difftrust_core.datasets.entries import (
     load_lines,
     load_list,
     load_tables,
+    load_toml,
     natural_order,
     plain_id,
     relation_of,
@@ -69,6 +70,19 @@ def test_what_stands_above_the_tables_holds_for_each_unless_it_says_otherwise(tm
     path.write_text("#" * (MAX_WRITTEN + 1))
     with pytest.raises(BadBenchmark, match="expected at most 4,194,304 bytes, found more; r"):
         list(load_tables(path, remedy="r"))
+
+
+@pytest.mark.parametrize(("parts", "is_read"), [((700, 100), True), ((700, 100, 1), False), ((708,), False)])
+def test_the_squares_of_the_parts_of_names_in_toml_are_half_a_million_at_most(
+    tmp_path: Path, parts: tuple[int, ...], is_read: bool
+) -> None:
+    path = tmp_path / "tasks.toml"
+    path.write_text("".join(f"[{'.'.join(letter * n)}]\n" for letter, n in zip("abc", parts, strict=False)))
+    if is_read:
+        assert list(load_toml(path, remedy="r")) == ["a", "b"]
+        return
+    with pytest.raises(BadBenchmark, match="too many names of tables and keys"):
+        load_toml(path, remedy="r")
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
