@@ -385,6 +385,14 @@ def test_what_is_moved_aside_again_gets_a_number(store: Store) -> None:
     assert sorted(path.name for path in moved) == ["notes.txt", "notes.txt.2", "notes.txt.3"]
 
 
+def test_a_damaged_list_is_made_anew_by_any_command_that_writes_and_estimates_by_execute(store: Store) -> None:
+    flip(ESTIMATES)(store)
+    flip(LIST_FILE)(store)
+    remedies = {f.path: f.remedy for f in verify(store).findings}
+    assert remedies[LIST_FILE] == "any command that writes to the store makes it anew"
+    assert remedies[ESTIMATES].startswith(f"difftrust execute --store {store.root} -n ")
+
+
 def test_results_are_to_be_made_anew_only_where_what_they_come_from_was_moved(store: Store) -> None:
     def are_new() -> bool:
         return any((store.root / "estimates").glob("*.fingerprint"))
