@@ -192,7 +192,7 @@ def _defined(table: str, column: str) -> str:
 def _is_of_this_version(path: Path) -> bool:
     """Tell whether estimates hold every column; others are as good as missing, for `execute` writes them anew."""
     try:
-        known = {*pl.read_parquet_schema(path), *MAY_BE_MISSING["estimates"]}
+        known = {*pl.scan_parquet(path, glob=False).collect_schema(), *MAY_BE_MISSING["estimates"]}
         return SCHEMAS["estimates"].keys() <= known
     except (pl.exceptions.PolarsError, OSError):
         return True  # damaged: DuckDB says so

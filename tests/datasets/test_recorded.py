@@ -306,8 +306,10 @@ def write_table(folder: Path, rows: list[Any] = ROWS, **changes: Any) -> Path:
     return path
 
 
-def test_parquet_gives_every_row_in_order(tmp_path: Path) -> None:
-    recorded = read_parquet(write_table(tmp_path, extra=pl.lit(1)))
+@pytest.mark.parametrize("folder", [".", "benchmark=other [a]*?"])
+def test_parquet_gives_every_row_in_order(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    recorded = read_parquet(write_table(tmp_path / folder, extra=pl.lit(1)))
     assert rows_of(recorded) == ROWS
     assert (recorded.bad_rows, recorded.skipped) == ((), {})
 
