@@ -1,6 +1,7 @@
 """Every kind of damage is found and named, and what `--repair` moves aside comes back with the same bytes."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.shipped import find_results
 from difftrust.verify.verification import verify
+from difftrust_core.base.files import is_plain
 from difftrust_core.base.records import Kind
 from difftrust_core.datasets.recorded import selection_of
 from difftrust_core.estimates.refresh import refresh_estimates
@@ -414,14 +416,6 @@ def test_with_one_file_of_results_those_of_the_other_tables_go(store: Store) -> 
     assert {name.split("/")[0] for name in store.names()} & {*RESULT_TABLES} == {"estimates"}
 
 
-def test_a_link_in_a_store_is_moved_aside_itself(store: Store, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    (store.root / f"inputs/{CHUNK}/link.parquet").symlink_to(tmp_path / "other")
-    (finding,) = verify(store, repair=True).findings
-    assert finding.path == f"inputs/{CHUNK}/link.parquet"
-    assert (store.root / f"damaged/inputs/{CHUNK}/link.parquet").is_symlink()
-
-
 def test_who_met_a_chunk_is_named_up_to_three(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     models = ["a", "b", "c", "d", "e"]
@@ -548,3 +542,32 @@ def test_the_command(store: Store, capsys: Capture) -> None:
     execute(store, n=40, say=silent)
     refresh_estimates(store)
     assert run()[0] == 0
+
+
+@pytest.mark.parametrize("name", ["link.parquet", "link", "folder", "folder.parquet", "tiny_first.parquet", "pipe"])
+def test_a_link_is_moved_aside_itself_and_nothing_that_it_leads_to(store: Store, tmp_path: Path, name: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine.parquet").write_text("mine")
+    link = store.root / "executions" / CHUNK / name
+    link.unlink(missing_ok=True)
+    if name == "pipe":
+        os.mkfifo(link)
+    else:
+        link.symlink_to(elsewhere if "folder" in name else elsewhere / "mine.parquet")
+    found = verify(store, repair=True)
+    assert link.relative_to(store.root).as_posix() in {finding.path for finding in found.findings}
+    assert link.relative_to(store.root).as_posix() in found.moved
+    assert not is_plain(store.root / "damaged" / "executions" / CHUNK / name)
+    assert (elsewhere / "mine.parquet").read_text() == "mine"
+    assert verify(store).findings == ()
+
+
+def test_what_a_linked_folder_leads_to_is_not_moved(store: Store, tmp_path: Path) -> None:
+    chunk = store.root / "executions" / CHUNK
+    chunk.rename(tmp_path / "elsewhere")
+    chunk.symlink_to(tmp_path / "elsewhere")
+    before = sorted(path.name for path in (tmp_path / "elsewhere").iterdir())
+    flip(f"inputs/{CHUNK}/tiny_first.parquet")(store)
+    assert f"executions/{CHUNK}" in verify(store, repair=True).moved
+    assert sorted(path.name for path in (tmp_path / "elsewhere").iterdir()) == before

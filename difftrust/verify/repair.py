@@ -113,7 +113,8 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
     # What speaks of other files goes before them.
     order = {table: -place for place, table in enumerate(CHUNK_TABLES)}
     in_order = sorted(names, key=lambda name: (order.get(table_of(name), 0), name))
-    moved = [name for name in in_order if (store.root / name).is_file() or not is_plain(store.root / name)]
+    within = [name for name in in_order if _is_within(store.root / name, store.root)]
+    moved = [name for name in within if (store.root / name).is_file() or not is_plain(store.root / name)]
     refuse_foreign(store.root / DAMAGED)
     if any(table_of(name) in (*RESULT_TABLES, *CHUNK_TABLES) for name in names):
         for path in (store.root / "estimates").glob("*.fingerprint"):
@@ -125,6 +126,11 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
     return sorted(moved)
 
 
+def _is_within(path: Path, root: Path) -> bool:
+    """Tell whether a path is in a folder of the store itself: what a link leads to is not the store's."""
+    return path.parent.resolve().is_relative_to(root.resolve())
+
+
 def table_of(name: str) -> str:
     """Return the table that a file belongs to."""
     return name.partition("/")[0]
@@ -132,7 +138,7 @@ def table_of(name: str) -> str:
 
 def _affected(store: Store, finding: Finding) -> Iterator[str]:
     path = store.root / finding.path
-    if finding.path == LIST_FILE or not finding.table:
+    if finding.path == LIST_FILE or not finding.table or (path.suffix != ".parquet" and not is_plain(path)):
         yield finding.path
         return
     _, _, below = finding.path.partition("/")

@@ -119,11 +119,13 @@ def _sort_out(store: Store) -> tuple[list[Finding], list[str], list[str]]:
     findings, notes, names, former = list[Finding](), list[str](), list[str](), set[str]()
     for path in sorted(store.root.rglob("*")):
         name = path.relative_to(store.root).as_posix()
+        if name.startswith(f"{DAMAGED}/"):
+            continue
         if not is_plain(path):
             what = "expected files and folders of the store only, found a symbolic link, a pipe or a device"
             findings.append(_found(name, what))
             continue
-        if path.is_dir() or name in _OWN or table_of(name) in (SCRATCH, DAMAGED, SUGGESTIONS):
+        if path.is_dir() or name in _OWN or table_of(name) in (SCRATCH, SUGGESTIONS):
             continue
         if path.name.startswith(".") and path.suffix == ".tmp":
             notes.append(f"{name} was left by a command that was killed; the next one removes it")
