@@ -189,6 +189,12 @@ def test_many_long_values_come_back_whole(sandbox):
 
 
 @pytest.mark.slow
+def test_the_longest_text_comes_back_whole_and_a_longer_one_cut(sandbox):
+    found, _ = run(sandbox, "def f(n):\n    return 'x' * n\n", ["(16382,)", "(16383,)"])
+    assert found[0] == (Kind.VALUE, repr("x" * 16382))
+    assert (found[1][0], "…#" in found[1][1]) == (Kind.VALUE, True)
+
+
 def test_a_program_out_of_its_budget_is_cut_short(sandbox):
     source = (
         "import time\ndef f(x):\n end = time.process_time() + 0.08\n while time.process_time() < end: pass\n return x"
