@@ -54,6 +54,9 @@ _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
 _ORDERS = re.compile(
     r"^an? [a-z-]+ have (?:at least|at most|V\d+ or more) |\bhave (?:.* )?V\d+ [PI]\d+"
     r"|[PK]\d+ (?:before|after) (?:it|they) [PK]\d+"
+    r"|^(?!.*\b(?:for|from|by|if)\b)(?:[a-z-]+ ){2,4}(?:[a-z]+ of )?"
+    r"(?:no \w+ than|at (?:least|most)|up to|V\d+ to|between V\d+ and)"
+    r" (?:.* )?V\d+ [PI]\d+$"
 )
 """One thing happens before another, or there are so many of some: said of arguments whatever the subject is."""
 _COUNTING: Final = words_of("counting")

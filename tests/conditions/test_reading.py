@@ -156,6 +156,8 @@ SILENT = [
     ("s: str", "Hashtags of s, in lower case and without the sign."),
     ("xs: list[int]", "Return the median. Of an even number of xs the lower of the two in the middle."),
     ("xs: list[Stay]", "Sort by nights. The result has no two stays with the same guest."),
+    ("pages: int", "Price of a copy. Up to ten pages cost 5, more than ten cost 4."),
+    ("pages: int", "Price of a copy. It is 5 for up to ten pages and 4 for more than ten pages."),
     ("s: str", "Is it a good password? Passwords have at least 8 characters and contain a digit."),
 ]
 
@@ -180,6 +182,8 @@ UNREAD = [
     ("n: int", "Args:\n    n: Seats. Nobody books more than the hall has.", {"n"}),
     ("n: int, size: int", "Args:\n    n: The seat. It fits into ``size``.", {"n", "size"}),
     ("s: str", "Look it up. ``s`` names a square, a letter and a digit.", {"s"}),
+    ("people: int", "Find the lift. A lift carries up to eight people.", {"people"}),
+    ("pages: int", "Choose a tray. The printer takes jobs of 1 to 99 pages.", {"pages"}),
 ]
 
 
