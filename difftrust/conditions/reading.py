@@ -55,8 +55,7 @@ _ORDERS = re.compile(
     r"^an? [a-z-]+ have (?:at least|at most|V\d+ or more) |\bhave (?:.* )?V\d+ [PI]\d+"
     r"|[PK]\d+ (?:before|after) (?:it|they) [PK]\d+"
     r"|^(?!.*\b(?:for|from|by|if)\b)(?:[a-z-]+ ){2,4}(?:[a-z]+ of )?"
-    r"(?:no \w+ than|at (?:least|most)|up to|V\d+ to|between V\d+ and)"
-    r" (?:.* )?V\d+ [PI]\d+$"
+    r"(?:(?:no \w+ than|at (?:least|most)|up to|V\d+ to|between V\d+ and) (?:.* )?V\d+|V\d+ or \w+) [PI]\d+(?: ,|$)"
 )
 """One thing happens before another, or there are so many of some: said of arguments whatever the subject is."""
 _COUNTING: Final = words_of("counting")
@@ -64,7 +63,8 @@ _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
 _JUDGES = re.compile(
     r"^\s*(?:Is|Are|Does|Do|Can|Has)\b[^.]*\?"
-    r"|\bwhether\b|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
+    r"|(?<!matter )(?<!regardless of )\bwhether\b"
+    r"|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
 )
 """A text about what is valid: its plain statements are not on what is allowed."""
 _OPTIONAL = re.compile(

@@ -183,6 +183,8 @@ UNREAD = [
     ("n: int, size: int", "Args:\n    n: The seat. It fits into ``size``.", {"n", "size"}),
     ("s: str", "Look it up. ``s`` names a square, a letter and a digit.", {"s"}),
     ("people: int", "Find the lift. A lift carries up to eight people.", {"people"}),
+    ("stops: list[int]", "Length of a tour. A tour consists of three stops or more.", {"stops"}),
+    ("a: str, b: str", "Tell if they meet. `a` and `b` must be roads, no matter whether of one town.", {"a", "b"}),
     ("pages: int", "Choose a tray. The printer takes jobs of 1 to 99 pages.", {"pages"}),
 ]
 
