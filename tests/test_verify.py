@@ -231,6 +231,9 @@ def test_damage_is_found_and_what_is_moved_aside_comes_back(name: str, store: St
 
 
 ROWS: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], str]] = {
+    "another task's":
+        (f"inputs/{FIRST}", lambda f: f.with_columns(task_id=pl.lit("tiny/total")),
+         "rows of the task that the file is named after, found others"),
     "as many repeats as attempts":
         (f"inputs/{FIRST}", lambda f: f.with_columns(repeats="attempts"), "fewer repeats than attempts, found others"),
     "no attempt":
