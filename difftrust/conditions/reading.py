@@ -91,6 +91,13 @@ _LIKEWISE = re.compile(
     r"\b(?:likewise|ditto|similarly|as above)\b"
     r"|\b[Tt]he same (?:for|as for|holds|applies|form|format|notation|way|rules?|kind|limits?|range)\b",
 )
+_LEAVES_OPEN = re.compile(
+    r"^(?!.*\b(?:if|when|where)\b).*"
+    r"(?:\b(?:either way|left open|unspecified)\b|\b(?:accurate|precise|correct) (?:to|within)\b"
+    r"|\b(?:is|are) (?:not|nowhere) (?:specified|guaranteed|defined|promised)\b)",
+    re.IGNORECASE,
+)
+"""What of a result may differ: how it is rounded, which of several it is."""
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
 
@@ -159,6 +166,9 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
             if left is not None:
                 loose |= {sentence} if said.is_loose else set()
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
+    for sentence in (sentence for passage in Sections(docstring).results() for sentence in passage.sentences):
+        if shapes and _LEAVES_OPEN.search(sentence) and not order_is_free(sentence):
+            unread.setdefault(sentence, UnreadSentence(text=sentence, names=frozenset(shapes), origin="returns"))
     partly = {
         name
         for each in unread.values()

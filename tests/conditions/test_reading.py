@@ -158,6 +158,8 @@ SILENT = [
     ("xs: list[Stay]", "Sort by nights. The result has no two stays with the same guest."),
     ("pages: int", "Price of a copy. Up to ten pages cost 5, more than ten cost 4."),
     ("pages: int", "Price of a copy. It is 5 for up to ten pages and 4 for more than ten pages."),
+    ("xs: list[int], size: int", "Group xs. The order of the result is not guaranteed."),
+    ("s: str, width: int", "Pad s. When width is not specified, 80 is taken."),
     ("s: str", "Is it a good password? Passwords have at least 8 characters and contain a digit."),
 ]
 
@@ -185,6 +187,9 @@ UNREAD = [
     ("people: int", "Find the lift. A lift carries up to eight people.", {"people"}),
     ("stops: list[int]", "Length of a tour. A tour consists of three stops or more.", {"stops"}),
     ("a: str, b: str", "Tell if they meet. `a` and `b` must be roads, no matter whether of one town.", {"a", "b"}),
+    ("n: int", "Half of n. It is a whole number; one half may go either way.", {"n"}),
+    ("w: int, h: int", "Slope.\n\nReturns:\n    The angle, accurate to three decimals.", {"w", "h"}),
+    ("xs: list[int]", "The most frequent. Which of several it is, is not specified.", {"xs"}),
     ("pages: int", "Choose a tray. The printer takes jobs of 1 to 99 pages.", {"pages"}),
 ]
 
