@@ -18,7 +18,7 @@ from difftrust_core.exceptions import BadStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from difftrust_core.store.tree_ids import count_former_ids, renew_tree_ids
+from difftrust_core.store.tree_ids import count_former_ids, renew_tree_ids, wrong_tree_ids
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent
 
 KEPT = Path(__file__).parent / "kept"
@@ -104,3 +104,12 @@ def test_verify_names_a_program_that_has_the_id_of_another(tmp_path: Path) -> No
     store.write("programs", frame.with_columns(tree_id=pl.lit(frame["tree_id"][0])), where, path.stem)
     (found,) = verify(store).findings
     assert "expected the tree_id of its text for every program" in found.what
+
+
+def test_of_few_programs_every_id_is_looked_at(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG, OTHER)
+    programs, tasks = store.read("programs"), store.read("tasks")
+    assert wrong_tree_ids(programs, tasks) == []
+    for name in programs["program_id"].unique():
+        damaged = pl.when(program_id=name).then(pl.lit("0" * 16)).otherwise("tree_id").alias("tree_id")
+        assert set(wrong_tree_ids(programs.with_columns(damaged), tasks)) == {name}
