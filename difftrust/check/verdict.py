@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from difftrust.check.examples import ExamplesRun
+from difftrust.check.implied_conditions import LEFT_OPEN
 from difftrust.check.input_filter import NO_TIME_LEFT, Drawn
 from difftrust.check.outcomes import Measured, OutcomeClasses
 from difftrust.check.report import (
@@ -111,7 +112,9 @@ def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
     open_ones = [each for each in found.validation if not each.stated]
     if open_ones:
         why = "candidates differ, but only on inputs of which the docstring does not say whether they are allowed"
-        why += next((f" ({each.doubt})" for each in open_ones if each.doubt.startswith("not read")), "")
+        if all(each.doubt.startswith(LEFT_OPEN) for each in open_ones):
+            why = "candidates differ, but only where the docstring may leave open what comes back"
+        why += next((f" ({each.doubt})" for each in open_ones if each.doubt.endswith('"')), "")
         doubts.append(Undecided(why=why, remedy=_settle(open_ones[0], name)))
     if measured.lacks_package.any():
         absent = [n for p in np.flatnonzero(measured.lacks_package).tolist() for n in found.names[p]]

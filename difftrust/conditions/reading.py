@@ -93,7 +93,8 @@ _LIKEWISE = re.compile(
 )
 _LEAVES_OPEN = re.compile(
     r"^(?!.*\b(?:if|when|where)\b).*"
-    r"(?:\b(?:either way|left open|unspecified)\b|\b(?:accurate|precise|correct) (?:to|within)\b"
+    r"(?:\b(?:(?:go|goes|rounded) either way|(?:is|are|be) (?:left open|unspecified))\b"
+    r"|\b(?:accurate|precise|correct) (?:to|within)\b"
     r"|\b(?:is|are) (?:not|nowhere) (?:specified|guaranteed|defined|promised)\b)",
     re.IGNORECASE,
 )
@@ -138,7 +139,8 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     fields = set[str]()  # as they stand in prose, "n: at least 1"
     loose = set[str]()
     before, own = "", ""  # the parameters of the last two fields
-    for passage in Sections(docstring).passages() if shapes else ():
+    sections = Sections(docstring)
+    for passage in sections.passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
             continue
         topic = ""
@@ -166,7 +168,7 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
             if left is not None:
                 loose |= {sentence} if said.is_loose else set()
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
-    for sentence in (sentence for passage in Sections(docstring).results() for sentence in passage.sentences):
+    for sentence in (sentence for passage in sections.results() for sentence in passage.sentences):
         if shapes and _LEAVES_OPEN.search(sentence) and not order_is_free(sentence):
             unread.setdefault(sentence, UnreadSentence(text=sentence, names=frozenset(shapes), origin="returns"))
     partly = {

@@ -159,6 +159,7 @@ SILENT = [
     ("pages: int", "Price of a copy. Up to ten pages cost 5, more than ten cost 4."),
     ("pages: int", "Price of a copy. It is 5 for up to ten pages and 4 for more than ten pages."),
     ("xs: list[int], size: int", "Group xs. The order of the result is not guaranteed."),
+    ("xs: list[int]", "Sort xs. Either way, xs itself is left as it is."),
     ("s: str, width: int", "Pad s. When width is not specified, 80 is taken."),
     ("s: str", "Is it a good password? Passwords have at least 8 characters and contain a digit."),
 ]
@@ -252,6 +253,14 @@ def test_a_disagreement_that_an_unread_sentence_may_rule_out_is_undecided(tmp_pa
     assert "text must be a roman numeral." in report.undecided[0].why
     assert "--assume" in report.next_step
     assert report.validation[0].doubt.startswith("not read as a condition")
+
+
+def test_a_difference_that_the_docstring_may_leave_open_is_undecided_and_told_as_such(tmp_path: Path) -> None:
+    stub = 'def half(n: int) -> int:\n    """Return half of n, a whole number; one half may go either way."""\n'
+    codes = tuple(f"def half(n):\n    return {half}\n" for half in ("n // 2", "-(-n // 2)"))
+    (doubt,) = report_of(tmp_path, stub, codes, n=200).undecided[:1]
+    assert doubt.why.startswith("candidates differ, but only where the docstring may leave open what comes back")
+    assert 'one half may go either way."' in doubt.why
 
 
 def test_a_disagreement_on_inputs_like_the_examples_is_one_whatever_is_unread(tmp_path: Path) -> None:
