@@ -48,10 +48,6 @@ class Doubt:
     condition: str = ""
 
 
-LEFT_OPEN = "the docstring leaves the result open"
-"""How a doubt begins that is about what comes back, not about the input."""
-
-
 class ImpliedConditions:
     """What is not sure of the domain of a function, and what its candidates may refuse."""
 
@@ -86,10 +82,8 @@ class ImpliedConditions:
                 return Doubt(why=f"not {each.text}", condition=each.text)
         for sentence in self._unread:
             if not are_like(values, self._calls, sentence.names or values.keys()):
-                if sentence.origin == "returns":
-                    return Doubt(why=f'{LEFT_OPEN}: "{sentence.text}"', condition="")
                 condition = f"CONDITION on {', '.join(sorted(sentence.names))}" if sentence.names else ""
-                return Doubt(why=f'not read as a condition: "{sentence.text}"', condition=condition)
+                return Doubt(why=sentence.told, condition=condition)
         return None
 
     def values(self, arguments: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from difftrust.check.examples import ExamplesRun
-from difftrust.check.implied_conditions import LEFT_OPEN
 from difftrust.check.input_filter import NO_TIME_LEFT, Drawn
 from difftrust.check.outcomes import Measured, OutcomeClasses
 from difftrust.check.report import (
@@ -24,6 +23,7 @@ from difftrust.check.report import (
     witness_statement,
 )
 from difftrust.check.spelling import spell_kind, spelled_call, spelled_method
+from difftrust.conditions.reading import LEFT_OPEN
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task
 from difftrust_core.metrics.estimates import Counts, Floats, Labels, disagreement_per_input, incoherence

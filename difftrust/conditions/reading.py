@@ -103,6 +103,10 @@ _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
 
 
+LEFT_OPEN = "the docstring leaves the result open"
+"""Said of a sentence that is about what comes back, not about what is allowed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class UnreadSentence:
     """A sentence in the language of conditions that yields no predicate."""
@@ -111,6 +115,11 @@ class UnreadSentence:
     names: frozenset[str]
     """The parameters that it may speak of."""
     origin: str
+
+    @property
+    def told(self) -> str:
+        """What is said of it to the user."""
+        return f'{LEFT_OPEN if self.origin == "returns" else "not read as a condition"}: "{self.text}"'
 
 
 @dataclass(frozen=True, kw_only=True)

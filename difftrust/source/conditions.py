@@ -85,7 +85,7 @@ class Conditions:
         notes += [
             f'condition read, refused by an exception: {p.text} ("{p.sentence}")' for p in self.reading.of("raises")
         ]
-        notes += [f'not read as a condition: "{u.text}"' for u in reading.unread if u.origin != "raises"]
+        notes += [u.told for u in reading.unread if u.origin != "raises"]
         of_body = [p for p in self.reading.of("body") if not raises]
         return replace(
             self,
