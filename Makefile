@@ -30,7 +30,7 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 # whichever is done takes tests from the others. Byte code is kept: hundreds of processes load the same modules.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
 
-test: $(READY)  ## Every package, command and page once, a real browser included; five minutes
+test: $(READY)  ## Every package, command and page once, a real browser included; four minutes
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY)  ## All tests: those of `make test` and the slow rest; half an hour

@@ -121,8 +121,8 @@ class _Quick:
             from difftrust.cli.shared_options import store_folder
 
             return info.parser(value) if info.parser is store_folder else _LEFT  # it refuses nothing
-        if type(value) is kind or value in get_args(kind):
-            return value if value is self._parameter.default or kind is str else _LEFT
+        if value in get_args(kind) or (type(value) is kind and (value is self._parameter.default or kind is str)):
+            return value
         if type(value) is str and kind is Path and not _is_checked(info, value):
             return Path(value)
         return _LEFT

@@ -83,38 +83,56 @@ def _found(row: dict[str, Any]) -> str:
 
 
 def readme_readings() -> str:
-    """Return what the README says of the errors that are not the model's, and of the alarms."""
-    study = _study("reference")
-    readings = study.table("readings", published=True).frame.filter(benchmark="HumanEval")
-    kinds = study.table("undetected", published=True).frame.filter(benchmark="HumanEval")
-    alarms = study.table("alarms", published=True).frame.filter(model="all", reading="as published")
-    everyone, sonnet = (kinds.filter(model=model).row(0, named=True) for model in ("all", SHOWN[0]))
-    shares = [name.removeprefix("share ") for name in kinds.columns if name.startswith("share ") and "_" not in name]
-    outside, inside, fault, real = (_with_ends(everyone, f"share {name}") for name in shares)
-    unread = (
-        f"{everyone['unread']} of them on tasks that nobody has read"
-        if everyone["unread"]
-        else "all of them read by language models"
-    )
+    """Return what the README says of the errors that are not the model's, and of the alarms that are none."""
+    readings = _study("reference").table("readings", published=True).frame.filter(benchmark="HumanEval")
+    alarms = _study("reference").table("alarms", published=True).frame.filter(model="all", reading="as published")
     removed = {model: _removed(readings.filter(model=model)) for model in SHOWN}
     most = [name for name, share in removed.items() if share > 0.5]
-    in_vain = [f"{row['no_error']:,} of {row['alarms']:,} pairs of {row['benchmark']}" for row in alarms.to_dicts()]
+    in_vain = [f"{row['no_error']:,} of {row['alarms']:,} of {row['benchmark']}" for row in alarms.to_dicts()]
     domain = readings.filter(model=SHOWN[0], reading="in the domain")["mean_error"].item()
     text = (
         f"([docs/domains.md](docs/domains.md)) {display_name(SHOWN[0])}'s mean error on HumanEval is "
         f"{_percent(domain)}. Counting only these inputs, the error falls by more than half for {len(most)} of the "
         f"{len(SHOWN)} models above ({', '.join(map(display_name, most))}), and by "
-        f"{_percent(min(removed.values()), digits=0)} for {display_name(min(removed, key=removed.__getitem__))}. In "
-        f"{everyone['undetected']} (model, task) pairs of 16 models, on {everyone['on_tasks']} tasks, there is error "
-        f"but no disagreement. Of these, {outside} err only on inputs that the task does not allow, {inside} disagree "
-        f"on other inputs that it allows, {fault} have, by the audits, a faulty reference or description, and {real} "
-        f"are errors of the programs ({everyone[shares[3]]} pairs, {unread}); for {display_name(SHOWN[0])} "
-        f"{', '.join(str(sonnet[name]) for name in shares)} of {sonnet['undetected']}. Nor is every disagreement an "
-        f"error: on {' and '.join(in_vain)} with one, no program is wrong on an input that the task allows. "
-        "In brackets: 95 % intervals over tasks"
+        f"{_percent(min(removed.values()), digits=0)} for {display_name(min(removed, key=removed.__getitem__))}. Of "
+        f"the tasks on which the programs of a model disagree, for 16 models, {' and '.join(in_vain)} have no wrong "
+        "program on an input that the task allows"
     )
+    return f"{_wrapped(text)}  "
+
+
+def readme_undetected() -> str:
+    """Return what the README says of the errors on which all programs agree."""
+    kinds = _study("reference").table("undetected", published=True).frame.filter(benchmark="HumanEval")
+    everyone, sonnet = (kinds.filter(model=model).row(0, named=True) for model in ("all", SHOWN[0]))
+    head = ["why", f"all {everyone['undetected']}", f"{sonnet['undetected']} of {display_name(SHOWN[0])}"]
+    read = "all" if not everyone["unread"] else f"all but {everyone['unread']}"
+    said = _wrapped(
+        f"On {everyone['on_tasks']} tasks of HumanEval all ten programs of a model agree and are wrong by the "
+        f"reference, {everyone['undetected']} times for 16 models. Why, as language models read "
+        f"{read} of them ([audits](docs/audits.md), `difftrust table undetected`; in brackets 95 % intervals over the "
+        "tasks):"
+    )
+    rows = [
+        [why, f"{everyone[kind]}: {_with_ends(everyone, f'share {kind}')}", str(sonnet[kind])]
+        for kind, why in zip(KINDS, _UNDETECTED, strict=True)
+    ]
+    return f"{said}\n{textwrap.indent(_table(head, rows), '  ')}\n"
+
+
+_UNDETECTED = (
+    "wrong only on inputs that the task does not allow",
+    "they do disagree where the inputs are drawn from all that the task allows",
+    "the reference or the description is faulty",
+    "the programs are wrong",
+)
+"""The kinds of undetected errors, in words."""
+
+
+def _wrapped(text: str) -> str:
+    """Return a text in the lines of a point of a list."""
     lines = textwrap.wrap(text, width=117, break_long_words=False, break_on_hyphens=False)
-    return "\n  ".join(lines) + "\n  "
+    return "\n  ".join(lines) + "\n"
 
 
 def _removed(rows: pl.DataFrame) -> float:
@@ -399,7 +417,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | S
 
 PARTS = (
     Part(document="README.md", begin="| HumanEval, 10 programs", end="\nFrom `difftrust table 4", make=readme_table),
-    Part(document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="([note", make=readme_readings),
+    Part(document="README.md", begin="([docs/domains.md](docs/domains.md)) Cl", end="(`diff", make=readme_readings),
+    Part(document="README.md", begin="On 76 tasks", end="  The column `undetected", make=readme_undetected),
     Part(document="docs/table_4.md", begin="| benchmark |", end="\nDifferences: ", make=table_4),
     Part(document="docs/table_4.md", begin="- Figure 1, Sp", end="", make=beside_the_paper),
     Part(document="docs/audits.md", begin="| what |", end="", heading="## Counted again", make=recount),
