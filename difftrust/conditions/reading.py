@@ -75,8 +75,8 @@ _OPTIONAL = re.compile(
 )
 _OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
 """Before a parameter that a sentence of prose begins with."""
-_SIGN = re.compile(r"\W*(?:negative|positive) (?:in|for|to|towards?) ")
-"""What a sign means, "negative in the south"."""
+_MEANING = re.compile(r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)")
+"""What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
 _HINTS: Final = words_of("hints")
 _ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?")
 """What the text of a parameter says of it; in prose it may be what is made of it."""
@@ -274,7 +274,7 @@ class _Sentence:
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
-        left = [part for part in left if not (_is_permission(part) or "ones" in part or _SIGN.match(" ".join(part)))]
+        left = [part for part in left if not (_is_permission(part) or "ones" in part or _MEANING.match(" ".join(part)))]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             is_but = any(set(part) & {"except", "unless"} for part in left)
             return [*map(Guess, found)] if is_but else [], self._mentioned()

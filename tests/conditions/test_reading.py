@@ -140,6 +140,7 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 
 SILENT = [
+    ("price: int", "The price is in tenths of a cent, as on the pump: 1749 is 1.749 Euro."),
     ("text: str", "Turn a German date into an ISO date."),
     ("d: str", "Return the ISO date string of a German one."),
     ("xs: list[int]", "Args:\n    xs: Numbers to sort, largest first."),
@@ -171,6 +172,7 @@ def test_what_a_function_does_is_no_condition(signature: str, docstring: str) ->
 
 
 UNREAD = [
+    ("price: int", "The price is in cents; 250 is 2.5 Euro, and 300 is the highest.", {"price"}),
     ("s: str", "Args:\n    s: The title, limited to 80 characters.", {"s"}),
     ("n: int, m: int, k: int", "Args:\n    n: A side. Both must be positive.", {"n"}),
     ("s: str", "s must be a roman numeral.", {"s"}),
