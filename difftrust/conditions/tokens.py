@@ -97,6 +97,11 @@ class _Known:
         found = [(part, name) for part, name in zip(last, self.names, strict=True) if last.count(part) == 1]
         return {form: name for part, name in found if part != name and part not in _GENERAL for form in forms_of(part)}
 
+    def shortened(self, noun: str) -> str:
+        """Return the parameter whose name is a noun cut short, ``lat`` of "latitude"; "" where none is."""
+        found = [name for name in self.names if len(name) > 2 and noun.startswith(name) and noun not in _GENERAL]
+        return found[0] if len(found) == 1 else ""
+
     @cached_property
     def shared(self) -> set[str]:
         """Plurals of parts that several names have: "rates" of ``low_rate`` and ``high_rate``."""
@@ -233,8 +238,10 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         before[-1:] and re.fullmatch(r"an?|each|every|any|no|per|V\d+", before[-1]) and (owner := _owner(plain, names))
     ):
         yield "I", owner
-    elif (not before or before[-1] in ("the", "each", "every")) and plain in known.nouns:
-        yield "P", known.nouns[plain]
+    elif (not before or before[-1] in ("the", "each", "every")) and (
+        named := known.nouns.get(plain) or (known.shortened(plain) if len(before) < 2 else "")
+    ):
+        yield "P", named
     elif plain in known.fields:
         yield "K", known.fields[plain]
     elif plain.endswith("s") and len(plain) > 3 and plain[:-1] in names:

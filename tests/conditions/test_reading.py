@@ -25,6 +25,14 @@ STAYS = "all((len(x.guest) > 0 for x in xs)) and all((x.nights > 0 for x in xs))
 NIGHTS = "list([x.nights for x in xs])"
 TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 + 1)))"
 READ = [
+    ("xs: list[int]", "xs is expected to be sorted.", "list(xs) == sorted(xs)"),
+    ("xs: list[list[int]]", "Rotate a rectangular grid.", "all((len(row) == len(xs[0]) for row in xs))"),
+    ("s: str", "Parse a time given as HH:MM.", "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', s) is not None"),
+    ("n: int", "Args:\n    n: 1-based line number.", "n >= 1"),
+    ("a: int, b: int", "Expects a < b.", "a < b"),
+    ("m: int", "Args:\n    m: The weekday, 0 for Monday to 6 for Sunday.", "0 <= m <= 6"),
+    ("m: int", "m counts from 1 for January to 12 for December.", "1 <= m <= 12"),
+    ("lat: float, lon: float", "Latitude is given in degrees from -90 to 90.", "-90 <= lat <= 90"),
     ("n: int", "Return n factorial of a non-negative integer.", "n >= 0"),
     ("n: int", "`n` must be at least 1 and at most 10.", "n >= 1 and n <= 10"),
     ("n: int", "Args:\n    n: The month (1-12).", "1 <= n <= 12"),
@@ -140,6 +148,7 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 
 SILENT = [
+    ("xs: list[int]", "Args:\n    xs: The numbers to be sorted."),
     ("price: int", "The price is in tenths of a cent, as on the pump: 1749 is 1.749 Euro."),
     ("text: str", "Turn a German date into an ISO date."),
     ("d: str", "Return the ISO date string of a German one."),
