@@ -10,9 +10,9 @@ import streamlit as st
 from dashboard import text
 from dashboard.components.check_form import ASSUMPTIONS, EXAMPLES, INPUTS, add_line, ask_for, say_right
 from dashboard.elements import heading, in_row, show_table
-from difftrust.check.spelling import spelled_method
 from difftrust.outputs.report_text import (
     Report,
+    call_of,
     closing,
     contradictions_of,
     effects_alone,
@@ -99,7 +99,7 @@ def _show_disagreement(report: Report, found: Mapping[str, Any], number: int) ->
     sides = [report["clusters"][found[side] - 1] for side in ("first", "second")]
     with st.container(border=True, key=f"disagreement-{number}"):
         st.markdown(_where(found, report))
-        text.show_code(spelled_method(report["task"]["entry_point"], found["arguments"]))
+        text.show_code(call_of(report["task"], found["arguments"]))
         titles = [
             f"Cluster {side['number']} · {text.one_line(_members(side), most=60)}: {text.one_line(outcome)}"
             for side, outcome in zip(sides, outcomes_shown(found, report), strict=True)
@@ -133,7 +133,7 @@ def _show_left_out(report: Report) -> None:
             _show_assumption(each["condition"], key=f"validation:{number}")
         raised = next((d["outcome"][1] for d in each["doing"] if d["outcome"][0] == "exception"), "")
         if raised:
-            right = f"{spelled_method(report['task']['entry_point'], each['arguments'])} raises {raised}"
+            right = f"{call_of(report['task'], each['arguments'])} raises {raised}"
             _show_suggestion(right, "An exception is right there: check again", EXAMPLES, f"raises:{number}")
     if excluded := excluded_of(report):
         st.markdown("**Left out by conditions that the model suggests**")

@@ -2,8 +2,10 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from difftrust.source.target import targets_in
 from difftrust.types.argument_types import joined_arguments, split_arguments
 from difftrust.types.own import AFTER_CALLS
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
@@ -60,21 +62,36 @@ def spelled_call(function: str, arguments: str) -> str:
     return f"{function}({', '.join(parts)})"
 
 
-def spelled_method(name: str, arguments: str) -> str:
+def kind_in(preamble: str, entry_point: str) -> str:
+    """Return what kind of method ``preamble`` has by this name, as ``Target.kind`` calls it."""
+    tree = parsed(preamble)
+    found = targets_in(Path(), tree) if tree is not None else ()
+    return next((target.kind for target in found if target.entry_point == entry_point), "method")
+
+
+def spelled_in(preamble: str, entry_point: str, arguments: str) -> str:
+    """Return a call as ``spelled_method`` does, of a method of the kind that ``preamble`` says."""
+    return spelled_method(entry_point, arguments, kind_in(preamble, entry_point))
+
+
+def spelled_method(name: str, arguments: str, kind: str = "method") -> str:
     """Return ``Point(1, 2).scaled(3)`` for ``Point.scaled`` and the arguments ``(Point(1, 2), 3)``.
 
-    An object on which methods were called before is made, and they are called, in statements before it.
+    An object on which methods were called before is made, and they are called, in statements before it. A property is
+    not called, and a class or static method not of its first argument.
     """
     positional, named = split_arguments(read_literal(arguments))
     owner, _, method = name.rpartition(".")
-    if not owner or not positional or not isinstance(positional[0], Instance):
+    is_bound = kind in ("method", "property") and positional and isinstance(positional[0], Instance)
+    if not owner or not is_bound:
         return spelled_call(name, arguments)
     rest = write_literal(joined_arguments(positional[1:], named))
-    if positional[0].type_name == AFTER_CALLS:
-        made, calls = positional[0].args
-        before = "; ".join(f"x.{write_literal(call)}" for call in calls)
-        return f"x = {write_literal(made)}; {before}; {spelled_call(f'x.{method}', rest)}"
-    return spelled_call(f"{write_literal(positional[0])}.{method}", rest)
+    made, before = positional[0], ""
+    if made.type_name == AFTER_CALLS:
+        made, calls = made.args
+        before = "; ".join([f"x = {write_literal(made)}", *(f"x.{write_literal(call)}" for call in calls), ""])
+    reached = f"{'x' if before else write_literal(made)}.{method}"
+    return before + (reached if kind == "property" else spelled_call(reached, rest))
 
 
 def spelled_outcome(kind: str, text: str, arguments: str = "") -> str:

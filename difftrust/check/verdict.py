@@ -22,7 +22,7 @@ from difftrust.check.report import (
     statement,
     witness_statement,
 )
-from difftrust.check.spelling import spell_kind, spelled_call, spelled_method
+from difftrust.check.spelling import spell_kind, spelled_in
 from difftrust.conditions.reading import LEFT_OPEN
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task
@@ -115,7 +115,7 @@ def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
         if all(each.doubt.startswith(LEFT_OPEN) for each in open_ones):
             why = "candidates differ, but only where the docstring may leave open what comes back"
         why += next((f" ({each.doubt})" for each in open_ones if each.doubt.endswith('"')), "")
-        doubts.append(Undecided(why=why, remedy=_settle(open_ones[0], name)))
+        doubts.append(Undecided(why=why, remedy=_settle(open_ones[0], task)))
     if measured.lacks_package.any():
         absent = [n for p in np.flatnonzero(measured.lacks_package).tolist() for n in found.names[p]]
         why = f"{', '.join(absent)}: a package is missing"
@@ -153,7 +153,7 @@ def _doubts_about(excluded: Excluded | None, task: Task, n_inputs: int) -> list[
         return []
     said = f"conditions that {excluded.by} suggests"
     if excluded.arguments is not None:
-        call = spelled_method(task.entry_point, excluded.arguments)
+        call = spelled_in(task.preamble, task.entry_point, excluded.arguments)
         why = f"the candidates differ on {excluded.n_differing} of {excluded.n_tried} inputs that only {said} leave out"
         assumed = " ".join(f"--assume {shlex.quote(text)}" for text in excluded.conditions)
         remedy = f"if the conditions are right, say so: {assumed}; if not, take them out of {excluded.where}"
@@ -181,8 +181,8 @@ def _more_inputs(entry_point: str, left_out: Sequence[tuple[str, int]]) -> str:
     return f"{remedy} (left out: {left_out[0][1]} draws, {left_out[0][0]})" if left_out else remedy
 
 
-def _settle(shown: Validation, entry_point: str) -> str:
-    call = spelled_call(entry_point, shown.arguments)
+def _settle(shown: Validation, task: Task) -> str:
+    call = spelled_in(task.preamble, task.entry_point, shown.arguments)
     raised = next((d.outcome[1] for d in shown.doing if d.outcome[0] == Kind.EXCEPTION), "")
     condition = shown.condition or "CONDITION on the arguments"
     right = f"{call} raises {raised}" if raised else f"{call} == ..."

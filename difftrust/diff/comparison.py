@@ -34,6 +34,8 @@ class Change:
     """No simpler input next to it shows the change."""
     expected: bool = False
     """It is pinned as intended."""
+    call: str
+    """The arguments in a call, as one types it."""
     note: str = ""
     """What has to be known of it, such as that it gives a parameter that the old version lacks."""
 

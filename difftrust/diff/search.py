@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from difftrust.check.examples import got
 from difftrust.check.input_filter import InDomain
 from difftrust.check.programs import Duel, Executor
+from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
@@ -329,8 +330,10 @@ class Search:
         if shrunk is not None:
             text, minimal = shrunk.arguments, shrunk.minimal
             row = duel.outcomes(text)
+        target = self.pair.targets[1]
         return Change(
             arguments=text,
+            call=spelled_method(target.entry_point, text, target.kind),
             outcomes=(plain(row[0]), plain(row[1])),
             n_nodes=simplicity(read_literal(text))[0] - 1,
             minimal=minimal,

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from difftrust.check.report import CheckReport
-from difftrust.check.spelling import spelled_method, spelled_outcome
+from difftrust.check.spelling import spelled_outcome
 from difftrust.diff.comparison import DiffReport
 from difftrust.outputs.report_text import (
     as_json,
+    call_of,
     contradictions_of,
     outcomes_shown,
     shown_disagreements,
@@ -83,7 +84,7 @@ def _inputs_of_check(report: Any) -> Iterator[FindingInput]:
     for found in shown_disagreements(report):
         names = [", ".join(report["clusters"][found[side] - 1]["candidates"]) for side in ("first", "second")]
         shown = tuple(zip(names, outcomes_shown(found, report), strict=True))
-        yield FindingInput(call=spelled_method(report["task"]["entry_point"], found["arguments"]), outcomes=shown)
+        yield FindingInput(call=call_of(report["task"], found["arguments"]), outcomes=shown)
     for call, lines in validation_of(report):
         outcomes = [line.split(": ", 1) for line in lines]
         yield FindingInput(call=call, outcomes=tuple((one[0], one[-1]) for one in outcomes))

@@ -8,7 +8,7 @@ from typing import Any
 
 from difftrust.check.pin import parse_pin
 from difftrust.check.report import CheckReport
-from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_method, spelled_outcome, typed
+from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_in, spelled_outcome, typed
 from difftrust.diff.comparison import DiffReport
 from difftrust.source.revisions import split_where
 from difftrust.source.values import Names, NotSpelled
@@ -33,10 +33,12 @@ def json_of(report: CheckReport | DiffReport, **more: Mapping[str, Any]) -> str:
 
 def as_json(report: CheckReport | DiffReport) -> Report:
     """Return what ``json_of`` writes as a mapping; all words about a report are made from it."""
-    made: dict[str, Any] = json_value(asdict(report))
-    for change in made.get("changes", ()):
-        change["call"] = spelled_method(made["entry_point"], change["arguments"])
-    return made
+    return dict(json_value(asdict(report)))
+
+
+def call_of(task: Mapping[str, Any], arguments: str) -> str:
+    """Return the call of a task's function with an argument tuple, as one types it."""
+    return spelled_in(task["preamble"], task["entry_point"], arguments)
 
 
 def text_of(report: CheckReport | DiffReport, where: str | None = None) -> str:
@@ -96,7 +98,7 @@ def _against(own: Mapping[str, Any], who: str, report: Report) -> Iterator[str]:
         numbers = [found["first"], found["second"]]
         if sorted(numbers) == sorted([own["cluster"], own["against"]]):
             shown = dict(zip(numbers, outcomes_shown(found, report), strict=True))
-            yield f"  {spelled_method(report['task']['entry_point'], found['arguments'])}"
+            yield f"  {call_of(report['task'], found['arguments'])}"
             yield f"    {own['name']}: {shown[own['cluster']]}"
             yield f"    {who}: {shown[own['against']]}"
 
@@ -178,10 +180,9 @@ def _one_line(text: str) -> str:
 
 def validation_of(report: Report) -> list[tuple[str, list[str]]]:
     """Return for each input that was left out while candidates differ the call, why, and who does what, a line each."""
-    name = report["task"]["entry_point"]
     return [
         (
-            spelled_method(name, each["arguments"]) + (f"  ({each['doubt']})" if each["doubt"] else ""),
+            call_of(report["task"], each["arguments"]) + (f"  ({each['doubt']})" if each["doubt"] else ""),
             [f"{', '.join(doing['candidates'])}: {_outcome(report, *doing['outcome'])}" for doing in each["doing"]],
         )
         for each in report["validation"]
@@ -213,7 +214,7 @@ def excluded_of(report: Report) -> list[str]:
     if found["arguments"] is None:
         return lines
     who = [f"{', '.join(each['candidates'])}: {_outcome(report, *each['outcome'])}" for each in found["doing"]]
-    call = spelled_method(report["task"]["entry_point"], found["arguments"])
+    call = call_of(report["task"], found["arguments"])
     return [*lines, f"  {call}", *(f"    {line}" for line in who)]
 
 
@@ -249,7 +250,7 @@ def closing(report: Report) -> list[str]:
 def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | None) -> Iterator[str]:
     yield ""
     yield difference_of(found, report)
-    yield f"  {shorten(spelled_method(report['task']['entry_point'], found['arguments']))}"
+    yield f"  {shorten(call_of(report['task'], found['arguments']))}"
     numbers = (found["first"], found["second"])
     for number, outcome in zip(numbers, outcomes_shown(found, report), strict=True):
         yield f"    {number}: {shorten(outcome)}"
@@ -313,7 +314,7 @@ def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> st
     kind, text = outcome
     if kind not in (Kind.VALUE, Kind.EXCEPTION) or text.startswith(f"{EFFECTS}("):
         return None
-    call = spelled_method(task["entry_point"], arguments)
+    call = call_of(task, arguments)
     try:
         text = typed(text, field_orders(task["preamble"])) if kind is Kind.VALUE else text
         pin = parse_pin(f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}", task["entry_point"])

@@ -106,10 +106,10 @@ def question_lines(question: "Question", most: int) -> Iterator[str]:
 
 def answer_lines(asking: "Asking") -> Iterator[str]:
     """Yield what was said of which call."""
-    from difftrust.check.spelling import spelled_method, spelled_outcome
+    from difftrust.check.spelling import spelled_outcome
 
     for answer in asking.answers:
-        call, said = spelled_method(asking.board.entry_point, answer.arguments), answer.said
+        call, said = asking.board.call(answer.arguments), answer.said
         if said.startswith("== "):
             said = f"== {spelled_outcome('value', said.removeprefix('== '), answer.arguments)}"
         yield f"{shown(call)}{' ' if said.startswith(('== ', 'raises ')) else ': '}{shown(said)}"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust.check.outcomes import is_a
-from difftrust.check.spelling import effects_of, spelled_method, spelled_outcome
+from difftrust.check.spelling import effects_of, spelled_outcome
 from difftrust.questions.board import Asked, Board
 from difftrust.questions.information import best_question
 from difftrust.text import by_length, printable
@@ -88,7 +88,7 @@ class Asking:
         return Question(
             number=len(self.answers) + 1,
             arguments=asked.arguments,
-            call=spelled_method(self.board.entry_point, asked.arguments),
+            call=self.board.call(asked.arguments),
             options=self._options(index),
             n_left=self.n_left,
             doubt=asked.doubt,
@@ -126,7 +126,7 @@ class Asking:
     def pins(self) -> tuple[str, ...]:
         """Return the answers that say what is right as --example takes them."""
         stated = [a for a in self.answers if a.said not in (NOT_ALLOWED, EITHER) and effects_of(a.said[3:]) is None]
-        return tuple(f"{spelled_method(self.board.entry_point, a.arguments)} {a.said}" for a in stated)
+        return tuple(f"{self.board.call(a.arguments)} {a.said}" for a in stated)
 
     @property
     def conditions(self) -> tuple[str, ...]:

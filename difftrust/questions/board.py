@@ -4,7 +4,7 @@ As JSON it goes on in another process, or on a page, without executing anything 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from difftrust.check.input_filter import InputFilter
 from difftrust.check.outcomes import Answers
 from difftrust.check.programs import Duel
+from difftrust.check.spelling import kind_in, spelled_method
 from difftrust.check.verdict import Evidence
 from difftrust.questions.information import squared_classes
 from difftrust.search.inputs import InputSource
@@ -56,6 +57,12 @@ class Board:
     """Inputs on which some two programs differ, short ones first."""
     answers: Answers
     """When two outcomes are equal."""
+    kind: str = "method"
+    """Of a method, as ``Target.kind`` has it."""
+
+    def call(self, arguments: str) -> str:
+        """Return the call with an argument tuple, as one types it."""
+        return spelled_method(self.entry_point, arguments, self.kind)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -70,9 +77,10 @@ def board_of(found: Evidence, judge: InputFilter, source: InputSource) -> Board:
     rows = [p for p in np.flatnonzero(sound).tolist() if p not in found.examples.contradicting]
     codes = tuple(judge.programs[p].code for p in rows)
     names = tuple(found.names[p] for p in rows)
-    entry_point = found.task.entry_point
+    name, kind = found.task.entry_point, kind_in(found.task.preamble, found.task.entry_point)
+    board = Board(entry_point=name, codes=codes, names=names, asked=(), answers=answers, kind=kind)
     if len(rows) < 2:
-        return Board(entry_point=entry_point, codes=codes, names=names, asked=(), answers=answers)
+        return board
     labels = np.hstack([measured.distinct.labels[rows], found.seeds.labels[rows]])
     texts = [*measured.distinct.inputs, *found.seeds.inputs]
     chosen: dict[str, None] = {}
@@ -90,7 +98,7 @@ def board_of(found: Evidence, judge: InputFilter, source: InputSource) -> Board:
         if not any(kind in _SAYS_NOTHING for kind, _ in row) and len(set(answers.classify(row))) > 1
     ]
     asked.sort(key=lambda each: by_length(each.arguments))
-    return Board(entry_point=entry_point, codes=codes, names=names, asked=tuple(asked), answers=answers)
+    return replace(board, asked=tuple(asked))
 
 
 def _smaller(start: str, codes: Sequence[str], judge: InputFilter, source: InputSource) -> str:
@@ -130,6 +138,7 @@ def board_as_json(board: Board) -> dict[str, Any]:
     comparison = board.answers.comparison
     return {
         "entry_point": board.entry_point,
+        "kind": board.kind,
         "codes": list(board.codes),
         "names": [list(names) for names in board.names],
         "asked": [
@@ -158,9 +167,9 @@ def board_of_json(written: Any) -> Board:
         comparison = Comparison(Equality(written["equality"]), tolerance=float(written["tolerance"]))
         answers = Answers(comparison, [str(name) for name in written["documented"]])
         codes = tuple(str(code) for code in written["codes"])
-        entry_point = str(written["entry_point"])
+        name, kind = str(written["entry_point"]), str(written.get("kind", "method"))
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise WrongUsage(f"expected questions as a check writes them, got others ({type(e).__name__})") from None
     if len(names) != len(codes) or any(len(each.outcomes) != len(codes) for each in asked):
         raise WrongUsage(f"expected an outcome of each of {len(codes)} programs on each input, some lack; check again")
-    return Board(entry_point=entry_point, codes=codes, names=names, asked=asked, answers=answers)
+    return Board(entry_point=name, codes=codes, names=names, asked=asked, answers=answers, kind=kind)

@@ -1,6 +1,7 @@
 """A board as JSON: what is asked, and what answers leave, is the same after it was read again."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,6 +33,13 @@ BOARD = Board(
 def written() -> dict[str, Any]:
     read: dict[str, Any] = json.loads(json.dumps(board_as_json(BOARD)))
     return read
+
+
+def test_a_board_knows_of_what_kind_a_method_is_and_one_without_it_is_read() -> None:
+    board = replace(BOARD, entry_point="Box.area", kind="property")
+    assert board_of_json(board_as_json(board)).call("(Box(1),)") == "Box(1).area"
+    older = {name: value for name, value in board_as_json(board).items() if name != "kind"}
+    assert board_of_json(older).call("(Box(1),)") == "Box(1).area()"
 
 
 def test_a_board_is_read_as_it_was_written() -> None:
