@@ -146,8 +146,8 @@ def pin_example(where: str, pin: Pin) -> bool:
     text = raw.decode(encoding)
     docstring = _docstring_of(function, where)
     edited = _edited(text, docstring, pin, where)
-    _check(text, edited, (docstring.lineno, docstring.col_offset), pin, where)
-    _replace(path.resolve(), edited.encode(encoding))
+    start = docstring.lineno, docstring.col_offset
+    _replace(path.resolve(), _checked(text, edited, encoding, start, pin, where))
     return True
 
 
@@ -254,11 +254,15 @@ def _spelled(pin: Pin, prefix: str, quote: str, where: str) -> list[str]:
     return [line.replace("\\", "\\\\").replace(quote, "\\" + "\\".join(quote)) for line in pin.lines]
 
 
-def _check(before: str, after: str, start: tuple[int, int], pin: Pin, where: str) -> None:
-    """Make sure that the edit added the example to the docstring that starts there, and changed nothing around it."""
-    why, same = "", False
+def _checked(before: str, after: str, encoding: str, start: tuple[int, int], pin: Pin, where: str) -> bytes:
+    """Return the bytes of the edited text: it has the example in the docstring that starts there, the rest as it was.
+
+    Raises BadStub otherwise, and where the file's encoding cannot say it.
+    """
+    why, same, written = "", False, b""
     try:
-        old, new = ast.parse(before), ast.parse(after)
+        written = after.encode(encoding)
+        old, new = ast.parse(before), ast.parse(written)
         examples = doctest.DocTestParser().get_examples(_docstring_taken(new, start))
         _docstring_taken(old, start)
         last = examples[-1] if examples else None
@@ -268,6 +272,7 @@ def _check(before: str, after: str, start: tuple[int, int], pin: Pin, where: str
         why = f" ({e})"
     if not same:
         raise BadStub(f"the docstring of {where} cannot take the example{why}; write it by hand: {pin.lines}")
+    return written
 
 
 def _docstring_taken(module: ast.Module, start: tuple[int, int]) -> str:

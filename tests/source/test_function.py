@@ -185,6 +185,14 @@ def test_line_ends_encoding_mode_and_link_stay(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["real.py", "stub.py"]
 
 
+def test_what_the_encoding_of_a_file_cannot_say_is_refused(tmp_path: Path) -> None:
+    text = b"# coding: latin-1\ndef f(a):\n    'Do.'\n"
+    (tmp_path / "stub.py").write_bytes(text)
+    with pytest.raises(BadStub, match=r"cannot take the example .*can't encode"):
+        pin_example(f"{tmp_path / 'stub.py'}::f", parse_pin("f('\u20ac') == 1", "f"))
+    assert (tmp_path / "stub.py").read_bytes() == text
+
+
 BAD_PINS = [
     ('def f(a):\n    """Do.\n\n    >>> f(1)\n    3\n    """\n', "f(1) == 2", "already says"),
     ("def f(a):\n    return 1\n", "f(1) == 2", "a docstring"),
