@@ -38,7 +38,7 @@ class Changes:
 
     functions: tuple[ChangedFunction, ...]
     unreadable: tuple[str, ...]
-    """Files, from the top, that changed and that Python cannot parse, on either side."""
+    """Files, from the top, that changed and that Python cannot parse, or that are nested too deeply, on either side."""
     state: str
     """A digest of all Python files of both sides, tests included."""
 
@@ -62,10 +62,13 @@ def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, f
     one, other = before.files(names), after.files(names)
     moved = _moved(one, other)
     found: list[ChangedFunction] = []
+    unreadable = [name for name in names for side in (one, other) if name in side and side[name].tree is None]
     for path in sorted({*one, *other} - set(moved.values())):
         was = moved.get(path, path)
-        found += _compared(path, was, one.get(was), other.get(path))
-    unreadable = [name for name in names for side in (one, other) if name in side and side[name].tree is None]
+        try:
+            found += [*_compared(path, was, one.get(was), other.get(path))]
+        except RecursionError:
+            unreadable.append(path)
     return Changes(
         functions=tuple(found), unreadable=tuple(sorted(set(unreadable))), state=f"{before.state}-{after.state}"
     )

@@ -204,12 +204,17 @@ def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 def without_texts(node: ast.stmt) -> ast.stmt:
     """Return a copy of a statement without the texts that stand in it as statements, docstrings among them."""
-    made = copy.deepcopy(node)
-    for part in ast.walk(made):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(part, name, None)
-            if isinstance(block, list) and any(map(syntax.is_docstring, block)):
-                setattr(part, name, [s for s in block if not syntax.is_docstring(s)] or [ast.Pass()])
+    made = copy.copy(node)
+    waiting: list[ast.AST] = [made]
+    while waiting:  # copy.deepcopy calls itself six times for each elif of a chain
+        part = waiting.pop()
+        for name, value in ast.iter_fields(part):
+            parts = value if isinstance(value, list) else [value]
+            if name in ("body", "orelse", "finalbody") and any(map(syntax.is_docstring, parts)):
+                parts = [s for s in parts if not syntax.is_docstring(s)] or [ast.Pass()]
+            copies = [copy.copy(each) if isinstance(each, ast.AST) else each for each in parts]
+            setattr(part, name, copies if isinstance(value, list) else copies[0])
+            waiting += [each for each in copies if isinstance(each, ast.AST)]
     return made
 
 

@@ -129,3 +129,15 @@ def test_a_file_that_does_not_parse_is_named(there: Path) -> None:
     found = changed_functions("HEAD", None, folder=there)
     assert found.functions == ()
     assert found.unreadable == ("mod.py",)
+
+
+def test_a_long_chain_is_compared_and_a_file_that_is_nested_too_deeply_is_named(tmp_path: Path) -> None:
+    chain = "def code(x):\n    if x == 0:\n        return 0\n" + "".join(
+        f"    elif x == {n}:\n        return {n}\n" for n in range(1, 200)
+    )
+    deep = "def long():\n    return " + " + ".join(["'a'"] * 2000) + "\n"
+    there = repository(tmp_path / "repo", {"a.py": chain, "b.py": deep})
+    write(there, {"a.py": chain.replace("return 7\n", "return 8\n"), "b.py": deep.replace("'a'", "'b'", 1)})
+    found = changed_functions("HEAD", None, folder=there)
+    assert [change.entry_point for change in found.functions] == ["code"]
+    assert found.unreadable == ("b.py",)
