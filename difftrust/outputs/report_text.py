@@ -10,6 +10,7 @@ from difftrust.check.pin import parse_pin
 from difftrust.check.report import CheckReport
 from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_in, spelled_outcome, typed
 from difftrust.diff.comparison import DiffReport
+from difftrust.source.closure import expression_in
 from difftrust.source.revisions import split_where
 from difftrust.source.values import Names, NotSpelled
 from difftrust.text import json_value, printable, quote_word, shorten
@@ -367,6 +368,8 @@ def _change_lines(change: Mapping[str, Any]) -> Iterator[str]:
 def _pin_of(change: Mapping[str, Any]) -> str:
     """Return what --expect takes to say that the new version is right there; "" where it cannot be said."""
     kind, text = change["outcomes"][1]
+    if expression_in(change["call"]) is None:  # statements: of an object that was used before
+        return ""
     if kind == "exception":
         return f"{change['call']} raises {text.partition('(')[0]}"
     return f"{change['call']} == {text}" if kind == "value" and "(" not in text else ""

@@ -11,6 +11,7 @@ from difftrust.check.outcomes import is_a
 from difftrust.check.spelling import effects_of, spelled_outcome
 from difftrust.questions.board import Asked, Board
 from difftrust.questions.information import best_question
+from difftrust.source.closure import expression_in
 from difftrust.text import by_length, printable
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.records import Kind, Outcome
@@ -124,9 +125,10 @@ class Asking:
 
     @property
     def pins(self) -> tuple[str, ...]:
-        """Return the answers that say what is right as --example takes them."""
+        """Return the answers that say what is right as --example takes them, none of an object that was used before."""
         stated = [a for a in self.answers if a.said not in (NOT_ALLOWED, EITHER) and effects_of(a.said[3:]) is None]
-        return tuple(f"{self.board.call(a.arguments)} {a.said}" for a in stated)
+        calls = [(self.board.call(a.arguments), a.said) for a in stated]
+        return tuple(f"{call} {said}" for call, said in calls if expression_in(call) is not None)
 
     @property
     def conditions(self) -> tuple[str, ...]:

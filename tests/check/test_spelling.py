@@ -1,5 +1,6 @@
 """Calls of methods of each kind as they are shown: typed by hand, they do what is said of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 import difftrust as dt
 from difftrust.check.spelling import kind_in, spelled_in, spelled_method
+from difftrust.outputs.report_text import text_of
 from difftrust.source.function import load_stub
 
 MODULE = """
@@ -65,3 +67,6 @@ def test_versions_of_a_property_are_told_apart_by_an_input_that_does_not_call_it
     new.write_text(MODULE.replace("self.w * self.h", "abs(self.w) * self.h"))
     found = dt.diff(f"{old}::Box.area", f"{new}::Box.area", n=40)
     assert {change.call.rpartition(".")[2] for change in found.report.changes} == {"area"}
+    assert '--expect "Box(' in text_of(found.report)
+    used = replace(found.report.changes[0], call="x = Box(1, 2); x.grow(1); x.area")
+    assert '--expect "' not in text_of(replace(found.report, changes=(used,)))  # none could be given so

@@ -42,6 +42,14 @@ def test_a_board_knows_of_what_kind_a_method_is_and_one_without_it_is_read() -> 
     assert board_of_json(older).call("(Box(1),)") == "Box(1).area()"
 
 
+def test_what_was_answered_of_an_object_that_was_used_before_is_no_example() -> None:
+    used = replace(BOARD.asked[0], arguments="(AfterCalls(Box(), [add(1)]),)")
+    for asked, pins in ((used, ()), (replace(used, arguments="(Box(),)"), ("Box().size() == 1.0",))):
+        asking = Asking(replace(BOARD, entry_point="Box.size", asked=(asked,)))
+        asking.answer("1.0")
+        assert asking.pins == pins
+
+
 def test_a_board_is_read_as_it_was_written() -> None:
     again = board_of_json(written())
     assert (again.codes, again.names, again.asked) == (BOARD.codes, BOARD.names, BOARD.asked)
