@@ -58,6 +58,8 @@ _ORDERS = re.compile(
     r"(?:(?:no \w+ than|at (?:least|most)|up to|V\d+ to|between V\d+ and) (?:.* )?V\d+|V\d+ or \w+) [PI]\d+(?: ,|$)"
 )
 """One thing happens before another, or there are so many of some: said of arguments whatever the subject is."""
+_OF_MORE: Final = ("of", "after", "before", "and", "between", "less", "minus", "plus", "than")
+"""Between a parameter and what is made of it."""
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
@@ -324,7 +326,7 @@ class _Sentence:
             elif not is_result:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
-                found += texts
+                found += texts if self._states(clause) or not _is_of_more(clause, before) else map(Guess, texts)
                 left |= any(
                     limits(piece)
                     for piece in pieces
@@ -561,6 +563,15 @@ def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
     if is_list or not is_prose:
         return is_list and before[-1] != "("
     return not (last and re.fullmatch(r"[A-Z]\d+|where|with|that|must|satisfy", last[0]))
+
+
+def _is_of_more(clause: Words, before: Words) -> bool:
+    """Tell whether an aside may be about what a parameter is part of: "the square of n, at most 100"."""
+    if {*clause} & DUTIES or clause[0] in ("a", "an", "which", "whose", "where", "both", *_EACH):
+        return False
+    plain = [word for word in before if word not in ("the", "a", "an")]
+    last = next((i for i in range(len(plain) - 1, 0, -1) if has_value(plain[i : i + 1], "PIA")), 0)
+    return last > 0 and plain[last - 1] in _OF_MORE
 
 
 def _counted_things(words: Words) -> Iterator[str]:

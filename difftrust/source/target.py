@@ -6,7 +6,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from difftrust.types.own import Function, Parameter, decorators_of, parameters_in
@@ -83,7 +83,7 @@ class Target:
 
         Raises BadStub where there is nothing to fuzz.
         """
-        found = list(parameters_in(self.function.args))
+        found = self._overloaded()
         if self.owner is not None and self.kind != "staticmethod":
             if not found or found[0].keyword:
                 raise BadStub(f"expected a first parameter self or cls in {self.entry_point}, found none; add it")
@@ -93,6 +93,23 @@ class Target:
         if not found:
             raise BadStub(f"expected a function with parameters, {self.entry_point} has none; there is nothing to fuzz")
         return found
+
+    def _overloaded(self) -> list[Parameter]:
+        """Return the parameters, the one that tells overloads apart as any of theirs where it has no annotation.
+
+        Where several tell them apart, not every pair of their annotations is allowed, and they stay as they are.
+        """
+        found = list(parameters_in(self.function.args))
+        statements = own_statements(self.owner.body if self.owner else self.module.body)
+        same = [s for s in statements if isinstance(s, Function) and s.name == self.function.name]
+        kinds: dict[str, dict[str, None]] = {}
+        for parameter in (p for s in same if "overload" in decorators_of(s) for p in parameters_in(s.args)):
+            if parameter.annotation is not None:
+                kinds.setdefault(parameter.name, {})[ast.unparse(parameter.annotation)] = None
+        unions = {name: syntax.expression(" | ".join(several)) for name, several in kinds.items()}
+        if sum(len(several) > 1 for several in kinds.values()) > 1:
+            return found
+        return [replace(p, annotation=unions.get(p.name)) if p.annotation is None else p for p in found]
 
 
 def parse_file(path: Path) -> ast.Module:

@@ -148,6 +148,7 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 
 SILENT = [
+    ("xs: list[int]", "Return the first of xs, or None where xs is an empty list."),
     ("xs: list[int]", "Args:\n    xs: The numbers to be sorted."),
     ("price: int", "The price is in tenths of a cent, as on the pump: 1749 is 1.749 Euro."),
     ("text: str", "Turn a German date into an ISO date."),
@@ -219,6 +220,17 @@ def test_what_is_said_of_one_parameter_holds_of_the_next_that_is_the_same() -> N
     assert [each.text for each in found.predicates] == ["0 <= a <= 1", "0 <= b <= 1"]
     assert found.unread == ()
     assert [each.names for each in reading("a: float, b: list[float]", text).unread] == [{"b"}]
+
+
+def test_what_may_be_said_of_a_result_is_only_perhaps_said_of_the_argument_in_it() -> None:
+    for text, said in (
+        ("The square of n, at most 100.", "n <= 100"),
+        ("Return what is left of m after n, never negative.", "n >= 0"),
+    ):
+        found = reading("n: int, m: int", text)
+        assert [(each.text, each.origin) for each in found.predicates] == [(said, "perhaps")]
+    found = reading("n: int", "Return the factorial of n, a non-negative integer.")
+    assert [(each.text, each.origin) for each in found.predicates] == [("n >= 0", "docstring")]
 
 
 def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> None:

@@ -35,6 +35,12 @@ ACCEPTED = [
     ),
     ("a: int | None", "", ["(1,)", "(None,)"], ["('',)"]),
     ("a: Optional[str]", "from typing import Optional\n", ["('',)", "(None,)"], ["(0,)"]),
+    (
+        "a",
+        "from typing import overload\n@overload\ndef f(a: str): ...\n@overload\ndef f(a: list[int]): ...",
+        ["('a',)", "([1],)"],
+        ["(1,)", "(['a'],)"],
+    ),
     ("a: tuple[int, ...]", "", ["((),)", "((1, 2),)"], ["([1],)", "((1, ''),)"]),
     ("a: tuple[int, str]", "", ["((1, 'a'),)"], ["((1,),)", "((1, 'a', 2),)"]),
     ("a: Grid", "Row = list[int]\nGrid = list[Row]\n", ["([[1]],)"], ["([1],)"]),
