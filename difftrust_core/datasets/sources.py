@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -60,11 +59,9 @@ def read_source(
     if tasks is None or model is None or temperature is None:
         raise WrongUsage(f"{path} does not name its coder; give --model and --temperature")
     read = read_sample_folder if path.is_dir() else read_jsonl
-    recorded = read(path, tasks, model=model, temperature=temperature, m=selection.m)
-    if selection.benchmarks is None:
-        return recorded
-    wanted = pl.col("benchmark").is_in(sorted(selection.benchmarks))
-    return replace(recorded, candidates=recorded.candidates.filter(wanted))
+    named = selection.benchmarks
+    asked = {task_id: task for task_id, task in tasks.items() if named is None or task.benchmark in named}
+    return read(path, asked, model=model, temperature=temperature, m=selection.m)
 
 
 _NUMBERED = re.compile(r"([0-9]+)\.py")

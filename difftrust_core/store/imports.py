@@ -68,8 +68,12 @@ def import_source(
     is_named = selection.benchmarks is None and not is_anyones
     own = own_benchmarks(Store(root)) | by_benchmark(tasks)
     benchmarks = own if tasks or is_named else own | _benchmarks_at_hand(selection, own)
-    by_id = {task.task_id: task for listed in benchmarks.values() for task in listed}
+    named = selection.benchmarks or benchmarks
+    asked = [task for listed in (*benchmarks.values(), tasks) for task in listed if task.benchmark in named]
+    by_id = {task.task_id: task for task in asked}
     recorded = _as_theirs(read_source(source, selection, tasks=by_id, **coder), tasks)
+    if is_anyones:
+        _refuse_ids_of_two(set(recorded.candidates["task_id"]) - {task.task_id for task in tasks}, asked, by_id)
     for name in sorted(set(recorded.candidates["benchmark"].unique()) - set(benchmarks)):
         if name in benchmark_names():
             benchmarks[name] = load_benchmark(name)  # raises NoBenchmark, which says how to get it
@@ -79,6 +83,13 @@ def import_source(
         return _nothing_of(recorded)
     used = {name: benchmarks[name] for name in recorded.candidates["benchmark"].unique()}
     return add_candidates(Store.create(root), recorded, used, n_jobs=n_jobs)
+
+
+def _refuse_ids_of_two(found: Collection[str], asked: Sequence[Task], by_id: Mapping[str, Task]) -> None:
+    for task in asked:
+        other = by_id[task.task_id].benchmark
+        if task.task_id in found and task.benchmark != other:
+            raise WrongUsage(f"{task.task_id} is a task of {task.benchmark} and of {other}; say which with --benchmark")
 
 
 def _as_theirs(recorded: Recorded, tasks: Sequence[Task]) -> Recorded:
@@ -195,9 +206,11 @@ def add_tasks(store: Store, benchmarks: Mapping[str, Sequence[Task]]) -> None:
 
     Raises WrongUsage, naming the task, where one of a user's own tasks was executed and is another now.
     """
-    merged = {name: _merged(store, name, tasks) for name, tasks in benchmarks.items()}
-    for benchmark, tasks in sorted(merged.items()):
-        store.write("tasks", _task_frame(tasks), {"benchmark": benchmark}, "tasks")
+    for benchmark, tasks in benchmarks.items():
+        refuse_changes(store, benchmark, tasks)
+    for benchmark, tasks in sorted(benchmarks.items()):
+        merged = {task.task_id: task for task in (*store.read_tasks(benchmark), *tasks)}
+        store.write("tasks", _task_frame(list(merged.values())), {"benchmark": benchmark}, "tasks")
 
 
 def own_benchmarks(store: Store) -> dict[str, list[Task]]:
@@ -219,11 +232,6 @@ def by_benchmark(tasks: Sequence[Task]) -> dict[str, list[Task]]:
     for task in tasks:
         found.setdefault(task.benchmark, []).append(task)
     return found
-
-
-def _merged(store: Store, benchmark: str, tasks: Sequence[Task]) -> list[Task]:
-    refuse_changes(store, benchmark, tasks)
-    return list({task.task_id: task for task in (*store.read_tasks(benchmark), *tasks)}.values())
 
 
 def refuse_changes(store: Store, benchmark: str, tasks: Sequence[Task]) -> None:

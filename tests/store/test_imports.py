@@ -123,6 +123,20 @@ def test_samples_of_own_tasks_are_of_these_alone(tmp_path: Path) -> None:
 
 
 def test_candidates_under_another_benchmark_are_of_own_tasks_if_each_of_their_ids_is(tmp_path: Path) -> None:
+def test_a_sample_whose_task_has_the_id_of_another_benchmark_s_is_of_the_one_that_is_said(tmp_path: Path) -> None:
+    root, two = tmp_path / "store", [[replace(task, benchmark=name) for task in TASKS] for name in ("one", "two")]
+    samples = write_samples(tmp_path / "samples.jsonl", {"tiny/double": (RIGHT["tiny/double"],)})
+    for tasks in (*two, two[0]):  # the last ones are known, and so are those of "two" by now
+        imports.import_source(root, samples, CODER, tasks=tasks, n_jobs=1)
+    other = replace(CODER, models=frozenset(("other",)))
+    with pytest.raises(WrongUsage, match="tiny/double is a task of one and of two; say which with --benchmark"):
+        imports.import_source(root, samples, other, n_jobs=1)
+    imports.import_source(root, samples, replace(other, benchmarks=frozenset(("one",))), n_jobs=1)
+    imports.import_source(root, samples, replace(other, models=frozenset(("new",))), tasks=two[0], n_jobs=1)
+    found = Store.open(root).read("candidates").select("benchmark", "model").rows()
+    assert sorted(found) == [("one", "m"), ("one", "new"), ("one", "other"), ("two", "m")]
+
+
     found = [("whole", "tiny/double"), ("partly", "tiny/double"), ("partly", "tiny/none")]
     rows = [(benchmark, task_id, benchmark, 0.6, 0, RIGHT["tiny/double"]) for benchmark, task_id in found]
     as_table(rows).write_parquet(tmp_path / "candidates.parquet")
