@@ -172,9 +172,9 @@ class Store:
         write_list(self.root, read_list(self.root) | self.names())
 
     def names(self) -> set[str]:
-        """Return the files that belong to the tables, as paths below the root."""
-        found = (path for table in PARTITIONS for path in (self.root / table).rglob("*"))
-        return {path.relative_to(self.root).as_posix() for path in found if path.suffix in LISTED}
+        """Return the files that belong to the tables, as paths below the root, none of several lines."""
+        found = (path for table in PARTITIONS for path in (self.root / table).rglob("*") if path.suffix in LISTED)
+        return {name for path in found if (name := path.relative_to(self.root).as_posix()).isprintable()}
 
     def folder(self, table: str, partition: Mapping[str, object]) -> Path:
         """Return the hive folder of one partition, values percent-encoded; ``partition`` may be a prefix."""
@@ -271,8 +271,7 @@ class Store:
     def damaged(self, path: Path, error: Exception) -> BadStore:
         """Return the error for a file that cannot be read."""
         why = str(error).splitlines()[0]
-        remedy = f"`difftrust verify --store {self.root}` says what to do"
-        return BadStore(f"{path} is damaged ({why}); {remedy}")
+        return BadStore(f"{path} is damaged ({why}); `difftrust verify --store {self.root}` says what to do")
 
     def read(
         self,
@@ -368,7 +367,8 @@ def partition_of(path: Path, table: str) -> dict[str, Any]:
 
 def _spell(table: str, partition: Mapping[str, object]) -> list[str]:
     """Return the folders of a partition: each value in one spelling, percent-encoded, ``start`` with six digits."""
-    texts = {name: str(partition[name]) for name in PARTITIONS[table] if name in partition}
+    values = {name: partition[name] for name in PARTITIONS[table] if name in partition}
+    texts = {name: str(value + 0.0 if isinstance(value, float) else value) for name, value in values.items()}  # no -0.0
     return [f"{name}={quote(text.zfill(6 if name == 'start' else 0), safe='')}" for name, text in texts.items()]
 
 

@@ -17,6 +17,7 @@ from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadSource, BadStore, NoBenchmark, NoStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
+from difftrust_core.store.checksums import LIST_FILE
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import SETTINGS_FILE, Settings, has_checksums
 from difftrust_core.store.store import Store
@@ -122,7 +123,6 @@ def test_samples_of_own_tasks_are_of_these_alone(tmp_path: Path) -> None:
     assert Store.open(tmp_path / "store").read("candidates")["task_id"].to_list() == ["tiny/double"]
 
 
-def test_candidates_under_another_benchmark_are_of_own_tasks_if_each_of_their_ids_is(tmp_path: Path) -> None:
 def test_a_sample_whose_task_has_the_id_of_another_benchmark_s_is_of_the_one_that_is_said(tmp_path: Path) -> None:
     root, two = tmp_path / "store", [[replace(task, benchmark=name) for task in TASKS] for name in ("one", "two")]
     samples = write_samples(tmp_path / "samples.jsonl", {"tiny/double": (RIGHT["tiny/double"],)})
@@ -137,6 +137,7 @@ def test_a_sample_whose_task_has_the_id_of_another_benchmark_s_is_of_the_one_tha
     assert sorted(found) == [("one", "m"), ("one", "new"), ("one", "other"), ("two", "m")]
 
 
+def test_candidates_under_another_benchmark_are_of_own_tasks_if_each_of_their_ids_is(tmp_path: Path) -> None:
     found = [("whole", "tiny/double"), ("partly", "tiny/double"), ("partly", "tiny/none")]
     rows = [(benchmark, task_id, benchmark, 0.6, 0, RIGHT["tiny/double"]) for benchmark, task_id in found]
     as_table(rows).write_parquet(tmp_path / "candidates.parquet")
@@ -231,7 +232,8 @@ def test_a_file_that_is_being_written_is_not_written_through_a_link(tmp_path: Pa
 @pytest.mark.parametrize(
     "folders",
     ["model=one/temperature=0.60", "model=%6Fne/temperature=0.6", "model=one/temperature=nan", "model=one",
-     "temperature=1.0", "model=one/temperature=-1.0", "model=one/temperature=4294967296.0",
+     "temperature=1.0", "model=one/temperature=-1.0", "model=one/temperature=-0.0",
+     "model=one/temperature=4294967296.0",
      "model=a=b/temperature=0.6"],
 )  # fmt: skip
 def test_a_folder_of_another_spelling_is_refused_as_its_rows_would_count_twice(tmp_path: Path, folders: str) -> None:
@@ -245,6 +247,24 @@ def test_a_folder_of_another_spelling_is_refused_as_its_rows_would_count_twice(t
             read("candidates")
     assert copy.relative_to(store.root).as_posix() in verify(store, repair=True).moved
     assert len(store.read("candidates")) == 3
+
+
+def test_a_temperature_of_minus_zero_is_zero(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    folders = {store.folder("candidates", {"benchmark": "b", "model": "m", "temperature": t}) for t in (0.0, -0.0)}
+    assert [folder.name for folder in folders] == ["temperature=0.0"]
+
+
+def test_a_file_of_somebody_else_whose_name_no_line_can_hold_is_not_listed(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT)
+    listed = (store.root / LIST_FILE).read_bytes()
+    for name in (b"a\nb.parquet", "a\u2028b.parquet".encode(), b"\xff.parquet"):
+        (store.root / "candidates" / os.fsdecode(name)).touch()
+    with pytest.raises(BadStore, match="as difftrust spells them"):
+        add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
+    assert (store.root / LIST_FILE).read_bytes() == listed
+    assert len(verify(store, repair=True).moved) == 3
+    assert not verify(store).findings
 
 
 def test_a_store_may_itself_be_reached_by_a_link(tmp_path: Path) -> None:
