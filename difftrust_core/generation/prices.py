@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 from difftrust_core.base.plugins import CODERS, plugin_names, require
 from difftrust_core.base.task import Task
-from difftrust_core.exceptions import DifftrustError
+from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 _PER = 1_000_000
 
@@ -27,6 +28,10 @@ class Price:
     """Day of the list price, ISO; empty if the user named the price."""
     reasoning: bool = False
     """Whether tokens of reasoning are billed too: without them the price of a program is a lower bound."""
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.prompt < math.inf and 0 <= self.completion < math.inf):  # no budget would hold
+            raise WrongUsage(f"a price is a finite number >= 0, got {self.prompt}, {self.completion}; correct --price")
 
     def of(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
         """Return the dollars of one reply, None if its tokens are unknown (and not free)."""
@@ -95,9 +100,7 @@ def is_offline(model: str) -> bool:
 
 
 def _price(row: dict[str, Any]) -> Price:
-    return Price(
-        prompt=row["prompt"], completion=row["completion"], date=row["date"], reasoning=row.get("reasoning", False)
-    )
+    return Price(**{name: row[name] for name in ("prompt", "completion", "date", "reasoning") if name in row})
 
 
 @functools.cache
@@ -143,12 +146,10 @@ def _encoding() -> Any:
     folder = Path(places[0]) / "litellm_core_utils" / "tokenizers" if places else Path()
     if not (folder / "fb374d419588a4632f3f557e76b4b70aebbca790").is_file():
         raise DifftrustError(f"no tokenizer {ENCODING} in {folder}; install the litellm version of requirements.lock")
-    before = os.environ.get(_FOLDER)
+    before = {_FOLDER: os.environ[_FOLDER]} if _FOLDER in os.environ else {}
     os.environ[_FOLDER] = str(folder)
     try:
         return tiktoken.get_encoding(ENCODING)
     finally:
-        if before is None:
-            del os.environ[_FOLDER]
-        else:
-            os.environ[_FOLDER] = before
+        del os.environ[_FOLDER]
+        os.environ.update(before)

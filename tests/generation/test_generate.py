@@ -272,6 +272,13 @@ def test_a_budget_without_a_price_is_refused(store: Store) -> None:
     assert not server.asked
 
 
+@pytest.mark.parametrize("dollars", [float("nan"), float("inf"), -1.0])
+def test_a_price_under_which_no_budget_would_end_is_refused(dollars: float) -> None:
+    for prompt, completion in ((dollars, 1.0), (1.0, dollars)):
+        with pytest.raises(WrongUsage, match="a price is a finite number >= 0, got"):
+            Price(prompt=prompt, completion=completion)
+
+
 def test_tasks_are_sampled_evenly_and_only_what_is_missing_is_asked(store: Store) -> None:
     tasks = tasks_named(5)
     with Server() as server:
