@@ -15,6 +15,7 @@ from difftrust_core.store.settings import refuse_foreign
 from difftrust_core.store.store import Store
 
 FILE = "replies.jsonl"
+_KINDS = {"task_id": str, "text": str, "sample_index": int, "cost_usd": int | float | None, "prompt_tokens": int | None}
 Key = tuple[str, int]
 """Task id and sample index."""
 
@@ -140,9 +141,9 @@ def _record(line: bytes, where: str) -> Record:
         if row.pop("sha256", None) not in (None, seal_words(row)):
             raise ValueError
         record = Record(**row)
-        if not (isinstance(record.text, str) and isinstance(record.sample_index, int) and record.number in (1, 2)):
+        if record.number not in (1, 2) or not all(isinstance(row[name], kind) for name, kind in _KINDS.items()):
             raise TypeError
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise BadStore(
             f"{where} is damaged: expected one reply as JSON; restore the file or take the line out"
         ) from None

@@ -46,11 +46,20 @@ def test_of_two_replies_the_second_counts_and_one_without_a_number_is_the_first(
 
 
 @pytest.mark.parametrize(
-    "odd", [{"text": 1}, {"text": None}, {"sample_index": "0"}, {"sample_index": 0.0}, {"number": 0}, {"number": 3}]
-)
+    "odd",
+    [{"text": 1}, {"text": None}, {"sample_index": "0"}, {"sample_index": 0.0}, {"number": 0}, {"number": 3},
+     {"task_id": ["tiny/first"]}, {"cost_usd": "1"}, {"prompt_tokens": [1]}],
+)  # fmt: skip
 def test_a_line_that_holds_something_else_is_named(store: Store, odd: dict[str, object]) -> None:
     path = add(store, RECORD)
     path.write_bytes(path.read_bytes() + json.dumps({**asdict(RECORD), **odd}).encode() + b"\n")
+    with pytest.raises(BadStore, match=r"replies\.jsonl line 2 is damaged: expected one reply as JSON"):
+        ReplyFile(store, WHERE)
+
+
+def test_a_line_of_a_hundred_thousand_brackets_is_named(store: Store) -> None:
+    path = add(store, RECORD)
+    path.write_bytes(path.read_bytes() + b"[" * 100_000 + b"\n")
     with pytest.raises(BadStore, match=r"replies\.jsonl line 2 is damaged: expected one reply as JSON"):
         ReplyFile(store, WHERE)
 
