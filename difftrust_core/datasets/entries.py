@@ -3,8 +3,8 @@
 import ast
 import gzip
 import json
-import math
 import re
+import sys
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -240,7 +240,9 @@ def load_toml(path: Path, *, remedy: str, most: int = MAX_BYTES) -> dict[str, An
         text = load_bytes(path, remedy=remedy, most=most).decode()
         if _work_of_names(text) > _MOST_WORK:
             raise ValueError("too many names of tables and keys, or too many parts in them")
-        return tomllib.loads(text)
+        content = tomllib.loads(text)
+        repr(content)  # raises ValueError for an int that has, in hexadecimal, more digits than Python writes
+        return content
     except (ValueError, RecursionError) as e:
         raise BadBenchmark(f"{path}: expected TOML in UTF-8, found: {e}; {remedy}") from None
 
@@ -323,7 +325,7 @@ def relation_of(entry: Entry) -> Relation | None:
 
 def _tolerance(entry: Entry, name: str) -> float:
     value = entry.fields.get(name, 0)
-    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
+    if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
         raise entry.refusal(f"a number from 0 on in field {name!r}", repr(value)[:80])
     return float(value)
 

@@ -239,10 +239,9 @@ def _language(entry: Entry) -> str:
 
 
 def _signature(entry: Entry, name: str, reference: str | None) -> str:
-    if "signature" in entry.fields or reference is None:
-        return entry.text("signature", default="(text: str) -> str" if _is_stdin(entry) else None)
-    if _is_stdin(entry):
-        return "(text: str) -> str"
+    default = "(text: str) -> str" if _is_stdin(entry) else None
+    if "signature" in entry.fields or reference is None or default is not None:
+        return entry.text("signature", default=default)
     return signature_of(entry.function(entry.tree(reference, "field 'reference'"), name, "the reference"))
 
 
