@@ -64,7 +64,7 @@ def read_source(
     return read(path, asked, model=model, temperature=temperature, m=selection.m)
 
 
-_NUMBERED = re.compile(r"([0-9]+)\.py")
+_NUMBERED = re.compile(r"([0-9]{1,18})\.py")
 
 
 def is_sample_folder(path: Path) -> bool:
@@ -211,6 +211,7 @@ def _found(value: dict[str, object], name: str) -> str:
 _NAMED_ROWS = 5
 """Rows with the same flaw share one BadRow, which names this many of them and counts the rest."""
 
+_ROW = "number of the row"
 _TEXTS = [name for name, kind in SCHEMA.items() if kind is pl.String]
 _HIDDEN = r"[[\p{C}\p{Z}]--[ ]]"
 """What ``str.isprintable`` refuses."""
@@ -234,7 +235,7 @@ def read_parquet(path: Path, selection: Selection | None = None) -> Recorded:
     for flaw, why in _flaws():
         flawed = rows.select(flaw.fill_null(value=False)).to_series()
         if flawed.any():
-            bad.append(_bad_row(path, rows.filter(flawed)["row"], why))
+            bad.append(_bad_row(path, rows.filter(flawed)[_ROW], why))
             rows = rows.filter(~flawed)
     return Recorded(candidates=rows.select(list(SCHEMA)), bad_rows=tuple(bad))
 
@@ -276,15 +277,15 @@ def _check_unpacked(path: Path, n_bytes: int) -> None:
 def _scan(path: Path, selection: Selection) -> pl.DataFrame:
     """Return the wanted rows with their number; a null that makes "wanted" unknown keeps its row."""
     wanted = selection.predicate().fill_null(value=True)
-    lazy = pl.scan_parquet(path, row_index_name="row", glob=False).with_columns(broken=pl.lit(value=False))
+    lazy = pl.scan_parquet(path, row_index_name=_ROW, glob=False).with_columns(broken=pl.lit(value=False))
     try:
         lengths = lazy.select(pl.col(_TEXTS).str.len_bytes().cast(pl.Int64).sum()).collect()
         _check_unpacked(path, sum(lengths.row(0)))  # a dictionary stands for each of its texts in many rows
-        return lazy.filter(wanted).select("row", *SCHEMA, "broken").collect()
+        return lazy.filter(wanted).select(_ROW, *SCHEMA, "broken").collect()
     except pl.exceptions.ComputeError as e:
         if "utf-8" not in str(e).lower():
             raise
-    return _decoded(path).with_row_index("row").filter(wanted | pl.col("broken"))
+    return _decoded(path).with_row_index(_ROW).filter(wanted | pl.col("broken"))
 
 
 def _decoded(path: Path) -> pl.DataFrame:
@@ -300,12 +301,9 @@ def _decoded(path: Path) -> pl.DataFrame:
     broken = pl.repeat(value=False, n=table.num_rows, eager=True)
     columns: dict[str, pl.Series] = {}
     for name, kind in SCHEMA.items():
-        if name in texts:
-            is_null = pl.Series(table[name].is_null().to_pylist(), dtype=pl.Boolean)
-            columns[name] = pl.Series(texts[name], dtype=pl.String)
-            broken |= columns[name].is_null() & ~is_null
-        else:
-            columns[name] = pl.Series(table[name].to_pylist(), dtype=kind())
+        is_null = pl.Series(table[name].is_null().to_pylist(), dtype=pl.Boolean)
+        columns[name] = pl.Series(texts[name] if name in texts else table[name].to_pylist(), dtype=kind())
+        broken |= columns[name].is_null() & ~is_null
     return pl.DataFrame(columns).with_columns(broken=broken)
 
 
@@ -313,16 +311,10 @@ def _texts(column: Any) -> list[str | None]:
     """Return the texts of a column with a dictionary, each decoded once; None where there is none in UTF-8."""
     found: list[str | None] = []
     for chunk in column.chunks:
-        texts = [_decoded_text(value) for value in chunk.dictionary.cast("large_binary").to_pylist()]
+        values = chunk.dictionary.cast("large_binary").to_pylist()
+        texts = [text if (text := value.decode(errors="replace")).encode() == value else None for value in values]
         found += [None if at is None else texts[at] for at in chunk.indices.to_pylist()]
     return found
-
-
-def _decoded_text(value: bytes) -> str | None:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _flaws() -> Iterator[tuple[pl.Expr, str]]:

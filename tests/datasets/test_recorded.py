@@ -381,6 +381,13 @@ def test_a_row_that_is_no_utf8_is_set_aside(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["row", "broken", "index"])
+def test_a_further_column_of_whatever_name_is_ignored(tmp_path: Path, name: str) -> None:
+    path = write_table(tmp_path)
+    pl.read_parquet(path).with_columns(pl.lit(value=True).alias(name)).write_parquet(path)
+    assert rows_of(read_parquet(path)) == ROWS
+
+
 def test_a_column_missing_or_of_another_type_is_named(tmp_path: Path) -> None:
     path = write_table(tmp_path, temperature=pl.lit("0.6"))
     with pytest.raises(BadSource, match=r"column 'temperature' of type Float64, found String; write it with"):
@@ -648,6 +655,13 @@ def test_a_program_of_as_many_bytes_as_may_be_is_read_whole_and_of_more_refused(
     found = read_sample_folder(root, tasks, model="mine", temperature=0.6)
     assert [len(code) for code in found.candidates["code"] if set(code) == {"x"}] == [MAX_CODE]
     assert [Path(row.where).name for row in found.bad_rows] == ["2.py"]
+
+
+def test_a_file_of_a_number_that_no_table_holds_is_another_file(tmp_path: Path, tasks: dict) -> None:
+    root = write_folder(tmp_path / "samples", RIGHT)
+    (root / "HumanEval_900" / f"{2**63}.py").write_text("x")
+    found = read_sample_folder(root, tasks, model="mine", temperature=0.6)
+    assert (found.candidates.height, found.skipped) == (2, {"other files": 1})
 
 
 def test_a_folder_named_as_two_tasks_is_nobody_s(tmp_path: Path, tasks: dict) -> None:
