@@ -1,5 +1,6 @@
 """The command line as a whole: its commands put together, its exit statuses, its errors in one line."""
 
+import errno
 import sys
 from collections import UserDict
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from difftrust import __version__
 from difftrust.cli.coercion import QuickGroup
 from difftrust.cli.commands import COMMANDS
 from difftrust.cli.printing import echo, echo_line
-from difftrust_core.exceptions import DifftrustError
+from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 _MODULES = {name: module for module, commands in COMMANDS.items() for name in commands}
 
@@ -72,6 +73,8 @@ def _root(
 
 
 _INTERRUPTED = 130
+_OF_PATHS = (errno.ENAMETOOLONG, errno.EACCES)
+"""Errors that show wherever a path is first looked at."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -103,6 +106,13 @@ def _status(run: Callable[[], Any]) -> int:
         return _INTERRUPTED
     except BrokenPipeError:
         return 0
+    except OSError as e:
+        if e.errno not in _OF_PATHS or e.filename is None:
+            raise
+        echo_line(
+            f"difftrust: expected a path that can be used, found {e.filename}: {e.strerror}; correct it", err=True
+        )
+        return WrongUsage.exit_status
     except typer.TyperException as e:
         echo_line(f"difftrust: {e.format_message()} (see --help)", err=True)
         return e.exit_code

@@ -21,6 +21,7 @@ from difftrust.cli.shared_options import (
     WhoseTemperatureOption,
     record_of,
     select,
+    utf8_path,
 )
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
@@ -151,4 +152,4 @@ def import_(
 
     selection = select(benchmark, model, temperature, m)
     own = load_tasks(tasks) if tasks else ()
-    report_import(import_source(store, source, selection, tasks=own, n_jobs=jobs), store)
+    report_import(import_source(store, utf8_path(source), selection, tasks=own, n_jobs=jobs), store)

@@ -120,7 +120,7 @@ class _Quick:
         if info.parser is not None:
             from difftrust.cli.shared_options import store_folder
 
-            return info.parser(value) if info.parser is store_folder else _LEFT  # it refuses nothing
+            return info.parser(value) if info.parser is store_folder else _LEFT  # it refuses by itself
         if value in get_args(kind) or (type(value) is kind and (value is self._parameter.default or kind is str)):
             return value
         if type(value) is str and kind is Path and not _is_checked(info, value):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from difftrust_core.base.records import EQUALITIES, Detection, Equality, Load, Reading, References, Validity
+from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -53,10 +54,18 @@ class LogBase(StrEnum):
     E = "e"
 
 
+def utf8_path(path: Path) -> Path:
+    """Return a path that polars can read. Raises WrongUsage where a part of it is not UTF-8."""
+    whole = str(path.absolute())
+    if not whole.isascii() and any("\ud800" <= c <= "\udfff" for c in whole):
+        raise WrongUsage(f"expected a path in UTF-8, found {whole}; rename it or name another")
+    return path
+
+
 def store_folder(place: str | Path) -> Path:
     """Return the folder of a store; for a store at a URL that of its local copy, brought up to date."""
     if "://" not in str(place):
-        return Path(place)
+        return utf8_path(Path(place))
     from difftrust_core.store.mirror import folder_of
 
     return folder_of(place)

@@ -341,6 +341,9 @@ BAD_WORDS = [
     (["table", "4", "--store", "{store}", "--temperature", "9"], 2, "no candidates at temperature 9; it has "),
     (["execute", "--store", "{store}", "-n", "0"], 2, "n"),
     (["import", "{samples}", "--store", "{store}"], 2, "give one --model and one --temperature"),
+    (["verify", "--store", "{store}" + "a" * 300], 2, "expected a path that can be used, found"),
+    (["verify", "--store", "{store}\udcff"], 2, "expected a path in UTF-8, found"),
+    (["import", "{samples}\udcff.parquet", "--store", "{store}"], 2, "expected a path in UTF-8, found"),
     (["plan", "--epsilon", "0"], 2, "epsilon lies between 0 and 1, got 0.0"),
 ]
 
