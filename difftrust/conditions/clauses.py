@@ -71,7 +71,7 @@ def subject_of(clause: Words) -> Words:
     while clause and clause[0] in ("and", "but", "that", ",", "where", "note", "assume", "require", "so", "thus"):
         clause = clause[1:]
     pairs = zip(("", *clause), clause, strict=False)
-    verb = next((i for i, (a, b) in enumerate(pairs) if b in _STATIVE and (a, b) != (",", "never")), 0)
+    verb = next((i for i, (a, b) in enumerate(pairs) if b in _STATIVE and not (b == "never" and a in (",", "but"))), 0)
     subject = clause[:verb]
     opens = verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]))
     is_many = 0 < verb < 7 and (subject[-1][-1] == "s" or subject[-1] in THINGS or has_value(subject[-1:], "PK"))

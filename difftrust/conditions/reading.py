@@ -45,8 +45,8 @@ _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
 _LIMITED: Final = words_of("limited")
-_UNKNOWN = re.compile(r"[a-z][a-z'-]+")
-"""A word that the grammar has not: where it takes any, it says nothing."""
+_UNKNOWN = re.compile(r"(?!.+[^e]ed$)[a-z][a-z'-]+")
+"""A word that the grammar has not: where it takes any, it says nothing; but none of what is done, "compared"."""
 _PERMITS: Final = words_of("permits")
 _ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted")
 _DENIES: Final = words_of("denies")
@@ -58,8 +58,8 @@ _ORDERS = re.compile(
     r"(?:(?:no \w+ than|at (?:least|most)|up to|V\d+ to|between V\d+ and) (?:.* )?V\d+|V\d+ or \w+) [PI]\d+(?: ,|$)"
 )
 """One thing happens before another, or there are so many of some: said of arguments whatever the subject is."""
-_OF_MORE: Final = ("of", "after", "before", "and", "between", "less", "minus", "plus", "than")
-"""Between a parameter and what is made of it."""
+_IS_GIVEN: Final = ("given", "for", "take", "takes", "accept", "accepts", "expects", "over", ",", ";", "(", ":")
+"""Before a parameter that is not what something is made of."""
 _COUNTING: Final = words_of("counting")
 _OF_RESULTS: Final = words_of("of_results")
 _BEFORE_GIVEN: Final = words_of("before_given")
@@ -284,6 +284,8 @@ class _Sentence:
             origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & DUTIES
         )
         speaks = limits if origin == "prose" else lambda part: self._speaks(part) or self._goes_on_to_state(part)
+        if any(part[0] in ("and", "or") and is_done(part) for part in left):
+            found = [*map(Guess, found)]  # "of which only letters and digits are kept"
         if found:  # what stands in brackets explains what was read
             left = [part for part in left if part[:1] != ("(",)]
         self.is_loose = not any(map(speaks, left))
@@ -326,7 +328,8 @@ class _Sentence:
             elif not is_result:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
-                found += texts if self._states(clause) or not _is_of_more(clause, before) else map(Guess, texts)
+                is_sure = self._states(clause) or not _is_of_more(clause, before)
+                found += [t if is_sure or (clause[0] in _EACH and t[:4] == "all(") else Guess(t) for t in texts]
                 left |= any(
                     limits(piece)
                     for piece in pieces
@@ -567,11 +570,11 @@ def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
 
 def _is_of_more(clause: Words, before: Words) -> bool:
     """Tell whether an aside may be about what a parameter is part of: "the square of n, at most 100"."""
-    if {*clause} & DUTIES or clause[0] in ("a", "an", "which", "whose", "where", "both", *_EACH):
+    if {*clause} & DUTIES or clause[0] in ("a", "an", "which", "whose", "where", "both"):
         return False
     plain = [word for word in before if word not in ("the", "a", "an")]
     last = next((i for i in range(len(plain) - 1, 0, -1) if has_value(plain[i : i + 1], "PIA")), 0)
-    return last > 0 and plain[last - 1] in _OF_MORE
+    return last > 0 and plain[last - 1] not in _IS_GIVEN
 
 
 def _counted_things(words: Words) -> Iterator[str]:
@@ -596,7 +599,7 @@ def _is_kind(part: Words) -> bool:
 def _plain_nouns(words: Words, *, is_number: bool) -> Words:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
-    nouns = {w for w in words if w.isalpha() and w.islower() and w not in known and w not in _NO_NOUNS}
+    nouns = {w for w in words if w.isalpha() and _UNKNOWN.fullmatch(w) and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(rf"\b({'|'.join(_QUALITIES)}) _\w+", r"\1 INPUT", text)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)

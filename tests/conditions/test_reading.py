@@ -148,6 +148,7 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 
 SILENT = [
+    ("a: int, b: int", "Each item costs a, but never more than b."),
     ("xs: list[int]", "Return the first of xs, or None where xs is an empty list."),
     ("xs: list[int]", "Args:\n    xs: The numbers to be sorted."),
     ("price: int", "The price is in tenths of a cent, as on the pump: 1749 is 1.749 Euro."),
@@ -182,6 +183,7 @@ def test_what_a_function_does_is_no_condition(signature: str, docstring: str) ->
 
 
 UNREAD = [
+    ("xs: list[str]", "Args:\n    xs: Words, compared in lowercase.", {"xs"}),
     ("price: int", "The price is in cents; 250 is 2.5 Euro, and 300 is the highest.", {"price"}),
     ("s: str", "Args:\n    s: The title, limited to 80 characters.", {"s"}),
     ("n: int, m: int, k: int", "Args:\n    n: A side. Both must be positive.", {"n"}),
@@ -225,9 +227,11 @@ def test_what_is_said_of_one_parameter_holds_of_the_next_that_is_the_same() -> N
 def test_what_may_be_said_of_a_result_is_only_perhaps_said_of_the_argument_in_it() -> None:
     for text, said in (
         ("The square of n, at most 100.", "n <= 100"),
+        ("Args:\n    s: Text of which only letters and digits are kept.", "all((c.isalpha() for c in s))"),
         ("Return what is left of m after n, never negative.", "n >= 0"),
+        ("Items in m but not in xs, each once, in ascending order.", "list(xs) == sorted(xs)"),
     ):
-        found = reading("n: int, m: int", text)
+        found = reading("n: int, m: list[int], xs: list[int], s: str", text)
         assert [(each.text, each.origin) for each in found.predicates] == [(said, "perhaps")]
     found = reading("n: int", "Return the factorial of n, a non-negative integer.")
     assert [(each.text, each.origin) for each in found.predicates] == [("n >= 0", "docstring")]
