@@ -40,6 +40,7 @@ REFUSALS = {
     "file as folder": ([ONE, "--candidates", "module.py"], "module.py cannot be read"),
     "folder as module": (["empty::double", "--candidates", "programs"], "empty cannot be read: Is a directory"),
     "syntax error": (["broken.py::double", "--candidates", "programs"], "SyntaxError: '(' was never closed in line 1"),
+    "deep": (["deep.py::double", "--candidates", "programs"], "a few hundred levels at most, found more"),
     "missing class": (["module.py::Bag.add", "--candidates", "programs"], "found: Box; name one of these"),
     "missing method": (["module.py::Box.take", "--candidates", "programs"], "found: __init__, add"),
     "a class": (["module.py::Box", "--candidates", "programs"], "such as programs/Box.add/*.py, found programs/*.py"),
@@ -109,6 +110,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "planted-0123456789-abcdefghij-key")
     (tmp_path / "module.py").write_text(MODULE)
     (tmp_path / "broken.py").write_text("def double(\n")
+    (tmp_path / "deep.py").write_text(f"def double(x: int) -> int:\n    return x{'+x' * 500}\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "programs").mkdir()
     for name, text in (("a", "2 * x"), ("b", "x + x"), ("c", "x * 3")):
