@@ -12,13 +12,15 @@ from difftrust_core.base.literals import Instance, write_literal
 from difftrust_core.languages.python.fuzz import children, rebuild
 
 _MAX_LENGTH = 200
+_FAR = (10, 1000, 10**5, 10**7, 10**9)
+"""So far all numbers of a list move: what is left where sums of them are subtracted shows how a program rounds."""
 _WALKS = 0.07
 """How often a changed list ends in a walk."""
 
 
 def changed_items(items: list[Any], element: Type, draws: Draws) -> list[Any]:
-    """Return a list with an element more, less, moved, repeated, or with another length or order."""
-    way = draws.below(14) if items else 0
+    """Return a list with an element more, less, moved, repeated, of another length or order, or numbers far off."""
+    way = draws.below(16) if items else 0
     at, other = draws.below(len(items) + (way < 3)), draws.below(len(items) or 1)
     if way < 3:
         items.insert(at, draws.of(element))
@@ -39,6 +41,9 @@ def changed_items(items: list[Any], element: Type, draws: Draws) -> list[Any]:
         items = items[::-1] if draws.chance(0.5) else items[:at]
     elif way == 12:
         items = [items[at]] * len(items) if draws.chance(0.5) else items + items
+    elif way > 13 and all(type(item) in (int, float) for item in items):
+        step = draws.one_of(_FAR) * (1 if draws.chance(0.8) else -1)
+        items = [item + step if element.fits(item + step) else item for item in items]
     else:
         items = _sorted(items, draws)
     return items[:_MAX_LENGTH]

@@ -58,6 +58,9 @@ class _Filled(Type):
     shape: list[int]
     element: Type
 
+    def fits(self, value: Any) -> bool:
+        return not self.shape and self.element.fits(value)
+
     def draw(self, draws: Draws) -> Any:
         if not self.shape:
             return self.element.draw(draws)
