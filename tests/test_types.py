@@ -303,6 +303,7 @@ PLANTED = {
     "a prefix": ("s: str", "s.startswith('ftp://')", lambda s: s.startswith("ftp://") and len(s) > 6),
     "equal elements": ("xs: list[int]", "", lambda xs: len(xs) > 2 and len(set(xs)) == 1),
     "equal arguments": ("a: list[int], b: list[int]", "", lambda a, b: a == b and len(a) > 2),
+    "numbers far from 0": ("xs: list[float]", "", lambda xs: len(xs) > 2 and min(xs) > 1e4 and max(xs) - min(xs) < 99),
     "a length of 13": ("xs: list[int]", "len(xs) == 13", lambda xs: len(xs) == 13),
     "a text of length 13": ("s: str", "len(s) == 13", lambda s: len(s) == 13),
     "a key and its value": ("d: dict[str, int]", "d.get('total') == 500", lambda d: d.get("total") == 500),
