@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def spelled_call(function: str, arguments: str) -> str:
     return f"{function}({', '.join(parts)})"
 
 
+@lru_cache(maxsize=8)
 def kind_in(preamble: str, entry_point: str) -> str:
     """Return what kind of method ``preamble`` has by this name, as ``Target.kind`` calls it."""
     tree = parsed(preamble)

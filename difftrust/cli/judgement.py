@@ -13,7 +13,7 @@ from difftrust.check.options import CheckOptions
 from difftrust.check.prepare import prepare
 from difftrust.cli.printing import echo, patience
 from difftrust.text import printable
-from difftrust_core.exceptions import BadStub, DifftrustError, WrongUsage
+from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
     from difftrust.check.report import CheckReport
@@ -133,8 +133,6 @@ def undecided_on_failure() -> Iterator[None]:
         raise
     except (typer.Exit, typer.Abort, typer.TyperException):
         raise
-    except RecursionError:
-        raise BadStub("expected code that nests a few hundred levels at most, found more; split it up") from None
     except Exception as e:  # a fault of ours decides nothing about the candidates
         import traceback
 

@@ -12,6 +12,7 @@ from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
 from difftrust.diff.search import Found, Search
 from difftrust.diff.version import CALL, Version, bundle_of, load_version
+from difftrust.source.target import refuse_deep_nesting
 from difftrust.text import unified_diff
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import signature_of
@@ -41,6 +42,7 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     return judged(pair, options, found, difference=_difference(pair))
 
 
+@refuse_deep_nesting()
 def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
     bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole)

@@ -26,7 +26,7 @@ from difftrust.source.conditions import Conditions, conditions_of
 from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
-from difftrust.source.target import Target, find_target, is_written
+from difftrust.source.target import Target, find_target, is_written, refuse_deep_nesting
 from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
@@ -70,6 +70,7 @@ class Stub:
     notes: tuple[str, ...] = ()
 
 
+@refuse_deep_nesting()
 def load_stub(
     where: str,
     *,

@@ -5,7 +5,7 @@ import copy
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -110,6 +110,15 @@ class Target:
         if sum(len(several) > 1 for several in kinds.values()) > 1:
             return found
         return [replace(p, annotation=unions.get(p.name)) if p.annotation is None else p for p in found]
+
+
+@contextmanager
+def refuse_deep_nesting() -> Iterator[None]:
+    """Raise BadStub where a function, or what it rests on, nests deeper than its syntax tree can be followed."""
+    try:
+        yield
+    except RecursionError:
+        raise BadStub("expected code that nests a few hundred levels at most, found more; split it up") from None
 
 
 def parse_file(path: Path) -> ast.Module:

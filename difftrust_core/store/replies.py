@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,7 +16,7 @@ from difftrust_core.store.settings import refuse_foreign
 from difftrust_core.store.store import Store
 
 FILE = "replies.jsonl"
-_KINDS = {"task_id": str, "text": str, "sample_index": int, "cost_usd": int | float | None, "prompt_tokens": int | None}
+_KINDS = {"task_id": str, "text": str, "sample_index": int}
 Key = tuple[str, int]
 """Task id and sample index."""
 
@@ -141,7 +142,9 @@ def _record(line: bytes, where: str) -> Record:
         if row.pop("sha256", None) not in (None, seal_words(row)):
             raise ValueError
         record = Record(**row)
-        if record.number not in (1, 2) or not all(isinstance(row[name], kind) for name, kind in _KINDS.items()):
+        paid = [n for n in (record.cost_usd, record.prompt_tokens, record.completion_tokens) if n is not None]
+        is_told = record.number in (1, 2) and all(isinstance(row[name], kind) for name, kind in _KINDS.items())
+        if not is_told or not all(0 <= n < math.inf for n in paid):  # of nan no budget would end
             raise TypeError
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise BadStore(

@@ -43,7 +43,7 @@ def loaded(folder: Path, function: str, *more: str) -> tuple[str, set[str]]:
 
 
 def test_a_check_of_plain_types_loads_nothing_heavy(tmp_path: Path) -> None:
-    status, modules = loaded(tmp_path, "share")
+    status, modules = loaded(tmp_path, "share", "--format=json")
     assert status == "1"
     assert not HEAVY & modules
     assert "numpy" in modules

@@ -94,7 +94,9 @@ def run(python: Path, folder: Path, command: str) -> subprocess.CompletedProcess
 
 
 def test_few_packages_are_required() -> None:
-    assert len(list(required("difftrust"))) <= MOST_PACKAGES
+    n = len(list(required("difftrust")))
+    assert n <= MOST_PACKAGES
+    assert f"execution need: {n}\npackages" in (Path(__file__).parents[2] / "README.md").read_text()
 
 
 @pytest.mark.slow

@@ -48,7 +48,8 @@ def test_of_two_replies_the_second_counts_and_one_without_a_number_is_the_first(
 @pytest.mark.parametrize(
     "odd",
     [{"text": 1}, {"text": None}, {"sample_index": "0"}, {"sample_index": 0.0}, {"number": 0}, {"number": 3},
-     {"task_id": ["tiny/first"]}, {"cost_usd": "1"}, {"prompt_tokens": [1]}],
+     {"task_id": ["tiny/first"]}, {"prompt_tokens": [1]}, {"completion_tokens": "1"},
+     {"cost_usd": "1"}, {"cost_usd": float("nan")}, {"cost_usd": -1.0}],
 )  # fmt: skip
 def test_a_line_that_holds_something_else_is_named(store: Store, odd: dict[str, object]) -> None:
     path = add(store, RECORD)

@@ -109,8 +109,8 @@ def readme_undetected() -> str:
     read = "all" if not everyone["unread"] else f"all but {everyone['unread']}"
     said = _wrapped(
         f"On {everyone['on_tasks']} tasks of HumanEval all ten programs of a model agree and are wrong by the "
-        f"reference, {everyone['undetected']} times for 16 models. Why, as language models read "
-        f"{read} of them ([audits](docs/audits.md), `difftrust table undetected`; in brackets 95 % intervals over the "
+        f"reference, {everyone['undetected']} times for 16 models. Language models judged "
+        f"{read} of these ([audits](docs/audits.md), `difftrust table undetected`; in brackets 95 % intervals over "
         "tasks):"
     )
     rows = [
