@@ -197,17 +197,19 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Ask all that is wanted, and print the table."""
     arguments = parse()
+    cases = [case for case in load_cases(SETS[arguments.set]) if not case.missing]
     if arguments.peers:
         from tests.bench.peers import compare_peers
 
-        _say("peers", compare_peers(arguments.only, arguments.every, arguments.jobs), arguments.write)
+        cases = [case for case in cases if not arguments.only or case.name in arguments.only]
+        _say("peers", compare_peers(cases, arguments.every, arguments.jobs), arguments.write)
         return
     if arguments.planted:
         _say("planted faults", find_planted(arguments.every, arguments.jobs), arguments.write)
         return
     asked = [
         question
-        for question in questions([case for case in load_cases(SETS[arguments.set]) if not case.missing])
+        for question in questions(cases)
         if (not arguments.only or {question.title, question.case.name} & set(arguments.only))
         and (not arguments.kind or question.case.kind in arguments.kind)
     ][:: arguments.every]

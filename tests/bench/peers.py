@@ -22,7 +22,7 @@ import platformdirs
 
 from tests.bench.commands import run_check
 from tests.bench.processes import run
-from tests.check_cases.case import Case, load_cases
+from tests.check_cases.case import Case
 from tests.check_cases.domain import as_arguments, function_of, shows_difference, wrapped
 
 PAIRS = 40
@@ -146,10 +146,10 @@ def judge(pair: Pair, finding: Finding) -> str:
     return "found" if pair.differ and shows in (True, None) else "false alarm"
 
 
-def compare_peers(only: Sequence[str] = (), every: int = 1, jobs: int = 1) -> list[str]:
-    """Run the three on the pairs; return a table and all that each missed."""
+def compare_peers(cases: Sequence[Case], every: int = 1, jobs: int = 1) -> list[str]:
+    """Run the three on pairs of the cases; return a table and all that each missed."""
     environment()
-    pairs = [pair for pair in choose_pairs(load_cases()) if not only or pair.case.name in only][::every]
+    pairs = choose_pairs(cases)[::every]
     rows: dict[str, list[tuple[Pair, Finding, str]]] = {tool: [] for tool in TOOLS}
     with ThreadPoolExecutor(jobs) as pool:
         for i, (pair, found) in enumerate(zip(pairs, pool.map(_findings, pairs), strict=True), 1):
