@@ -15,7 +15,7 @@ LIMITS: Final = words_of("limits")
 _DONE: Final = words_of("done")
 _LIMITING: Final = DUTIES | LIMITS | words_of("limiting")
 _MEASURES: Final = words_of("measures")
-_STATIVE: Final = words_of("stative")
+STATIVE: Final = words_of("stative")
 _OPENERS: Final = words_of("openers")
 _SUBJECTS: Final = words_of("subjects") | _LIMITING
 PRONOUNS: Final = words_of("pronouns")
@@ -71,13 +71,13 @@ def subject_of(clause: Words) -> Words:
     while clause and clause[0] in ("and", "but", "that", ",", "where", "note", "assume", "require", "so", "thus"):
         clause = clause[1:]
     pairs = zip(("", *clause), clause, strict=False)
-    verb = next((i for i, (a, b) in enumerate(pairs) if b in _STATIVE and not (b == "never" and a in (",", "but"))), 0)
+    verb = next((i for i, (a, b) in enumerate(pairs) if b in STATIVE and not (b == "never" and a in (",", "but"))), 0)
     subject = clause[:verb]
     opens = verb > 0 and (subject[0] in _SUBJECTS or _NOUN.fullmatch(subject[0]))
     is_many = 0 < verb < 7 and (subject[-1][-1] == "s" or subject[-1] in THINGS or has_value(subject[-1:], "PK"))
     is_one = verb == 1 or is_many or opens or any(a in ("of", "in") and b in PRONOUNS for a, b in pairwise(subject))
     is_permitted = clause[verb : verb + 1] in (("may",), ("can",), ("need",)) and not is_strict(clause)
-    return () if not is_one or is_permitted or {*subject} & {"that", "which", ";", ":", "(", "="} else subject
+    return () if not is_one or is_permitted or {*subject} & {"that", "which", "who", ";", ":", "(", "="} else subject
 
 
 def is_aside(clause: Words, before: Words) -> bool:
@@ -90,10 +90,13 @@ def is_aside(clause: Words, before: Words) -> bool:
         return clause[0] in ("where", "for", "with", "thus", "so", "hence") or clause[0][0] == "C"
     if before[-1:] == (":",):
         return bool(len(clause) > 1 and clause[0] in LIMITS and _NOUN.fullmatch(clause[1]))
-    is_near = far and (has_value(before[-far:], "PIA") or before[-2] in _KINDS)
-    if clause[:1] and clause[0] in _EVERY and not ({*clause} & (_STATIVE | LIMITS | DUTIES) or has_value(clause)):
+    near = before[-far:-1]
+    last = max((i for i, word in enumerate(near) if has_value((word,), "PIA")), default=-1) + 1
+    is_compound = reach == 3 and any(word.islower() and word.isalpha() for word in near[last:])
+    is_near = far and ((last and not is_compound) or before[-2] in _KINDS)
+    if clause[:1] and clause[0] in _EVERY and not ({*clause} & (STATIVE | LIMITS | DUTIES) or has_value(clause)):
         return False  # "the first cost 1 each, all further ones 2"
-    is_value = has_value(clause[:1]) and not {*clause} & _STATIVE
+    is_value = has_value(clause[:1]) and not {*clause} & STATIVE
     is_open = is_value or {*clause[:1]} & (_OPENERS | LIMITS)
     is_more = (
         len(clause) > 1

@@ -131,16 +131,20 @@ class _Reader:
         fits = _FITS[kind]
         if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
             raise Unread("compared with itself")
+        if "sum(_)" in meaning and of in _VARIABLES:
+            raise Unread("sum of one of several")
         if kind == "row" and shape.kind == "dict" and meaning == _DISTINCT:
             return _put(meaning, f"list({of}.values())")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
             raise _OfWhole(f"{kind} of {shape.kind}")
+        if shape.kind == "text" and re.fullmatch(r"_ [!=]= -?[\d.]+", meaning):
+            raise Unread("a number for a text")
         if shape.kind == "number" and " in ('" in meaning:
             raise Unread("texts of numbers")
         compared = {self._names.shapes[n].kind for n in re.findall(r"\w+", meaning) if n in self._names.shapes}
         if kind == "order" and shape.kind == "text" and compared == {"text"}:
             return _put(meaning, of)  # dates as texts
-        if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any")):
+        if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any", "text")):
             return _put(meaning, of)
         if shape.others and " in ('" in meaning:
             return f"not isinstance({of}, str) or {_put(meaning, of)}"
@@ -188,6 +192,8 @@ class _Reader:
             if shape.kind == "list" and shape.items.kind == "text" and any(map(_IS_OF_ITEMS.match, found)):
                 pairs = zip(found, phrases, strict=True)
                 found = [self._all(of, p, shape.items) if text == f"len({of}) > 0" else text for text, p in pairs]
+            if len({size for text in found for size in re.findall(r"^len\(\w+\) == \d+", text)}) > 1:
+                raise Unread("several sizes")  # "two letters, four digits": one after the other
             return _joined("and", found)
 
         said.parts = phrases  # type: ignore[attr-defined]
@@ -275,6 +281,8 @@ class _Reader:
         return self._of_size(phrase, "size")
 
     def counted(self, phrase: Phrase, unit: str) -> Phrase:
+        if unit in self._names.shapes and self._names.shapes[unit].kind == "number":
+            raise Unread(f"so many {unit}")
         kind = "size" if unit == "long" else "chars" if unit == "CHAR" else "items"
         size = self._of_size(phrase, kind)
         return size if unit != "column" else lambda of, shape: self._all(of, size, shape.items)
@@ -333,7 +341,8 @@ class _Reader:
         return aim  # type: ignore[no-any-return]
 
     def number_of(self, name: str) -> Aim:
-        return self.length(self.whole(name))
+        is_number = self._names.shapes[name].kind == "number"
+        return self.whole(name) if is_number else self.length(self.whole(name))
 
     def several(self, *names: str) -> Aim:
         aims = [self.whole(name) for name in names]
@@ -557,6 +566,22 @@ class _Reader:
     def bare(self, *parts: Any) -> str:
         return self.whole(next(p for p in parts if not callable(p)))(self.both(*parts))
 
+    def not_all(self, aim: Any, *parts: Any) -> str:
+        """Say that something does not hold of all items: "the weights must not all be zero"."""
+        return ast.unparse(negated(expression(self._each(aim)(parts[-1]))))
+
+    def keyed_of(self, *parts: Any) -> str:
+        """Say which keys the one dict has, whatever it is called: "the record has the keys 'a' and 'b'"."""
+        named = [part for part in parts if part in self._names.shapes]
+        return (self.whole(named[0]) if named else self.by_kind("DICT"))(parts[-1])
+
+    def parts_compared(self, *parts: Any) -> str:
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        return _joined("and", [self.part(name)(phrase) for name, phrase in pairs])
+
+    def nothing(self, phrase: Phrase) -> str:
+        return self.by_kind("INPUT")(self.denies(phrase))
+
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))
 
@@ -593,8 +618,8 @@ class _Reader:
         aim: Any = self.whole(meant[0]) if meant else self.subject() if self._names.subject else self.by_kind("ITEM")
         return self._relation("row", _DISTINCT, _of_values(aim), Shape("list"))
 
-    def none_phrased(self, phrase: Phrase) -> str:
-        return self.each_phrased(self.denies(phrase))
+    def none_phrased(self, *parts: Any) -> str:
+        return self.each_phrased(self.denies(parts[-1]))
 
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 from difftrust.conditions.clauses import (
@@ -12,6 +13,7 @@ from difftrust.conditions.clauses import (
     LIMITS,
     OF_THEM,
     PRONOUNS,
+    STATIVE,
     THINGS,
     Words,
     clauses,
@@ -44,6 +46,9 @@ _OF_A_CASE = ("with", "for", "at", "on")
 _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
+_CHARACTERS: Final = words_of("characters")
+_RESTRICTS: Final = words_of("restricts")
+"""First words of a part of a summary that goes on about an argument."""
 _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"(?!.+[^e]ed$)[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing; but none of what is done, "compared"."""
@@ -77,7 +82,10 @@ _OPTIONAL = re.compile(
 )
 _OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
 """Before a parameter that a sentence of prose begins with."""
-_MEANING = re.compile(r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)")
+_MEANING = re.compile(
+    r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) [a-z]+s\b"
+    r"|[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)"
+)
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
 _HINTS: Final = words_of("hints")
 _ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?")
@@ -90,7 +98,7 @@ _ASIDE = re.compile(
 )
 """A few words between a result and its verb, "the result, marker included, has": the verb is not theirs."""
 _LIKEWISE = re.compile(
-    r"\b(?:likewise|ditto|similarly|as above)\b"
+    r"\b(?:[Ll]ikewise|[Dd]itto|[Ss]imilarly|[Aa]s above)\b"
     r"|\b[Tt]he same (?:for|as for|holds|applies|form|format|notation|way|rules?|kind|limits?|range)\b",
 )
 _LEAVES_OPEN = re.compile(
@@ -251,6 +259,8 @@ class _Sentence:
         name = rf"(?:the )?`*(?:{'|'.join(map(re.escape, shapes))})\b`*"
         plain = re.sub(rf"(?i)\b{name}(?:(?:, and|,| and) {name})+", lambda named: _THE.sub("", named[0]), plain)
         plain = _ISO.sub("YYYY-MM-DD", plain) if passage.origin in ("field", "type") else plain
+        if passage.origin in ("field", "type"):
+            plain = re.sub(r",? or None (?:if|when|where|for|to)\b[^,;.]*", "", plain)
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
         fields = {f.name for each in shapes.values() for _, one in records_in(each, "") for f in one.fields}
@@ -266,12 +276,17 @@ class _Sentence:
         origin = self._passage.origin
         if origin == "raises":
             return self._of_exception()
-        if origin == "prose" and "ones" in self._words[:3]:
+        if origin == "prose" and (
+            "ones" in self._words[:3] or self._words[:1] == ("raises",) or self._text.endswith("?")
+        ):
             return [], None  # "longer ones cost 2 an hour"
         if origin in ("field", "type") and not self._names.subject:
             return [], None
         if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
             return self._choices(listed), None
+        choices = re.search(r"(?:^|: )(L\d+)(?: ;|$)", " ".join(self._words)) if origin == "field" else None
+        if choices and self._shapes[self._names.subject].kind == "text":
+            return [f"{self._names.subject} in {self._tokens.values[choices[1]]}"], None  # "what to do: 'add' or 'cut'"
         if origin == "prose" and (is_done(self._words) or not self._speaks(self._words)):
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
@@ -286,12 +301,23 @@ class _Sentence:
         speaks = limits if origin == "prose" else lambda part: self._speaks(part) or self._goes_on_to_state(part)
         if any(part[0] in ("and", "or") and is_done(part) for part in left):
             found = [*map(Guess, found)]  # "of which only letters and digits are kept"
+        if origin == "prose" and self.is_first and not self._states(next(clauses(self._words))):
+            left = [part for part in left if {*part} & DUTIES or self._goes_on_about(part)]
+        elif origin == "field" and not set(self._words) & DUTIES:
+            left = [part for part in left if not is_done(part)]  # what is done with some of them
+        if len({size for text in found for size in re.findall(r"^len\(\w+\) == \d+", text)}) > 1:
+            return [], self._mentioned()  # "two letters, four digits": one after the other
         if found:  # what stands in brackets explains what was read
             left = [part for part in left if part[:1] != ("(",)]
         self.is_loose = not any(map(speaks, left))
         if not is_told and (not self.is_loose or any(map(self._says_more, left))):
             return found, self._mentioned() or frozenset(self._shapes)
         return found, None
+
+    def _goes_on_about(self, part: Words) -> bool:
+        """Tell whether a part of a summary may say more of an argument: "of n words, which are sorted"."""
+        first = _trimmed(part)[:1]
+        return part[:1] != ("but",) and bool({*first} & _RESTRICTS or has_value(first))
 
     def _says_more(self, part: Words) -> bool:
         """Tell whether a part of a field says more than what its parameter is, what it is for and in which unit."""
@@ -316,6 +342,7 @@ class _Sentence:
         left = self._passage.origin == "prose" and _OPENS.match(self._text) is not None and self._tells_of_one()
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
+            is_meant = bool({*clause} & DUTIES or not {*self._words[1:]} & _OF_RESULTS)
             is_about = (
                 bool(self._near(before) or has_value(clause, "C") or {clause[1:3], clause[-2:]} & OF_THEM)
                 and not self._judges
@@ -324,13 +351,13 @@ class _Sentence:
             if is_done(clause) or not is_told:
                 nouns, is_left = self._of_nouns(clause, is_first=not before)
                 found += nouns
-                left |= is_left or (is_told and is_strict(clause) and not is_result)
+                left |= is_left or (is_told and is_strict(clause) and is_meant) or self._may_state(clause)
             elif not is_result:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
                 is_sure = self._states(clause) or not _is_of_more(clause, before)
                 found += [t if is_sure or (clause[0] in _EACH and t[:4] == "all(") else Guess(t) for t in texts]
-                left |= any(
+                left |= is_meant and any(
                     limits(piece)
                     for piece in pieces
                     if _trimmed(piece)[:1] != ("to",) and any(map(str.isalpha, _trimmed(piece)))
@@ -368,7 +395,7 @@ class _Sentence:
             not is_a or len(subject) == 2
         )
         is_meant = not is_a and any(of_noun(self._shapes, word) for word in subject[:3])
-        is_items = subject in (("ITEM",), ("key",), ("the", "INPUT"), ("both",), ("neither",)) or (
+        is_items = subject in (("ITEM",), ("key",), ("the", "INPUT"), ("both",), ("neither",), ("nothing",)) or (
             subject[0] in (*_EACH, "no", "both") and said & THINGS
         )
         is_pronoun = self._topic and said & PRONOUNS and "others" not in said
@@ -381,6 +408,19 @@ class _Sentence:
             or is_limited
             or ({*clause[len(subject) :]} & LIMITS and not is_a and subject[0] != "the")
         )
+
+    def _may_state(self, clause: Words) -> bool:
+        """Tell whether a clause whose subject is no argument may limit one: "each channel is from 0 to 255"."""
+        said, verb = {*clause}, next((i for i, word in enumerate(clause) if word in STATIVE), 0)
+        is_case = "ones" in self._words or limits(clause[:verb]) or bool({*self._words[1:]} & _OF_RESULTS)
+        is_case |= clause[:1] == ("where",) or (self.is_first and not self._goes_on_about(clause))
+        if self._judges or is_case or said & BEHAVIOUR or is_done(clause) or _is_permission(clause):
+            return False
+        rest = clause[verb:]
+        if {*rest} & {"for", "per"}:
+            return False  # "it is 5 for up to ten"
+        is_limited = {*rest} & (DUTIES | LIMITS) or _RANGE.search(" ".join(rest))
+        return bool(verb and (is_limited or ({*rest} & _MEASURES and (has_value(rest, "VP") or "zero" in rest))))
 
     def _near(self, before: Words) -> Names | None:
         """Return the parameters, with the one as subject that is named last before a place, by name or by a noun."""
@@ -415,6 +455,7 @@ class _Sentence:
             return bool(
                 said & (DUTIES | LIMITS | {"only", "separated", "without"})
                 or (said & _MEASURES and (has_value(words) or "code" in said))
+                or (said & _CHARACTERS and (has_value(words) or "then" in said))
                 or _RANGE.search(" ".join(words))
             )
         if said & _OF_RESULTS or not limits(words):
@@ -434,8 +475,9 @@ class _Sentence:
     def _attempt(self, words: Words, starts: Sequence[str], names: Names | None = None) -> str | None:
         """Return the condition that some words are, "" where they say nothing, None where they are not read."""
         names = names or (self._near(()) if {*words} & PRONOUNS else None) or self._names
-        if "ones" in words:
-            return None  # "northern ones positive": some of them
+        is_of_one = {*words} & {"first", "last"} and any(pair in OF_THEM for pair in pairwise(words))
+        if "ones" in words or words[:1] == ("code",) or is_of_one:
+            return None  # "northern ones positive": some of them; "`net` is positive": a part of it
         words = words[:-1] if words[-1:] == ("each",) else words
         if names.subject:
             shape = self._shapes[names.subject]
@@ -470,7 +512,9 @@ class _Sentence:
                 goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
                 is_prose = self._passage.origin == "prose"
                 is_aside = at and _is_aside(part, words[: cuts[at] + 1], is_prose=is_prose)
-                text = "" if not part else None if goes_on or is_aside else self._attempt(part, starts, names)
+                is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
+                is_none = goes_on or is_aside or is_rest
+                text = "" if not part else None if is_none else self._attempt(part, starts, names)
                 if text is not None:
                     found += [text] if text else []
                     at, before = end, part or before
@@ -568,9 +612,15 @@ def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
     return not (last and re.fullmatch(r"[A-Z]\d+|where|with|that|must|satisfy", last[0]))
 
 
+def _is_of_list(part: Words, before: Words) -> bool:
+    """Tell whether a part goes on with a list whose beginning is not read: "some digits, a point and two digits"."""
+    is_of_characters = {*part} & _CHARACTERS and ({*before} & _CHARACTERS or "then" in part)
+    return part[-1:] == ("only",) or bool(is_of_characters)
+
+
 def _is_of_more(clause: Words, before: Words) -> bool:
     """Tell whether an aside may be about what a parameter is part of: "the square of n, at most 100"."""
-    if {*clause} & DUTIES or clause[0] in ("a", "an", "which", "whose", "where", "both"):
+    if {*clause} & DUTIES or has_value(clause[:1], "C") or clause[0] in ("a", "an", "which", "whose", "where", "both"):
         return False
     plain = [word for word in before if word not in ("the", "a", "an")]
     last = next((i for i in range(len(plain) - 1, 0, -1) if has_value(plain[i : i + 1], "PIA")), 0)
@@ -587,7 +637,10 @@ def _counted_things(words: Words) -> Iterator[str]:
 
 def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
-    is_accepted = part[-2:-1] == ("be",) and part[-1] in _ACCEPTED
+    is_accepted = (part[-2:-1] == ("be",) and part[-1] in _ACCEPTED) or "possibly" in part
+    is_accepted |= ("need", "not") in pairwise(part)
+    if {*part} & {"rest", "remaining", "others"}:
+        return False  # "the rest may be digits"
     return bool(is_accepted or {*part} & _PERMITS) and not {*part} & _DENIES
 
 
@@ -604,7 +657,8 @@ def _plain_nouns(words: Words, *, is_number: bool) -> Words:
     text = re.sub(rf"\b({'|'.join(_QUALITIES)}) _\w+", r"\1 INPUT", text)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
     text = re.sub(r"\b(V\d+) (?:(?:_\w+|ITEM)(?! be\b)|P\d+(?=$| [,;)]))", r"\1", text) if is_number else text  # a unit
-    text = re.sub(r"^(the |a |an )?(?:P\d+ )?(?:_\w+ )+(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
+    start = r"^(the |a |an )?(?:P\d+ (?:_\w+ )*(?=of _|of the _)|(?:P\d+ )?(?:_\w+ )+)"
+    text = re.sub(start + r"(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())
 
 

@@ -39,11 +39,11 @@ _RAISES = re.compile(
     r"|\b(\w+(?:Error|Exception))`*\s+(?:is|will be)\s+raised)"
 )
 _DEFINITION = re.compile(
-    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}(?:[ \t]+--?|:)[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
+    r"^([ \t]*)['`*\"]{0,2}(\w+)['`*\"]{0,2}(?:[ \t]+--?|[ \t]*:)[ \t]+(\S.*(?:\n\1[ \t]+\S.*)*)", re.MULTILINE
 )
 """A parameter and what it is, as the standard library has it."""
 _END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
+    r"(?<=[.!?])(?!\)\s+[a-z])(?<!['\"]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
     r"|\n(?=\s*(?:[-*•+]|\d+[.)])\s)"
 )
 

@@ -21,7 +21,7 @@ _SCAN = re.compile(
     r"|(?P<form>\b(?:YYYY|yyyy|HH|hh|MM|DD|dd)(?:[-:/.T ]?(?:YYYY|MM|mm|DD|dd|HH|hh|SS|ss))+\b)"
     r"|(?P<fields>[\[(][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[\])])"
     r"|(?P<letters>\b(?:[A-Z](?: ?[-–] ?| to | through )[A-Z]|[a-z](?: ?[-–] ?| to | through )[a-z])\b)"
-    r"|(?P<sum>\b[A-Za-z_]\w*(?:[-*/+]\d+| [-*/+] \d+)+\b)"
+    r"|(?P<sum>\b[A-Za-z_]\w*(?:[-*/+]\d+| [-*/+] \d+)+\b|\b\d+ ?\*\* ?[A-Za-z_]\w*\b)"
     r"|(?P<number>(?:(?<![\w.])|(?<=\.\.))-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
     r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
 )
@@ -45,6 +45,7 @@ def _with_quotes(match: re.Match[str]) -> str:
 
 _STEM: Final = {form: stem for stem, forms in WORDS["stems"].items() for form in forms.split()}
 _FILLERS: Final = words_of("fillers")
+_PARTICLES: Final = words_of("particles")
 _GENERAL: Final = frozenset(_STEM.keys() - words_of("quantities")).union(
     *map(words_of, ("general", "limits", "duties", "measures", "measured"))
 )
@@ -52,10 +53,27 @@ _GENERAL: Final = frozenset(_STEM.keys() - words_of("quantities")).union(
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
 _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
+_LISTS = re.compile(
+    r"(?:Q\d+|none)(?: ?(?:,|/|or|and|, or|, and) (?:Q\d+|none)\b)+"
+    r"|V\d+(?: , V\d+)+(?: ,)? (?:or|and) V\d+(?= [,;.]| \)|$)|\S+"
+)
+"""Texts that are listed, and three numbers or more at the end of a clause."""
+_BEFORE_CODE: Final = {"where", "for", "that", "assume", "require", "and", "or", "need", "if", "when", "must", "of"}
 _BEFORE_FIELDS: Final = ["pair", "triple", "form", "format", "of", "LIST", ":"]
 _FORMS: Final = {
     "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
 }  # fmt: skip
+
+
+_CODE = r"(?:`[a-z][\w-]*`|``[a-z][\w-]*``)"
+_LISTED = re.compile(rf"(?i)(?:^|(?<=one-of )|(?<=either )|(?<= be )|(?<= is )){_CODE}(?:,? (?:or |and )?{_CODE})+")
+_BARE_WORDS = re.compile(r"(?<=one-of )the words ([^.;]+)")
+
+
+def _as_texts(text: str, names: Sequence[str]) -> str:
+    """Return words in a row, in backticks or not, as texts, where none of them is a parameter."""
+    words = [word for word in re.findall(r"[\w-]+", text) if word not in ("and", "or")]
+    return text if {*words} & {*names} else ", ".join(map(repr, words))
 
 
 class Spelled(str):
@@ -113,6 +131,8 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
     """Return a sentence as tokens; ``names``: the parameters; ``fields``: of the records that they hold."""
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
+    sentence = _BARE_WORDS.sub(lambda found: _as_texts(found[1], names), sentence)
+    sentence = _LISTED.sub(lambda found: _as_texts(found[0], names), sentence)
     sentence = _NAMED_KEYS.sub(_with_quotes, sentence)
     values: dict[str, str] = {}
     words: list[str] = []
@@ -130,11 +150,11 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
 def _joined_lists(words: Sequence[str], values: dict[str, str]) -> Iterator[str]:
     """Yield words, a list of texts as one of them, and a noun once that stands on both sides of "or"."""
     text = re.sub(r"\b([A-Z]+) or \1\b", r"\1", " ".join(words))
-    for match in re.finditer(r"(?:Q\d+|none)(?: ?(?:,|/|or|and|, or|, and) (?:Q\d+|none)\b)+|\S+", text):
+    for match in re.finditer(_LISTS, text):
         if " " not in match[0]:
             yield match[0]
             continue
-        listed = dict.fromkeys(values[word] for word in re.findall(r"Q\d+", match[0]))
+        listed = dict.fromkeys(values[word] for word in re.findall(r"[QV]\d+", match[0]))
         key = f"L{len(values)}"
         values[key] = f"({', '.join(listed)},)"
         yield key
@@ -162,8 +182,12 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
         elif kind == "chain":
             code = text.replace("≤", "<=").replace("≥", ">=").rstrip(".,")
             found = _condition(code[: len(code) - max(0, code.count(")") - code.count("("))], names)
-            if found and before[-1:] != ["if"]:
+            if found and before[-1:] != ["if"] and text[:2] != "()":
+                last = before[-1] if before else ","
+                is_aside = re.match(r"\([^()]", text) and last[-1].isalnum() and last not in _BEFORE_CODE | _PARTICLES
+                yield from [("symbol", "(")] if is_aside else []
                 yield "C", found
+                yield from [("symbol", ")")] if is_aside else []
             else:
                 inner = re.split(r"(<=|>=|==|!=|<|>|≤|≥)", text)
                 for part in inner:
@@ -232,14 +256,14 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         len(word) == 1 and word in "aI" and re.match(r"[a-z]{3,}", rest) and not _MODAL.match(rest)
     ):
         yield "P", word
-    elif not before and len(word) > 1 and plain in names:
+    elif plain in names and ((not before and len(word) > 1) or (word == plain.upper() and _MODAL.match(rest))):
         yield "P", plain
     elif (
         before[-1:] and re.fullmatch(r"an?|each|every|any|no|per|V\d+", before[-1]) and (owner := _owner(plain, names))
     ):
         yield "I", owner
-    elif (not before or before[-1] in ("the", "each", "every")) and (
-        named := known.nouns.get(plain) or (known.shortened(plain) if len(before) < 2 else "")
+    elif (not before or before[-1] in ("the", "each", "every", "and")) and (
+        named := known.nouns.get(plain) or (known.shortened(plain) if len(before) < 2 or before[-1] == "and" else "")
     ):
         yield "P", named
     elif plain in known.fields:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from difftrust_core.languages.python.fuzz import below, rebuild
 
+_BY_LEVEL = 0.5
+"""How often a level is picked before one of its nodes: lists of dates are mostly parts of dates."""
 _MANY_PARTS = 120
 _HIGHEST = 6
 _ALPHABETS = (
@@ -239,9 +241,21 @@ def size_of_value(kind: Type, value: Any) -> int:
     return 1 + sum([size_of_value(part.type, part.value) for part in kind.parts(value)])
 
 
+def depths_of(kind: Type, value: Any, depth: int = 0) -> Iterator[int]:
+    """Iterate over how far below the value each of its nodes is, in the order of their numbers."""
+    yield depth
+    for part in kind.parts(value):
+        yield from depths_of(part.type, part.value, depth + 1)
+
+
 def change_somewhere(kind: Type, value: Any, draws: Draws) -> Any:
-    """Return ``value`` with one of its nodes changed, each as likely as any other. Raises NoValue."""
-    at = draws.below(size_of_value(kind, value))
+    """Return ``value`` with one of its nodes changed: any of them, or any of one of its levels. Raises NoValue."""
+    if draws.chance(_BY_LEVEL):
+        depths = list(depths_of(kind, value))
+        level = draws.below(max(depths) + 1)
+        at = draws.one_of([node for node, depth in enumerate(depths) if depth == level])
+    else:
+        at = draws.below(size_of_value(kind, value))
     return change_node(Part(value, kind), at, draws, lambda part: part.type.change(part.value, draws))
 
 

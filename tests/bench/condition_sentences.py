@@ -46,7 +46,7 @@ def judge(entry: Mapping[str, Any]) -> tuple[str, Reading]:
 def _holds(condition: str, given: Mapping[str, Any]) -> bool:
     try:
         return bool(eval(condition, {"math": math, "re": re, **given}))  # the conditions are of our own file
-    except (TypeError, ValueError, LookupError, AttributeError):
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
         return True
 
 
