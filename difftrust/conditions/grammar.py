@@ -133,8 +133,8 @@ class _Reader:
             raise Unread("compared with itself")
         if "sum(_)" in meaning and of in _VARIABLES:
             raise Unread("sum of one of several")
-        if kind == "row" and shape.kind == "dict" and meaning == _DISTINCT:
-            return _put(meaning, f"list({of}.values())")
+        if kind == "row" and shape.kind == "dict" and (meaning == _DISTINCT or "sum(_)" in meaning):
+            return _put(meaning, f"list({of}.values())" if meaning == _DISTINCT else f"{of}.values()")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
             raise _OfWhole(f"{kind} of {shape.kind}")
         if shape.kind == "text" and re.fullmatch(r"_ [!=]= -?[\d.]+", meaning):
