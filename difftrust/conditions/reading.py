@@ -83,7 +83,8 @@ _OPTIONAL = re.compile(
 _OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
 """Before a parameter that a sentence of prose begins with."""
 _MEANING = re.compile(
-    r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) [a-z]+s\b"
+    r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) "
+    r"(?:mean|make|give|stand|turn|switche|select|denote|stop|keep|leave|disable|enable|show)s\b"
     r"|[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)"
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
@@ -639,7 +640,7 @@ def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
     is_accepted = (part[-2:-1] == ("be",) and part[-1] in _ACCEPTED) or "possibly" in part
     is_accepted |= ("need", "not") in pairwise(part)
-    if {*part} & {"rest", "remaining", "others"}:
+    if {*part} & {"rest", "remaining"}:
         return False  # "the rest may be digits"
     return bool(is_accepted or {*part} & _PERMITS) and not {*part} & _DENIES
 
