@@ -570,6 +570,13 @@ class _Reader:
         """Say that something does not hold of all items: "the weights must not all be zero"."""
         return ast.unparse(negated(expression(self._each(aim)(parts[-1]))))
 
+    def not_both(self, *parts: Any) -> str:
+        """Say that something does not hold of all parameters: "two integers that are not both zero"."""
+        named = [part for part in parts if part in self._names.shapes] or self._of_kind(str(parts[1]))
+        if len(named) < 2 or (parts[0].isdigit() and len(named) != int(parts[0])):
+            raise Unread("of whom")
+        return _joined("or", [opposite(parts[-1](name, self._names.shapes[name])) for name in named])
+
     def keyed_of(self, *parts: Any) -> str:
         """Say which keys the one dict has, whatever it is called: "the record has the keys 'a' and 'b'"."""
         named = [part for part in parts if part in self._names.shapes]

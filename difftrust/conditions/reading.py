@@ -577,7 +577,7 @@ class _Sentence:
                 text = self._given_at(words, at)
                 found += [text] if text else []
                 is_left |= text is None or (
-                    words[at + 2 : at + 3] == ("that",) and word[0] == "V" and limits(words[at:])
+                    words[at + 2 : at + 3] == ("that",) and word[0] == "V" and limits(words[at:]) and " or " not in text
                 )
         return found, is_left
 
@@ -587,7 +587,7 @@ class _Sentence:
         end = at
         while (
             end < min(len(words), at + 16)
-            and words[end] not in ("that", "which")
+            and (words[end] not in ("that", "which") or words[end + 1 : end + 3] == ("be", "not"))
             and words[end : end + 2] != (",", "in")
             and (words[end] in known or re.fullmatch(r"[A-Z]\d+", words[end]))
         ):
@@ -621,7 +621,10 @@ def _is_of_list(part: Words, before: Words) -> bool:
 
 def _is_of_more(clause: Words, before: Words) -> bool:
     """Tell whether an aside may be about what a parameter is part of: "the square of n, at most 100"."""
-    if {*clause} & DUTIES or has_value(clause[:1], "C") or clause[0] in ("a", "an", "which", "whose", "where", "both"):
+    is_said_of_it = before[-1:] == ("(",) and has_value(before[-2:-1], "P")
+    if is_said_of_it or has_value(clause[:2], "C") or clause[1:3] in OF_THEM:
+        return False
+    if {*clause} & DUTIES or clause[0] in ("a", "an", "which", "whose", "where", "both"):
         return False
     plain = [word for word in before if word not in ("the", "a", "an")]
     last = next((i for i in range(len(plain) - 1, 0, -1) if has_value(plain[i : i + 1], "PIA")), 0)

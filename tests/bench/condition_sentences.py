@@ -1,9 +1,10 @@
 """How docstrings that state conditions in many ways are read: `python -m tests.bench.condition_sentences`.
 
-Each docstring of condition_sentences.toml has inputs that it allows and inputs that it rules out. It is *read* where
-the conditions found judge all of them so, *said* where one that is ruled out passes but a sentence is kept as unread,
-*silent* where none is, and *wrong* where an input that is allowed is ruled out or a sentence without a condition is
-kept as one.
+Each docstring of sentences/*.toml has inputs that it allows and inputs that it rules out. It is *read* where the
+conditions found judge all of them so, *said* where one that is ruled out passes but a sentence is kept as unread,
+*silent* where none is, and *wrong* where an input that is allowed is ruled out. One that states no condition is read
+where nothing is kept as one, and *said* where a sentence is kept as unread. The files were written by people who knew
+no rule: ``known`` and ``many_kinds`` and ``forty_voices`` have been looked at since, ``held_out`` has not.
 """
 
 import ast
@@ -12,50 +13,81 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from difftrust.conditions.reading import Reading, read_docstring
 from difftrust.conditions.shapes import shape_of
 
-SENTENCES = Path(__file__).with_suffix(".toml")
+FOLDER = Path(__file__).with_name("sentences")
 
 
-def judge(entry: Mapping[str, Any]) -> tuple[str, Reading]:
-    """Say how one docstring is read, and what was read."""
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """How one docstring is read."""
+
+    entry: Mapping[str, Any]
+    how: str
+    reading: Reading
+    ruled_out: int
+    """Of the inputs that it rules out."""
+
+
+def load_sentences(path: Path) -> list[dict[str, Any]]:
+    """Read the docstrings of a file, each with a signature and inputs."""
+    return list(tomllib.loads(path.read_text())["functions"])
+
+
+def judge(entry: Mapping[str, Any]) -> Judged:
+    """Say how one docstring is read."""
     (function,) = ast.parse(f"def f({entry['signature']}): ...").body
     assert isinstance(function, ast.FunctionDef)
     arguments = function.args.args
     defaults = [*[None] * (len(arguments) - len(function.args.defaults)), *function.args.defaults]
     shapes = {a.arg: shape_of(a.annotation, d) for a, d in zip(arguments, defaults, strict=True)}
     reading = read_docstring(entry["docstring"], shapes)
+    sure = reading.of("docstring", "raises")
 
     def passes(values: str) -> bool:
-        given = dict(zip(shapes, ast.literal_eval(values), strict=False))
-        return all(_holds(each.text, given) for each in reading.of("docstring"))
+        given = dict(zip(shapes, ast.literal_eval(values), strict=True))
+        return all(_holds(each.text, given) for each in sure)
 
     outside = entry.get("outside", ())
-    if not all(map(passes, entry["inside"])) or (reading.unread and not outside):
-        return "wrong", reading
-    if not any(map(passes, outside)):
-        return "read", reading
-    return "said" if reading.unread else "silent", reading
+    passing = [values for values in outside if passes(values)]
+    if not all(map(passes, entry["inside"])):
+        how = "wrong"
+    elif passing or not outside:
+        how = "said" if reading.unread else "silent" if passing else "read"
+    else:
+        how = "read"
+    return Judged(entry=entry, how=how, reading=reading, ruled_out=len(outside) - len(passing))
 
 
 def _holds(condition: str, given: Mapping[str, Any]) -> bool:
     try:
-        return bool(eval(condition, {"math": math, "re": re, **given}))  # the conditions are of our own file
+        return bool(eval(condition, {"math": math, "re": re, **given}))  # the conditions are of our own files
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
         return True
 
 
-if __name__ == "__main__":
-    entries = tomllib.loads(Path(*sys.argv[1:2] or [SENTENCES]).read_text())["functions"]
-    judged = [(entry, *judge(entry)) for entry in entries]
+def lines(path: Path) -> Iterator[str]:
+    """Iterate over what is said of a file: counts, and each docstring that is not read."""
+    judged = [judge(entry) for entry in load_sentences(path)]
     for title, is_stated in (("with conditions", True), ("without", False)):
-        counts = Counter(how for entry, how, _ in judged if ("outside" in entry) is is_stated)
-        print(f"{title}: {counts.total()} docstrings: {', '.join(f'{n} {how}' for how, n in counts.most_common())}")
-    for entry, how, reading in judged:
-        if how != "read":
-            print(f"{how:7} {entry['docstring']!r}: {[each.text for each in reading.predicates]}")
+        of = [each for each in judged if ("outside" in each.entry) is is_stated]
+        counts = Counter(each.how for each in of)
+        yield f"{path.stem}, {title}: {len(of)} docstrings: " + ", ".join(
+            f"{n} {how}" for how, n in counts.most_common()
+        )
+    every = sum(len(each.entry.get("outside", ())) for each in judged)
+    yield f"{path.stem}: {sum(each.ruled_out for each in judged)} of {every} inputs ruled out that are not allowed"
+    for each in judged:
+        if each.how != "read" and "held_out" not in path.stem:
+            yield f"{each.how:7} {each.entry['docstring']!r}: {[p.text for p in each.reading.predicates]}"
+
+
+if __name__ == "__main__":
+    for path in map(Path, sys.argv[1:] or sorted(FOLDER.glob("*.toml"))):
+        print(*lines(path), sep="\n")
