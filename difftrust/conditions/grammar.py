@@ -206,6 +206,8 @@ class _Reader:
 
         def said(of: str, shape: Shape) -> str:
             found = [phrase(of, shape) for phrase in phrases]
+            if shape.kind == "list" and all(map(_IS_OF_ITEMS.match, found)):
+                return self._all(of, said, shape.items)  # each is one or the other
             return _joined("or", found) if all(found) else ""
 
         return said
@@ -630,6 +632,15 @@ class _Reader:
 
     def each_phrased(self, *parts: Any) -> str:
         return self._each(self.subject())(parts[-1])
+
+    def some_of_them(self, *parts: Any) -> str:
+        """Say something of so many items: "at least one of which is positive"."""
+        count = next(part for part in parts if isinstance(part, str) and part.isdigit())
+        aim: Any = self.subject() if self._names.subject else self.by_kind("LIST")
+        listed, one = _listed(aim.shape), self._variable(aim.text)
+        said = parts[-1](one, listed.items)
+        text = f"any(({said} for {one} in {aim.text}))"
+        return text if count == "1" else f"len([{one} for {one} in {aim.text} if {said}]) >= {count}"
 
     def all_of_them(self, *parts: Any) -> str:
         """Say something of the parameters named before, of the items of one alone, or of the characters of a text."""

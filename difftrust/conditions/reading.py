@@ -52,6 +52,7 @@ _RESTRICTS: Final = words_of("restricts")
 _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"(?!.+[^e]ed$)[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing; but none of what is done, "compared"."""
+_PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
 _ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted")
 _DENIES: Final = words_of("denies")
@@ -253,6 +254,10 @@ class _Sentence:
         self._text, self.is_first, self.is_loose = text, is_first, False
         """``is_loose``: what was not read speaks of no limits."""
         self._topic, self._passage, self._shapes = topic, passage, dict(shapes)
+        self._summary = (
+            {*re.findall(r"[a-z]{3,}", passage.sentences[0].lower())} if passage.origin == "prose" else set()
+        )
+        """Words of the summary, which tell what comes back."""
         judging = [each for each in passage.sentences if passage.origin == "prose" and _JUDGES.search(each)]
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
@@ -414,6 +419,7 @@ class _Sentence:
         """Tell whether a clause whose subject is no argument may limit one: "each channel is from 0 to 255"."""
         said, verb = {*clause}, next((i for i, word in enumerate(clause) if word in STATIVE), 0)
         is_case = "ones" in self._words or limits(clause[:verb]) or bool({*self._words[1:]} & _OF_RESULTS)
+        is_case |= bool({*clause[:verb]} & (PRONOUNS if not self._topic else set()) or {*clause[:verb]} & self._summary)
         is_case |= clause[:1] == ("where",) or (self.is_first and not self._goes_on_about(clause))
         if self._judges or is_case or said & BEHAVIOUR or is_done(clause) or _is_permission(clause):
             return False
@@ -482,6 +488,8 @@ class _Sentence:
         words = words[:-1] if words[-1:] == ("each",) else words
         if names.subject:
             shape = self._shapes[names.subject]
+            if shape.kind == "number" and not self.is_first and words[1:2] == ("be",) and _PLURAL.fullmatch(words[0]):
+                return None  # "blueshifts are negative": some of them
             words = _plain_nouns(words, is_number="number" in (shape.kind, shape.items.kind))
         known, words = grammar()[0].words, tuple(w for w in words if w != "always")
         nouns = {w: f"U{i}" for i, w in enumerate(words) if w not in known and _UNKNOWN.fullmatch(w)}
@@ -514,7 +522,9 @@ class _Sentence:
                 is_prose = self._passage.origin == "prose"
                 is_aside = at and _is_aside(part, words[: cuts[at] + 1], is_prose=is_prose)
                 is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
-                is_none = goes_on or is_aside or is_rest
+                one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
+                is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
+                is_none = goes_on or is_aside or is_rest or is_of_which
                 text = "" if not part else None if is_none else self._attempt(part, starts, names)
                 if text is not None:
                     found += [text] if text else []
