@@ -116,7 +116,7 @@ class _Reader:
             text = found.meaning
             for n, part in enumerate(p for p in parts if isinstance(p, str) and p not in ("not", "never")):
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
-                text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind == "size" else part)
+                text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind in ("size", "longer") else part)
             text = text.replace(" 1 * ", " ")
             if any(isinstance(part, Spelled) for part in parts) and re.fullmatch(r"_ [<>]=? \d+", text):
                 return partial(self._order_or_count, text)
@@ -131,6 +131,10 @@ class _Reader:
         fits = _FITS[kind]
         if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
             raise Unread("compared with itself")
+        if kind == "longer" and shape.kind == "number":
+            return _put(meaning.replace("len(_)", "_"), of)
+        if "sorted(_" in meaning and len(shape.items.fields) > 1:
+            raise Unread("the order of records")
         if "sum(_)" in meaning and of in _VARIABLES:
             raise Unread("sum of one of several")
         if kind == "row" and shape.kind == "dict" and (meaning == _DISTINCT or "sum(_)" in meaning):
@@ -369,7 +373,7 @@ class _Reader:
         raise Unread(f"{len(found)} parameters are meant by {kind}")
 
     def _of_kind(self, kind: str) -> list[str]:
-        """Return the parameters that a noun may name; the subject of the section first of all."""
+        """Return the parameters that a noun may name; the subject of the section first of all, then one of its name."""
         shapes, subject = self._names.shapes, self._names.subject
         if subject:
             if kind in ("INPUT", "ITEM") or shapes[subject].kind in ("any", *_NOUNS.get(kind, ())):
@@ -594,6 +598,18 @@ class _Reader:
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))
 
+    def none_numbered(self, *parts: Any) -> str:
+        return self.none_of(parts[-2], parts[-1])
+
+    def only_these(self, *parts: Any) -> str:
+        chars, *named = [part for part in parts if part is not None]
+        aim: Any = self.whole(named[0]) if named else self.by_kind("TEXT")
+        return aim(partial(self._relation, "text", f"all(({chars} for c in _))"))
+
+    def rows_of(self, *parts: Any) -> str:
+        name = next(part for part in parts if part in self._names.shapes)
+        return self.whole(name)(partial(self._relation, "rows", "all((len(row) == len(_[0]) for row in _))"))
+
     def no_one_of(self, *parts: Any) -> str:
         names, phrases = [p for p in parts if isinstance(p, str)], [p for p in parts if callable(p)]
         aims = [self.whole(name) for name in names]
@@ -674,7 +690,9 @@ class _Reader:
         return f"len({found[0]}) == len({found[1]})"
 
     def same_group(self, *alike: str) -> str:
-        first, *others = self._names.group or ("",)
+        first, *others = self._names.group or (self._names.subject,)
+        if not others and alike[-1] != "shape":
+            return self.rows_of(first)
         if not others:
             raise Unread("one alone")
         form = "{}.shape == {}.shape" if alike[-1] == "shape" else "len({}) == len({})"

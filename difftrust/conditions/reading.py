@@ -39,7 +39,8 @@ _ALTERS: Final = words_of("alters")
 _RESULTS: Final = words_of("results")
 _QUALITIES: Final = words_of("qualities")
 _QUESTIONS: Final = words_of("questions")
-_NO_NOUNS: Final = words_of("measured") | _ALTERS | BEHAVIOUR | words_of("particles")
+_MEASURED: Final = words_of("measured")
+_NO_NOUNS: Final = _MEASURED | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
 _OF_A_CASE = ("with", "for", "at", "on")
 """Before a noun that a sentence begins with: what is done in one case, "with 0 days it is the start"."""
@@ -52,6 +53,10 @@ _RESTRICTS: Final = words_of("restricts")
 _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"(?!.+[^e]ed$)[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing; but none of what is done, "compared"."""
+_BEGINS: Final = {"in", "at", "from", "between", "above", "below", "within", "without", "exactly"}
+"""First words of what is said of a value, behind what it is."""
+_NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "end"}
+"""Words of what a parameter is, beside those that the grammar has not."""
 _PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
 _ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted")
@@ -486,6 +491,8 @@ class _Sentence:
         if "ones" in words or words[:1] == ("code",) or is_of_one:
             return None  # "northern ones positive": some of them; "`net` is positive": a part of it
         words = words[:-1] if words[-1:] == ("each",) else words
+        if self._names.group[1:] and words[:1] in (("each",), ("all",), ("both",)) and words[1:2] != ("of",):
+            words = words[1:]
         if names.subject:
             shape = self._shapes[names.subject]
             if shape.kind == "number" and not self.is_first and words[1:2] == ("be",) and _PLURAL.fullmatch(words[0]):
@@ -508,6 +515,10 @@ class _Sentence:
                 return read(Tokens(words, {**self._tokens.values, **values}), start, names)
             except Unread:
                 continue
+        is_start = "field" in starts and self.is_first and words[:1] == self._words[:1]
+        begins = next((i for i, word in enumerate(words) if i and word in _BEGINS), 0) if is_start else 0
+        if begins and all(w in _NEUTRAL or (w not in known | _MEASURED and w.islower()) for w in self._words[:begins]):
+            return self._attempt(words[begins:], ("field",), names)  # "lower ends in ascending order"
         return None
 
     def _cover(self, words: Words, starts: Sequence[str], names: Names | None = None) -> tuple[list[str], list[Words]]:
@@ -524,8 +535,9 @@ class _Sentence:
                 is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
                 one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
                 is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
+                near = names or (self._near(words[: cuts[at] + 1]) if at and {*part} & {"its", "their"} else None)
                 is_none = goes_on or is_aside or is_rest or is_of_which
-                text = "" if not part else None if is_none else self._attempt(part, starts, names)
+                text = "" if not part else None if is_none else self._attempt(part, starts, near)
                 if text is not None:
                     found += [text] if text else []
                     at, before = end, part or before

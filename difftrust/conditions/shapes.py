@@ -17,6 +17,7 @@ _KINDS: Final = {
     "flag": "bool",
 }
 _PARTS = re.compile(r"[(\[][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[)\]]")
+_PAIRS = re.compile(r"\b[Pp]airs? of (?:an? |the )?([a-z_]+)(?: [a-z]+)? and (?:an? |the )?([a-z_]+)")
 """Names of the parts of a tuple."""
 _KIND: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
@@ -71,8 +72,8 @@ def named_parts(shape: Shape, docstring: str, others: Collection[str]) -> Shape:
         shape = replace(shape, item=named_parts(shape.item, docstring, others))
     if any(each.name for each in shape.fields):
         return shape
-    for match in _PARTS.finditer(docstring):
-        names = re.findall(r"\w+", match[0])
+    for match in (*_PARTS.finditer(docstring), *_PAIRS.finditer(docstring)):
+        names = [*match.groups()] or re.findall(r"\w+", match[0])
         if len(names) == len(shape.fields) and not {*names} & {*others}:
             named = zip(names, shape.fields, strict=True)
             return replace(shape, fields=tuple(replace(each, name=name) for name, each in named))

@@ -22,6 +22,7 @@ _SCAN = re.compile(
     r"|(?P<fields>[\[(][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[\])])"
     r"|(?P<letters>\b(?:[A-Z](?: ?[-–] ?| to | through )[A-Z]|[a-z](?: ?[-–] ?| to | through )[a-z])\b)"
     r"|(?P<sum>\b[A-Za-z_]\w*(?:[-*/+]\d+| [-*/+] \d+)+\b|\b\d+ ?\*\* ?[A-Za-z_]\w*\b)"
+    r"|(?P<based>\b0[xXoObB][0-9a-fA-F]+\b)"
     r"|(?P<number>(?:(?<![\w.])|(?<=\.\.))-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?:[eE]-?\d+)?(?:\s*(?:\*\*|\^)\s*\d+(?:\s*-\s*1\b)?)?)"
     r"|(?P<word>[^\W\d]\w*(?:['’-][^\W\d]\w*)*)|(?P<symbol><=|>=|!=|==|\.\.+|≤|≥|\S)",
 )
@@ -66,7 +67,10 @@ _FORMS: Final = {
 
 
 _CODE = r"(?:`[a-z][\w-]*`|``[a-z][\w-]*``)"
-_LISTED = re.compile(rf"(?i)(?:^|(?<=one-of )|(?<=either )|(?<= be )|(?<= is )){_CODE}(?:,? (?:or |and )?{_CODE})+")
+_LISTED = re.compile(
+    r"(?i)(?:^|(?<=one-of )|(?<=either )|(?<= be )|(?<= is )|(?<=keys )|(?<=fields )|(?<=columns ))"
+    rf"{_CODE}(?:,? (?:or |and )?{_CODE})+"
+)
 _BARE_WORDS = re.compile(r"(?<=one-of )the words ([^.;]+)")
 
 
@@ -172,7 +176,10 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
                 and re.fullmatch(r"contain|without|V\d+", (before or [""])[-1])
             )
             token = ("Q", repr(text)) if token == ("word", "code") and is_sign else token
-            yield ("Q", repr(text)) if token == ("word", "code") and before[-1:] in (["match"], ["regex"]) else token
+            is_quoted = before[-1:] in (["match"], ["regex"]) or (
+                before[-1:] == ["with"] and before[-2:-1] in (["start"], ["begin"], ["end"])
+            )
+            yield ("Q", repr(text)) if token == ("word", "code") and is_quoted else token
         elif kind == "quote" and not before and text[1:-1] in names:
             yield "P", text[1:-1]
         elif kind == "quote":
@@ -181,13 +188,14 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
             yield _of_braces(text)
         elif kind == "chain":
             code = text.replace("≤", "<=").replace("≥", ">=").rstrip(".,")
-            found = _condition(code[: len(code) - max(0, code.count(")") - code.count("("))], names)
+            more = code.count("(") - code.count(")")
+            found = _condition(code[max(0, more) : len(code) + min(0, more)], names)
             if found and before[-1:] != ["if"] and text[:2] != "()":
                 last = before[-1] if before else ","
                 is_aside = re.match(r"\([^()]", text) and last[-1].isalnum() and last not in _BEFORE_CODE | _PARTICLES
                 yield from [("symbol", "(")] if is_aside else []
                 yield "C", found
-                yield from [("symbol", ")")] if is_aside else []
+                yield from [("symbol", ")")] if (is_aside and more <= 0) or more < 0 else []
             else:
                 inner = re.split(r"(<=|>=|==|!=|<|>|≤|≥)", text)
                 for part in inner:
@@ -199,6 +207,8 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
             yield from special
         elif kind == "form":
             yield "F", repr(form_of(text))
+        elif kind == "based":
+            yield "V", str(int(text, 0))
         elif kind == "number":
             yield "V", text.replace(",", "").replace("^", "**").replace("_", "")
         elif kind == "word":
@@ -227,7 +237,9 @@ def _of_code(text: str, names: Sequence[str]) -> tuple[str, str]:
     if isinstance(node, ast.Constant) and node.value is None:
         return "word", "none"
     if isinstance(node, ast.Constant | ast.UnaryOp) and not isinstance(getattr(node, "value", ""), bool):
-        return ("Q" if isinstance(getattr(node, "value", None), str) else "V"), ast.unparse(node)
+        return ("Q" if isinstance(getattr(node, "value", None), str | bytes) else "V"), ast.unparse(node)
+    if re.fullmatch(r"(?:YYYY|yyyy|HH|hh|MM|mm|SS|ss|DD|dd|[-:/. T])+", text) and len(text) > 4:
+        return "F", repr(form_of(text))
     if isinstance(node, ast.Attribute | ast.Subscript) and _names_in(node) & {*names}:
         return "A", ast.unparse(node)
     if node is not None and not isinstance(node, ast.Name) and _names_in(node) & {*names}:
