@@ -118,6 +118,8 @@ class _Reader:
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
                 text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind in ("size", "longer") else part)
             text = text.replace(" 1 * ", " ")
+            if text.startswith("c in '") and len(ast.literal_eval(text[5:])) > 1 and "$" in found.meaning[:8]:
+                text = f"c == {text[5:]}"  # a text of several characters
             if any(isinstance(part, Spelled) for part in parts) and re.fullmatch(r"_ [<>]=? \d+", text):
                 return partial(self._order_or_count, text)
             if "not any((" in text or text.startswith("any(("):  # of what is forbidden the larger class
@@ -135,6 +137,12 @@ class _Reader:
             return _put(meaning.replace("len(_)", "_"), of)
         if "sorted(_" in meaning and len(shape.items.fields) > 1:
             raise Unread("the order of records")
+        if meaning == "_ is None" and not shape.may_be_none:
+            raise Unread("none of them")
+        if several := re.search(r"\bc == ('(?:[^'\\]|\\.){2,}'|\"[^\"]{2,}\")", meaning):
+            if meaning != f"{'not ' * meaning.startswith('not')}any(({several[0]} for c in _))":
+                raise Unread("characters of several")
+            meaning = f"{several[1]}{' not' * meaning.startswith('not')} in _"
         if "sum(_)" in meaning and of in _VARIABLES:
             raise Unread("sum of one of several")
         if kind == "row" and shape.kind == "dict" and (meaning == _DISTINCT or "sum(_)" in meaning):
@@ -604,7 +612,7 @@ class _Reader:
     def only_these(self, *parts: Any) -> str:
         chars, *named = [part for part in parts if part is not None]
         aim: Any = self.whole(named[0]) if named else self.by_kind("TEXT")
-        return aim(partial(self._relation, "text", f"all(({chars} for c in _))"))
+        return str(aim(partial(self._relation, "text", f"all(({chars} for c in _))")))
 
     def rows_of(self, *parts: Any) -> str:
         name = next(part for part in parts if part in self._names.shapes)

@@ -80,6 +80,7 @@ _JUDGES = re.compile(
     r"|\b(?:[Tt]rue|[Ff]alse|[Vv]alid(?:ate|ates|ity))\b|\b(?:is|are) (?:not )?(?:in)?valid\b"
 )
 """A text about what is valid: its plain statements are not on what is allowed."""
+_VALIDITY = re.compile(r"(?i)\b(?:(?:in)?valid|well-formed|acceptable|legal|allowed|strong|correct)\b")
 _OPTIONAL = re.compile(
     r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
     r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\boptional\b"
@@ -116,6 +117,26 @@ _LEAVES_OPEN = re.compile(
     re.IGNORECASE,
 )
 """What of a result may differ: how it is rounded, which of several it is."""
+_ELSE = re.compile(
+    r"\b(?:[Oo]therwise(?! (?:contain|consist|have|has|only)\b)|or else|unless|(?:[Aa]nything|everything) else"
+    r"|(?:[Oo]thers?|the rest) (?:means?|are|is|counts?)"
+    r"|[Ii]f (?:not\b|(?:it|they|this|that) (?:is|are|does|do|has|have)(?: not|n't))"
+    r"|(?:values?|numbers?|anything|everything|ones?|those|lists?|entries)"
+    r" (?:above|below|outside|beyond|over|under|longer|shorter|larger|smaller|greater|less)\b[^.;]* (?:is|are) (?!not )"
+    r"|(?:is|are) (?:clipped|clamped|capped|wrapped|truncated))",
+)
+"""What is done with inputs that are not as a sentence says: it is no condition then."""
+_REFUSES = re.compile(
+    r"(?i)rais|error|exception|not allowed|rejected|refused|invalid|undefined|forbidden|not supported"
+)
+_OF_EMPTY = re.compile(
+    r"(?i)(?<!non-)(?<!not )\b(?:(?:for|if|when|with|of|on|given)\b[^.;:]{0,40}\bempty\b"
+    r"[^.;:]*\b(?:return|result|is|gives?|0|none)"
+    r"|(?:returns?|gives?|yields?|result is) [^.;:]{1,30} (?:for|if|when|of|on) [^.;:]{0,30}\bempty\b)"
+)
+_FILLED = re.compile(r"(?i)non-?empty|(?:not|never|n't)(?: be)? empty")
+_NOT_EMPTY = re.compile(r"len\(\w+\) (?:> 0|>= 1)")
+_RESPECTIVE = re.compile(r"\([^()]*\) and [^()]*\([^()]*\)")
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
 
@@ -166,9 +187,11 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     loose = set[str]()
     before, own = "", ""  # the parameters of the last two fields
     sections = Sections(docstring)
+    sentences: list[str] = []
     for passage in sections.passages() if shapes else ():
         if passage.origin == "requires" and is_expression(passage.text):
             continue
+        sentences += passage.sentences if passage.origin != "raises" else []
         topic = ""
         if passage.origin == "field" and passage.subject != own:
             before, own = own, passage.subject
@@ -208,7 +231,22 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
         for p in _with_all_choices(predicates.values())
         if " in ('" not in p.text or not p.names & partly or p.sentence in unread
     ]
-    return Reading(predicates=tuple(whole), unread=tuple(unread.values()))
+    said_of = dict(pairwise([*sentences, ""]))
+    is_of_empty = any(_OF_EMPTY.search(_FILLED.sub("", each)) and not _REFUSES.search(each) for each in sentences)
+    sure = [
+        replace(p, origin="perhaps")
+        if p.origin == "docstring"
+        and (_is_default(p.sentence, said_of.get(p.sentence, "")) or (is_of_empty and _NOT_EMPTY.search(p.text)))
+        else p
+        for p in whole
+    ]
+    return Reading(predicates=tuple(sure), unread=tuple(unread.values()))
+
+
+def _is_default(sentence: str, after: str) -> bool:
+    """Tell whether a sentence, or the one after it, says what comes back where it does not hold."""
+    goes_on = _ELSE.match(after)
+    return any(_ELSE.search(each) and not _REFUSES.search(each) for each in (sentence, after if goes_on else ""))
 
 
 def _with_all_choices(predicates: Iterable[Predicate]) -> Iterator[Predicate]:
@@ -278,12 +316,20 @@ class _Sentence:
         self._tokens = tokens_of(plain, list(shapes), fields - {"", *shapes})
         named, judged = self._tokens.names, [tokens_of(each, list(shapes)).names for each in judging]
         is_of_judged = len(shapes) == 1 or bool(named and named <= frozenset().union(*judged))
+        self._is_of_validity = any(map(_VALIDITY.search, judging))
         self._judges = bool(judging) and (text in judging or is_of_judged)
         """Whether it may say what is valid rather than what is allowed: its parameters are those that are judged."""
         self._words = Words(_counted_things(self._tokens.words))
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
+        found, left = self._read()
+        is_criterion = self._passage.origin == "prose" and _JUDGES.search(self._text)
+        if is_criterion or (self._judges and self._is_of_validity):
+            found = [*map(Guess, found)]  # what makes something valid, or what is allowed
+        return found, None if is_criterion and ":" in self._text else left
+
+    def _read(self) -> tuple[list[str], frozenset[str] | None]:
         origin = self._passage.origin
         if origin == "raises":
             return self._of_exception()
@@ -316,6 +362,8 @@ class _Sentence:
             left = [part for part in left if {*part} & DUTIES or self._goes_on_about(part)]
         elif origin == "field" and not set(self._words) & DUTIES:
             left = [part for part in left if not is_done(part)]  # what is done with some of them
+        if self._names.group[1:] and _RESPECTIVE.search(self._text):
+            return [], self._mentioned()  # "amount (above zero) and rate (not negative)": one of each
         if len({size for text in found for size in re.findall(r"^len\(\w+\) == \d+", text)}) > 1:
             return [], self._mentioned()  # "two letters, four digits": one after the other
         if found:  # what stands in brackets explains what was read
@@ -423,7 +471,10 @@ class _Sentence:
     def _may_state(self, clause: Words) -> bool:
         """Tell whether a clause whose subject is no argument may limit one: "each channel is from 0 to 255"."""
         said, verb = {*clause}, next((i for i, word in enumerate(clause) if word in STATIVE), 0)
-        is_case = "ones" in self._words or limits(clause[:verb]) or bool({*self._words[1:]} & _OF_RESULTS)
+        is_of_some = {*clause[1:verb]} & {"that", "which", "who"} or clause[:1] in (("a",), ("an",))
+        is_case = (
+            bool(is_of_some) or "ones" in self._words or limits(clause[:verb]) or bool({*self._words[1:]} & _OF_RESULTS)
+        )
         is_case |= bool({*clause[:verb]} & (PRONOUNS if not self._topic else set()) or {*clause[:verb]} & self._summary)
         is_case |= clause[:1] == ("where",) or (self.is_first and not self._goes_on_about(clause))
         if self._judges or is_case or said & BEHAVIOUR or is_done(clause) or _is_permission(clause):
@@ -588,13 +639,13 @@ class _Sentence:
             if before == "of" and (at == 1 or words[at - 2 : at - 1] == (",",)):
                 break  # "the middle one; of an even number of items the mean": of some of them
             is_form = word[0] == "F" and before not in _RESULTS
-            is_object = is_first and at == 1 and before not in (*_RESULTS, *_OF_A_CASE) and before.isalpha()
+            is_object = is_first and at == 1 and before not in {*_RESULTS, *_OF_A_CASE, *BEHAVIOUR} and before.isalpha()
             if is_form and not set(self._words) & _QUESTIONS:
                 found += filter(None, [self._attempt((word,), ("given",))])
             elif (before in _BEFORE_GIVEN or is_object) and (
                 word in ("a", "an", "both", "exactly", "at")
                 or (before == "in" and word == "the")
-                or re.fullmatch(r"V\d+", word)
+                or (re.fullmatch(r"V\d+", word) and before != "from")
             ):
                 text = self._given_at(words, at)
                 found += [text] if text else []
