@@ -133,6 +133,8 @@ class _Reader:
         fits = _FITS[kind]
         if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
             raise Unread("compared with itself")
+        if kind == "longer" and shape.kind == "number" and meaning.count("len(") > 1:
+            raise Unread("as long as what")
         if kind == "longer" and shape.kind == "number":
             return _put(meaning.replace("len(_)", "_"), of)
         if "sorted(_" in meaning and len(shape.items.fields) > 1:
@@ -255,8 +257,9 @@ class _Reader:
         place = next(i for i, p in enumerate(parts) if not callable(p))
         noun, before = parts[place], [p for p in parts[:place] if callable(p)]
         inner, *after = [p for p in parts[place + 1 :] if callable(p)]
-        if noun == "NUMBER":
-            return self.np(*before, noun, *after)  # "a positive number of items"
+        if noun == "NUMBER":  # "a positive number of items"
+            one, many = self.np(*before, noun, *after), self._of_size(self.both(*before), "size") if before else None
+            return lambda of, shape: (many if many and shape.kind in ("list", "dict") else one)(of, shape)
         if noun not in ("LIST", "DICT", "MATRIX", "TEXT", "ROW"):
             raise Unread(f"{noun} of something")
 
@@ -606,6 +609,9 @@ class _Reader:
     def none_of(self, *parts: Any) -> str:
         return self.each_kind(parts[0])(self.denies(parts[-1]))
 
+    def member(self, values: str, *_: Any) -> str:
+        return self.phrased(partial(self._relation, "any", f"_ in {values}"))
+
     def none_numbered(self, *parts: Any) -> str:
         return self.none_of(parts[-2], parts[-1])
 
@@ -743,7 +749,7 @@ class _Reader:
         return self.several(*named)
 
     def neither(self, phrase: Phrase) -> str:
-        return self.named_before()(self.denies(phrase))
+        return (self._each(self.subject()) if self._names.subject else self.named_before())(self.denies(phrase))
 
     def names_of(self, name: str) -> Aim:
         is_texts = self._names.shapes[name].kind == "list" and self._names.shapes[name].items.kind == "text"

@@ -57,6 +57,7 @@ _BEGINS: Final = {"in", "at", "from", "between", "above", "below", "within", "wi
 """First words of what is said of a value, behind what it is."""
 _NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "end"}
 """Words of what a parameter is, beside those that the grammar has not."""
+_VALUES = re.compile(r"V\d+(?: ,| or| and| V\d+)+")
 _PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
 _ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted")
@@ -339,6 +340,8 @@ class _Sentence:
             return [], None  # "longer ones cost 2 an hour"
         if origin in ("field", "type") and not self._names.subject:
             return [], None
+        if self._names.group[1:] and self._tokens.names and self._names.subject not in self._tokens.names:
+            return [], None  # of another one of the group
         if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
             return self._choices(listed), None
         choices = re.search(r"(?:^|: )(L\d+)(?: ;|$)", " ".join(self._words)) if origin == "field" else None
@@ -587,7 +590,8 @@ class _Sentence:
                 one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
                 is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
                 near = names or (self._near(words[: cuts[at] + 1]) if at and {*part} & {"its", "their"} else None)
-                is_none = goes_on or is_aside or is_rest or is_of_which
+                is_cut = _VALUES.fullmatch(" ".join(part)) and has_value(words[cuts[end] + 1 : cuts[end] + 2], "V")
+                is_none = is_cut or goes_on or is_aside or is_rest or is_of_which
                 text = "" if not part else None if is_none else self._attempt(part, starts, near)
                 if text is not None:
                     found += [text] if text else []

@@ -56,7 +56,7 @@ _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WO
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
 _LISTS = re.compile(
     r"(?:Q\d+|none)(?: ?(?:,|/|or|and|, or|, and) (?:Q\d+|none)\b)+"
-    r"|V\d+(?: , V\d+)+(?: ,)? (?:or|and) V\d+(?= [,;.]| \)|$)|\S+"
+    r"|V\d+(?: , V\d+)+(?: ,)? (?:or|and) V\d+(?= [,;.]| \)| be\b|$)|\S+"
 )
 """Texts that are listed, and three numbers or more at the end of a clause."""
 _BEFORE_CODE: Final = {"where", "for", "that", "assume", "require", "and", "or", "need", "if", "when", "must", "of"}

@@ -35,13 +35,13 @@ def test_one_answer_settles_and_is_written(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("sys.stdin", io.StringIO("[\n0\n"))
     status, _, err = run(capsys, *CHECK, "--out", "kept.py", "--pin", "answers", "--write-tests", "t.py")
     assert status == 1, err
-    assert "Question 1 of at most 5; 3 candidates left\n  middle([1, 0])\n    a: 1   2 candidates\n" in err
+    assert "Question 1 of at most 5; 3 candidates left\n  middle([0, 1])\n    a: 1   2 candidates\n" in err
     assert 'expected a letter, a value such as [1, 2], "raises ValueError"' in err
     assert "1 answer: 1 candidate left: b.py" in err
-    assert "--example 'middle([1, 0]) == 0'" in err
+    assert "--example 'middle([0, 1]) == 0'" in err
     assert (folder / "kept.py").read_text() == CODES["b"]
-    assert "assert middle([1, 0]) == 0" in (folder / "t.py").read_text()
-    assert ">>> middle([1, 0])\n    0" in (folder / "m.py").read_text()
+    assert "assert middle([0, 1]) == 0" in (folder / "t.py").read_text()
+    assert ">>> middle([0, 1])\n    0" in (folder / "m.py").read_text()
 
 
 @pytest.mark.slow
