@@ -72,6 +72,11 @@ def is_not_built(outcome: Outcome) -> bool:
     return outcome[0] == Kind.UNSUPPORTED and outcome[1].startswith("input: ")
 
 
+def are_opaque(one: Outcome, other: Outcome) -> bool:
+    """Tell whether two versions returned objects that cannot be compared; of two types they differ."""
+    return one[0] == Kind.UNSUPPORTED and plain(one) == plain(other)
+
+
 def name_of(outcome: Outcome) -> str:
     """Return the name of the exception of an outcome, without its message."""
     return outcome[1].partition("(")[0]

@@ -89,6 +89,9 @@ _FEW = 5
 """With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
 
 
+_FEW_OPAQUE = 0.05
+"""Up to this share of the results that were compared, those that cannot be are only noted."""
+
 _UNANSWERED = {
     False: (
         "gave no answer in time, or used a package that is not here",
@@ -147,11 +150,13 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
         return
     if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
         yield f"only {found.ran} known inputs are accepted by the function", give_calls
-    if found.compared and not found.returned:
+    if found.compared and not found.returned and not found.opaque:
         yield (
             f"both versions raise the same on all {found.compared} inputs",
             "give a call on which they return with --example",
         )
+    if len(found.opaque) > found.returned * _FEW_OPAQUE:
+        yield _opaque(found), "compare a function that calls it and returns what the object holds"
     if found.unanswered and not found.changes:
         share = found.unanswered / max(1, len(found.rows))
         if share > 0.5 or found.returned < _FEW:
@@ -172,6 +177,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             "a version differs from itself when run again on the same input",
             "pass time and random numbers as arguments",
         )
+
+
+def _opaque(found: Found) -> str:
+    kinds = ", ".join(list(dict.fromkeys(found.opaque))[:_FEW])
+    return f"on {len(found.opaque)} of {found.ran} inputs both versions return what cannot be compared: {kinds}"
 
 
 def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same: bool) -> str:
@@ -211,6 +221,8 @@ def _notes(pair: Pair, found: Found) -> Iterator[str]:
             f"the versions also differ on {change.arguments}, which the function may not allow: "
             f"{change.outcomes[0][1]} before, {change.outcomes[1][1]} now"
         )
+    if 0 < len(found.opaque) <= found.returned * _FEW_OPAQUE:
+        yield _opaque(found)
     if found.unstable:
         yield "a version differs from itself when run again; inputs on which it does are left out"
     yield from found.notes

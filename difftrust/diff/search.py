@@ -8,7 +8,7 @@ from difftrust.check.examples import got
 from difftrust.check.input_filter import InDomain
 from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
-from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, plain
+from difftrust.diff.changed_behaviour import Compare, Weight, are_opaque, is_no_answer, is_not_built, name_of, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
 from difftrust.diff.pair import Pair, Signature, load, settle, signatures
@@ -93,13 +93,18 @@ class Found:
 
     @property
     def compared(self) -> int:
-        """On so many inputs both versions gave an answer."""
-        return len(self._answered)
+        """On so many inputs both versions gave answers that can be compared."""
+        return len(self._answered) - len(self.opaque)
+
+    @property
+    def opaque(self) -> list[str]:
+        """Of each input on which both returned an object that cannot be compared, its type, or why it cannot."""
+        return [row[0][1] for row in self._answered if are_opaque(*row)]
 
     @property
     def returned(self) -> int:
-        """On so many of these a version returned something."""
-        return sum(any(kind in _RETURNED for kind, _ in row) for row in self._answered)
+        """On so many of those that were compared a version returned something."""
+        return sum(any(kind in _RETURNED for kind, _ in row) for row in self._answered) - len(self.opaque)
 
     @property
     def silent(self) -> str:

@@ -70,6 +70,7 @@ def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
     assert failed.failed_expectations == ("f(True): expected 3, the new version gives 2",)
 
 
+SLICE = "def f(n: int):\n    return slice({}) if n > -20 else None\n"
 CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}\n"
 
 
@@ -84,8 +85,9 @@ CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}
         ),
         (CLOCK.format(""), CLOCK.format(" + 0"), "differs from itself"),
         ("def f(x):\n    return x + 1\n", "def f(x):\n    return x() + 1\n", "the new version raises on all inputs"),
+        (SLICE.format("n"), SLICE.format("n + 1"), "both versions return what cannot be compared: slice"),
     ],
-    ids=["never returns", "does not load", "chance", "one never returns"],
+    ids=["never returns", "does not load", "chance", "one never returns", "no plain value"],
 )
 def test_what_decides_nothing_is_undecided(old: str, new: str, why: str, tmp_path: Path) -> None:
     report = compare(tmp_path, old, new)
