@@ -45,7 +45,8 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
 @refuse_deep_nesting()
 def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
-    bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole)
+    awaitable = type(old.target.function) is not type(new.target.function)
+    bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole, awaitable=awaitable)
     bundles = (bundle(old), bundle(new))
     targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
     return Pair(old=old, new=new, bundles=bundles, targets=targets)

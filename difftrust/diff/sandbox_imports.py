@@ -135,6 +135,13 @@ class Context:
         self.value = value
 
 
+class Awaited:
+    """What awaiting a result gives."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
 class Function:
     """What a returned function does on some arguments."""
 
@@ -142,8 +149,11 @@ class Function:
         self.calls = calls
 
 
-def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
-    """Return what calls the version and says all that is seen of it; all is loaded from here on."""
+def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool) -> Any:
+    """Return what calls the version and says all that is seen of it; all is loaded from here on.
+
+    ``awaitable``: it says too whether the result has to be awaited.
+    """
     _loading[0] = False
     warnings.simplefilter("ignore")
 
@@ -151,6 +161,8 @@ def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
         streams = [a for a in (*arguments, *named.values()) if type(a) in (io.StringIO, io.BytesIO)]
         before = [(stream.getvalue(), stream.tell()) for stream in streams]
         value = _function(namespace, owner, name, arguments)(*arguments, **named)
+        if awaitable and type(value) in (types.CoroutineType, types.AsyncGeneratorType):
+            return _awaited(value)
         if type(value) is types.CoroutineType:
             return value
         seen = _seen(value)
@@ -159,6 +171,17 @@ def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
         return Written(seen, changed) if changed else seen
 
     return call
+
+
+async def _awaited(value: Any) -> Awaited:
+    if type(value) is types.CoroutineType:
+        return Awaited(await value)
+    found: list[Any] = []
+    async for item in value:
+        found.append(item)
+        if len(found) == _MAX_ITEMS:
+            break
+    return Awaited(found)
 
 
 def _function(namespace: dict[str, Any], owner: str, name: str, arguments: tuple[Any, ...]) -> Any:

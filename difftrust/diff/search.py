@@ -145,6 +145,8 @@ class Search:
         """Inputs that the function is known to take."""
         self.accepts: Accepts = lambda text: True
         """Whether an input fits the types."""
+        self.earlier: frozenset[str] = frozenset()
+        """Inputs of the signatures before this one."""
         self.note = ""
         """What sets the inputs apart, "" for those that both versions take."""
         self.expectations = Expectations(pair.targets[1], options.expect, executor, self.codes[1])
@@ -162,6 +164,7 @@ class Search:
     def _search(self, signature: Signature) -> None:
         options, found = self.options, self.found
         self.note, self.sure, self.accepts = signature.note, frozenset(), lambda text: True
+        self.earlier = frozenset(found.rows)
         loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
         target = self.pair.targets[1]
         conditions = conditions_of(target, options.assume, [p.name for p in signature.parameters])
@@ -248,7 +251,7 @@ class Search:
         self.found.load_errors = tuple(errors) or self.found.load_errors
 
     def _weigh(self, text: str, row: Row) -> Weight:
-        if self.note and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
+        if self.note and text not in self.earlier and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
             refused = next(outcome for outcome in row if outcome[0] == Kind.EXCEPTION)
             if name_of(refused) == "TypeError":  # the version does not take the parameter
                 return "counts"

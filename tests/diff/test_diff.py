@@ -123,6 +123,25 @@ def test_calls_that_both_take(tmp_path: Path) -> None:
     assert renamed(old, new) == [("b", "c")]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "call"),
+    [
+        ("def f(a: bool, b: int): return a - b", "def f(b: int, a: bool): return a - b", "f(True, 0)"),
+        ("def f(a: bool, b: bool): return a", "def f(a: bool, *, b: bool): return a", "f(True, True)"),
+        ("def f(a: bool): return a", "def f(a: bool, /): return a", "f(a=True)"),
+        ("def f(a: bool, b=1): return a", "def f(a: bool, b): return a", "f(True)"),
+        ("async def f(a: bool): return a", "def f(a: bool): return a", "f(True)"),
+    ],
+    ids=["order", "by name only", "by position only", "default", "async"],
+)
+def test_a_call_that_the_new_version_takes_otherwise_or_not_is_a_change(
+    old: str, new: str, call: str, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, old, new, n=10)
+    assert report.verdict == "changed", report.statement
+    assert call in {change.call.replace("False", "True") for change in report.changes}
+
+
 def test_which_differences_count() -> None:
     rule = Compare(Equality.VALUE, tolerance=1e-9, raised={"ValueError"})
     one, type_error, value_error = (Kind.VALUE, "1"), (Kind.EXCEPTION, "TypeError"), (Kind.EXCEPTION, "ValueError")
