@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from difftrust.check.programs import Executor, open_sandbox
@@ -10,7 +11,7 @@ from difftrust.diff.changed_behaviour import Compare, raised_in, unreached
 from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
-from difftrust.diff.search import Found, Search
+from difftrust.diff.search import Expectations, Found, Search
 from difftrust.diff.version import CALL, Version, bundle_of, load_version
 from difftrust.source.target import refuse_deep_nesting
 from difftrust.text import unified_diff
@@ -33,7 +34,7 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     pair = _pair(old, new, options, whole=False)
     before, after = (functions_text(bundle.definitions) for bundle in pair.bundles)
     if before == after:
-        return judged(pair, options, Found(), difference="")
+        return judged(pair, options, _pinned(pair, options), difference="")
     found = _searched(pair, options)
     if found.load_errors and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
         whole = _pair(old, new, options, whole=True)
@@ -60,8 +61,31 @@ def _difference(pair: Pair) -> str:
     return unified_diff(texts[0], texts[1], ("old", "new"))
 
 
+def _pinned(pair: Pair, options: DiffOptions) -> Found:
+    """Return what running the pins of ``--expect`` alone shows."""
+    if not options.expect:
+        return Found()
+    with _opened(pair, options) as (executor, codes):
+        return Found(failed=Expectations(pair.targets[1], options.expect, executor, codes[1]).failed())
+
+
 def _searched(pair: Pair, options: DiffOptions) -> Found:
     """Return what running both versions shows."""
+    with _opened(pair, options) as (executor, _):
+        texts = [functions_text(bundle.definitions, idle=bundle.idle) for bundle in pair.bundles]
+        raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
+        compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
+        search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
+        found = search.run()
+        if not found.changes and not found.load_errors:
+            options.phase("looking whether the lines that differ were reached")
+            found.unreached = unreached(pair, executor, found.rows)
+        return found
+
+
+@contextmanager
+def _opened(pair: Pair, options: DiffOptions) -> Iterator[tuple[Executor, list[str]]]:
+    """Yield what runs the programs of both versions, and these."""
     codes = [bundle.code for bundle in pair.bundles]
     libraries = dict.fromkeys([*(p for b in pair.bundles for p in b.libraries), *options.allow_imports])
     target = pair.targets[1]
@@ -73,17 +97,8 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
         description=target.docstring,
         seed_inputs=(),
     )
-    texts = [functions_text(bundle.definitions, idle=bundle.idle) for bundle in pair.bundles]
-    raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
-    compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
     with open_sandbox(task, codes, tuple(libraries), options) as sandbox:
-        executor = Executor(task, sandbox)
-        search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
-        found = search.run()
-        if not found.changes and not found.load_errors:
-            options.phase("looking whether the lines that differ were reached")
-            found.unreached = unreached(pair, executor, found.rows)
-        return found
+        yield Executor(task, sandbox), codes
 
 
 _FEW = 5
@@ -186,7 +201,7 @@ def _opaque(found: Found) -> str:
 
 
 def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same: bool) -> str:
-    if same:
+    if same and not found.failed:
         return "Both versions are the same program, up to formatting, comments and docstrings."
     if found.failed:
         return "The new version does not do what --expect says."

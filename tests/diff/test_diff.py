@@ -56,6 +56,9 @@ def test_the_same_program_needs_no_run(tmp_path: Path) -> None:
     documented = 'def f(x):\n    """Return x."""\n    # as it is\n    return x\n'
     report = compare(tmp_path, "def f(x):\n    return x\n", documented)
     assert (report.verdict, report.n) == ("unchanged", 0)
+    assert compare(tmp_path, documented, documented, expect=("f(1) == 999",)).verdict == "changed"
+    with pytest.raises(WrongUsage, match=r"g\(1\) == 2"):
+        compare(tmp_path, documented, documented, expect=("g(1) == 2",))
 
 
 def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
