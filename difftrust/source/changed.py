@@ -145,9 +145,16 @@ class _File:
         parts: list[ast.AST] = list(_own_parts(target))
         names = {name for part in parts for name in free_names(part)} | {entry_point}
         parts += self._definitions.needed(
-            names, reads=free_names, may=lambda s: s is not target.function and s is not target.owner
+            names,
+            passing=self._definitions.passing(target.owner or target.function),
+            reads=free_names,
+            may=lambda s: s not in (target.function, target.owner) and not self._is_other(s, entry_point),
         )
         return frozenset(self._dump(part) for part in parts)
+
+    def _is_other(self, statement: ast.stmt, name: str) -> bool:
+        """Tell whether a function happens to have the name too, as ``_`` below ``@show.register`` has."""
+        return isinstance(statement, Function) and statement.name == name and statement in self._definitions.hooks
 
 
 def _own_parts(target: Target) -> Iterator[ast.AST]:

@@ -141,3 +141,85 @@ def test_a_long_chain_is_compared_and_a_file_that_is_nested_too_deeply_is_named(
     found = changed_functions("HEAD", None, folder=there)
     assert [change.entry_point for change in found.functions] == ["code"]
     assert found.unreadable == ("b.py",)
+
+
+REGISTERED = """
+from functools import singledispatch
+
+REG = {}
+
+
+def reg(name):
+    def add(f):
+        REG[name] = f
+        return f
+
+    return add
+
+
+@reg("b")
+def _b(x):
+    return x + 1
+
+
+@reg("c")
+def _c(x):
+    return x + 2
+
+
+def run(name, x):
+    return REG[name](x)
+
+
+@singledispatch
+def show(x):
+    return "other"
+
+
+@show.register
+def _(x: int):
+    return "int"
+
+
+@show.register
+def _(x: str):
+    return "str"
+
+
+class Base:
+    known = {}
+
+    def __init_subclass__(cls):
+        cls.known[cls.__name__] = cls
+
+
+class One(Base):
+    def go(self):
+        return 1
+
+
+class Two(One):
+    def stop(self):
+        return 2
+
+
+def made(name):
+    return Base.known[name]()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("x + 1", "x - 1", ["_b", "run"]),
+        ('"int"', '"INT"', ["show"]),
+        ('"str"', '"STR"', ["show", "_"]),
+        ("return 2", "return 3", ["Two.stop", "made"]),
+    ],
+)
+def test_what_registers_itself_belongs_to_what_looks_it_up(
+    tmp_path: Path, old: str, new: str, expected: list[str]
+) -> None:
+    top = repository(tmp_path / "repo", {"mod.py": REGISTERED})
+    write(top, {"mod.py": REGISTERED.replace(old, new)})
+    assert [f.entry_point for f in changed_functions("HEAD", None, folder=top).functions] == expected
