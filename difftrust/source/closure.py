@@ -52,13 +52,76 @@ def names_of(*nodes: ast.AST | None) -> set[str]:
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Return the names that ``node`` reads and does not bind itself (in a comprehension, a lambda, an assignment)."""
-    nodes = list(ast.walk(node))
-    read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    made = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    made |= {n.arg for n in nodes if isinstance(n, ast.arg)} | imported_by(nodes)
-    made |= {n.name for n in nodes if isinstance(n, DEFINED | ast.ExceptHandler) and n.name}
-    return read - made
+    """Return the names that ``node`` reads, or declares global, and that no scope around them in it binds."""
+    found: set[str] = set()
+    waiting: list[ast.AST | None] = [node]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case None:
+                continue
+            case ast.Name(id=name, ctx=ast.Load()):
+                found.add(name)
+            case ast.Module(body=body):
+                found |= _free_in(body) - _bound_in(body)
+            case ast.FunctionDef(args=given) | ast.AsyncFunctionDef(args=given) | ast.Lambda(args=given):
+                inner: Sequence[ast.AST] = part.body if isinstance(part.body, list) else [part.body]
+                declared = [n for s in inner for n in ast.walk(s) if isinstance(n, ast.Global)]
+                found |= _free_in(inner) - _bound_in(inner) - {p.name for p in parameters_in(given)}
+                found |= {name for each in declared for name in each.names}
+                waiting += [*given.defaults, *given.kw_defaults, *(p.annotation for p in parameters_in(given))]
+                waiting += [] if isinstance(part, ast.Lambda) else [*part.decorator_list, part.returns]
+            case ast.ClassDef(body=body):
+                made: set[str] = set()  # its methods do not see it
+                for statement in body:
+                    own = made if not isinstance(statement, DEFINED) else set()
+                    found |= free_names(statement) - own
+                    made |= _bound_in([statement])
+                waiting += [*part.bases, *part.keywords, *part.decorator_list]
+            case ast.ListComp(generators=loops) | ast.SetComp(generators=loops) | ast.GeneratorExp(generators=loops):
+                found |= _free_in([part.elt, *loops]) - _bound_in(loops)
+                waiting.append(loops[0].iter)
+            case ast.DictComp(generators=loops):
+                found |= _free_in([part.key, part.value, *loops]) - _bound_in(loops)
+                waiting.append(loops[0].iter)
+            case _:
+                waiting += ast.iter_child_nodes(part)
+    return found
+
+
+def _free_in(parts: Iterable[ast.AST]) -> set[str]:
+    return {name for part in parts for name in free_names(part)}
+
+
+def _bound_in(parts: Iterable[ast.AST]) -> set[str]:
+    """Return the names that the scope of which these are parts binds; those declared global or nonlocal it does not."""
+    found: set[str] = set()
+    outer: set[str] = set()
+    waiting = list(parts)
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.Import() | ast.ImportFrom():
+                found |= imported_by([node])
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                outer |= {*names}
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+                continue
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                found.add(name)
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                walrus = (n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+                found |= {target.id for target in walrus}
+                continue
+        waiting += ast.iter_child_nodes(node)
+    return found - outer
 
 
 def imported_by(nodes: Iterable[ast.AST]) -> set[str]:
