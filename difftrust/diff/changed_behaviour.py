@@ -10,7 +10,7 @@ from typing import Literal
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
-from difftrust.diff.sandbox_imports import MISSING
+from difftrust.diff.sandbox_imports import MISSING, STAND_IN
 from difftrust.diff.version import Bundle
 from difftrust.source.closure import dotted_name
 from difftrust.text import printable
@@ -64,7 +64,8 @@ class Compare:
 def is_no_answer(outcome: Outcome) -> bool:
     """Tell whether a version was ended, or met what is not there, so that nothing is known of what it does."""
     kind, text = outcome
-    return kind in _NO_ANSWER or (kind == Kind.EXCEPTION and text.startswith(MISSING)) or is_not_built(outcome)
+    is_missing = outcome == (Kind.UNSUPPORTED, STAND_IN) or (kind == Kind.EXCEPTION and text.startswith(MISSING))
+    return kind in _NO_ANSWER or is_missing or is_not_built(outcome)
 
 
 def is_not_built(outcome: Outcome) -> bool:

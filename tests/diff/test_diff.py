@@ -31,6 +31,16 @@ def compare(tmp_path: Path, old: str, new: str, name: str = "f", **chosen: objec
     return diff(places[0], places[1], DiffOptions(**{"n": 50, **chosen}))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("used", ["x + K", "[K, x]", "f'{K}'", "x if K else 0", "K == x"])
+def test_what_rests_on_a_module_that_only_one_side_has_is_undecided(used: str, tmp_path: Path) -> None:
+    text = f"from .made import K\n\n\ndef f(x: int):\n    return {used}"
+    old = package(tmp_path / "old", rest=f"{text}\n")
+    new = package(tmp_path / "new", rest=f"{text} or 0\n", made="K = 1\n")
+    report = diff(load_version(f"{old}/rest.py::f"), load_version(f"{new}/rest.py::f"), DiffOptions(n=20))
+    assert report.verdict == "undecided"
+    assert "a package that is not here" in report.statement
+
+
 @pytest.mark.slow
 def test_each_version_brings_its_package(tmp_path: Path) -> None:
     texts = {
