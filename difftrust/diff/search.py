@@ -11,7 +11,7 @@ from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, are_opaque, is_no_answer, is_not_built, name_of, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
-from difftrust.diff.pair import Pair, Signature, load, settle, signatures
+from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
@@ -30,7 +30,7 @@ class Expectations:
     def __init__(self, target: Target, texts: Sequence[str], executor: Executor, code: str):
         """Read the pins. Raises WrongUsage for one that is no call of the function."""
         self._executor, self._code = executor, code
-        loading = Loading(target, ())
+        loading = Loading(target, (), parameters_of(target))
         examples = [example for text in texts for example in loading.read_example(text)]
         self._examples = [(example, list(loading.calls_in(example))) for example in examples]
         self.inputs = frozenset(text for _, inputs in self._examples for text in inputs)

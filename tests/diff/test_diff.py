@@ -109,6 +109,13 @@ def test_what_decides_nothing_is_undecided(old: str, new: str, why: str, tmp_pat
     assert ("--example" in report.next_step) == ("raise" in why)
 
 
+def test_a_function_without_parameters_is_called_once(tmp_path: Path) -> None:
+    report = compare(tmp_path, "def f():\n    return 1\n", "def f():\n    return 2\n", expect=("f() == 2",))
+    assert (report.verdict, [c.call for c in report.changes], report.n) == ("unchanged", ["f()"], 1)
+    assert compare(tmp_path, "def f():\n    return 1\n", "def f():\n    return 2\n").verdict == "changed"
+    assert compare(tmp_path, "def f():\n    return 2\n", "def f():\n    return 1 + 1\n").verdict == "unchanged"
+
+
 def test_objects_are_made_by_a_call(tmp_path: Path) -> None:
     text = "class Box:\n    def __init__(self, width: int):\n        self.width = {}\n"
     report = compare(tmp_path, text.format("width"), text.format("abs(width)"), "Box.__init__")
