@@ -129,11 +129,12 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
     texts = list(rows)
     if not texts:
         return ()
-    return tuple(
+    lines = (
         line
         for line, codes in islice(_probes(pair), _MOST)
         if not any(_tells(executor, *each, rows, texts) for each in codes)
     )
+    return tuple(dict.fromkeys(lines))
 
 
 def _tells(executor: Executor, which: int, code: str, rows: Mapping[str, Row], texts: Sequence[str]) -> bool:
@@ -163,13 +164,22 @@ def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
         idle = {id(block) for each in pair.bundles for method in each.idle for block in _blocks_in(memo, method)}
+        heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
             block, index = place.get(1) or place[0]
             if index < len(block) and id(block) not in idle:
                 yield (
-                    _line(block[index]),
+                    (index == 0 and heads.get(id(block))) or _line(block[index]),
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
+
+
+def _changed_cases(*versions: ast.stmt) -> dict[int, str]:
+    """Return the first lines of the cases that only one version has, by their blocks."""
+    cases = [[node for node in ast.walk(each) if isinstance(node, ast.match_case)] for each in versions]
+    lines = [{id(case.body): ast.unparse(case).strip().splitlines()[0] for case in each} for each in cases]
+    both = {*lines[0].values()} & {*lines[1].values()}
+    return {block: printable(line)[:_SHOWN] for each in lines for block, line in each.items() if line not in both}
 
 
 def _blocks_in(memo: Mapping[int, ast.AST], method: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -224,6 +234,14 @@ def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
 
 def _within(old: Point, new: Point) -> Iterator[Place]:
     one, other = old[0][old[1]], new[0][new[1]]
+    if isinstance(one, ast.Match) and isinstance(other, ast.Match) and _chooses_alike(one, other):
+        if _head(one) != _head(other):
+            yield {0: old, 1: new}
+        for before, after in zip(one.cases, other.cases, strict=True):
+            if _condition(before) != _condition(after):
+                yield {0: (before.body, 0), 1: (after.body, 0)}
+            yield from _places(before.body, after.body)
+        return
     defines = isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and type(one) is type(other)
     if not defines and (_head(one) != _head(other) or not hasattr(one, "body")):
         yield {0: old, 1: new}
@@ -231,6 +249,14 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
         return
     for a, b in zip(_inner(one), _inner(other), strict=True):
         yield from _places(a, b)
+
+
+def _chooses_alike(one: ast.Match, other: ast.Match) -> bool:
+    return ast.dump(one.subject) == ast.dump(other.subject) and len(one.cases) == len(other.cases)
+
+
+def _condition(case: ast.match_case) -> str:
+    return ast.dump(case.pattern) + (ast.dump(case.guard) if case.guard is not None else "")
 
 
 def _blocks(statement: ast.stmt) -> Iterator[Point]:

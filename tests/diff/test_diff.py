@@ -271,6 +271,24 @@ def test_what_a_function_rests_on_is_sought_and_reached(
     assert any(shown in text for text in said) or not shown
 
 
+CASES = """
+def f(d: str, m: int) -> str:
+    match m * m - 1000003 * m:
+        case 987654321987 if d.{}():
+            return d + "a"
+        case 987654321987:
+            return "m"
+    return d
+"""
+
+
+def test_only_the_case_that_differs_is_named(tmp_path: Path) -> None:
+    report = compare(tmp_path, CASES.format("isdigit"), CASES.format("isdecimal"))
+    assert [doubt.why for doubt in report.undecided] == [
+        "no input reached what differs: case 987654321987 if d.isdecimal():"
+    ]
+
+
 LOOPS = """
 def f(n: int) -> int:
     found = 0
