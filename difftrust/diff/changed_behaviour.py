@@ -23,6 +23,8 @@ Weight = Literal["same", "counts", "doubtful", "nothing"]
 _NO_ANSWER = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH, Kind.LOAD_ERROR)
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf|nan)(?![\w.])")
+_HIDDEN = re.compile(r"[\[{:] ?\.\.\.|\.\.\.[\]}]")
+"""An item of a list or dict that no text tells from another."""
 _OF_WRONG_KINDS = ("TypeError", "AttributeError")
 """What Python raises by itself where a value is of a kind that the code was not written for."""
 
@@ -73,9 +75,13 @@ def is_not_built(outcome: Outcome) -> bool:
     return outcome[0] == Kind.UNSUPPORTED and outcome[1].startswith("input: ")
 
 
-def are_opaque(one: Outcome, other: Outcome) -> bool:
-    """Tell whether two versions returned objects that cannot be compared; of two types they differ."""
-    return one[0] == Kind.UNSUPPORTED and plain(one) == plain(other)
+def opaque_in(one: Outcome, other: Outcome) -> str:
+    """Return what two versions gave that cannot be compared, "" where all can be; objects of two types differ."""
+    if plain(one) != plain(other):
+        return ""
+    if one[0] == Kind.UNSUPPORTED:
+        return one[1]
+    return "what an argument holds" if _HIDDEN.search(one[1].partition("arguments=")[2]) else ""
 
 
 def name_of(outcome: Outcome) -> str:

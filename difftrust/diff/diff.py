@@ -105,7 +105,7 @@ _FEW = 5
 """With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
 
 
-_FEW_OPAQUE = 0.05
+_FEW_OPAQUE = 0.02
 """Up to this share of the results that were compared, those that cannot be are only noted."""
 
 _UNANSWERED = {
@@ -197,7 +197,7 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
 
 def _opaque(found: Found) -> str:
     kinds = ", ".join(list(dict.fromkeys(found.opaque))[:_FEW])
-    return f"on {len(found.opaque)} of {found.ran} inputs both versions return what cannot be compared: {kinds}"
+    return f"on {len(found.opaque)} of {found.ran} inputs both versions give what cannot be compared: {kinds}"
 
 
 def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same: bool) -> str:

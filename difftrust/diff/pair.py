@@ -66,7 +66,11 @@ def _lost(old: Target, new: Target, common: Sequence[Parameter]) -> Iterator[Sig
     if needed:
         yield Signature(parameters=before, note=f"it may leave out {', '.join(needed)}, as the old version allows")
     unnamed = [{p.arg for p in target.function.args.posonlyargs} for target in (old, new)]
-    by_name = [p.name for p in before[old.owner is not None :] if p.name in unnamed[1] - unnamed[0]]
+    by_name = [
+        p.name
+        for p in before[old.owner is not None and old.kind in ("method", "property") :]
+        if p.name in unnamed[1] - unnamed[0]
+    ]
     if by_name:
         behind = before[[p.name for p in before].index(by_name[0]) :]
         given = [replace(p, keyword=True) for p in behind if p.keyword or not p.variadic]

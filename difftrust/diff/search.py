@@ -8,7 +8,7 @@ from difftrust.check.examples import got
 from difftrust.check.input_filter import InDomain
 from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
-from difftrust.diff.changed_behaviour import Compare, Weight, are_opaque, is_no_answer, is_not_built, name_of, plain
+from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
 from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
@@ -98,8 +98,8 @@ class Found:
 
     @property
     def opaque(self) -> list[str]:
-        """Of each input on which both returned an object that cannot be compared, its type, or why it cannot."""
-        return [row[0][1] for row in self._answered if are_opaque(*row)]
+        """Of each input on which both gave an object that cannot be compared, its type, or why it cannot."""
+        return [what for row in self._answered if (what := opaque_in(*row))]
 
     @property
     def returned(self) -> int:

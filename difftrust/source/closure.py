@@ -282,7 +282,8 @@ class Definitions:
         if not isinstance(statement, DEFINED):
             return bound_by(statement, changed=True)
         filled = _filled_by(statement) if statement.name in self._takers else set()
-        return (self.hooks.get(statement, set()) - names_of(*statement.body)) | filled
+        own = self.hooks.get(statement)
+        return (own - names_of(*statement.body) if own else set()) | filled
 
     def needed(
         self,

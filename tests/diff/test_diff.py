@@ -98,7 +98,7 @@ CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}
         ),
         (CLOCK.format(""), CLOCK.format(" + 0"), "differs from itself"),
         ("def f(x):\n    return x + 1\n", "def f(x):\n    return x() + 1\n", "the new version raises on all inputs"),
-        (SLICE.format("n"), SLICE.format("n + 1"), "both versions return what cannot be compared: slice"),
+        (SLICE.format("n"), SLICE.format("n + 1"), "both versions give what cannot be compared: slice"),
     ],
     ids=["never returns", "does not load", "chance", "one never returns", "no plain value"],
 )
