@@ -193,7 +193,21 @@ def _filled_by(function: ast.AST) -> set[str]:
 
 
 def _bases(statement: ast.stmt) -> list[ast.expr]:
-    return statement.bases if isinstance(statement, ast.ClassDef) else []
+    """Return what makes a class: those that it inherits from, and its metaclass."""
+    if not isinstance(statement, ast.ClassDef):
+        return []
+    return [*statement.bases, *_metaclass(statement)]
+
+
+def _metaclass(statement: ast.ClassDef) -> list[ast.expr]:
+    return [keyword.value for keyword in statement.keywords if keyword.arg == "metaclass"]
+
+
+def _starts_in(base: ast.AST, made: ast.stmt) -> list[Function]:
+    """Return the methods of a base or metaclass that run when a class is made of it."""
+    is_metaclass = isinstance(made, ast.ClassDef) and getattr(base, "name", "") in map(_root, _metaclass(made))
+    makers = ("__init__", "__new__") if is_metaclass else ("__init_subclass__",)
+    return [node for node in ast.walk(base) if isinstance(node, Function) and node.name in makers]
 
 
 def _held(node: ast.expr, given: Collection[str]) -> Iterator[ast.expr]:
@@ -230,33 +244,31 @@ class Definitions:
     def hooks(self) -> dict[ast.stmt, set[str]]:
         """Each definition with the names to which it adds itself, by a decorator or as a subclass.
 
-        ``@show.register``, ``@reg("b")`` where ``reg`` keeps what it is given in ``REG``, a subclass of a class with
-        ``__init_subclass__``, or of any where ``__subclasses__`` is asked for.
+        ``@show.register``, ``@reg("b")`` where ``reg`` keeps what it is given in ``REG``, a class with a
+        metaclass, a subclass of one with ``__init_subclass__``, or of any where ``__subclasses__`` is asked for.
         """
         own = {s.name: s for s in self.body if isinstance(s, DEFINED)}
         objects = {name for s in self.body if isinstance(s, _ASSIGNED) for name in bound_by(s)}
-        listed = any(
-            isinstance(n, ast.Attribute) and n.attr == "__subclasses__" for s in self.body for n in ast.walk(s)
-        )
+        nodes = (node for statement in self.body for node in ast.walk(statement))
+        listed = any(isinstance(node, ast.Attribute) and node.attr == "__subclasses__" for node in nodes)
         found: dict[ast.stmt, set[str]] = {}
         heirs: dict[str, set[str]] = {}
-        for statement in self.body:
+        for statement in (s for s in self.body if isinstance(s, DEFINED)):
             hooks: set[str] = set()
-            for decorator in statement.decorator_list if isinstance(statement, DEFINED) else ():
+            for decorator in statement.decorator_list:
                 called = decorator.func if isinstance(decorator, ast.Call) else decorator
                 root = _root(called)
                 if isinstance(called, ast.Attribute) and root in {*own, *objects}:
                     hooks.add(root)
-                elif filled := _filled_by(own[root]) if root in own else set():
-                    hooks |= filled
-            if isinstance(statement, ast.ClassDef):
-                for base in (own[name] for name in map(_root, _bases(statement)) if name in own):
-                    starts = [s for s in ast.walk(base) if isinstance(s, Function) and s.name == "__init_subclass__"]
-                    filled = {name for start in starts for name in _filled_by(start)}
-                    hooks |= heirs.get(base.name, set()) | ({base.name, *filled} if listed or starts else set())
-                heirs[statement.name] = hooks | {statement.name} if hooks else set()
+                elif root in own:
+                    hooks |= _filled_by(own[root])
+            for base in (own[name] for name in map(_root, _bases(statement)) if name in own):
+                starts = _starts_in(base, statement)
+                filled = {name for start in starts for name in _filled_by(start)}
+                hooks |= heirs.get(base.name, set()) | ({base.name, *filled} if listed or starts else set())
             if hooks:
                 found[statement] = hooks
+                heirs[statement.name] = hooks | {statement.name}
         return found
 
     @cached_property

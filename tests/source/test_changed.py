@@ -205,6 +205,22 @@ class Two(One):
 
 def made(name):
     return Base.known[name]()
+
+
+class Meta(type):
+    every = []
+
+    def __init__(cls, *parts):
+        cls.every.append(cls)
+
+
+class Three(metaclass=Meta):
+    def wait(self):
+        return 3
+
+
+def first():
+    return Meta.every[0]()
 """
 
 
@@ -215,6 +231,7 @@ def made(name):
         ('"int"', '"INT"', ["show"]),
         ('"str"', '"STR"', ["show", "_"]),
         ("return 2", "return 3", ["Two.stop", "made"]),
+        ("return 3", "return 4", ["Three.wait", "first"]),
     ],
 )
 def test_what_registers_itself_belongs_to_what_looks_it_up(
