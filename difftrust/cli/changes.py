@@ -18,7 +18,7 @@ from difftrust.diff.version import load_version
 from difftrust.outputs.findings import Finding, exit_status_of, finding_of_diff, refuse
 from difftrust.outputs.formats import render
 from difftrust.source.changed import ChangedFunction, Changes, changed_functions
-from difftrust.source.revisions import commit_of, top_of, unpacked
+from difftrust.source.revisions import commit_of, has_path, top_of, unpacked
 from difftrust.source.target import Skipped
 from difftrust_core.exceptions import WrongUsage
 
@@ -48,7 +48,7 @@ def read_words(words: Sequence[str]) -> Between:
         if not old or new.startswith("."):
             raise WrongUsage(f"expected REV..REV, got {first!r}; name two revisions")
         return Between(old=old, new=new or "HEAD", paths=tuple(rest))
-    if rest and not os.path.exists(rest[0]):
+    if rest and not os.path.exists(rest[0]) and (_is_revision(rest[0]) or not has_path(Path.cwd(), old, rest[0])):
         return Between(old=first, new=rest[0], paths=tuple(rest[1:]))
     if rest and _is_revision(rest[0]):
         raise WrongUsage(f"expected a revision or a path, {rest[0]!r} is both; write ./{rest[0]} for the path")

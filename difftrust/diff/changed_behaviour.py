@@ -10,7 +10,7 @@ from typing import Literal
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
-from difftrust.diff.sandbox_imports import MISSING
+from difftrust.diff.sandbox_imports import MISSING, STAND_IN
 from difftrust.diff.version import Bundle
 from difftrust.source.closure import dotted_name
 from difftrust.text import printable
@@ -23,6 +23,8 @@ Weight = Literal["same", "counts", "doubtful", "nothing"]
 _NO_ANSWER = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH, Kind.LOAD_ERROR)
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf|nan)(?![\w.])")
+_HIDDEN = re.compile(r"[\[{:] ?\.\.\.|\.\.\.[\]}]")
+"""An item of a list or dict that no text tells from another."""
 _OF_WRONG_KINDS = ("TypeError", "AttributeError")
 """What Python raises by itself where a value is of a kind that the code was not written for."""
 
@@ -64,12 +66,22 @@ class Compare:
 def is_no_answer(outcome: Outcome) -> bool:
     """Tell whether a version was ended, or met what is not there, so that nothing is known of what it does."""
     kind, text = outcome
-    return kind in _NO_ANSWER or (kind == Kind.EXCEPTION and text.startswith(MISSING)) or is_not_built(outcome)
+    is_missing = outcome == (Kind.UNSUPPORTED, STAND_IN) or (kind == Kind.EXCEPTION and text.startswith(MISSING))
+    return kind in _NO_ANSWER or is_missing or is_not_built(outcome)
 
 
 def is_not_built(outcome: Outcome) -> bool:
     """Tell whether the arguments could not be made."""
     return outcome[0] == Kind.UNSUPPORTED and outcome[1].startswith("input: ")
+
+
+def opaque_in(one: Outcome, other: Outcome) -> str:
+    """Return what two versions gave that cannot be compared, "" where all can be; objects of two types differ."""
+    if plain(one) != plain(other):
+        return ""
+    if one[0] == Kind.UNSUPPORTED:
+        return one[1]
+    return "what an argument holds" if _HIDDEN.search(one[1].partition("arguments=")[2]) else ""
 
 
 def name_of(outcome: Outcome) -> str:
@@ -123,11 +135,12 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
     texts = list(rows)
     if not texts:
         return ()
-    return tuple(
+    lines = (
         line
         for line, codes in islice(_probes(pair), _MOST)
         if not any(_tells(executor, *each, rows, texts) for each in codes)
     )
+    return tuple(dict.fromkeys(lines))
 
 
 def _tells(executor: Executor, which: int, code: str, rows: Mapping[str, Row], texts: Sequence[str]) -> bool:
@@ -157,13 +170,22 @@ def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
         idle = {id(block) for each in pair.bundles for method in each.idle for block in _blocks_in(memo, method)}
+        heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
             block, index = place.get(1) or place[0]
             if index < len(block) and id(block) not in idle:
                 yield (
-                    _line(block[index]),
+                    (index == 0 and heads.get(id(block))) or _line(block[index]),
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
+
+
+def _changed_cases(*versions: ast.stmt) -> dict[int, str]:
+    """Return the first lines of the cases that only one version has, by their blocks."""
+    cases = [[node for node in ast.walk(each) if isinstance(node, ast.match_case)] for each in versions]
+    lines = [{id(case.body): ast.unparse(case).strip().splitlines()[0] for case in each} for each in cases]
+    both = {*lines[0].values()} & {*lines[1].values()}
+    return {block: printable(line)[:_SHOWN] for each in lines for block, line in each.items() if line not in both}
 
 
 def _blocks_in(memo: Mapping[int, ast.AST], method: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -218,6 +240,14 @@ def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
 
 def _within(old: Point, new: Point) -> Iterator[Place]:
     one, other = old[0][old[1]], new[0][new[1]]
+    if isinstance(one, ast.Match) and isinstance(other, ast.Match) and _chooses_alike(one, other):
+        if _head(one) != _head(other):
+            yield {0: old, 1: new}
+        for before, after in zip(one.cases, other.cases, strict=True):
+            if _condition(before) != _condition(after):
+                yield {0: (before.body, 0), 1: (after.body, 0)}
+            yield from _places(before.body, after.body)
+        return
     defines = isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and type(one) is type(other)
     if not defines and (_head(one) != _head(other) or not hasattr(one, "body")):
         yield {0: old, 1: new}
@@ -225,6 +255,14 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
         return
     for a, b in zip(_inner(one), _inner(other), strict=True):
         yield from _places(a, b)
+
+
+def _chooses_alike(one: ast.Match, other: ast.Match) -> bool:
+    return ast.dump(one.subject) == ast.dump(other.subject) and len(one.cases) == len(other.cases)
+
+
+def _condition(case: ast.match_case) -> str:
+    return ast.dump(case.pattern) + (ast.dump(case.guard) if case.guard is not None else "")
 
 
 def _blocks(statement: ast.stmt) -> Iterator[Point]:

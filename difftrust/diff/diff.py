@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from difftrust.check.programs import Executor, open_sandbox
@@ -10,7 +11,7 @@ from difftrust.diff.changed_behaviour import Compare, raised_in, unreached
 from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
-from difftrust.diff.search import Found, Search
+from difftrust.diff.search import Expectations, Found, Search
 from difftrust.diff.version import CALL, Version, bundle_of, load_version
 from difftrust.source.target import refuse_deep_nesting
 from difftrust.text import unified_diff
@@ -33,7 +34,7 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     pair = _pair(old, new, options, whole=False)
     before, after = (functions_text(bundle.definitions) for bundle in pair.bundles)
     if before == after:
-        return judged(pair, options, Found(), difference="")
+        return judged(pair, options, _pinned(pair, options), difference="")
     found = _searched(pair, options)
     if found.load_errors and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
         whole = _pair(old, new, options, whole=True)
@@ -45,7 +46,8 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
 @refuse_deep_nesting()
 def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
-    bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole)
+    awaitable = type(old.target.function) is not type(new.target.function)
+    bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole, awaitable=awaitable)
     bundles = (bundle(old), bundle(new))
     targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
     return Pair(old=old, new=new, bundles=bundles, targets=targets)
@@ -59,8 +61,31 @@ def _difference(pair: Pair) -> str:
     return unified_diff(texts[0], texts[1], ("old", "new"))
 
 
+def _pinned(pair: Pair, options: DiffOptions) -> Found:
+    """Return what running the pins of ``--expect`` alone shows."""
+    if not options.expect:
+        return Found()
+    with _opened(pair, options) as (executor, codes):
+        return Found(failed=Expectations(pair.targets[1], options.expect, executor, codes[1]).failed())
+
+
 def _searched(pair: Pair, options: DiffOptions) -> Found:
     """Return what running both versions shows."""
+    with _opened(pair, options) as (executor, _):
+        texts = [functions_text(bundle.definitions, idle=bundle.idle) for bundle in pair.bundles]
+        raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
+        compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
+        search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
+        found = search.run()
+        if not found.changes and not found.load_errors:
+            options.phase("looking whether the lines that differ were reached")
+            found.unreached = unreached(pair, executor, found.rows)
+        return found
+
+
+@contextmanager
+def _opened(pair: Pair, options: DiffOptions) -> Iterator[tuple[Executor, list[str]]]:
+    """Yield what runs the programs of both versions, and these."""
     codes = [bundle.code for bundle in pair.bundles]
     libraries = dict.fromkeys([*(p for b in pair.bundles for p in b.libraries), *options.allow_imports])
     target = pair.targets[1]
@@ -72,22 +97,16 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
         description=target.docstring,
         seed_inputs=(),
     )
-    texts = [functions_text(bundle.definitions, idle=bundle.idle) for bundle in pair.bundles]
-    raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
-    compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
     with open_sandbox(task, codes, tuple(libraries), options) as sandbox:
-        executor = Executor(task, sandbox)
-        search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
-        found = search.run()
-        if not found.changes and not found.load_errors:
-            options.phase("looking whether the lines that differ were reached")
-            found.unreached = unreached(pair, executor, found.rows)
-        return found
+        yield Executor(task, sandbox), codes
 
 
 _FEW = 5
 """With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
 
+
+_FEW_OPAQUE = 0.02
+"""Up to this share of the results that were compared, those that cannot be are only noted."""
 
 _UNANSWERED = {
     False: (
@@ -147,11 +166,13 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
         return
     if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
         yield f"only {found.ran} known inputs are accepted by the function", give_calls
-    if found.compared and not found.returned:
+    if found.compared and not found.returned and not found.opaque:
         yield (
             f"both versions raise the same on all {found.compared} inputs",
             "give a call on which they return with --example",
         )
+    if len(found.opaque) > found.returned * _FEW_OPAQUE:
+        yield _opaque(found), "compare a function that calls it and returns what the object holds"
     if found.unanswered and not found.changes:
         share = found.unanswered / max(1, len(found.rows))
         if share > 0.5 or found.returned < _FEW:
@@ -174,8 +195,13 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
         )
 
 
+def _opaque(found: Found) -> str:
+    kinds = ", ".join(list(dict.fromkeys(found.opaque))[:_FEW])
+    return f"on {len(found.opaque)} of {found.ran} inputs both versions give what cannot be compared: {kinds}"
+
+
 def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same: bool) -> str:
-    if same:
+    if same and not found.failed:
         return "Both versions are the same program, up to formatting, comments and docstrings."
     if found.failed:
         return "The new version does not do what --expect says."
@@ -211,6 +237,8 @@ def _notes(pair: Pair, found: Found) -> Iterator[str]:
             f"the versions also differ on {change.arguments}, which the function may not allow: "
             f"{change.outcomes[0][1]} before, {change.outcomes[1][1]} now"
         )
+    if 0 < len(found.opaque) <= found.returned * _FEW_OPAQUE:
+        yield _opaque(found)
     if found.unstable:
         yield "a version differs from itself when run again; inputs on which it does are left out"
     yield from found.notes

@@ -4,7 +4,7 @@ import ast
 import copy
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -40,10 +40,10 @@ def parameters_of(target: Target) -> tuple[Parameter, ...]:
 
 
 def signatures(old: Target, new: Target) -> list[Signature]:
-    """Return the parameters that both versions have, then those of each version that has others besides."""
+    """Return the parameters that both versions have, calls that only the old one allows, then what each has besides."""
     before, after = parameters_of(old), parameters_of(new)
     common = _common(before, after)
-    found, names = [Signature(parameters=common)], renamed(old, new)
+    found, names = [Signature(parameters=common), *_lost(old, new, common)], renamed(old, new)
     for own, other, which in ((after, before, "old"), (before, after, "new")):
         known = {parameter.name for parameter in (*common, *other)} | {name for pair in names for name in pair}
         extra = [parameter.name for parameter in own if parameter.name not in known]
@@ -51,6 +51,31 @@ def signatures(old: Target, new: Target) -> list[Signature]:
             note = f"it gives {', '.join(extra)}, which the {which} version does not take"
             found.append(Signature(parameters=own, note=note))
     return found
+
+
+def _lost(old: Target, new: Target, common: Sequence[Parameter]) -> Iterator[Signature]:
+    """Yield the ways to give parameters of both versions that the old one allows and the new one may not."""
+    before, after = parameters_of(old), parameters_of(new)
+    names, there = {p.name: p for p in after}, {p.name for p in common if not p.keyword}
+    moved = [p.name for p in before if not p.keyword and p.name in names and p.name not in there]
+    if moved:
+        yield Signature(parameters=before, note=f"it gives {', '.join(moved)} by position, as the old version takes it")
+    needed = [
+        p.name for p in before if not p.required and not p.variadic and p.name in names and names[p.name].required
+    ]
+    if needed:
+        yield Signature(parameters=before, note=f"it may leave out {', '.join(needed)}, as the old version allows")
+    unnamed = [{p.arg for p in target.function.args.posonlyargs} for target in (old, new)]
+    by_name = [
+        p.name
+        for p in before[old.owner is not None and old.kind in ("method", "property") :]
+        if p.name in unnamed[1] - unnamed[0]
+    ]
+    if by_name:
+        behind = before[[p.name for p in before].index(by_name[0]) :]
+        given = [replace(p, keyword=True) for p in behind if p.keyword or not p.variadic]
+        parameters = (*before[: -len(behind)], *given)
+        yield Signature(parameters=parameters, note=f"it gives {', '.join(by_name)} by name, as the old version allows")
 
 
 def _common(before: Sequence[Parameter], after: Sequence[Parameter]) -> tuple[Parameter, ...]:

@@ -16,10 +16,16 @@ import warnings
 from typing import Any
 
 MISSING = "NotAvailable"
+STAND_IN = "_Absent"
 _MAX_ITEMS = 20
 _PROBES: tuple[tuple[Any, ...], ...] = ((), (0,), (2,), ("a b",), ([3, 1],), (1, 2), (len,))
 """What a function that is returned is called with."""
 _CALLED = (types.FunctionType, types.MethodType, functools.partial)
+_OPERATORS = (
+    "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor radd rsub rmul rmatmul rtruediv "
+    "rfloordiv rmod rdivmod rpow rlshift rrshift rand rxor lt le gt ge neg pos abs invert index int float round "
+    "trunc iter len contains setitem delitem"
+)
 _loading = [True]
 _own: set[str] = set()
 
@@ -48,6 +54,30 @@ class _Absent(type):
         return cls
 
     __ror__ = __or__
+    __hash__ = type.__hash__
+
+    def __eq__(cls, other: object) -> bool:
+        return bool(_used(cls, cls is other))
+
+    def __bool__(cls) -> bool:
+        return bool(_used(cls, True))
+
+    def __str__(cls) -> str:
+        return str(_used(cls, cls.__name__))
+
+    def __format__(cls, form: str) -> str:
+        return str(_used(cls, cls.__name__))
+
+
+def _used(cls: type, instead: Any) -> Any:
+    """Return ``instead`` while all is loaded; later nobody knows what an operator makes of a missing value."""
+    if _loading[0]:
+        return instead
+    raise NotAvailable(cls.__name__)
+
+
+for _name in _OPERATORS.split():
+    setattr(_Absent, f"__{_name}__", lambda cls, *others: _used(cls, cls))
 
 
 def absent(name: str) -> Any:
@@ -135,6 +165,13 @@ class Context:
         self.value = value
 
 
+class Awaited:
+    """What awaiting a result gives."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
 class Function:
     """What a returned function does on some arguments."""
 
@@ -142,8 +179,11 @@ class Function:
         self.calls = calls
 
 
-def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
-    """Return what calls the version and says all that is seen of it; all is loaded from here on."""
+def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool) -> Any:
+    """Return what calls the version and says all that is seen of it; all is loaded from here on.
+
+    ``awaitable``: it says too whether the result has to be awaited.
+    """
     _loading[0] = False
     warnings.simplefilter("ignore")
 
@@ -151,6 +191,8 @@ def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
         streams = [a for a in (*arguments, *named.values()) if type(a) in (io.StringIO, io.BytesIO)]
         before = [(stream.getvalue(), stream.tell()) for stream in streams]
         value = _function(namespace, owner, name, arguments)(*arguments, **named)
+        if awaitable and type(value) in (types.CoroutineType, types.AsyncGeneratorType):
+            return _awaited(value)
         if type(value) is types.CoroutineType:
             return value
         seen = _seen(value)
@@ -159,6 +201,17 @@ def caller(namespace: dict[str, Any], owner: str, name: str) -> Any:
         return Written(seen, changed) if changed else seen
 
     return call
+
+
+async def _awaited(value: Any) -> Awaited:
+    if type(value) is types.CoroutineType:
+        return Awaited(await value)
+    found: list[Any] = []
+    async for item in value:
+        found.append(item)
+        if len(found) == _MAX_ITEMS:
+            break
+    return Awaited(found)
 
 
 def _function(namespace: dict[str, Any], owner: str, name: str, arguments: tuple[Any, ...]) -> Any:

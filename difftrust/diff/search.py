@@ -8,10 +8,10 @@ from difftrust.check.examples import got
 from difftrust.check.input_filter import InDomain
 from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
-from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, plain
+from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
-from difftrust.diff.pair import Pair, Signature, load, settle, signatures
+from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
@@ -30,7 +30,7 @@ class Expectations:
     def __init__(self, target: Target, texts: Sequence[str], executor: Executor, code: str):
         """Read the pins. Raises WrongUsage for one that is no call of the function."""
         self._executor, self._code = executor, code
-        loading = Loading(target, ())
+        loading = Loading(target, (), parameters_of(target))
         examples = [example for text in texts for example in loading.read_example(text)]
         self._examples = [(example, list(loading.calls_in(example))) for example in examples]
         self.inputs = frozenset(text for _, inputs in self._examples for text in inputs)
@@ -93,13 +93,18 @@ class Found:
 
     @property
     def compared(self) -> int:
-        """On so many inputs both versions gave an answer."""
-        return len(self._answered)
+        """On so many inputs both versions gave answers that can be compared."""
+        return len(self._answered) - len(self.opaque)
+
+    @property
+    def opaque(self) -> list[str]:
+        """Of each input on which both gave an object that cannot be compared, its type, or why it cannot."""
+        return [what for row in self._answered if (what := opaque_in(*row))]
 
     @property
     def returned(self) -> int:
-        """On so many of these a version returned something."""
-        return sum(any(kind in _RETURNED for kind, _ in row) for row in self._answered)
+        """On so many of those that were compared a version returned something."""
+        return sum(any(kind in _RETURNED for kind, _ in row) for row in self._answered) - len(self.opaque)
 
     @property
     def silent(self) -> str:
@@ -140,6 +145,8 @@ class Search:
         """Inputs that the function is known to take."""
         self.accepts: Accepts = lambda text: True
         """Whether an input fits the types."""
+        self.earlier: frozenset[str] = frozenset()
+        """Inputs of the signatures before this one."""
         self.note = ""
         """What sets the inputs apart, "" for those that both versions take."""
         self.expectations = Expectations(pair.targets[1], options.expect, executor, self.codes[1])
@@ -157,6 +164,7 @@ class Search:
     def _search(self, signature: Signature) -> None:
         options, found = self.options, self.found
         self.note, self.sure, self.accepts = signature.note, frozenset(), lambda text: True
+        self.earlier = frozenset(found.rows)
         loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
         target = self.pair.targets[1]
         conditions = conditions_of(target, options.assume, [p.name for p in signature.parameters])
@@ -243,7 +251,7 @@ class Search:
         self.found.load_errors = tuple(errors) or self.found.load_errors
 
     def _weigh(self, text: str, row: Row) -> Weight:
-        if self.note and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
+        if self.note and text not in self.earlier and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
             refused = next(outcome for outcome in row if outcome[0] == Kind.EXCEPTION)
             if name_of(refused) == "TypeError":  # the version does not take the parameter
                 return "counts"

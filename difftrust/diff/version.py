@@ -90,12 +90,12 @@ class Bundle:
         return self.modules[""]
 
 
-def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: bool) -> Bundle:
+def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: bool, awaitable: bool) -> Bundle:
     """Return the program of a version; nothing of it is imported or executed.
 
     ``allowed``: packages that it may import beside those that are installed and named by its files. ``name``: under
     which its module is known to itself. ``whole``: all statements of all modules are kept, not only those that the
-    function rests on.
+    function rests on. ``awaitable``: whether a result has to be awaited counts.
     """
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
@@ -126,7 +126,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
             f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
             texts[modules.own.name],
             f"__inside.complete(globals(), {late!r}, {classes!r})",
-            f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r})",
+            f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r}, {awaitable})",
         ))  # fmt: skip
 
     return Bundle(

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from difftrust.source.closure import Definitions, free_names
+from difftrust.source.closure import IMPORTS, Definitions, free_names
 from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
-from difftrust.source.target import Target, is_test, targets_in, without_docstring, without_texts
+from difftrust.source.target import (
+    DEFINED,
+    Target,
+    is_test,
+    nested_targets,
+    targets_in,
+    without_docstring,
+    without_texts,
+)
 from difftrust.types.own import Function
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.python.syntax import parsed
@@ -79,7 +87,7 @@ def _from_top(path: str, folder: Path, top: Path) -> str:
         raise WrongUsage(f"expected a path, got {path!r}; write ./{path} for a file of that name")
     full = (folder / path).absolute()
     try:
-        found = (full.parent.resolve() / full.name if full.name != ".." else full.resolve()).relative_to(top)
+        found = (full.resolve() if full.is_dir() else full.parent.resolve() / full.name).relative_to(top)
     except ValueError:
         raise WrongUsage(f"expected a path in the repository {top}, got {path}; name one inside") from None
     return found.as_posix()
@@ -136,18 +144,35 @@ class _File:
     def __init__(self, path: Path, content: bytes):
         self.tree = parsed(content)
         self._definitions = Definitions(self.tree.body if self.tree else [])
-        self.targets = {t.entry_point: t for t in targets_in(path, self.tree, makers=True)} if self.tree else {}
+        self.targets: dict[str, Target] = {}
+        if self.tree is not None:
+            self.targets |= {t.entry_point: t for t in targets_in(path, self.tree, makers=True)}
+            self.targets |= nested_targets(path, self.tree)
         self._dump = functools.cache(lambda part: ast.dump(without_texts(part)))
 
-    def digest(self, entry_point: str) -> frozenset[str]:
-        """Return what tells the function, with all that it uses of the file, from another."""
+    def digest(self, entry_point: str) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Return what tells the function, with all that it uses of the file, from another.
+
+        The order counts of what is not a function, class or import: ``A = auto(); B = auto()``.
+        """
         target = self.targets[entry_point]
         parts: list[ast.AST] = list(_own_parts(target))
-        names = {name for part in parts for name in free_names(part)} | {entry_point}
+        names = {name for part in parts for name in free_names(part)}
+        names.add((target.owner or target.function).name)  # what stands below it may change it
+        passing = self._definitions.passing(target.owner or target.function)
+        passing |= {target.owner.name} if target.owner else set()
         parts += self._definitions.needed(
-            names, reads=free_names, may=lambda s: s is not target.function and s is not target.owner
+            names,
+            passing=passing,
+            reads=free_names,
+            may=lambda s: s not in (target.function, target.owner) and not self._is_other(s, entry_point),
         )
-        return frozenset(self._dump(part) for part in parts)
+        ordered = [part for part in parts if not isinstance(part, DEFINED | IMPORTS)]
+        return frozenset(map(self._dump, parts)), tuple(map(self._dump, ordered))
+
+    def _is_other(self, statement: ast.stmt, name: str) -> bool:
+        """Tell whether a function happens to have the name too, as ``_`` below ``@show.register`` has."""
+        return isinstance(statement, Function) and statement.name == name and statement in self._definitions.hooks
 
 
 def _own_parts(target: Target) -> Iterator[ast.AST]:

@@ -19,6 +19,8 @@ LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 _ASSIGNED = ast.Assign | ast.AnnAssign | ast.AugAssign
 _DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
+_ADDS = frozenset(("add", "append", "extend", "insert", "register", "setdefault", "update"))
+"""Methods that keep their arguments."""
 _MAX_TEXT = 200
 """Characters of a text that may be an annotation."""
 _INSTALLED = ("site-packages", "dist-packages")
@@ -50,13 +52,76 @@ def names_of(*nodes: ast.AST | None) -> set[str]:
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Return the names that ``node`` reads and does not bind itself (in a comprehension, a lambda, an assignment)."""
-    nodes = list(ast.walk(node))
-    read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    made = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    made |= {n.arg for n in nodes if isinstance(n, ast.arg)} | imported_by(nodes)
-    made |= {n.name for n in nodes if isinstance(n, DEFINED | ast.ExceptHandler) and n.name}
-    return read - made
+    """Return the names that ``node`` reads, or declares global, and that no scope around them in it binds."""
+    found: set[str] = set()
+    waiting: list[ast.AST | None] = [node]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case None:
+                continue
+            case ast.Name(id=name, ctx=ast.Load()):
+                found.add(name)
+            case ast.Module(body=body):
+                found |= _free_in(body) - _bound_in(body)
+            case ast.FunctionDef(args=given) | ast.AsyncFunctionDef(args=given) | ast.Lambda(args=given):
+                inner: Sequence[ast.AST] = part.body if isinstance(part.body, list) else [part.body]
+                declared = [n for s in inner for n in ast.walk(s) if isinstance(n, ast.Global)]
+                found |= _free_in(inner) - _bound_in(inner) - {p.name for p in parameters_in(given)}
+                found |= {name for each in declared for name in each.names}
+                waiting += [*given.defaults, *given.kw_defaults, *(p.annotation for p in parameters_in(given))]
+                waiting += [] if isinstance(part, ast.Lambda) else [*part.decorator_list, part.returns]
+            case ast.ClassDef(body=body):
+                made: set[str] = set()  # its methods do not see it
+                for statement in body:
+                    own = made if not isinstance(statement, DEFINED) else set()
+                    found |= free_names(statement) - own
+                    made |= _bound_in([statement])
+                waiting += [*part.bases, *part.keywords, *part.decorator_list]
+            case ast.ListComp(generators=loops) | ast.SetComp(generators=loops) | ast.GeneratorExp(generators=loops):
+                found |= _free_in([part.elt, *loops]) - _bound_in(loops)
+                waiting.append(loops[0].iter)
+            case ast.DictComp(generators=loops):
+                found |= _free_in([part.key, part.value, *loops]) - _bound_in(loops)
+                waiting.append(loops[0].iter)
+            case _:
+                waiting += ast.iter_child_nodes(part)
+    return found
+
+
+def _free_in(parts: Iterable[ast.AST]) -> set[str]:
+    return {name for part in parts for name in free_names(part)}
+
+
+def _bound_in(parts: Iterable[ast.AST]) -> set[str]:
+    """Return the names that the scope of which these are parts binds; those declared global or nonlocal it does not."""
+    found: set[str] = set()
+    outer: set[str] = set()
+    waiting = list(parts)
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.Import() | ast.ImportFrom():
+                found |= imported_by([node])
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                outer |= {*names}
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+                continue
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                found.add(name)
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                walrus = (n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+                found |= {target.id for target in walrus}
+                continue
+        waiting += ast.iter_child_nodes(node)
+    return found - outer
 
 
 def imported_by(nodes: Iterable[ast.AST]) -> set[str]:
@@ -96,11 +161,63 @@ def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
                 | ast.Subscript(ctx=ast.Store() | ast.Del())
                 | ast.Expr(value=ast.Call(func=ast.Attribute()))
             ) if changed:
-                root: ast.AST = node.value.func if isinstance(node, ast.Expr) else node  # type: ignore[attr-defined]
-                while isinstance(root, ast.Attribute | ast.Subscript):
-                    root = root.value
-                found |= {root.id} if isinstance(root, ast.Name) else set()
+                root = _root(node.value.func if isinstance(node, ast.Expr) else node)  # type: ignore[attr-defined]
+                found |= {root} - {""}
     return found
+
+
+def _root(node: ast.AST) -> str:
+    """Return the name that ``a.b[0].c`` starts with, "" where it starts otherwise."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _filled_by(function: ast.AST) -> set[str]:
+    """Return the names of the module where a function keeps what it is given: ``REG[name] = f``, ``REG.append(f)``."""
+    nodes = [node for part in ast.iter_child_nodes(function) for node in ast.walk(part)]
+    given = {n.arg for n in nodes if isinstance(n, ast.arg)} | {n.name for n in nodes if isinstance(n, DEFINED)}
+    found: set[str] = set()
+    for node in nodes:
+        places: list[ast.expr] = []
+        kept: list[ast.expr] = []
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                places, kept = [t for t in targets if not isinstance(t, ast.Name)], [value]
+            case ast.Call(func=ast.Attribute(value=place, attr=attr), args=args) if attr in _ADDS:
+                inner = isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute)
+                places, kept = [place.func if inner else place], args  # type: ignore[attr-defined]
+        if any(isinstance(n, ast.Name) and n.id in given for part in kept for n in _held(part, given)):
+            found |= {_root(place) for place in places} - {""}
+    return found - given
+
+
+def _bases(statement: ast.stmt) -> list[ast.expr]:
+    """Return what makes a class: those that it inherits from, and its metaclass."""
+    if not isinstance(statement, ast.ClassDef):
+        return []
+    return [*statement.bases, *_metaclass(statement)]
+
+
+def _metaclass(statement: ast.ClassDef) -> list[ast.expr]:
+    return [keyword.value for keyword in statement.keywords if keyword.arg == "metaclass"]
+
+
+def _starts_in(base: ast.AST, made: ast.stmt) -> list[Function]:
+    """Return the methods of a base or metaclass that run when a class is made of it."""
+    is_metaclass = isinstance(made, ast.ClassDef) and getattr(base, "name", "") in map(_root, _metaclass(made))
+    makers = ("__init__", "__new__") if is_metaclass else ("__init_subclass__",)
+    return [node for node in ast.walk(base) if isinstance(node, Function) and node.name in makers]
+
+
+def _held(node: ast.expr, given: Collection[str]) -> Iterator[ast.expr]:
+    """Iterate over what a value is or holds; what is called is not held."""
+    yield node
+    match node:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            yield from parts
+        case ast.Call(func=called, args=parts) if _root(called) not in given:
+            yield from parts
 
 
 def bound_names(module: ast.Module) -> set[str]:
@@ -123,25 +240,86 @@ class Definitions:
                 found.setdefault(name, []).append(at)
         return found
 
+    @cached_property
+    def hooks(self) -> dict[ast.stmt, set[str]]:
+        """Each definition with the names to which it adds itself, by a decorator or as a subclass.
+
+        ``@show.register``, ``@reg("b")`` where ``reg`` keeps what it is given in ``REG``, a class with a
+        metaclass, a subclass of one with ``__init_subclass__``, or of any where ``__subclasses__`` is asked for.
+        """
+        own = {s.name: s for s in self.body if isinstance(s, DEFINED)}
+        objects = {name for s in self.body if isinstance(s, _ASSIGNED) for name in bound_by(s)}
+        nodes = (node for statement in self.body for node in ast.walk(statement))
+        listed = any(isinstance(node, ast.Attribute) and node.attr == "__subclasses__" for node in nodes)
+        found: dict[ast.stmt, set[str]] = {}
+        heirs: dict[str, set[str]] = {}
+        for statement in (s for s in self.body if isinstance(s, DEFINED)):
+            hooks: set[str] = set()
+            for decorator in statement.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                root = _root(called)
+                if isinstance(called, ast.Attribute) and root in {*own, *objects}:
+                    hooks.add(root)
+                elif root in own:
+                    hooks |= _filled_by(own[root])
+            for base in (own[name] for name in map(_root, _bases(statement)) if name in own):
+                starts = _starts_in(base, statement)
+                filled = {name for start in starts for name in _filled_by(start)}
+                hooks |= heirs.get(base.name, set()) | ({base.name, *filled} if listed or starts else set())
+            if hooks:
+                found[statement] = hooks
+                heirs[statement.name] = hooks | {statement.name}
+        return found
+
+    @cached_property
+    def _takers(self) -> set[str]:
+        """The names of decorators and of classes that others inherit from."""
+        heads = [part for s in self.body if isinstance(s, DEFINED) for part in (*s.decorator_list, *_bases(s))]
+        return {_root(head.func if isinstance(head, ast.Call) else head) for head in heads}
+
+    @cached_property
+    def registered(self) -> dict[str, list[int]]:
+        """Places of the definitions that add themselves to what has a name."""
+        found: dict[str, list[int]] = {}
+        for at, statement in enumerate(self.body):
+            for name in self.hooks.get(statement, ()):
+                found.setdefault(name, []).append(at)
+        return found
+
+    def passing(self, statement: ast.stmt) -> set[str]:
+        """Return the names that a statement only binds or adds to: itself, or as a decorator what it is given.
+
+        On what else was added there it does not rest.
+        """
+        if not isinstance(statement, DEFINED):
+            return bound_by(statement, changed=True)
+        filled = _filled_by(statement) if statement.name in self._takers else set()
+        own = self.hooks.get(statement)
+        return (own - names_of(*statement.body) if own else set()) | filled
+
     def needed(
         self,
         names: Iterable[str],
         *,
+        passing: Collection[str] = (),
         reads: Callable[[ast.stmt], set[str]] = names_of,
         may: Callable[[ast.stmt], bool] = lambda statement: True,
     ) -> list[ast.stmt]:
         """Return the statements that bind these names and what those read, in the order of the file.
 
-        ``reads``: the names that a statement rests on. ``may``: whether one may be taken.
+        ``passing``: names of which what added itself there does not count. ``reads``: the names that a statement rests
+        on. ``may``: whether one may be taken.
         """
         kept: set[int] = set()
-        waiting = list(names)
+        waiting = [(name, name in passing) for name in names]
         seen = set(waiting)
         while waiting:
-            for at in self.binders.get(waiting.pop(), ()):
+            name, is_passing = waiting.pop()
+            for at in [*self.binders.get(name, ()), *([] if is_passing else self.registered.get(name, ()))]:
                 if at not in kept and may(self.body[at]):
                     kept.add(at)
-                    new = reads(self.body[at]) - seen
+                    only = self.passing(self.body[at])
+                    new = {(read, read in only) for read in reads(self.body[at])} - seen
                     seen |= new
                     waiting += new
         return [self.body[at] for at in sorted(kept)]
@@ -304,6 +482,8 @@ class Modules:
         """Packages beyond the standard library and the package itself that kept statements import; whether all do so in
         a ``try`` that goes on without them."""
         self._waiting: list[tuple[Module, str]] = []
+        self._passing: list[tuple[Module, str]] = []
+        """Names that are wanted without what added itself there."""
         self._asked: set[str] = set()
         """Names of attributes that what is kept asks for: methods of these names are followed."""
         self._methods: dict[str, list[tuple[Module, ast.AST]]] = {}
@@ -326,11 +506,14 @@ class Modules:
         self._waiting += [(self.own, name) for name in names]
         if self._whole:
             self._keep(self.own, range(len(self.own.body)))
-        while self._waiting:
-            module, name = self._waiting.pop()
+        while self._waiting or self._passing:
+            is_passing = not self._waiting
+            module, name = (self._waiting or self._passing).pop()
             if name not in module.wanted:
                 module.wanted.add(name)
                 self._find(module, name)
+            if not is_passing:
+                self._keep(module, module.registered.get(name, ()))
         return self
 
     def ask(self, name: str) -> None:
@@ -354,7 +537,11 @@ class Modules:
         for at in places:
             if at not in module.kept:
                 module.kept.add(at)
+                start, only = len(self._waiting), {(module, name) for name in module.passing(module.body[at])}
                 self._walk(module, module.body[at])
+                new = self._waiting[start:]
+                self._waiting[start:] = [each for each in new if each not in only]
+                self._passing += [each for each in new if each in only]
 
     def _walk(self, module: Module, top: ast.AST) -> None:
         """Follow what a piece of code names; of a class the methods that something asks for."""

@@ -54,6 +54,15 @@ def commit_of(folder: Path, revision: str) -> str:
     return said.decode("ascii", "replace").strip()
 
 
+def has_path(folder: Path, revision: str, path: str) -> bool:
+    """Tell whether a revision has a file or folder ``path``, from ``folder``."""
+    try:
+        run_git(folder, "cat-file", "-e", f"{commit_of(folder, revision)}:./{path}", asked=path)
+    except WrongUsage:
+        return False
+    return True
+
+
 def list_blobs(folder: Path, commit: str) -> list[Blob]:
     """Return the plain files of a commit, of the whole repository; links and submodules are left out.
 

@@ -155,6 +155,11 @@ def find_target(where: str, *, makers: bool = False) -> Target:
     """
     path, separator, name = where.rpartition("::")
     parts = name.split(".")
+    if separator and len(parts) > 2 and all(part.isidentifier() for part in parts):
+        raise BadStub(
+            f"expected module.py::function or module.py::Class.method, {name} is in a class within a class; "
+            "name a function that uses it"
+        )
     if not separator or not path or "::" in path or len(parts) > 2 or not all(part.isidentifier() for part in parts):
         raise WrongUsage(
             f"expected module.py::function or module.py::Class.method, got {where!r}; "
@@ -199,6 +204,20 @@ def _all_targets(path: Path, module: ast.Module) -> Iterator[Target]:
         for function in body:
             if isinstance(function, Function) and not {*_OF_PROPERTIES, "overload"} & {*decorators_of(function)}:
                 yield Target(path=path, module=module, function=function, owner=owner)
+
+
+def nested_targets(path: Path, module: ast.Module) -> dict[str, Target]:
+    """Return the methods of classes within classes, ``A.B.f``, which ``find_target`` does not take."""
+    found: dict[str, Target] = {}
+    waiting = [(s.name, s) for s in own_statements(module.body) if isinstance(s, ast.ClassDef)]
+    while waiting:
+        outer, owner = waiting.pop(0)
+        inner = [(f"{outer}.{s.name}", s) for s in own_statements(owner.body) if isinstance(s, ast.ClassDef)]
+        for name, each in inner:
+            for function in (s for s in own_statements(each.body) if isinstance(s, Function)):
+                found[f"{name}.{function.name}"] = Target(path=path, module=module, function=function, owner=each)
+        waiting += inner
+    return found
 
 
 def _is_called(target: Target, *, makers: bool) -> bool:

@@ -17,8 +17,9 @@ from tests.support.repository import commit, git, repository, write
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": ""}
+    files = {"pkg/mod.py": "def f(x):\n    return x\n", "both/x.py": "", "other/y.py": "", "gone/z.py": ""}
     folder = repository(tmp_path_factory.mktemp("git") / "there", files)
+    shutil.rmtree(folder / "gone")
     git(folder, "branch", "both")
     return folder
 
@@ -36,6 +37,7 @@ def there(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["HEAD"], Between(old="HEAD", new=None)),
         (["HEAD", "pkg"], Between(old="HEAD", new=None, paths=("pkg",))),
         (["HEAD", "pkg/mod.py", "other"], Between(old="HEAD", new=None, paths=("pkg/mod.py", "other"))),
+        (["HEAD", "gone/z.py"], Between(old="HEAD", new=None, paths=("gone/z.py",))),
         (["HEAD~1", "main"], Between(old="HEAD~1", new="main")),
         (["HEAD~1", "main", "pkg"], Between(old="HEAD~1", new="main", paths=("pkg",))),
         (["HEAD~1..main", "pkg"], Between(old="HEAD~1", new="main", paths=("pkg",))),

@@ -31,6 +31,16 @@ def compare(tmp_path: Path, old: str, new: str, name: str = "f", **chosen: objec
     return diff(places[0], places[1], DiffOptions(**{"n": 50, **chosen}))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("used", ["x + K", "[K, x]", "f'{K}'", "x if K else 0", "K == x"])
+def test_what_rests_on_a_module_that_only_one_side_has_is_undecided(used: str, tmp_path: Path) -> None:
+    text = f"from .made import K\n\n\ndef f(x: int):\n    return {used}"
+    old = package(tmp_path / "old", rest=f"{text}\n")
+    new = package(tmp_path / "new", rest=f"{text} or 0\n", made="K = 1\n")
+    report = diff(load_version(f"{old}/rest.py::f"), load_version(f"{new}/rest.py::f"), DiffOptions(n=20))
+    assert report.verdict == "undecided"
+    assert "a package that is not here" in report.statement
+
+
 @pytest.mark.slow
 def test_each_version_brings_its_package(tmp_path: Path) -> None:
     texts = {
@@ -56,6 +66,9 @@ def test_the_same_program_needs_no_run(tmp_path: Path) -> None:
     documented = 'def f(x):\n    """Return x."""\n    # as it is\n    return x\n'
     report = compare(tmp_path, "def f(x):\n    return x\n", documented)
     assert (report.verdict, report.n) == ("unchanged", 0)
+    assert compare(tmp_path, documented, documented, expect=("f(1) == 999",)).verdict == "changed"
+    with pytest.raises(WrongUsage, match=r"g\(1\) == 2"):
+        compare(tmp_path, documented, documented, expect=("g(1) == 2",))
 
 
 def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
@@ -70,6 +83,7 @@ def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
     assert failed.failed_expectations == ("f(True): expected 3, the new version gives 2",)
 
 
+SLICE = "def f(n: int):\n    return slice({}) if n > -20 else None\n"
 CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}\n"
 
 
@@ -84,14 +98,22 @@ CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}
         ),
         (CLOCK.format(""), CLOCK.format(" + 0"), "differs from itself"),
         ("def f(x):\n    return x + 1\n", "def f(x):\n    return x() + 1\n", "the new version raises on all inputs"),
+        (SLICE.format("n"), SLICE.format("n + 1"), "both versions give what cannot be compared: slice"),
     ],
-    ids=["never returns", "does not load", "chance", "one never returns"],
+    ids=["never returns", "does not load", "chance", "one never returns", "no plain value"],
 )
 def test_what_decides_nothing_is_undecided(old: str, new: str, why: str, tmp_path: Path) -> None:
     report = compare(tmp_path, old, new)
     assert report.verdict == "undecided"
     assert why in report.undecided[0].why
     assert ("--example" in report.next_step) == ("raise" in why)
+
+
+def test_a_function_without_parameters_is_called_once(tmp_path: Path) -> None:
+    report = compare(tmp_path, "def f():\n    return 1\n", "def f():\n    return 2\n", expect=("f() == 2",))
+    assert (report.verdict, [c.call for c in report.changes], report.n) == ("unchanged", ["f()"], 1)
+    assert compare(tmp_path, "def f():\n    return 1\n", "def f():\n    return 2\n").verdict == "changed"
+    assert compare(tmp_path, "def f():\n    return 2\n", "def f():\n    return 1 + 1\n").verdict == "unchanged"
 
 
 def test_objects_are_made_by_a_call(tmp_path: Path) -> None:
@@ -119,6 +141,25 @@ def test_calls_that_both_take(tmp_path: Path) -> None:
         (["a", "b", "gone"], "it gives gone, which the new version does not take"),
     ]
     assert renamed(old, new) == [("b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "call"),
+    [
+        ("def f(a: bool, b: int): return a - b", "def f(b: int, a: bool): return a - b", "f(True, 0)"),
+        ("def f(a: bool, b: bool): return a", "def f(a: bool, *, b: bool): return a", "f(True, True)"),
+        ("def f(a: bool): return a", "def f(a: bool, /): return a", "f(a=True)"),
+        ("def f(a: bool, b=1): return a", "def f(a: bool, b): return a", "f(True)"),
+        ("async def f(a: bool): return a", "def f(a: bool): return a", "f(True)"),
+    ],
+    ids=["order", "by name only", "by position only", "default", "async"],
+)
+def test_a_call_that_the_new_version_takes_otherwise_or_not_is_a_change(
+    old: str, new: str, call: str, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, old, new, n=10)
+    assert report.verdict == "changed", report.statement
+    assert call in {change.call.replace("False", "True") for change in report.changes}
 
 
 def test_which_differences_count() -> None:
@@ -228,6 +269,24 @@ def test_what_a_function_rests_on_is_sought_and_reached(
     assert report.verdict == verdict, report.statement
     said = [*(change.arguments for change in report.changes), *(doubt.why for doubt in report.undecided)]
     assert any(shown in text for text in said) or not shown
+
+
+CASES = """
+def f(d: str, m: int) -> str:
+    match m * m - 1000003 * m:
+        case 987654321987 if d.{}():
+            return d + "a"
+        case 987654321987:
+            return "m"
+    return d
+"""
+
+
+def test_only_the_case_that_differs_is_named(tmp_path: Path) -> None:
+    report = compare(tmp_path, CASES.format("isdigit"), CASES.format("isdecimal"))
+    assert [doubt.why for doubt in report.undecided] == [
+        "no input reached what differs: case 987654321987 if d.isdecimal():"
+    ]
 
 
 LOOPS = """

@@ -141,3 +141,170 @@ def test_a_long_chain_is_compared_and_a_file_that_is_nested_too_deeply_is_named(
     found = changed_functions("HEAD", None, folder=there)
     assert [change.entry_point for change in found.functions] == ["code"]
     assert found.unreadable == ("b.py",)
+
+
+REGISTERED = """
+from functools import singledispatch
+
+REG = {}
+
+
+def reg(name):
+    def add(f):
+        REG[name] = f
+        return f
+
+    return add
+
+
+@reg("b")
+def _b(x):
+    return x + 1
+
+
+@reg("c")
+def _c(x):
+    return x + 2
+
+
+def run(name, x):
+    return REG[name](x)
+
+
+@singledispatch
+def show(x):
+    return "other"
+
+
+@show.register
+def _(x: int):
+    return "int"
+
+
+@show.register
+def _(x: str):
+    return "str"
+
+
+class Base:
+    known = {}
+
+    def __init_subclass__(cls):
+        cls.known[cls.__name__] = cls
+
+
+class One(Base):
+    def go(self):
+        return 1
+
+
+class Two(One):
+    def stop(self):
+        return 2
+
+
+def made(name):
+    return Base.known[name]()
+
+
+class Meta(type):
+    every = []
+
+    def __init__(cls, *parts):
+        cls.every.append(cls)
+
+
+class Three(metaclass=Meta):
+    def wait(self):
+        return 3
+
+
+def first():
+    return Meta.every[0]()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("x + 1", "x - 1", ["_b", "run"]),
+        ('"int"', '"INT"', ["show"]),
+        ('"str"', '"STR"', ["show", "_"]),
+        ("return 2", "return 3", ["Two.stop", "made"]),
+        ("return 3", "return 4", ["Three.wait", "first"]),
+    ],
+)
+def test_what_registers_itself_belongs_to_what_looks_it_up(
+    tmp_path: Path, old: str, new: str, expected: list[str]
+) -> None:
+    top = repository(tmp_path / "repo", {"mod.py": REGISTERED})
+    write(top, {"mod.py": REGISTERED.replace(old, new)})
+    assert [f.entry_point for f in changed_functions("HEAD", None, folder=top).functions] == expected
+
+
+SCOPES = """
+from enum import Enum, auto
+
+sep = ","
+LIMIT = 1
+K = 1
+K = 2
+
+
+def size(x):
+    return 3
+
+
+def joined(x, sep=sep):
+    return sep.join(x)
+
+
+def limited(x):
+    return LIMIT + (lambda LIMIT: LIMIT)(x)
+
+
+def last():
+    return K
+
+
+class Sort(Enum):
+    ONE = auto()
+    TWO = auto()
+
+    def place(self):
+        return self.value
+
+
+class Box:
+    class Lid:
+        def shut(self):
+            return 4
+
+    def size(self):
+        return size(self)
+
+
+Box.colour = 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('","', '";"', ["joined"]),
+        ("LIMIT = 1", "LIMIT = 2", ["limited"]),
+        ("K = 1\nK = 2", "K = 2\nK = 1", ["last"]),
+        ("return 3", "return 4", ["size", "Box.size"]),
+        ("ONE = auto()\n    TWO = auto()", "TWO = auto()\n    ONE = auto()", ["Sort.place"]),
+        ("return 4", "return 5", ["Box.Lid.shut", "Box.size"]),
+        ("colour = 5", "colour = 6", ["Box.size"]),
+    ],
+)
+def test_scopes_order_and_what_stands_below_a_class_count(
+    tmp_path: Path, old: str, new: str, expected: list[str]
+) -> None:
+    top = repository(tmp_path / "repo", {"src/mod.py": SCOPES})
+    (top / "link").symlink_to("src")
+    write(top, {"src/mod.py": SCOPES.replace(old, new)})
+    found = changed_functions("HEAD", None, ["link"], folder=top).functions
+    assert {f.entry_point for f in found} == {*expected}
