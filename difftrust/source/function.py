@@ -31,6 +31,7 @@ from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_ty
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
 from difftrust.types.classes import base_names
+from difftrust.types.own import classes_in
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.task import Domain, Task
@@ -103,7 +104,8 @@ def load_stub(
     columns = loading.columns
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     any_order = order_is_free(target.docstring)
-    preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
+    names = loading.names | conditions.names | classes_in(types.types)
+    preamble = preamble_of(target, also=names, allowed=allow_imports)
     packages = {*preamble.libraries, *(p for p in packages_of(*map(tree_of, candidates)) if p in LIBRARIES)}
     packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
     return Stub(

@@ -1,13 +1,14 @@
 """Values of the user's own classes, known from their parsed definitions: by fields, as a call would give them."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from difftrust.types.base import Draws, NoValue, Part, Type, all_fit
-from difftrust_core.base.literals import Instance
+from difftrust.types.choices import Choice
+from difftrust_core.base.literals import Code, Instance
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -201,6 +202,26 @@ class Used(Type):
 
     def inside(self) -> Sequence[Type]:
         return (self.own,)
+
+
+def classes_in(kinds: Iterable[Type]) -> set[str]:
+    """Return the names that values of these types are written with: of classes, their heirs, and functions as code."""
+    found: set[str] = set()
+    waiting, seen = list(kinds), set[int]()
+    while waiting:
+        kind = waiting.pop()
+        if id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        waiting += kind.inside()
+        if isinstance(kind, Own):
+            found.add(kind.name.partition(".")[0])
+            waiting += kind.heirs
+        elif isinstance(kind, Used):
+            waiting += [one for call in kind.calls.inside() for one in call.inside()]
+        elif isinstance(kind, Choice):
+            found |= {value.text.partition(".")[0] for value in kind.values if type(value) is Code}
+    return found
 
 
 @dataclass(eq=False)

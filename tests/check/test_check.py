@@ -21,6 +21,7 @@ from difftrust.check.outcomes import Measured
 from difftrust.check.prepare import candidates_of, read_folder
 from difftrust.check.programs import Executor, Ran, open_sandbox
 from difftrust.check.report import CheckReport, input_interval
+from difftrust.diff.diff import DiffOptions, diff, load_version
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
@@ -518,3 +519,34 @@ def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Pat
     assert [cluster.candidates for cluster in report.clusters] == [("0.py", "1.py"), ("3.py", "4.py"), ("2.py",)]
     seeds = load_stub(f"{tmp_path / 'stub.py'}::as_given", candidates=codes).task.seed_inputs
     assert (report.n_witnesses, report.n_witnessed) == (len(seeds[:100]) - 1, 0)
+
+
+ANIMALS = """class Animal:
+    def __init__(self, n: int):
+        self.n = n
+
+    def legs(self) -> int:
+        return 4
+
+
+class Bird(Animal):
+    def legs(self) -> int:
+        return 2
+
+
+def total(xs: list[Animal]) -> int:
+    \"\"\"Return the number of legs.\"\"\"
+    return sum(x.legs() for x in xs)
+"""
+
+
+def test_candidates_have_the_heirs_of_a_class_that_inputs_are_made_of(tmp_path: Path) -> None:
+    codes = ("def total(xs):\n    return sum(x.legs() for x in xs)\n", "def total(xs):\n    return 4 * len(xs)\n")
+    report = report_of(tmp_path, ANIMALS, codes, "total")
+    assert report.verdict == "incoherent"
+    assert report.disagreements[0].arguments == "([Bird(0)],)"
+    where = [tmp_path / f"{name}.py" for name in ("old", "new")]
+    for path, legs in zip(where, (2, 3), strict=True):
+        path.write_text(ANIMALS.replace("return 2", f"return {legs}"))
+    old, new = (load_version(f"{path}::total") for path in where)
+    assert diff(old, new, DiffOptions(n=50)).verdict == "changed"
