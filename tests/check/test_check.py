@@ -550,3 +550,14 @@ def test_candidates_have_the_heirs_of_a_class_that_inputs_are_made_of(tmp_path: 
         path.write_text(ANIMALS.replace("return 2", f"return {legs}"))
     old, new = (load_version(f"{path}::total") for path in where)
     assert diff(old, new, DiffOptions(n=50)).verdict == "changed"
+
+
+def test_objects_are_made_of_any_number_of_arguments(tmp_path: Path) -> None:
+    stub = (
+        "class Vec:\n    def __init__(self, *xs: float):\n        self.xs = xs\n\n\n"
+        'def total(v: Vec) -> float:\n    """Return the sum."""\n'
+    )
+    codes = ("def total(v):\n    return sum(v.xs)\n", "def total(v):\n    return sum(v.xs[:4])\n")
+    report = report_of(tmp_path, stub, codes, "total")
+    assert report.verdict == "incoherent"
+    assert report.disagreements[0].arguments == "(Vec(0.0, 0.0, 0.0, 0.0, 1.0),)"
