@@ -24,10 +24,14 @@ _STANDARD: Final = {
     "re.compile": "re.compile",
 }
 """Calls of the standard library that are values, and how inputs write them."""
-_SHORT: Final = {name: name for name in _STANDARD.values()} | {"datetime.date": "date"}
+_SHORT: Final = {name: name for name in _STANDARD.values()} | {
+    "datetime.date": "date",
+    **{name: f"math.{name}" for name in ("inf", "nan")},
+}
 PRELUDE: Final = {
     **{module: f"import {module}" for module in ("re", "math", "operator", "string", "collections", "itertools")},
     **{name: f"from {home} import {name}" for name, home in IMPORTED.items()},
+    **{name: f"from math import {name}" for name in ("inf", "nan")},
     **{short: f"import {package} as {short}" for package, short in LIBRARIES.items()},
 }
 """Names that an example may use without an import, each with the import that it stands for."""

@@ -561,3 +561,16 @@ def test_objects_are_made_of_any_number_of_arguments(tmp_path: Path) -> None:
     report = report_of(tmp_path, stub, codes, "total")
     assert report.verdict == "incoherent"
     assert report.disagreements[0].arguments == "(Vec(0.0, 0.0, 0.0, 0.0, 1.0),)"
+
+
+def test_nan_comes_up_where_it_is_asked_for_and_decides_where_the_docstring_names_it(tmp_path: Path) -> None:
+    stub = 'def f(x: float) -> float:\n    """Return x{}."""\n'
+    codes = ("def f(x):\n    return x\n", "import math\n\n\ndef f(x):\n    return 0.0 if math.isnan(x) else x\n")
+    report = report_of(tmp_path, stub.format(", or 0 for a NaN"), codes)
+    assert (report.verdict, report.disagreements[0].arguments) == ("incoherent", "(nan,)")
+    assert report_of(tmp_path, stub.format(", also where it is infinite"), codes).verdict == "undecided"
+    assert report_of(tmp_path, stub.format(". x must not be NaN"), codes).verdict == "coherent"
+    (tmp_path / "old.py").write_text(codes[1].replace("x):", "x: float):"))
+    (tmp_path / "new.py").write_text(codes[1].replace("0.0", "1.0").replace("x):", "x: float):"))
+    old, new = (load_version(f"{tmp_path / name}::f") for name in ("old.py", "new.py"))
+    assert diff(old, new).changes[0].call == "f(nan)"
