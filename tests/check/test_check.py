@@ -574,3 +574,15 @@ def test_nan_comes_up_where_it_is_asked_for_and_decides_where_the_docstring_name
     (tmp_path / "new.py").write_text(codes[1].replace("0.0", "1.0").replace("x):", "x: float):"))
     old, new = (load_version(f"{tmp_path / name}::f") for name in ("old.py", "new.py"))
     assert diff(old, new).changes[0].call == "f(nan)"
+
+
+def test_the_fields_of_a_subclass_of_a_builtin_count(tmp_path: Path) -> None:
+    stub = (
+        "class Items(list):\n    def __init__(self, xs: list[int], total: int):\n        super().__init__(xs)\n"
+        "        self.total = total\n\n\n"
+        'def f(n: int) -> Items:\n    """Return n alone."""\n'
+    )
+    report = report_of(tmp_path, stub, [f"def f(n):\n    return Items([n], {total})\n" for total in "n0"], "f")
+    assert report.verdict == "incoherent"
+    shown = {text for _, text in report.disagreements[0].outcomes}
+    assert shown == {"Items([1], total=1)", "Items([1], total=0)"}
