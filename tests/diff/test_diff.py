@@ -244,3 +244,13 @@ def test_inputs_on_which_both_hang_leave_the_others_to_be_compared(tmp_path: Pat
     report = compare(tmp_path, LOOPS.format("//"), LOOPS.format("// 1 //"), n=400)
     assert report.verdict == "unchanged", report.statement
     assert compare(tmp_path, LOOPS.format("//"), LOOPS.format("// (1 + (n > 7)) //"), n=400).verdict == "changed"
+
+
+def test_a_parameter_that_takes_any_object_gets_one_of_its_own_class(tmp_path: Path) -> None:
+    old = (
+        "class P:\n    def __init__(self, x: int, y: int):\n        self.x, self.y = x, y\n\n"
+        "    def __eq__(self, other: object) -> bool:\n"
+        "        return isinstance(other, P) and self.x == other.x and self.y == other.y\n"
+    )
+    report = compare(tmp_path, old, old.replace(" and self.y == other.y", ""), "P.__eq__", n=300)
+    assert report.changes[0].call == "P(0, 0).__eq__(P(0, 1))"
