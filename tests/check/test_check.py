@@ -586,3 +586,27 @@ def test_the_fields_of_a_subclass_of_a_builtin_count(tmp_path: Path) -> None:
     assert report.verdict == "incoherent"
     shown = {text for _, text in report.disagreements[0].outcomes}
     assert shown == {"Items([1], total=1)", "Items([1], total=0)"}
+
+
+def test_a_candidate_may_be_a_cached_property(tmp_path: Path) -> None:
+    stub = (
+        "from functools import cached_property\n\n\nclass V:\n    def __init__(self, a: int):\n        self.a = a\n\n"
+        '    @cached_property\n    def sq(self) -> int:\n        """Return the square."""\n'
+    )
+    codes = [f"{before}def sq(self):\n    return self.a ** 2\n" for before in ("", "@cached_property\n")]
+    assert report_of(tmp_path, stub, codes, "V.sq").verdict == "coherent"
+
+
+def test_files_of_the_folder_are_read_as_python_reads_them_and_those_without_code_are_none(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    text = "def f(n: int) -> str:\n    return chr(233) * (n % 2)\n"
+    where, folder = write_stub(tmp_path, text, [text, f"# -*- coding: latin-1 -*-\n{text}"])
+    (folder / "0.py").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (folder / "1.py").write_bytes("# coding: latin-1\ndef f(n):\n    return '\xe9' * (n % 2)\n".encode("latin-1"))
+    for name, code in (("__init__", "from .a import f\n"), ("empty", "# later\n")):
+        (folder / f"{name}.py").write_text(code)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", 100)
+    assert status == 0, out
+    assert "Note: __init__.py is no candidate, for it does not define f\n" in out
+    assert "Note: empty.py is no candidate, for it holds no code\n" in out
