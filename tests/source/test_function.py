@@ -42,6 +42,7 @@ ACCEPTED = [
         ["(1,)", "(['a'],)"],
     ),
     ("a: tuple[int, ...]", "", ["((),)", "((1, 2),)"], ["([1],)", "((1, ''),)"]),
+    ("a: tuple[()], b: int", "", ["((), 1)"], ["((1,), 1)", "([], 1)"]),
     ("a: tuple[int, str]", "", ["((1, 'a'),)"], ["((1,),)", "((1, 'a', 2),)"]),
     ("a: Grid", "Row = list[int]\nGrid = list[Row]\n", ["([[1]],)"], ["([1],)"]),
     ("a: list[T]", "from typing import TypeVar\nT = TypeVar('T')\n", ["([1, ''],)"], ["(1,)"]),
@@ -221,3 +222,8 @@ def test_a_docstring_that_cannot_take_it_is_left_as_it_is(text: str, pin: str, m
 def test_what_is_no_pin_is_refused(pin: str) -> None:
     with pytest.raises(WrongUsage):
         parse_pin(pin, "f")
+
+
+def test_a_result_of_more_digits_than_python_prints_is_no_example() -> None:
+    with pytest.raises(WrongUsage, match="values that Python prints"):
+        parse_pin(f"f(1) == {hex(10**5_000)}", "f")
