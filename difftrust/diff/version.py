@@ -189,7 +189,7 @@ def _absolute(statement: ast.stmt, module: Module, modules: Modules) -> ast.stmt
 
 def _classes(modules: Modules) -> list[tuple[str, str]]:
     """Return the classes of other modules that the own module does not name, for inputs are made of them too."""
-    bound = set(modules.own.binders)
+    bound = set(modules.own.binders) - modules.own.for_types_alone
     found: dict[str, str] = {}
     for module in modules.others:
         for statement in module.statements:
