@@ -336,7 +336,7 @@ class Loading:
 
     @cached_property
     def known_module(self) -> ast.Module:
-        """The file, and imports of what guessed types name, where the file does not bind the name itself."""
+        """The file, imports of what guessed types name and it does not bind itself, and ``T`` of ``def f[T]``."""
         bound = bound_names(self.target.module)
         frames = "polars" if "polars" in packages_of(*map(tree_of, self.codes)) else "pandas"
         lines = PRELUDE | {
@@ -344,7 +344,8 @@ class Loading:
         }
         lines |= {name: f"from {frames} import {name}" for name in ("DataFrame", "Series")}
         text = "\n".join(line for name, line in lines.items() if name not in bound)
-        return ast.Module(body=[*ast.parse(text).body, *self.target.module.body], type_ignores=[])
+        variables = ast.parse("\n".join(_type_variables(self.target.function, self.target.owner))).body
+        return ast.Module(body=[*ast.parse(text).body, *self.target.module.body, *variables], type_ignores=[])
 
     def _named(self, text: str) -> dict[str, Any]:
         """Return an argument tuple by the names of its parameters."""
@@ -390,6 +391,16 @@ _BUILTINS = set(dir(builtins))
 def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:
     """Return an annotation of a method with the class's name in the place of ``Self``."""
     return expression(re.sub(r"[\w.]*\bSelf\b", owner, ast.unparse(annotation)))
+
+
+def _type_variables(*nodes: ast.AST | None) -> Iterator[str]:
+    """Iterate over the type parameters of definitions, since Python 3.12, each as ``T = TypeVar('T')``."""
+    for one in (one for node in nodes for one in getattr(node, "type_params", ())):
+        if type(one).__name__ == "TypeVar":
+            limits = one.bound.elts if isinstance(one.bound, ast.Tuple) else []
+            said = [repr(one.name), *map(ast.unparse, limits)]
+            said += [f"bound={ast.unparse(one.bound)}"] if one.bound is not None and not limits else []
+            yield f"{one.name} = TypeVar({', '.join(said)})"
 
 
 def or_none(annotation: ast.expr) -> ast.expr:

@@ -4,6 +4,7 @@ import ast
 import doctest
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,13 @@ def test_what_is_no_pin_is_refused(pin: str) -> None:
 def test_a_result_of_more_digits_than_python_prints_is_no_example() -> None:
     with pytest.raises(WrongUsage, match="values that Python prints"):
         parse_pin(f"f(1) == {hex(10**5_000)}", "f")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters of functions are new in Python 3.12")
+def test_type_parameters_of_a_function(tmp_path: Path) -> None:
+    text = 'class Box[S]:\n    def f[T, U: (int, str)](self, xs: list[T], u: U, s: S) -> T:\n        """Do it."""\n'
+    (tmp_path / "stub.py").write_text(f"{text}    def __init__(self, s: S):\n        self.s = s\n")
+    types = load_stub(f"{tmp_path / 'stub.py'}::Box.f").types
+    assert types.unchecked == {}
+    assert types.accepts("(Box(1), [1, ''], 'a', 1)")
+    assert not types.accepts("(Box(1), [1, ''], 1.5, 1)")
