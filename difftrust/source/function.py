@@ -373,6 +373,8 @@ class Loading:
         """Return seeds from the types. Raises WrongUsage where they are needed and nothing is known."""
         call = self.target.call_with("...", "...")
         remedy = f'give some with --example "{call}" or as >>> lines in the docstring'
+        if self.examples and not self._given:
+            remedy = "the arguments of its examples are not known here either; write them out, of literals and classes"
         unknown = [p for p in types.parameters if p.name in types.unchecked and p.required]
         if unknown and needed:
             why = types.unchecked[unknown[0].name]

@@ -39,7 +39,7 @@ _HOME: Final = {name: home for name, home in IMPORTED.items() if STANDARD_TYPES[
 """Where types of the standard library lie that values are written with."""
 _WITHOUT_TRUTH: Final = frozenset(("np.array", "pd.DataFrame", "pd.Series", "pd.Index", "pl.DataFrame", "pl.Series"))
 _PLAIN: Final = frozenset(("range", "slice", "memoryview", "set", "frozenset", "complex"))
-_BUILTINS: Final = frozenset({"complex", "range", "bytes", "bytearray", "frozenset", "iter", "set", "dict", "list"})
+_BUILTINS: Final = _PLAIN | {"bytes", "bytearray", "iter", "dict", "list"}
 _BUILTIN_TYPES: Final = frozenset({"str", "int", "float", "list", "dict", "set", "tuple", "bytes"})
 _OF_MODULES: Final = {"math", "operator", "string", "statistics"}
 _NUMBERS: Final = {"math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan}

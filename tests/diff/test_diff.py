@@ -267,3 +267,9 @@ def test_a_class_that_is_imported_for_its_annotation_alone_is_known_unless_the_c
     new = package(tmp_path / "new", models=models, m=code.replace("u.age >=", "isinstance(u, User) and u.age >="))
     report = diff(load_version(f"{old}/m.py::adult"), load_version(f"{new}/m.py::adult"))
     assert report.verdict != "unchanged"
+
+
+def test_a_guess_in_place_of_an_annotation_that_is_not_understood_is_told(tmp_path: Path) -> None:
+    code = "from zz import Widget\n\n\ndef f(s: Widget, n: int):\n    return s + n\n"
+    notes = compare(tmp_path, code, code.replace("s + n", "s + n + 1")).notes
+    assert "s: int, by its use or name; its annotation Widget is not understood" in notes

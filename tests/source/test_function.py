@@ -43,6 +43,12 @@ ACCEPTED = [
         ["(1,)", "(['a'],)"],
     ),
     ("a: tuple[int, ...]", "", ["((),)", "((1, 2),)"], ["([1],)", "((1, ''),)"]),
+    (
+        "s: slice, m: memoryview",
+        "",
+        ["(slice(1, 2), memoryview(b'a'))", "(slice(None, 3, -1), memoryview(b''))", "(slice(3), memoryview(b''))"],
+        ["(1, memoryview(b''))", "(slice(1, 2, 0), memoryview(b''))", "(slice(1, 2), b'')"],
+    ),
     ("a: tuple[()], b: int", "", ["((), 1)"], ["((1,), 1)", "([], 1)"]),
     ("a: tuple[int, str]", "", ["((1, 'a'),)"], ["((1,),)", "((1, 'a', 2),)"]),
     ("a: Grid", "Row = list[int]\nGrid = list[Row]\n", ["([[1]],)"], ["([1],)"]),
@@ -238,3 +244,8 @@ def test_type_parameters_of_a_function(tmp_path: Path) -> None:
     assert types.unchecked == {}
     assert types.accepts("(Box(1), [1, ''], 'a', 1)")
     assert not types.accepts("(Box(1), [1, ''], 1.5, 1)")
+
+
+def test_what_is_refused_says_so_of_examples_that_are_given_already(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match="the arguments of its examples are not known here either"):
+        load_stub(typed(tmp_path, "s: Widget", "from zz import Widget"), examples=["f(open('x')) == 3"])
