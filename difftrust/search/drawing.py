@@ -87,7 +87,8 @@ class FreshDraws:
                 stops = stops or not parameter.keyword
                 continue
             if parameter.variadic:
-                several = [_value(kind, parameter, draws) for _ in range(draws.below(4))]
+                n = draws.below(4) if parameter.keyword else draws.size(0, None)
+                several = [_value(kind, parameter, draws) for _ in range(n)]
                 if parameter.keyword:
                     free = [name for name in _NAMES if all(other.name != name for other in self._parameters)]
                     named |= dict(zip(draws.generator.sample(free, len(several)), several, strict=True))

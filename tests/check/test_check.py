@@ -561,6 +561,9 @@ def test_objects_are_made_of_any_number_of_arguments(tmp_path: Path) -> None:
     report = report_of(tmp_path, stub, codes, "total")
     assert report.verdict == "incoherent"
     assert report.disagreements[0].arguments == "(Vec(0.0, 0.0, 0.0, 0.0, 1.0),)"
+    stub = 'def total(*xs: float) -> float:\n    """Return the sum."""\n'
+    codes = ("def total(*xs):\n    return sum(xs)\n", "def total(*xs):\n    return sum(xs[:4])\n")
+    assert report_of(tmp_path, stub, codes).verdict == "incoherent"
 
 
 def test_nan_comes_up_where_it_is_asked_for_and_decides_where_the_docstring_names_it(tmp_path: Path) -> None:
