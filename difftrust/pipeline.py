@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from difftrust.check.prepare import candidates_of, read_folder
+from difftrust.check.prepare import candidates_of, read_programs
 from difftrust.results import Benchmark, Table, counted, listed
 from difftrust.text import printable
 from difftrust.verdicts import Check, Diff
@@ -262,6 +262,7 @@ def check(
     from difftrust.check.options import CheckOptions, PreparedCheck
     from difftrust.source.function import load_stub
 
+    notes: tuple[str, ...] = ()
     functions = [one for one in what if not isinstance(one, str | Path)]
     folder = None if candidates is None else Path(candidates)
     options = CheckOptions.of(given, models=_several(models), candidates=folder)
@@ -275,12 +276,13 @@ def check(
                 'expected check(f, g, ...), check("module.py::f", models=[...]) or '
                 'check("module.py::f", candidates="folder")'
             )
-        codes = read_folder(options.candidates) if options.candidates is not None else {}
+        name = str(what[0]).rpartition("::")[2]
+        codes, notes = read_programs(options.candidates, name) if options.candidates is not None else ({}, ())
         programs = tuple(codes.values())
         function = load_stub(str(what[0]), candidates=programs, needs_docstring=not codes, **options.known)
         found = candidates_of(codes, function.task) or sample_candidates(function.task, options)
     subject = "" if options.models else f"these {len(found)} programs"
-    prepared = PreparedCheck(function=function, candidates=found, options=options, subject=subject)
+    prepared = PreparedCheck(function=function, candidates=found, options=options, subject=subject, notes=notes)
     where = None if functions else str(what[0])
     return Check(report=run(prepared), where=where, questions=lambda: check_to_ask(prepared)[1])
 

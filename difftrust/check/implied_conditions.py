@@ -5,17 +5,21 @@ reported apart, for the user to settle.
 """
 
 import ast
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from difftrust.conditions.likeness import are_like
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.reading import contradicted
+from difftrust.search.dictionary import special_floats
 from difftrust.source.conditions import Conditions
 from difftrust.types.argument_types import Parameter, split_arguments
 from difftrust_core.base.literals import BadText, read_literal
+from difftrust_core.languages.python.fuzz import children
 
 _COUNTS = frozenset(
     {"count", "counts", "total", "times", "size", "length", "limit", "attempts", "retries", "seconds", "minutes"}
@@ -38,6 +42,8 @@ _EMPTY = re.compile(
 )
 _ON_EMPTY = ("ValueError", "ZeroDivisionError", "IndexError", "KeyError", "StopIteration")
 _ZERO = re.compile(r"\bzero\b|(?<![\d.])0(?![\d.])", re.IGNORECASE)
+_RULES_OUT = re.compile(r"\b(?:without|no|exclud\w*|assum\w*|must|never|except|unless)\b", re.IGNORECASE)
+"""In a sentence on NaN: it may say that there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +80,10 @@ class ImpliedConditions:
 
         Where a sentence was not read, inputs like the calls are allowed nonetheless.
         """
-        if not self.predicates and not self._unread:
-            return None
         values = self.values(arguments)
+        if not _special_in(values.values()) <= self._allowed_special:
+            alone = " and ".join(f"math.isfinite({name})" for name, value in values.items() if type(value) is float)
+            return Doubt(why="the docstring does not say what NaN or infinity means", condition=alone)
         for each in self.predicates:
             if each.holds(values) is False:
                 return Doubt(why=f"not {each.text}", condition=each.text)
@@ -85,6 +92,12 @@ class ImpliedConditions:
                 condition = f"CONDITION on {', '.join(sorted(sentence.names))}" if sentence.names else ""
                 return Doubt(why=sentence.told, condition=condition)
         return None
+
+    @cached_property
+    def _allowed_special(self) -> set[str]:
+        """Return which of NaN and infinite floats calls hold, or sentences name that do not rule them out."""
+        sentences = [text for text in re.split(r"[.;\n]", self.docstring) if not _RULES_OUT.search(text)]
+        return _special_in([*self._calls, *(special_floats((), text) for text in sentences)])
 
     def values(self, arguments: str) -> dict[str, Any]:
         """Return an argument tuple by the names of its parameters."""
@@ -109,6 +122,17 @@ class ImpliedConditions:
             return "an argument is 0"
         is_text = exception == "ValueError" and any(type(v) is str for v in values)
         return "a candidate refuses the text" if is_text else ""
+
+
+def _special_in(values: Iterable[Any]) -> set[str]:
+    """Return ``nan`` and ``inf``, as far as values are or hold such floats."""
+    found: set[str] = set()
+    for value in values:
+        if type(value) is float:
+            found |= set() if math.isfinite(value) else {str(abs(value))}
+        else:
+            found |= _special_in(children(dict(value) if isinstance(value, Mapping) else value))
+    return found
 
 
 def _by_names(parameters: Sequence[Parameter], docstring: str) -> Iterator[Predicate]:

@@ -78,11 +78,13 @@ def parse_pin(text: str, function: str) -> Pin:
         want = f"Traceback (most recent call last):\n    ...\n{error.strip()}"
         return Pin(call=call, source=f"{call}  # doctest: +IGNORE_EXCEPTION_DETAIL", want=want)
     match expression_in(text):
-        case ast.Compare(left=ast.Call() as made, ops=[ast.Eq()], comparators=[right]):
-            call = _call(ast.unparse(made), function, text)
-            return Pin.of(call, ast.unparse(right))
-        case ast.Compare(left=ast.Attribute(value=ast.Call()) as read, ops=[ast.Eq()], comparators=[right]):
-            return Pin.of(_call(ast.unparse(read), function, text), ast.unparse(right))
+        case ast.Compare(
+            left=(ast.Call() | ast.Attribute(value=ast.Call())) as made, ops=[ast.Eq()], comparators=[right]
+        ):
+            try:
+                return Pin.of(_call(ast.unparse(made), function, text), ast.unparse(right))
+            except ValueError as e:  # an int of more digits than Python prints
+                raise WrongUsage(f"expected values that Python prints, got {text[:80]!r}...: {e}") from None
     raise WrongUsage(f"expected a call and its result, got {text!r}; write {_FORM}")
 
 

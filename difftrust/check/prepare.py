@@ -1,8 +1,11 @@
 """One function prepared for a check: its candidates found or sampled."""
 
+import ast
 import math
+import tokenize
 from collections.abc import Mapping
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 from difftrust.check.options import CheckOptions, PreparedCheck, Suggestion
@@ -11,6 +14,7 @@ from difftrust.conditions.reading import contradicted
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadSource, NoStore, WrongUsage
+from difftrust_core.languages.python.syntax import defines, is_docstring, parsed
 
 
 class CannotAsk(WrongUsage):
@@ -37,11 +41,41 @@ def prepare(where: str, options: CheckOptions) -> PreparedCheck:
     return replace(prepared, candidates=found, subject=subject, own="".join(own))
 
 
+def program_text(data: bytes) -> str:
+    """Return a program as Python would read its file: by its byte order mark or coding line, else as UTF-8."""
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError):
+        return data.decode("utf-8", "replace")
+
+
+def read_programs(folder: Path, entry_point: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the text of each file of ``folder`` that is a candidate, by its name, and notes on those that are none.
+
+    These hold no code, or are an ``__init__.py`` without the function. Raises BadSource if no candidate is left.
+    """
+    found, notes = dict[str, str](), []
+    for name, code in read_folder(folder).items():
+        tree = parsed(code)
+        body = [s for s in tree.body if not is_docstring(s)] if tree is not None else None
+        own = [s for s in body or () if not isinstance(s, ast.Import | ast.ImportFrom)]
+        if body == []:
+            notes.append(f"{name} is no candidate, for it holds no code")
+        elif name == "__init__.py" and not defines(own, entry_point):
+            notes.append(f"{name} is no candidate, for it does not define {entry_point}")
+        else:
+            found[name] = code
+    if not found:
+        raise BadSource(f"expected *.py files in {folder} that hold code, one candidate each, found none")
+    return found, tuple(notes)
+
+
 def read_folder(folder: Path) -> dict[str, str]:
     """Return the text of each ``*.py`` file of ``folder`` by its name, in order. Raises BadSource if there is none."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".py" and path.is_file())
-        codes = [path.read_bytes().decode("utf-8", "replace") for path in paths]
+        codes = [program_text(path.read_bytes()) for path in paths]
     except OSError as e:
         raise BadSource(f"expected a folder of candidates, {folder} cannot be read: {e.strerror or e}") from None
     if not paths:
@@ -69,11 +103,12 @@ def _from_folder(where: str, options: CheckOptions, body: tuple[str, ...]) -> Pr
 
     assert options.candidates is not None
     try:
-        codes = read_folder(options.candidates)
+        codes, notes = read_programs(options.candidates, where.rpartition("::")[2])
     except BadSource as e:
         raise WrongUsage(str(e)) from None
     function = load_stub(where, candidates=(*codes.values(), *body), needs_docstring=False, **options.known)
-    return PreparedCheck(function=function, candidates=candidates_of(codes, function.task), options=options)
+    found = candidates_of(codes, function.task)
+    return PreparedCheck(function=function, candidates=found, options=options, notes=notes)
 
 
 def _sampled(where: str, options: CheckOptions, body: tuple[str, ...]) -> PreparedCheck:

@@ -118,7 +118,7 @@ def parts_of(text: str, before: str = "") -> list[str]:
     if effects is None:
         return [text]
     said = [write_literal(effects.fields.get("value"))]
-    if "arguments" in effects.fields:
+    if isinstance(effects.fields.get("arguments"), tuple):
         said.append(_changes(before, effects.fields["arguments"]))
     if "printed" in effects.fields:
         said.append(f"prints {write_literal(effects.fields['printed'])}")
@@ -136,15 +136,17 @@ def effects_of(text: str) -> Instance | None:
     return value if isinstance(value, Instance) and value.type_name == EFFECTS else None
 
 
-def _changes(before: str, after: Any) -> str:
+def _changes(before: str, after: tuple[Any, ...]) -> str:
     """Return which arguments changed, ``changes its argument: [3, 1] -> [1, 3]``."""
     try:
         values = read_literal(before) if before else ()
     except BadText:
         values = ()
-    texts = list(map(write_literal, after)) if isinstance(after, tuple) else [write_literal(after)]
-    pairs = zip(map(write_literal, values), texts, strict=False) if len(values) == len(texts) else ()
-    changed = [f"{old} -> {new}" for old, new in pairs if old != new]
-    if not changed:
-        return f"changes its arguments: {', '.join(texts)}"
-    return f"changes its argument{'s' if len(changed) > 1 else ''}: {', '.join(changed)}"
+    (old, old_named), (new, new_named) = split_arguments(values), split_arguments(tuple(after))
+    pairs = [*zip(old, new, strict=False), *((old_named.get(name), new_named[name]) for name in new_named)]
+    changed = [[write_literal(value) for value in pair] for pair in pairs if pair[1] is not None]
+    if len(old) != len(new):
+        told = [write_literal(value) for value in (*new, *new_named.values()) if value is not None]
+        return f"changes its arguments: {', '.join(told)}"
+    said = ", ".join(f"{before} -> {now}" for before, now in changed)
+    return f"changes its argument{'s' if len(changed) > 1 else ''}: {said}"

@@ -116,12 +116,13 @@ def _shape(node: ast.expr, classes: Classes) -> Shape:
             kind = _KIND.get(ast.unparse(value).rpartition(".")[2], "any")
             parts = [shape_of(p, None, classes) for p in (inside.elts if isinstance(inside, ast.Tuple) else [inside])]
             parts = [part for part in parts if part.kind != "..."]
-            if kind == "dict":
+            if kind == "dict" and parts:
                 return Shape(kind, parts[0], parts[-1])
             is_even = len({part.kind for part in parts if part.kind != "any"}) <= 1
             is_fixed = ast.unparse(value).endswith(("tuple", "Tuple")) and "..." not in ast.unparse(inside)
             fields = [Field("", f"[{i}]", part) for i, part in enumerate(parts) if is_fixed]
-            return Shape(kind, parts[0] if kind == "list" and is_even else Shape("mixed"), fields=tuple(fields))
+            element = parts[0] if parts and kind == "list" and is_even else Shape("mixed")
+            return Shape(kind, element, fields=tuple(fields))
         case ast.Name(id=name) | ast.Constant(value=str(name)) if name in classes:
             others = {other: each for other, each in classes.items() if other != name}
             kept = tuple(_fields(classes[name], others))

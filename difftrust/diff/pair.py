@@ -249,7 +249,9 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
     chosen = _tried(loading, known, guesses, answers, seed=seed) if guesses else {}
     for name, kinds in chosen.items():
         how = "by its use or name" if guesses[name].is_sound else "unknown, so several kinds were tried"
-        notes.append(f"{name}: {' | '.join(kinds)}, {how}")
+        unknown = next(p.annotation for p in loading.parameters if p.name == name)
+        why = f"; its annotation {ast.unparse(unknown)} is not understood" if unknown is not None else ""
+        notes.append(f"{name}: {' | '.join(kinds)}, {how}{why}")
     annotated = {**known, **{name: _union(kinds) for name, kinds in chosen.items()}}
     return Kinds(
         parameters=tuple(replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters),

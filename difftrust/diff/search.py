@@ -1,5 +1,6 @@
 """The search for inputs on which two versions differ: known calls, inputs for the lines that differ, many drawn."""
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -215,7 +216,8 @@ class Search:
     def _draws(self, loading: Loading, types: ArgumentTypes, seeds: Sequence[str]) -> InputSource:
         task = replace(self.executor.task, seed_inputs=tuple(seeds))
         codes = [*self.texts, *loading.codes, *self.lines, *self.constants]
-        return check_inputs(task, types, codes, seed=self.options.seed, columns=loading.columns)
+        own = [ast.unparse(statement) for bundle in self.pair.bundles for statement in bundle.own]
+        return check_inputs(task, types, codes, seed=self.options.seed, columns=loading.columns, beside=own)
 
     def _answered(self, texts: Sequence[str]) -> list[bool]:
         rows = self._run(texts)

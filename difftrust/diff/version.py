@@ -11,6 +11,8 @@ from pathlib import Path
 from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Module, Modules, names_of
 from difftrust.source.target import MAKERS, Target, find_target, root_of, without_texts
+from difftrust.types.argument_types import Annotations, ArgumentTypes
+from difftrust.types.own import classes_in, parameters_in
 
 CALL = "difftrust_call"
 """The entry point of a bundle."""
@@ -102,6 +104,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
     modules.ask(target.function.name)
     modules.want(wanted, *names_of(target.function.args))  # its annotations too, which no call evaluates
+    modules.want(*classes_in(ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types))
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
     without = tuple(package for package in packages if package not in there and modules.external[package])
@@ -186,7 +189,7 @@ def _absolute(statement: ast.stmt, module: Module, modules: Modules) -> ast.stmt
 
 def _classes(modules: Modules) -> list[tuple[str, str]]:
     """Return the classes of other modules that the own module does not name, for inputs are made of them too."""
-    bound = set(modules.own.binders)
+    bound = set(modules.own.binders) - modules.own.for_types_alone
     found: dict[str, str] = {}
     for module in modules.others:
         for statement in module.statements:

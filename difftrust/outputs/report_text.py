@@ -226,7 +226,7 @@ def _excluded_lines(report: Report) -> Iterator[str]:
 
 def outcomes_of(cluster: Mapping[str, Any]) -> str:
     """Return on how many inputs a cluster returned a value, raised and so on."""
-    return ", ".join(f"{kind} {count}" for kind, count in cluster["outcomes"])
+    return ", ".join(f"{kind} {count}" for kind, count in cluster["outcomes"]) or "no input was kept"
 
 
 def shown_disagreements(report: Report) -> list[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 import ast
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -23,6 +23,12 @@ _MAX_WORDS = 400
 _Constant = TypeVar("_Constant", bound=int | float | str | bytes)
 _QUOTED = re.compile(r"""'([^'\n]{1,60})'|"([^"\n]{1,60})"|`([^`\n]{1,60})`""")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])")
+
+
+_NAN, _INFINITE = r"nans?", r"inf(?:init(?:y|ies))?"
+_OF_NAN = "_to_num argmax argmin cumprod cumsum max mean median min percentile prod quantile std sum var"
+_ASKS_NAN = re.compile(rf"\b(?:isnan|isfinite|nan(?:{_OF_NAN.replace(' ', '|')}))\b")
+_ASKS_INFINITE = re.compile(r"\b(?:isinf|isposinf|isneginf|isfinite)\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +84,30 @@ def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
 def quoted(description: str) -> list[str]:
     """Return the texts that a description has in quotes."""
     return [next(filter(None, groups)) for groups in _QUOTED.findall(description)]
+
+
+def special_floats(programs: Iterable[str], description: str = "") -> list[float]:
+    """Return NaN and the infinities, as far as programs ask whether a value is one or a description names them.
+
+    ``float("inf")`` that a program only starts from, as the least so far, asks for nothing.
+    """
+    codes = list(programs)
+    asked = [text for tree in filter(None, map(_parsed, codes)) for text in _compared(tree)]
+    found: list[float] = []
+    for word, asks, values in ((_NAN, _ASKS_NAN, [math.nan]), (_INFINITE, _ASKS_INFINITE, [math.inf, -math.inf])):
+        named = re.compile(rf"\b{word}\b", re.IGNORECASE)
+        if any(map(named.search, [description, *asked])) or any(map(asks.search, codes)):
+            found += values
+    return found
+
+
+def _compared(tree: ast.Module) -> Iterator[str]:
+    """Iterate over what a program compares, each as code; ``nan`` where it compares a value with itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            texts = [ast.unparse(part) for part in (node.left, *node.comparators)]
+            yield from texts
+            yield "nan" if len(set(texts)) < len(texts) else ""
 
 
 def folded_numbers(programs: Iterable[str]) -> list[int]:

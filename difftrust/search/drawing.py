@@ -87,7 +87,8 @@ class FreshDraws:
                 stops = stops or not parameter.keyword
                 continue
             if parameter.variadic:
-                several = [_value(kind, parameter, draws) for _ in range(draws.below(4))]
+                n = draws.below(4) if parameter.keyword else draws.size(0, None)
+                several = [_value(kind, parameter, draws) for _ in range(n)]
                 if parameter.keyword:
                     free = [name for name in _NAMES if all(other.name != name for other in self._parameters)]
                     named |= dict(zip(draws.generator.sample(free, len(several)), several, strict=True))
@@ -250,7 +251,7 @@ class TypedInputs:
     """What draws the inputs of a check: always the same one for a task, seed, position and attempt.
 
     ``dictionary``: texts and numbers of ``dictionary_of``. ``texts``: realistic ones by name.
-    ``columns``: of frames. ``likely``: what open types hold.
+    ``columns``: of frames. ``likely``: what open types hold. ``special``: NaN and infinite floats that come up.
     Attempt ``MAX_ATTEMPTS`` and beyond give an unchanged seed input.
     """
 
@@ -265,12 +266,13 @@ class TypedInputs:
         dictionary: Sequence[str] = (),
         columns: Mapping[str, str] | None = None,
         likely: Mapping[str, Type] | None = None,
+        special: Sequence[float] = (),
     ):
         self._types, self._task_id, self._seed = types, task_id, seed
         self._seeds = [found for found in map(arguments_of, seeds) if found is not None]
         self._fresh = FreshDraws(types, self._seeds, likely)
         self._words, self._numbers = list(dictionary), numbers_in(dictionary)
-        self._columns = dict(columns or {})
+        self._columns, self._special = dict(columns or {}), tuple(special)
         self._texts: dict[str, list[str]] = {}
         self._more_texts = texts
         self._favoured: list[tuple[Any, ...]] = []
@@ -292,6 +294,7 @@ class TypedInputs:
             words=self._words,
             numbers=self._numbers,
             columns=self._columns,
+            special=self._special,
             is_eager=generator.random() < _EAGER,
             varies=True,
         )

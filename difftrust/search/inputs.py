@@ -26,14 +26,16 @@ def check_inputs(
     *,
     seed: int,
     columns: Mapping[str, str],
+    beside: Sequence[str] = (),
 ) -> InputSource:
     """Return where inputs come from: the types and the seeds, or without types the language's own fuzzing.
 
     ``codes``: programs, whose literals come up in the inputs as those of the condition do. ``columns``: of frames.
+    ``beside``: programs that tell only whether NaN and infinite floats are to come up.
     """
     if types is None or task.language != "python":
         return FuzzedInputs(task, types.accepts if types is not None else None, seed=seed)
-    from difftrust.search.dictionary import dictionary_of, quoted
+    from difftrust.search.dictionary import dictionary_of, quoted, special_floats
     from difftrust.search.drawing import TypedInputs, likely_types, texts_by_name
     from difftrust.search.pattern_texts import key_texts, pattern_texts
     from difftrust.search.realistic_texts import KnownTexts
@@ -49,6 +51,7 @@ def check_inputs(
         dictionary=dictionary_of(told, task.description),
         columns=columns,
         likely=likely_types(types, task.seed_inputs, codes),
+        special=special_floats([*told, *beside], task.description),
     )
     first = made(task.seed_inputs)
     more = first.fresh(len(task.seed_inputs)) if sure else []

@@ -23,6 +23,7 @@ _ADDS = frozenset(("add", "append", "extend", "insert", "register", "setdefault"
 """Methods that keep their arguments."""
 _MAX_TEXT = 200
 """Characters of a text that may be an annotation."""
+_FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING")
 _INSTALLED = ("site-packages", "dist-packages")
 _MAX_FILE = 512 * 2**10
 _MAX_MODULES = 120
@@ -455,6 +456,14 @@ class Module(Definitions):
         ]
         inside = (part for node in tries for statement in node.body for part in ast.walk(statement))
         return {part for part in inside if isinstance(part, IMPORTS)}
+
+    @property
+    def for_types_alone(self) -> set[str]:
+        """The names that imports under ``if TYPE_CHECKING`` bind and that nothing which is kept reads when it runs."""
+        imports = [s for s in self.body if isinstance(s, ast.If) and ast.unparse(s.test) in _FOR_TYPES and not s.orelse]
+        found = {name for statement in imports for name in bound_by(statement)}
+        nodes = (node for s in self.statements if s not in imports for node in _evaluated(s))
+        return found - {node.id for node in nodes if isinstance(node, ast.Name)}
 
     @property
     def statements(self) -> list[ast.stmt]:

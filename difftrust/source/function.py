@@ -31,6 +31,7 @@ from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_ty
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
 from difftrust.types.classes import base_names
+from difftrust.types.own import classes_in
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.task import Domain, Task
@@ -103,7 +104,8 @@ def load_stub(
     columns = loading.columns
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     any_order = order_is_free(target.docstring)
-    preamble = preamble_of(target, also=loading.names | conditions.names, allowed=allow_imports)
+    names = loading.names | conditions.names | classes_in(types.types)
+    preamble = preamble_of(target, also=names, allowed=allow_imports)
     packages = {*preamble.libraries, *(p for p in packages_of(*map(tree_of, candidates)) if p in LIBRARIES)}
     packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
     return Stub(
@@ -334,7 +336,7 @@ class Loading:
 
     @cached_property
     def known_module(self) -> ast.Module:
-        """The file, and imports of what guessed types name, where the file does not bind the name itself."""
+        """The file, imports of what guessed types name and it does not bind itself, and ``T`` of ``def f[T]``."""
         bound = bound_names(self.target.module)
         frames = "polars" if "polars" in packages_of(*map(tree_of, self.codes)) else "pandas"
         lines = PRELUDE | {
@@ -342,7 +344,8 @@ class Loading:
         }
         lines |= {name: f"from {frames} import {name}" for name in ("DataFrame", "Series")}
         text = "\n".join(line for name, line in lines.items() if name not in bound)
-        return ast.Module(body=[*ast.parse(text).body, *self.target.module.body], type_ignores=[])
+        variables = ast.parse("\n".join(_type_variables(self.target.function, self.target.owner))).body
+        return ast.Module(body=[*ast.parse(text).body, *self.target.module.body, *variables], type_ignores=[])
 
     def _named(self, text: str) -> dict[str, Any]:
         """Return an argument tuple by the names of its parameters."""
@@ -370,6 +373,8 @@ class Loading:
         """Return seeds from the types. Raises WrongUsage where they are needed and nothing is known."""
         call = self.target.call_with("...", "...")
         remedy = f'give some with --example "{call}" or as >>> lines in the docstring'
+        if self.examples and not self._given:
+            remedy = "the arguments of its examples are not known here either; write them out, of literals and classes"
         unknown = [p for p in types.parameters if p.name in types.unchecked and p.required]
         if unknown and needed:
             why = types.unchecked[unknown[0].name]
@@ -388,6 +393,16 @@ _BUILTINS = set(dir(builtins))
 def _of_owner(annotation: ast.expr, owner: str) -> ast.expr:
     """Return an annotation of a method with the class's name in the place of ``Self``."""
     return expression(re.sub(r"[\w.]*\bSelf\b", owner, ast.unparse(annotation)))
+
+
+def _type_variables(*nodes: ast.AST | None) -> Iterator[str]:
+    """Iterate over the type parameters of definitions, since Python 3.12, each as ``T = TypeVar('T')``."""
+    for one in (one for node in nodes for one in getattr(node, "type_params", ())):
+        if type(one).__name__ == "TypeVar":
+            limits = one.bound.elts if isinstance(one.bound, ast.Tuple) else []
+            said = [repr(one.name), *map(ast.unparse, limits)]
+            said += [f"bound={ast.unparse(one.bound)}"] if one.bound is not None and not limits else []
+            yield f"{one.name} = TypeVar({', '.join(said)})"
 
 
 def or_none(annotation: ast.expr) -> ast.expr:

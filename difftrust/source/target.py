@@ -90,6 +90,7 @@ class Target:
             own = ast.Name(id=self.owner.name, ctx=ast.Load())
             first = Parameter(name=found[0].name, annotation=own, required=True)
             found[:1] = [] if self.kind == "classmethod" else [first]
+            found = [_of_own_class_too(parameter, self.owner.name) for parameter in found]
         if not found:
             raise BadStub(f"expected a function with parameters, {self.entry_point} has none; there is nothing to fuzz")
         return found
@@ -110,6 +111,14 @@ class Target:
         if sum(len(several) > 1 for several in kinds.values()) > 1:
             return found
         return [replace(p, annotation=unions.get(p.name)) if p.annotation is None else p for p in found]
+
+
+def _of_own_class_too(parameter: Parameter, owner: str) -> Parameter:
+    """Return a parameter of a method, drawn also from its class where any object is taken, as by ``__eq__``."""
+    said = parameter.annotation
+    if not (isinstance(said, ast.Name) and said.id == "object"):
+        return parameter
+    return replace(parameter, annotation=syntax.expression(f"{owner} | object"))
 
 
 @contextmanager

@@ -24,10 +24,14 @@ _STANDARD: Final = {
     "re.compile": "re.compile",
 }
 """Calls of the standard library that are values, and how inputs write them."""
-_SHORT: Final = {name: name for name in _STANDARD.values()} | {"datetime.date": "date"}
+_SHORT: Final = {name: name for name in _STANDARD.values()} | {
+    "datetime.date": "date",
+    **{name: f"math.{name}" for name in ("inf", "nan")},
+}
 PRELUDE: Final = {
     **{module: f"import {module}" for module in ("re", "math", "operator", "string", "collections", "itertools")},
     **{name: f"from {home} import {name}" for name, home in IMPORTED.items()},
+    **{name: f"from math import {name}" for name in ("inf", "nan")},
     **{short: f"import {package} as {short}" for package, short in LIBRARIES.items()},
 }
 """Names that an example may use without an import, each with the import that it stands for."""
@@ -35,7 +39,7 @@ _HOME: Final = {name: home for name, home in IMPORTED.items() if STANDARD_TYPES[
 """Where types of the standard library lie that values are written with."""
 _WITHOUT_TRUTH: Final = frozenset(("np.array", "pd.DataFrame", "pd.Series", "pd.Index", "pl.DataFrame", "pl.Series"))
 _PLAIN: Final = frozenset(("range", "slice", "memoryview", "set", "frozenset", "complex"))
-_BUILTINS: Final = frozenset({"complex", "range", "bytes", "bytearray", "frozenset", "iter", "set", "dict", "list"})
+_BUILTINS: Final = _PLAIN | {"bytes", "bytearray", "iter", "dict", "list"}
 _BUILTIN_TYPES: Final = frozenset({"str", "int", "float", "list", "dict", "set", "tuple", "bytes"})
 _OF_MODULES: Final = {"math", "operator", "string", "statistics"}
 _NUMBERS: Final = {"math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan}

@@ -57,6 +57,8 @@ class Draws:
     """Texts that programs and descriptions name."""
     numbers: Sequence[int | float] = ()
     """Numbers that programs and descriptions name."""
+    special: Sequence[float] = ()
+    """NaN and the infinities, as far as programs and descriptions ask for them."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The columns of frames, by name: ``int``, ``float``, ``str``, ``bool``, ``date``, ``datetime``; else a guess."""
     is_eager: bool = False

@@ -10,7 +10,7 @@ from difftrust.types.frames import DTYPES, Array, Frame, Scalar
 from difftrust.types.functions import functions_of
 from difftrust.types.infer import Anything, Tree
 from difftrust.types.numbers import Complex, Real, Whole
-from difftrust.types.own import Own
+from difftrust.types.own import Field, Own
 from difftrust.types.standard import standard_type
 from difftrust.types.texts import Octets, Text
 from difftrust_core.base.literals import Code
@@ -85,6 +85,14 @@ def _stream(is_binary: bool) -> Type:
     return Wrapped("io.BytesIO", Octets()) if is_binary else Wrapped("io.StringIO", Text())
 
 
+def _slices() -> Type:
+    """Return the type of slices, of one bound or two, and a step that is not 0."""
+    bound, step = Either([Nothing(), Whole()]), Either([Nothing(), Whole(low=1), Whole(high=-1)])
+    names = ("start", "stop", "step")
+    several = [Field(name=n, type=step if n == "step" else bound, required=n != "step") for n in names]
+    return Either([Own("slice", lambda: several), Own("slice", lambda: several[1:2])])
+
+
 def _classes(inside: Sequence[Type]) -> Type:
     """Return the type of classes, as ``type[int]`` or ``type[Shape]`` asks for: what has a name as code."""
     if not inside or isinstance(inside[0], Anything | Variable):
@@ -130,6 +138,8 @@ _ROWS: tuple[tuple[str, tuple[str, ...], Make | Type], ...] = (
     ("str Text LiteralString", _TYPING, Text()),
     ("bytes ByteString Buffer", _ABC, Octets()),
     ("bytearray", _BUILTIN, Octets(bytearray)),
+    ("memoryview", _BUILTIN, Wrapped("memoryview", Either([Octets(), Octets(bytearray)]))),
+    ("slice", _BUILTIN, _slices()),
     ("None NoneType", ("", "types"), Nothing()),
     ("Any object", _ABC, Anything()),
     ("list List MutableSequence", _ABC, _items(list)),

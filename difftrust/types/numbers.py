@@ -11,6 +11,8 @@ _MAX_DIGITS = 19
 _MOST = 1e300
 """Larger numbers are drawn anew instead of changed."""
 _WHOLE = (0, 1, -1, 2, 3, 7, 10, 12, 100, -100, 255, 256, 1000, 1024, 65_536, 1_000_000, 2**31 - 1, 2**31)
+_SPECIAL = 0.06
+"""How often a float is NaN or infinite, where one is asked for."""
 _REAL = (0.0, 1.0, -1.0, 0.5, -0.5, 0.1, 0.01, 2.5, 100.0, 1000.0, 1e6, 1e-3, 99.99, 1e-9)
 
 
@@ -113,6 +115,9 @@ class Real(Number):
         return (type(value) is float or (type(value) is int and not self.strict)) and self._inside(value)
 
     def draw(self, draws: Draws) -> float:
+        special = self._special(draws)
+        if special is not None:
+            return special
         if draws.numbers and (draws.is_eager or draws.chance(0.1)):
             mined = float(draws.one_of(draws.numbers))
             if self._inside(mined):
@@ -123,6 +128,15 @@ class Real(Number):
             if self._inside(drawn):
                 return drawn
         return self.low + 1.0 if self.high is None and self.low is not None else self._middle()
+
+    def change(self, value: Any, draws: Draws) -> Any:
+        special = self._special(draws)
+        return super().change(value, draws) if special is None else special
+
+    def _special(self, draws: Draws) -> float | None:
+        """Return NaN or an infinite float now and then, within the bounds, where one is asked for."""
+        special = draws.one_of(draws.special) if draws.special and draws.chance(_SPECIAL) else None
+        return special if special is not None and self._inside(special) else None
 
     def _any(self, draws: Draws) -> float:
         if draws.chance(0.08):

@@ -1,13 +1,14 @@
 """Values of the user's own classes, known from their parsed definitions: by fields, as a call would give them."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from difftrust.types.base import Draws, NoValue, Part, Type, all_fit
-from difftrust_core.base.literals import Instance
+from difftrust.types.choices import Choice
+from difftrust_core.base.literals import Code, Instance
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -124,7 +125,7 @@ class Own(Type):
         leaves_out = False
         for one in self.fields:
             if one.variadic:
-                args += [] if leaves_out else [draws.of(one.type, one.name) for _ in range(draws.below(3))]
+                args += [] if leaves_out else [draws.of(one.type, one.name) for _ in range(draws.size(0, None))]
             elif not one.required and (draws.depth >= 4 or (draws.is_late and draws.chance(0.5)) or draws.chance(0.35)):
                 leaves_out = leaves_out or not one.by_name
             elif one.by_name or leaves_out:
@@ -137,11 +138,25 @@ class Own(Type):
         parts = self.parts(value)
         if not parts or draws.chance(0.1):
             return self.draw(draws)
+        rest = self._rest_of(value)
+        if rest is not None and draws.chance(0.3):
+            at, args = draws.below(len(value.args) - rest[0] + 1) + rest[0], list(value.args)
+            is_shorter = at < len(args) and draws.chance(0.5)
+            args[at : at + is_shorter] = [] if is_shorter else [draws.of(rest[1].type, rest[1].name)]
+            return Instance(value.type_name, tuple(args), value.fields)
         at = draws.below(len(parts))
         values = [part.value for part in parts]
         alike = [part.value for part in parts if parts[at].type.fits(part.value)]
         values[at] = draws.one_of(alike) if draws.chance(0.4) else draws.of(parts[at].type, parts[at].name)
         return self.rebuilt(value, values)
+
+    def _rest_of(self, value: Any) -> tuple[int, Field] | None:
+        """Return the field that takes all arguments from a place on; None where the value gives none by position."""
+        own = self.of(value)
+        positional = [one for one in (own.fields if own else ()) if not one.by_name]
+        n_before = len(positional) - 1
+        takes_all = bool(positional) and positional[-1].variadic and len(value.args) >= n_before
+        return (n_before, positional[-1]) if takes_all else None
 
     def of(self, value: Any) -> "Own | None":
         """Return the class whose name the value has: this one or an heir."""
@@ -201,6 +216,26 @@ class Used(Type):
 
     def inside(self) -> Sequence[Type]:
         return (self.own,)
+
+
+def classes_in(kinds: Iterable[Type]) -> set[str]:
+    """Return the names that values of these types are written with: of classes, their heirs, and functions as code."""
+    found: set[str] = set()
+    waiting, seen = list(kinds), set[int]()
+    while waiting:
+        kind = waiting.pop()
+        if id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        waiting += kind.inside()
+        if isinstance(kind, Own):
+            found.add(kind.name.partition(".")[0])
+            waiting += kind.heirs
+        elif isinstance(kind, Used):
+            waiting += [one for call in kind.calls.inside() for one in call.inside()]
+        elif isinstance(kind, Choice):
+            found |= {value.text.partition(".")[0] for value in kind.values if type(value) is Code}
+    return found
 
 
 @dataclass(eq=False)

@@ -21,6 +21,7 @@ from difftrust.check.outcomes import Measured
 from difftrust.check.prepare import candidates_of, read_folder
 from difftrust.check.programs import Executor, Ran, open_sandbox
 from difftrust.check.report import CheckReport, input_interval
+from difftrust.diff.diff import DiffOptions, diff, load_version
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
@@ -518,3 +519,97 @@ def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Pat
     assert [cluster.candidates for cluster in report.clusters] == [("0.py", "1.py"), ("3.py", "4.py"), ("2.py",)]
     seeds = load_stub(f"{tmp_path / 'stub.py'}::as_given", candidates=codes).task.seed_inputs
     assert (report.n_witnesses, report.n_witnessed) == (len(seeds[:100]) - 1, 0)
+
+
+ANIMALS = """class Animal:
+    def __init__(self, n: int):
+        self.n = n
+
+    def legs(self) -> int:
+        return 4
+
+
+class Bird(Animal):
+    def legs(self) -> int:
+        return 2
+
+
+def total(xs: list[Animal]) -> int:
+    \"\"\"Return the number of legs.\"\"\"
+    return sum(x.legs() for x in xs)
+"""
+
+
+def test_candidates_have_the_heirs_of_a_class_that_inputs_are_made_of(tmp_path: Path) -> None:
+    codes = ("def total(xs):\n    return sum(x.legs() for x in xs)\n", "def total(xs):\n    return 4 * len(xs)\n")
+    report = report_of(tmp_path, ANIMALS, codes, "total")
+    assert report.verdict == "incoherent"
+    assert report.disagreements[0].arguments == "([Bird(0)],)"
+    where = [tmp_path / f"{name}.py" for name in ("old", "new")]
+    for path, legs in zip(where, (2, 3), strict=True):
+        path.write_text(ANIMALS.replace("return 2", f"return {legs}"))
+    old, new = (load_version(f"{path}::total") for path in where)
+    assert diff(old, new, DiffOptions(n=50)).verdict == "changed"
+
+
+def test_objects_are_made_of_any_number_of_arguments(tmp_path: Path) -> None:
+    stub = (
+        "class Vec:\n    def __init__(self, *xs: float):\n        self.xs = xs\n\n\n"
+        'def total(v: Vec) -> float:\n    """Return the sum."""\n'
+    )
+    codes = ("def total(v):\n    return sum(v.xs)\n", "def total(v):\n    return sum(v.xs[:4])\n")
+    report = report_of(tmp_path, stub, codes, "total")
+    assert report.verdict == "incoherent"
+    assert report.disagreements[0].arguments == "(Vec(0.0, 0.0, 0.0, 0.0, 1.0),)"
+    stub = 'def total(*xs: float) -> float:\n    """Return the sum."""\n'
+    codes = ("def total(*xs):\n    return sum(xs)\n", "def total(*xs):\n    return sum(xs[:4])\n")
+    assert report_of(tmp_path, stub, codes).verdict == "incoherent"
+
+
+def test_nan_comes_up_where_it_is_asked_for_and_decides_where_the_docstring_names_it(tmp_path: Path) -> None:
+    stub = 'def f(x: float) -> float:\n    """Return x{}."""\n'
+    codes = ("def f(x):\n    return x\n", "import math\n\n\ndef f(x):\n    return 0.0 if math.isnan(x) else x\n")
+    report = report_of(tmp_path, stub.format(", or 0 for a NaN"), codes)
+    assert (report.verdict, report.disagreements[0].arguments) == ("incoherent", "(nan,)")
+    assert report_of(tmp_path, stub.format(", also where it is infinite"), codes).verdict == "undecided"
+    assert report_of(tmp_path, stub.format(". x must not be NaN"), codes).verdict == "coherent"
+    (tmp_path / "old.py").write_text(codes[1].replace("x):", "x: float):"))
+    (tmp_path / "new.py").write_text(codes[1].replace("0.0", "1.0").replace("x):", "x: float):"))
+    old, new = (load_version(f"{tmp_path / name}::f") for name in ("old.py", "new.py"))
+    assert diff(old, new).changes[0].call == "f(nan)"
+
+
+def test_the_fields_of_a_subclass_of_a_builtin_count(tmp_path: Path) -> None:
+    stub = (
+        "class Items(list):\n    def __init__(self, xs: list[int], total: int):\n        super().__init__(xs)\n"
+        "        self.total = total\n\n\n"
+        'def f(n: int) -> Items:\n    """Return n alone."""\n'
+    )
+    report = report_of(tmp_path, stub, [f"def f(n):\n    return Items([n], {total})\n" for total in "n0"], "f")
+    assert report.verdict == "incoherent"
+    shown = {text for _, text in report.disagreements[0].outcomes}
+    assert shown == {"Items([1], total=1)", "Items([1], total=0)"}
+
+
+def test_a_candidate_may_be_a_cached_property(tmp_path: Path) -> None:
+    stub = (
+        "from functools import cached_property\n\n\nclass V:\n    def __init__(self, a: int):\n        self.a = a\n\n"
+        '    @cached_property\n    def sq(self) -> int:\n        """Return the square."""\n'
+    )
+    codes = [f"{before}def sq(self):\n    return self.a ** 2\n" for before in ("", "@cached_property\n")]
+    assert report_of(tmp_path, stub, codes, "V.sq").verdict == "coherent"
+
+
+def test_files_of_the_folder_are_read_as_python_reads_them_and_those_without_code_are_none(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    text = "def f(n: int) -> str:\n    return chr(233) * (n % 2)\n"
+    where, folder = write_stub(tmp_path, text, [text, f"# -*- coding: latin-1 -*-\n{text}"])
+    (folder / "0.py").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (folder / "1.py").write_bytes("# coding: latin-1\ndef f(n):\n    return '\xe9' * (n % 2)\n".encode("latin-1"))
+    for name, code in (("__init__", "from .a import f\n"), ("empty", "# later\n")):
+        (folder / f"{name}.py").write_text(code)
+    status, out, _ = run(capsys, "check", where, "--candidates", folder, "-n", 100)
+    assert status == 0, out
+    assert "Note: __init__.py is no candidate, for it does not define f\n" in out
+    assert "Note: empty.py is no candidate, for it holds no code\n" in out

@@ -120,3 +120,10 @@ def test_every_place(clusters: list[Cluster], place: str) -> None:
 def test_what_contradicts_an_example_is_no_consensus() -> None:
     found = standing_of("own", [replace(PAIR, contradicts=True), OWN, replace(ONE, number=3)])
     assert (found.place, found.n_same, found.against, found.n_against) == ("tied", 1, 3, 1)
+
+
+def test_why_own_code_does_not_work_where_no_input_was_kept(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (there / "rooms.py").write_text('def area(n: int):\n    """Return an adder."""\n    return lambda x: x + n\n')
+    for path in (there / "c").iterdir():
+        path.write_text(f"def area(n):\n    return lambda {path.stem}: n\n")
+    assert "Your code in rooms.py does not work here: no input was kept" in check(capsys)[1]

@@ -303,3 +303,32 @@ def test_inputs_on_which_both_hang_leave_the_others_to_be_compared(tmp_path: Pat
     report = compare(tmp_path, LOOPS.format("//"), LOOPS.format("// 1 //"), n=400)
     assert report.verdict == "unchanged", report.statement
     assert compare(tmp_path, LOOPS.format("//"), LOOPS.format("// (1 + (n > 7)) //"), n=400).verdict == "changed"
+
+
+def test_a_parameter_that_takes_any_object_gets_one_of_its_own_class(tmp_path: Path) -> None:
+    old = (
+        "class P:\n    def __init__(self, x: int, y: int):\n        self.x, self.y = x, y\n\n"
+        "    def __eq__(self, other: object) -> bool:\n"
+        "        return isinstance(other, P) and self.x == other.x and self.y == other.y\n"
+    )
+    report = compare(tmp_path, old, old.replace(" and self.y == other.y", ""), "P.__eq__", n=300)
+    assert report.changes[0].call == "P(0, 0).__eq__(P(0, 1))"
+
+
+def test_a_class_that_is_imported_for_its_annotation_alone_is_known_unless_the_code_needs_it(tmp_path: Path) -> None:
+    head = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .models import User\n\n\n"
+    models = "class User:\n    def __init__(self, age: int):\n        self.age = age\n"
+    code = head + "def adult(u: 'User'):\n    return u.age >= 18\n"
+    old = package(tmp_path / "old", models=models, m=code)
+    new = package(tmp_path / "new", models=models, m=code.replace(">=", ">"))
+    report = diff(load_version(f"{old}/m.py::adult"), load_version(f"{new}/m.py::adult"))
+    assert report.changes[0].call == "adult(User(18))"
+    new = package(tmp_path / "new", models=models, m=code.replace("u.age >=", "isinstance(u, User) and u.age >="))
+    report = diff(load_version(f"{old}/m.py::adult"), load_version(f"{new}/m.py::adult"))
+    assert report.verdict != "unchanged"
+
+
+def test_a_guess_in_place_of_an_annotation_that_is_not_understood_is_told(tmp_path: Path) -> None:
+    code = "from zz import Widget\n\n\ndef f(s: Widget, n: int):\n    return s + n\n"
+    notes = compare(tmp_path, code, code.replace("s + n", "s + n + 1")).notes
+    assert "s: int, by its use or name; its annotation Widget is not understood" in notes

@@ -171,6 +171,7 @@ EFFECTS = [
         "(Point(1.0, 2.0), Keywords(more=[]))",
         "Effects(value=None, arguments=(Point(x=9.0, y=2.0), Keywords(more=[1])))",
     ),
+    ("def f(a, x): x.append(1)", "(Point(1.0, 2.0), [])", "Effects(value=None, arguments=(None, [1]))"),
     (
         "def f(x): x.append(len)",  # what has no text hides no effect beside it
         "([str.upper, iter([1])],)",

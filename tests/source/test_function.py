@@ -4,6 +4,7 @@ import ast
 import doctest
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,13 @@ ACCEPTED = [
         ["(1,)", "(['a'],)"],
     ),
     ("a: tuple[int, ...]", "", ["((),)", "((1, 2),)"], ["([1],)", "((1, ''),)"]),
+    (
+        "s: slice, m: memoryview",
+        "",
+        ["(slice(1, 2), memoryview(b'a'))", "(slice(None, 3, -1), memoryview(b''))", "(slice(3), memoryview(b''))"],
+        ["(1, memoryview(b''))", "(slice(1, 2, 0), memoryview(b''))", "(slice(1, 2), b'')"],
+    ),
+    ("a: tuple[()], b: int", "", ["((), 1)"], ["((1,), 1)", "([], 1)"]),
     ("a: tuple[int, str]", "", ["((1, 'a'),)"], ["((1,),)", "((1, 'a', 2),)"]),
     ("a: Grid", "Row = list[int]\nGrid = list[Row]\n", ["([[1]],)"], ["([1],)"]),
     ("a: list[T]", "from typing import TypeVar\nT = TypeVar('T')\n", ["([1, ''],)"], ["(1,)"]),
@@ -221,3 +229,23 @@ def test_a_docstring_that_cannot_take_it_is_left_as_it_is(text: str, pin: str, m
 def test_what_is_no_pin_is_refused(pin: str) -> None:
     with pytest.raises(WrongUsage):
         parse_pin(pin, "f")
+
+
+def test_a_result_of_more_digits_than_python_prints_is_no_example() -> None:
+    with pytest.raises(WrongUsage, match="values that Python prints"):
+        parse_pin(f"f(1) == {hex(10**5_000)}", "f")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters of functions are new in Python 3.12")
+def test_type_parameters_of_a_function(tmp_path: Path) -> None:
+    text = 'class Box[S]:\n    def f[T, U: (int, str)](self, xs: list[T], u: U, s: S) -> T:\n        """Do it."""\n'
+    (tmp_path / "stub.py").write_text(f"{text}    def __init__(self, s: S):\n        self.s = s\n")
+    types = load_stub(f"{tmp_path / 'stub.py'}::Box.f").types
+    assert types.unchecked == {}
+    assert types.accepts("(Box(1), [1, ''], 'a', 1)")
+    assert not types.accepts("(Box(1), [1, ''], 1.5, 1)")
+
+
+def test_what_is_refused_says_so_of_examples_that_are_given_already(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match="the arguments of its examples are not known here either"):
+        load_stub(typed(tmp_path, "s: Widget", "from zz import Widget"), examples=["f(open('x')) == 3"])

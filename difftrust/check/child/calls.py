@@ -1,7 +1,8 @@
 """Calls of a function as a user has it: methods, keywords, coroutines, effects, examples; runs inside the sandbox.
 
 The outcome of a call is the text of its value; where an argument was changed or something was printed,
-``Effects(value=..., arguments=(...), printed='...')``. Standard library only.
+``Effects(value=..., arguments=(...), printed='...')``, in which None stands for an argument that was not changed.
+Standard library only.
 """
 
 import ast
@@ -166,9 +167,10 @@ def _snapshots(arguments: Any, keywords: dict[str, Any]) -> list[str]:
 def _with_effects(value: str, before: list[str], after: list[str], keywords: dict[str, Any], printed: str) -> str:
     parts = [f"value={value}"]
     if any(b != a for b, a in zip(before, after, strict=False)):
-        count = len(after) - len(keywords)
-        named = ", ".join(f"{name}={text}" for name, text in zip(keywords, after[count:], strict=True))
-        shown = [*after[:count], *([f"{KEYWORDS}({named})"] if keywords else [])]
+        told = ["None" if b == a else a for b, a in zip(before, after, strict=True)]
+        count = len(told) - len(keywords)
+        named = ", ".join(f"{name}={text}" for name, text in zip(keywords, told[count:], strict=True) if text != "None")
+        shown = [*told[:count], *([f"{KEYWORDS}({named})"] if named else [])]
         parts.append(f"arguments=({', '.join(shown)}{',' if len(shown) == 1 else ''})")
     if printed:
         parts.append(f"printed={printed!r}")

@@ -68,7 +68,11 @@ def function_of(namespace: Namespace, given: Namespace, owner: str, name: str) -
     if cls is not before:
         _complete(cls, before)
     elif plain is not None:
-        setattr(cls, name, _decorated(_own(cls).get(name), plain))
+        made = _decorated(_own(cls).get(name), plain)
+        setattr(cls, name, made)
+        tell_name = getattr(type(made), "__set_name__", None)  # a cached_property has to know it
+        if tell_name is not None:
+            tell_name(made, cls, name)
     found = [_own(c)[name] for c in _mro(cls) if name in _own(c)]
     if not found or (cls is before and plain is None):
         raise NotLoaded("NameMissing")
@@ -92,9 +96,7 @@ def _decorated(stub: Any, function: Any) -> Any:
     if kind is property:
         return property(function, stub.fset, stub.fdel)
     if kind.__name__ == "cached_property" and not isinstance(function, kind):
-        made = kind(function)
-        made.attrname = stub.attrname
-        return made
+        return kind(function)
     return function
 
 

@@ -8,6 +8,7 @@ import enum
 import re
 import sys
 from datetime import datetime, time, timedelta, timezone
+from keyword import iskeyword
 from typing import Any
 
 import canonical as base
@@ -40,6 +41,9 @@ class Said:
         self.text = text
 
 
+_slot = type(_fields(Said)["text"])
+
+
 class Glance(list[int]):
     """The nodes left, where iterators are not to be read and what has no text is ``...``."""
 
@@ -60,7 +64,7 @@ def snapshot(value: object) -> str:
 def _form(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
     if kind is Said:
         return _str(value.text)
-    for write in (_enum_member, _library_value, _standard):
+    for write in (_enum_member, _library_value, _standard, _with_fields):
         text = write(kind, value, depth, left)
         if text is not None:
             return text
@@ -140,6 +144,31 @@ def _iterator(kind: type, value: Any, depth: int, left: list[int]) -> str | None
 def _has_fields(kind: type) -> bool:
     """Tell whether ``canonical`` writes it as an object with fields, or by its content."""
     return base.is_plain(kind) or any(_derives(c, kind) for c in (*base.EXACT, *base.STANDARD, BaseException))
+
+
+def _with_fields(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
+    """Return the text of content and fields, where a class that is made of a builtin keeps fields beside it."""
+    content = next((get for c, get in base.EXACT.items() if kind is not c and _derives(c, kind)), None)
+    if content is None:
+        return None
+    fields: dict[Any, Any] = {}
+    for name, slot in [item for c in _mro(kind) if "__slots__" in _fields(c) for item in _fields(c).items()]:
+        if _type(slot) is _slot:
+            try:
+                fields[name] = slot.__get__(value)
+            except AttributeError:  # never set
+                continue
+    try:
+        own = _getattribute(value, "__dict__")
+    except AttributeError:
+        own = {}
+    fields |= own if _type(own) is dict else {}
+    if not fields:
+        return None
+    if not all(_type(name) is str and name.isidentifier() and not iskeyword(name) for name in fields):
+        raise UnsupportedValue(base.type_name(kind))
+    parts = [f"{name}={_text(fields[name], depth, left)}" for name in _sorted(fields)]
+    return f"{base.type_name(kind)}({_text(content(value), depth, left)}, {', '.join(parts)})"
 
 
 def _library_value(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
