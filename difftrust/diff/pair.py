@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from difftrust.diff.version import Bundle, Version
 from difftrust.search.drawing import arguments_of, sample_seeds
-from difftrust.source.function import Loading, or_none
+from difftrust.source.function import Loading, or_none, widened
 from difftrust.source.literal_calls import mine_calls
 from difftrust.source.target import Target
-from difftrust.source.usage import named_type, usage_types
+from difftrust.source.usage import alternatives, named_type, usage_types
 from difftrust.source.values import Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter
 from difftrust.types.classes import methods_of
@@ -232,9 +232,9 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
     guesses: dict[str, _Guess] = {}
     notes: list[str] = []
     for parameter in loading.parameters:
-        said = evidence(parameter.name, functions, loading)
+        said = loading.asked(parameter.name, functions)
         if parameter.annotation is not None and loading.is_known(parameter.annotation):
-            known[parameter.name] = parameter.annotation
+            known[parameter.name] = widened(parameter.annotation, said)
             continue
         found, how = loading.guess(replace(parameter, annotation=None))
         if found is not None and how in _DOCUMENTED and loading.is_known(found):
@@ -264,22 +264,6 @@ def _known_among(kinds: Sequence[str], loading: Loading) -> list[str]:
     return [kind for kind in kinds if loading.is_known(expression(kind))]
 
 
-def evidence(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
-    """Return the kinds of a parameter that a version asks for: ``isinstance``, ``is None``; as annotations."""
-    found: dict[str, None] = {}
-    for function in functions:
-        for node in ast.walk(function):
-            match node:
-                case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), kinds]) if asked == name:
-                    parts = kinds.elts if isinstance(kinds, ast.Tuple) else _alternatives(kinds)
-                    found |= dict.fromkeys(ast.unparse(part) for part in parts)
-                case ast.Compare(
-                    left=ast.Name(id=asked), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
-                ):
-                    found |= {"None": None} if asked == name else {}
-    return _known_among([kind for kind in found if kind not in ("object", "type")], loading)
-
-
 def classes_like(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
     """Return the classes of the files that have all attributes that the versions ask a parameter for."""
     asked = {
@@ -307,12 +291,6 @@ def _attributes(owner: ast.ClassDef) -> set[str]:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 found.add(name)
     return found
-
-
-def _alternatives(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.BinOp):
-        return [*_alternatives(node.left), *_alternatives(node.right)]
-    return [node]
 
 
 def _tried(
@@ -374,7 +352,7 @@ def _is_empty(text: str) -> bool:
 
 def _union(kinds: Sequence[str]) -> ast.expr:
     """Return the annotation of all kinds; without what another already says."""
-    distinct = dict.fromkeys(ast.unparse(part) for kind in kinds for part in _alternatives(expression(kind)))
+    distinct = dict.fromkeys(ast.unparse(part) for kind in kinds for part in alternatives(expression(kind)))
     if "int" in distinct and "float" in distinct and "bool" in distinct:
         del distinct["bool"]
     return expression(" | ".join(distinct))

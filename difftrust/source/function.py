@@ -4,7 +4,7 @@ import ast
 import builtins
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +27,7 @@ from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
 from difftrust.source.target import Target, find_target, is_written, refuse_deep_nesting
-from difftrust.source.usage import COLUMN, candidate_types, named_type, usage_types
+from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
 from difftrust.types.classes import base_names
@@ -287,12 +287,17 @@ class Loading:
     def _with_type(self, parameter: Parameter) -> Parameter:
         if parameter.annotation is not None:
             owner = self.target.owner
-            return replace(parameter, annotation=_of_owner(parameter.annotation, owner.name)) if owner else parameter
+            said = widened(parameter.annotation, self.asked(parameter.name, map(tree_of, self.codes)))
+            return replace(parameter, annotation=_of_owner(said, owner.name) if owner else said)
         found, how = self.guess(parameter)
         if found is None:
             return parameter
         self.notes.append(f"{parameter.name}: {ast.unparse(found)}, {how}")
         return replace(parameter, annotation=found)
+
+    def asked(self, name: str, functions: Iterable[ast.AST]) -> list[str]:
+        """Return the kinds that functions ask a parameter for and that are known here, as annotations."""
+        return [kind for kind in asked_kinds(name, functions) if self.is_known(expression(kind))]
 
     def guess(self, parameter: Parameter) -> tuple[ast.expr | None, str]:
         """Return a type for a parameter without annotation, and where it comes from."""
@@ -403,6 +408,11 @@ def _type_variables(*nodes: ast.AST | None) -> Iterator[str]:
             said = [repr(one.name), *map(ast.unparse, limits)]
             said += [f"bound={ast.unparse(one.bound)}"] if one.bound is not None and not limits else []
             yield f"{one.name} = TypeVar({', '.join(said)})"
+
+
+def widened(annotation: ast.expr, kinds: Sequence[str]) -> ast.expr:
+    """Return an annotation by which any object is taken with kinds that code asks for; another one as it is."""
+    return expression(" | ".join([*kinds, "object"])) if ast.unparse(annotation) == "object" else annotation
 
 
 def or_none(annotation: ast.expr) -> ast.expr:

@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from difftrust.source.closure import dotted_name, tree_of
@@ -365,3 +365,25 @@ def _terms(node: ast.expr) -> Iterator[ast.expr]:
             yield from _terms(node.right)
     else:
         yield node
+
+
+def asked_kinds(name: str, functions: Iterable[ast.AST]) -> list[str]:
+    """Return the kinds that code asks a parameter for: ``isinstance``, ``is None``; as annotations."""
+    found: dict[str, None] = {}
+    for node in (node for function in functions for node in ast.walk(function)):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), kinds]) if asked == name:
+                parts = kinds.elts if isinstance(kinds, ast.Tuple) else alternatives(kinds)
+                found |= dict.fromkeys(ast.unparse(part) for part in parts)
+            case ast.Compare(
+                left=ast.Name(id=asked), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
+            ):
+                found |= {"None": None} if asked == name else {}
+    return [kind for kind in found if kind not in ("object", "type")]
+
+
+def alternatives(node: ast.expr) -> list[ast.expr]:
+    """Return the parts of a union that is written with ``|``."""
+    if isinstance(node, ast.BinOp):
+        return [*alternatives(node.left), *alternatives(node.right)]
+    return [node]
