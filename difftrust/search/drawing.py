@@ -21,7 +21,16 @@ from difftrust.types.argument_types import (
     joined_arguments,
     split_arguments,
 )
-from difftrust.types.base import Draws, NoValue, Part, Type, change_node, change_somewhere, size_of_value
+from difftrust.types.base import (
+    MOST_TYPES,
+    Draws,
+    NoValue,
+    Part,
+    Type,
+    change_node,
+    change_somewhere,
+    size_of_value,
+)
 from difftrust.types.choices import Variable
 from difftrust.types.infer import Anything, Tree, common_type, type_of
 from difftrust.types.numbers import Whole
@@ -196,7 +205,7 @@ def likely_types(types: ArgumentTypes, given: Sequence[str], codes: Sequence[str
 
 def _is_open(kind: Type) -> bool:
     waiting, seen = [kind], set[int]()
-    while waiting:
+    while waiting and len(seen) < MOST_TYPES:
         one = waiting.pop()
         if isinstance(one, Tree):
             continue

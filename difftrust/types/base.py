@@ -14,6 +14,8 @@ from difftrust_core.languages.python.fuzz import below, rebuild
 
 _BY_LEVEL = 0.5
 """How often a level is picked before one of its nodes: lists of dates are mostly parts of dates."""
+MOST_TYPES = 200
+"""So many types of a value are looked at: a class that nests its own type parameter has no end of them."""
 _MANY_PARTS = 120
 _HIGHEST = 6
 _ALPHABETS = (

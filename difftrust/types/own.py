@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from difftrust.types.base import Draws, NoValue, Part, Type, all_fit
+from difftrust.types.base import MOST_TYPES, Draws, NoValue, Part, Type, all_fit
 from difftrust.types.choices import Choice
 from difftrust_core.base.literals import Code, Instance
 
@@ -222,7 +222,7 @@ def classes_in(kinds: Iterable[Type]) -> set[str]:
     """Return the names that values of these types are written with: of classes, their heirs, and functions as code."""
     found: set[str] = set()
     waiting, seen = list(kinds), set[int]()
-    while waiting:
+    while waiting and len(seen) < MOST_TYPES:
         kind = waiting.pop()
         if id(kind) in seen:
             continue

@@ -613,3 +613,13 @@ def test_files_of_the_folder_are_read_as_python_reads_them_and_those_without_cod
     assert status == 0, out
     assert "Note: __init__.py is no candidate, for it does not define f\n" in out
     assert "Note: empty.py is no candidate, for it holds no code\n" in out
+
+
+def test_a_class_that_nests_its_own_type_parameter_is_read_to_an_end(tmp_path: Path) -> None:
+    stub = (
+        "from dataclasses import dataclass\nfrom typing import Generic, TypeVar\nT = TypeVar('T')\n@dataclass\n"
+        "class N(Generic[T]):\n    value: T\n    rest: 'N[list[T]] | None' = None\n"
+        'def depth(n: N[int]) -> int:\n    """Return how many there are."""\n'
+    )
+    codes = ("def depth(n):\n    return 1\n", "def depth(n):\n    return 1 + bool(n.rest)\n")
+    assert report_of(tmp_path, stub, codes, n=50).verdict == "incoherent"
