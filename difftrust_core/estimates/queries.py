@@ -230,7 +230,11 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
     if kinds != [duckdb.StatementType.SELECT]:
         found = ", ".join(kind.name for kind in kinds) or "none"
         raise WrongUsage(f"expected one SELECT, found {found[:100]}; ask for rows, `WITH ... SELECT` included")
-    return pl.DataFrame(_stream(connection.sql(statements[0].query, params=list(parameters))))
+    found = connection.sql(statements[0].query, params=list(parameters))
+    for name, kind in zip(found.columns, found.types, strict=True):
+        if "INTERVAL" in str(kind) or "UNION(" in str(kind):  # over which polars panics
+            raise WrongUsage(f"column {name} is of type {kind}, which a table cannot hold; cast it to VARCHAR")
+    return pl.DataFrame(_stream(found if len(found.columns) == len({*found.columns}) else found.project("*")))
 
 
 def _refused(store: Store, error: duckdb.Error) -> DifftrustError:

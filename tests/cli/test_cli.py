@@ -317,6 +317,28 @@ SECRET = pl.DataFrame({"secret": [1]})
 """What a statement would find if it looked among the variables of whoever asks."""
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("select 1 as a, 2 as a;", "a,a_1\n1,2\n"),
+        ("select 'abc'::blob as a", "a\n"),
+        *(
+            (f"select {value} as a", "cast it to VARCHAR")
+            for value in (
+                *("interval 1 day", "union_value(a := 1)", "[interval 1 day]"),
+                *("timestamp 'infinity'", "date '290000-01-01'", "date '0044-01-01 (BC)'"),
+            )
+        ),
+    ],
+)
+def test_sql_shows_what_polars_cannot_hold_or_says_so_in_one_line(
+    capsys: Capture, store: Path, question: str, shown: str
+) -> None:
+    _, out, err = run(capsys, "sql", question, "--store", store, "--format", "csv")
+    assert shown in out + err
+    assert len(err.splitlines()) <= 1
+
+
 def test_formulas_in_csv_are_texts(capsys: Capture, store: Path) -> None:
     texts = ["=1+1", "+a", "-a", "@a", "\ta", "-1.5e3", "+2", "a=1"]
     asked = " union all ".join(f"select {n} as n, '{text}' as x" for n, text in enumerate(texts))
