@@ -218,9 +218,7 @@ def query_sql(
             return _answer(connect(store, equality=equality), sql, parameters)
         except duckdb.IOException:  # files that were merged after they had been listed
             return _answer(connect(store, equality=equality), sql, parameters)
-    except duckdb.IOException as e:
-        raise BadStore(f"{_first_line(e)}; `difftrust verify --store {store.root}` says what to do") from None
-    except duckdb.Error as e:
+    except (duckdb.Error, RuntimeError) as e:
         raise _refused(store, e) from None
 
 
@@ -237,9 +235,11 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
     return pl.DataFrame(_stream(found if len(found.columns) == len({*found.columns}) else found.project("*")))
 
 
-def _refused(store: Store, error: duckdb.Error) -> DifftrustError:
+def _refused(store: Store, error: duckdb.Error | RuntimeError) -> BaseException:
     """Return what to tell the user: what a results store lacks and how to get it, else DuckDB's own words."""
     told = str(error)
+    if "Query interrupted" in told or isinstance(error, duckdb.InterruptException):
+        return KeyboardInterrupt()
     for table in REMEDIES:
         absent = not store.holds(table.replace("program_texts", "programs"))
         if absent and isinstance(error, duckdb.CatalogException) and f"Table with name {table} " in told:

@@ -464,3 +464,21 @@ def test_a_statement_ends_without_a_word_of_duckdb() -> None:
     """It counts what is alive when a process ends: a type of its own that polars keeps is reported as a leak."""
     command = [Path(sys.executable).with_name("difftrust"), "sql", "SELECT 1"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""
+
+
+STOPPED = """
+import os, signal, threading
+from difftrust.cli import main
+from difftrust_core.estimates import queries
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+answer, stop = queries._answer, threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+queries._answer = lambda *given: (stop.start(), answer(*given))[1]
+main(["sql", "select count(*) from estimates a, estimates b, estimates c, estimates d, estimates e"])
+"""
+
+
+def test_a_stop_within_duckdb_is_told_as_elsewhere() -> None:
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.count("Traceback")) == (130, 0)
+    assert "difftrust: stopped; " in done.stderr
