@@ -16,6 +16,7 @@ from difftrust.verify.verification import verify
 from difftrust_core.base.files import is_plain
 from difftrust_core.base.records import Kind
 from difftrust_core.datasets.recorded import selection_of
+from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore
 from difftrust_core.execution.execute import execute
@@ -518,6 +519,12 @@ def test_changed_settings_are_refused(store: Store) -> None:
     path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
     with pytest.raises(BadStore, match="its checksum does not fit"):
         Store.open(store.root)
+
+
+def test_a_statement_names_the_damaged_file_and_verify(store: Store) -> None:
+    cut(ESTIMATES)(store)
+    with pytest.raises(BadStore, match=f"{ESTIMATES} is damaged .*difftrust verify"):
+        query_estimates(store)
 
 
 @pytest.mark.slow
