@@ -246,10 +246,9 @@ def _refused(store: Store, error: duckdb.Error | RuntimeError) -> BaseException:
 
 
 def _is_damaged(path: Path, name: str) -> bool:
-    try:
+    with suppress(ValueError, OSError):
         return path.suffix == ".parquet" and is_whole(path.read_bytes(), name) is False
-    except (ValueError, OSError):
-        return True
+    return True
 
 
 def query_estimates(store: Store, *, equality: str = Equality.PAPER) -> pl.DataFrame:
