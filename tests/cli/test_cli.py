@@ -482,3 +482,11 @@ def test_a_stop_within_duckdb_is_told_as_elsewhere() -> None:
     done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr.count("Traceback")) == (130, 0)
     assert "difftrust: stopped; " in done.stderr
+
+
+def test_output_that_finds_no_room_is_told_in_one_line() -> None:
+    command = [Path(sys.executable).with_name("difftrust"), "--version"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "difftrust: expected room to write, found: No space left on device; make room\n"
