@@ -220,17 +220,17 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
     if kinds != [duckdb.StatementType.SELECT]:
         found = ", ".join(kind.name for kind in kinds) or "none"
         raise WrongUsage(f"expected one SELECT, found {found[:100]}; ask for rows, `WITH ... SELECT` included")
-    found = connection.sql(statements[0].query, params=list(parameters))
-    for name, kind in zip(found.columns, found.types, strict=True):
+    answer = connection.sql(statements[0].query, params=list(parameters))
+    for name, kind in zip(answer.columns, answer.types, strict=True):
         if "INTERVAL" in str(kind) or "UNION(" in str(kind):  # over which polars panics
             raise WrongUsage(f"column {name} is of type {kind}, which a table cannot hold; cast it to VARCHAR")
-    return pl.DataFrame(_stream(found if len(found.columns) == len({*found.columns}) else found.project("*")))
+    return pl.DataFrame(_stream(answer if len(answer.columns) == len({*answer.columns}) else answer.project("*")))
 
 
 def _refused(store: Store, error: duckdb.Error | RuntimeError) -> BaseException:
     """Return what to tell the user: which file is damaged, what a results store lacks, else DuckDB's own words."""
     told = str(error)
-    if "Query interrupted" in told or isinstance(error, duckdb.InterruptException):
+    if told == "Query interrupted" or isinstance(error, duckdb.InterruptException):
         return KeyboardInterrupt()
     if not isinstance(error, _OF_STATEMENTS):
         for name in sorted(store.names()):
