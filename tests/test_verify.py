@@ -12,12 +12,14 @@ import pytest
 from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.shipped import find_results
+from difftrust.tables.request import TableRequest, estimates_for
 from difftrust.verify.verification import verify
 from difftrust_core.base.files import is_plain
 from difftrust_core.base.records import Kind
 from difftrust_core.datasets.recorded import selection_of
+from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import BadStore
+from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.checksums import LIST_FILE, is_whole
 from difftrust_core.store.imports import add_candidates
@@ -518,6 +520,18 @@ def test_changed_settings_are_refused(store: Store) -> None:
     path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
     with pytest.raises(BadStore, match="its checksum does not fit"):
         Store.open(store.root)
+
+
+def test_a_statement_names_the_damaged_file_and_verify(store: Store) -> None:
+    cut(ESTIMATES)(store)
+    with pytest.raises(BadStore, match=f"{ESTIMATES} is damaged .*difftrust verify"):
+        query_estimates(store)
+
+
+def test_a_table_of_a_store_that_lost_files_names_verify(store: Store) -> None:
+    lose("members/benchmark=tiny/validity=reference/members.parquet")(store)
+    with pytest.raises(NoStore, match=f"files of it are gone, `difftrust verify --store {store.root}` says"):
+        estimates_for(TableRequest(store=store.root))
 
 
 @pytest.mark.slow

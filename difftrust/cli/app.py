@@ -107,6 +107,10 @@ def _status(run: Callable[[], Any]) -> int:
     except BrokenPipeError:
         return 0
     except OSError as e:
+        if e.errno == errno.ENOSPC:
+            where = "" if e.filename is None else f" for {e.filename}"
+            echo_line(f"difftrust: expected room to write{where}, found: {e.strerror}; make room", err=True)
+            return DifftrustError.exit_status
         if e.errno not in _OF_PATHS or e.filename is None:
             raise
         echo_line(

@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -9,11 +10,13 @@ from tabulate import tabulate
 
 from difftrust.tables.names import rewrite
 from difftrust.text import as_cell, json_value, printable, shorten
+from difftrust_core.exceptions import WrongUsage
 
 _STYLES = {"text": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 _AS_IT_IS = str.maketrans({"|": "\\|", "\\": "\\\\", "<": "&lt;", "&": "&amp;"})
 """In Markdown: no cell ends early, no element begins; nor does a link or a picture."""
 _MAX_CELL = 200
+_A_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _BOUND = "_is_lower_bound"
 
 
@@ -21,8 +24,9 @@ def render(frame: pl.DataFrame, style: str) -> str:
     """Return ``frame`` as text. Numbers are rounded to four places; csv and json are exact.
 
     Characters that could steer a terminal are escaped everywhere; json loses nothing by that. In csv, texts that a
-    spreadsheet would compute begin with an apostrophe.
+    spreadsheet would compute begin with an apostrophe. Raises WrongUsage for dates that Python does not have.
     """
+    _require_dates(frame)
     if style == "json":
         return json.dumps([json_value(row) for row in frame.iter_rows(named=True)], indent=1)
     if style == "csv":
@@ -37,6 +41,16 @@ def render(frame: pl.DataFrame, style: str) -> str:
         colalign=["right" if n else "left" for n in numeric] if rows else None,
     )
     return made
+
+
+def _require_dates(frame: pl.DataFrame) -> None:
+    """Raise WrongUsage for a date out of Python's years, or infinite, over which polars panics."""
+    first, last = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
+    for name, kind in frame.schema.items():
+        if isinstance(kind, pl.Date | pl.Datetime):
+            units = 86_400 * _A_SECOND[kind.time_unit] if isinstance(kind, pl.Datetime) else 1
+            if not (frame[name].to_physical() // units).is_between(first, last).all():
+                raise WrongUsage(f"column {name} has dates out of the years 1 to 9999; cast it to VARCHAR")
 
 
 def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
@@ -88,7 +102,7 @@ def _three(name: str) -> list[str]:
 
 def _csv(frame: pl.DataFrame) -> str:
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]
     flat = rewrite(frame, texts, lambda text: as_cell(printable(text, "\n\t")))
     flat = rewrite(flat, nested, lambda value: as_cell(json.dumps(json_value(value))))
     return flat.rename(_headers(frame)).write_csv().rstrip("\n")

@@ -15,6 +15,7 @@ from difftrust_core.estimates.pool import MISSING, Members, Pool
 from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
+from difftrust_core.store.checksums import read_list
 from difftrust_core.store.store import Store
 
 T = TypeVar("T", int, float)
@@ -126,6 +127,8 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     if found.is_empty():
         asked = f" --inputs {request.reading.inputs}" if request.reading.inputs else ""
         remedy = f"run `difftrust execute --store {request.store}{asked}`"
+        if read_list(store.root) - store.names():
+            remedy = f"files of it are gone, `difftrust verify --store {request.store}` says what to do"
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if estimates_are_stale(store):
         notes.append("the store holds candidates that are not executed yet; run `difftrust execute`")

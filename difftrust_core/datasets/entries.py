@@ -237,7 +237,7 @@ def _json(text: bytes, where: str, kind: str, remedy: str) -> Any:
 def load_toml(path: Path, *, remedy: str, most: int = MAX_BYTES) -> dict[str, Any]:
     """Return the content of a TOML file. Raises BadBenchmark if it is damaged or too large."""
     try:
-        text = load_bytes(path, remedy=remedy, most=most).decode()
+        text = load_bytes(path, remedy=remedy, most=most).decode("utf-8-sig")
         if _work_of_names(text) > _MOST_WORK:
             raise ValueError("too many names of tables and keys, or too many parts in them")
         content = tomllib.loads(text)

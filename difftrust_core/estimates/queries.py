@@ -14,8 +14,9 @@ from difftrust_core.base.records import References
 from difftrust_core.datasets.audits import FAULTS, audit_frame
 from difftrust_core.estimates.measures import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summary
 from difftrust_core.estimates.pool import load_pool
-from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
+from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
+from difftrust_core.store.checksums import is_whole
 from difftrust_core.store.schemas import KEYS, REMEDIES
 from difftrust_core.store.store import MAY_BE_MISSING, PARTITIONS, REFERENCE, SCHEMAS, Store
 
@@ -33,6 +34,7 @@ VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_
 MACROS = ("ablation", "ablation_summary")
 _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
 _IN_MACRO = "while executing the UDF: "
+_OF_STATEMENTS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)
 
 
 def _stream(source: Any) -> SimpleNamespace:
@@ -139,12 +141,7 @@ _TASK_COUNTS = f"""
 
 
 def _create_view(
-    connection: duckdb.DuckDBPyConnection,
-    store: Store,
-    table: str,
-    chosen: Mapping[str, str],
-    *,
-    name: str | None = None,
+    connection: duckdb.DuckDBPyConnection, store: Store, table: str, chosen: Mapping[str, str], *, name: str = ""
 ) -> None:
     """Create the view of one table, restricted to the partitions ``chosen``, whose columns it then leaves out."""
     keys = {key: value for key, value in chosen.items() if key in PARTITIONS[table]}
@@ -203,24 +200,17 @@ def _quoted(text: str) -> str:
 
 
 def query_sql(
-    store: Store,
-    sql: str,
-    parameters: Sequence[Any] = (),
-    *,
-    equality: str = Equality.PAPER,
+    store: Store, sql: str, parameters: Sequence[Any] = (), *, equality: str = Equality.PAPER
 ) -> pl.DataFrame:
     """Return the answer to one SELECT, which can read the store's tables only.
 
     Raises WrongUsage with DuckDB's own words if the statement is wrong, or if it is another or more than one.
     """
     try:
-        try:
+        with suppress(duckdb.IOException):  # files that were merged after they had been listed
             return _answer(connect(store, equality=equality), sql, parameters)
-        except duckdb.IOException:  # files that were merged after they had been listed
-            return _answer(connect(store, equality=equality), sql, parameters)
-    except duckdb.IOException as e:
-        raise BadStore(f"{_first_line(e)}; `difftrust verify --store {store.root}` says what to do") from None
-    except duckdb.Error as e:
+        return _answer(connect(store, equality=equality), sql, parameters)
+    except (duckdb.Error, RuntimeError) as e:
         raise _refused(store, e) from None
 
 
@@ -230,29 +220,38 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
     if kinds != [duckdb.StatementType.SELECT]:
         found = ", ".join(kind.name for kind in kinds) or "none"
         raise WrongUsage(f"expected one SELECT, found {found[:100]}; ask for rows, `WITH ... SELECT` included")
-    return pl.DataFrame(_stream(connection.sql(statements[0].query, params=list(parameters))))
+    answer = connection.sql(statements[0].query, params=list(parameters))
+    for name, kind in zip(answer.columns, answer.types, strict=True):
+        if "INTERVAL" in str(kind) or "UNION(" in str(kind):  # over which polars panics
+            raise WrongUsage(f"column {name} is of type {kind}, which a table cannot hold; cast it to VARCHAR")
+    return pl.DataFrame(_stream(answer if len(answer.columns) == len({*answer.columns}) else answer.project("*")))
 
 
-def _refused(store: Store, error: duckdb.Error) -> DifftrustError:
-    """Return what to tell the user: what a results store lacks and how to get it, else DuckDB's own words."""
+def _refused(store: Store, error: duckdb.Error | RuntimeError) -> BaseException:
+    """Return what to tell the user: which file is damaged, what a results store lacks, else DuckDB's own words."""
     told = str(error)
+    if told == "Query interrupted" or isinstance(error, duckdb.InterruptException):
+        return KeyboardInterrupt()
+    if not isinstance(error, _OF_STATEMENTS):
+        for name in sorted(store.names()):
+            if _is_damaged(store.root / name, name):
+                return store.damaged(store.root / name, error)
     for table in REMEDIES:
         absent = not store.holds(table.replace("program_texts", "programs"))
         if absent and isinstance(error, duckdb.CatalogException) and f"Table with name {table} " in told:
             return NoStore(f"{store.root} holds results only, no {table}; {REMEDIES[table]}")
     if _IN_MACRO in told:  # an ablation refused; its own words are behind the name of the exception
         return WrongUsage(told.split(_IN_MACRO)[1].split(": ", 1)[-1])
-    return WrongUsage(f"{_first_line(error)} (views: {', '.join(VIEWS)}; macros: {', '.join(MACROS)})")
+    return WrongUsage(f"{told.splitlines()[0]} (views: {', '.join(VIEWS)}; macros: {', '.join(MACROS)})")
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
+def _is_damaged(path: Path, name: str) -> bool:
+    with suppress(ValueError, OSError):
+        return path.suffix == ".parquet" and is_whole(path.read_bytes(), name) is False
+    return True
 
 
 def query_estimates(store: Store, *, equality: str = Equality.PAPER) -> pl.DataFrame:
     """Return the stored estimates, one row per (benchmark, model, temperature, task_id)."""
-    return query_sql(
-        store,
-        "SELECT * FROM estimates ORDER BY benchmark, model, temperature, task_id",
-        equality=equality,
-    )
+    ordered = "SELECT * FROM estimates ORDER BY benchmark, model, temperature, task_id"
+    return query_sql(store, ordered, equality=equality)

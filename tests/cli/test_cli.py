@@ -317,6 +317,28 @@ SECRET = pl.DataFrame({"secret": [1]})
 """What a statement would find if it looked among the variables of whoever asks."""
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("select 1 as a, 2 as a;", "a,a_1\n1,2\n"),
+        ("select 'abc'::blob as a", "a\n"),
+        *(
+            (f"select {value} as a", "cast it to VARCHAR")
+            for value in (
+                *("interval 1 day", "union_value(a := 1)", "[interval 1 day]"),
+                *("timestamp 'infinity'", "date '290000-01-01'", "date '0044-01-01 (BC)'"),
+            )
+        ),
+    ],
+)
+def test_sql_shows_what_polars_cannot_hold_or_says_so_in_one_line(
+    capsys: Capture, store: Path, question: str, shown: str
+) -> None:
+    _, out, err = run(capsys, "sql", question, "--store", store, "--format", "csv")
+    assert shown in out + err
+    assert len(err.splitlines()) <= 1
+
+
 def test_formulas_in_csv_are_texts(capsys: Capture, store: Path) -> None:
     texts = ["=1+1", "+a", "-a", "@a", "\ta", "-1.5e3", "+2", "a=1"]
     asked = " union all ".join(f"select {n} as n, '{text}' as x" for n, text in enumerate(texts))
@@ -442,3 +464,29 @@ def test_a_statement_ends_without_a_word_of_duckdb() -> None:
     """It counts what is alive when a process ends: a type of its own that polars keeps is reported as a leak."""
     command = [Path(sys.executable).with_name("difftrust"), "sql", "SELECT 1"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""
+
+
+STOPPED = """
+import os, signal, threading
+from difftrust.cli import main
+from difftrust_core.estimates import queries
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+answer, stop = queries._answer, threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+queries._answer = lambda *given: (stop.start(), answer(*given))[1]
+main(["sql", "select count(*) from estimates a, estimates b, estimates c, estimates d, estimates e"])
+"""
+
+
+def test_a_stop_within_duckdb_is_told_as_elsewhere() -> None:
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.count("Traceback")) == (130, 0)
+    assert "difftrust: stopped; " in done.stderr
+
+
+def test_output_that_finds_no_room_is_told_in_one_line() -> None:
+    command = [Path(sys.executable).with_name("difftrust"), "--version"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "difftrust: expected room to write, found: No space left on device; make room\n"

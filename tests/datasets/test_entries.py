@@ -72,6 +72,11 @@ def test_what_stands_above_the_tables_holds_for_each_unless_it_says_otherwise(tm
         list(load_tables(path, remedy="r"))
 
 
+def test_a_mark_of_utf_8_before_toml_is_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "tasks.toml").write_text("a = 1\n", encoding="utf-8-sig")
+    assert load_toml(tmp_path / "tasks.toml", remedy="r") == {"a": 1}
+
+
 @pytest.mark.parametrize(("parts", "is_read"), [((700, 100), True), ((700, 100, 1), False), ((708,), False)])
 def test_the_squares_of_the_parts_of_names_in_toml_are_half_a_million_at_most(
     tmp_path: Path, parts: tuple[int, ...], is_read: bool

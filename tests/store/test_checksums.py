@@ -1,5 +1,6 @@
 """The list of a store's files, the room that is kept for it, and why a file could not be written."""
 
+import errno
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +56,17 @@ def test_room_for_the_list_and_for_new_names_is_kept_and_given_back(tmp_path: Pa
         room.unlink()
     with room_for_list(tmp_path / "none"):
         pass
+
+
+def test_where_nothing_can_be_taken_away_the_room_hides_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(KeyError), room_for_list(tmp_path / "none"):
+        raise KeyError
 
 
 @pytest.mark.parametrize(("free", "why"), [((1 << 16) - 1, "No space left on device"), (1 << 16, "it failed")])
