@@ -156,15 +156,15 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
     ]
     if not places:
         return request, []
-    programs = [_programs(pool, coder) for pool, coder in places]
+    programs = [programs_of(pool, coder) for pool, coder in places]
     m = request.m or _usual_size(request, PAPER_SETTING.m, programs, least=2)
-    _require_reached("-m", m, max(programs), "generate more")
+    require_reached("-m", m, max(programs), "generate more")
     inputs = [
         _reach(pool, pool.of(coder).first(m)) if number >= m else 0
         for (pool, coder), number in zip(places, programs, strict=True)
     ]
     n = request.n or _usual_size(request, PAPER_SETTING.n, inputs, least=1)
-    _require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
+    require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
     is_largest = not request.as_in_paper and request.m is request.n is None and (max(programs) > m or max(inputs) > n)
     others = "the largest that all coders shown have, some have more; -m, -n and --model choose others"
     notes = [f"m = {m}, n = {n}: {others}"] if is_largest else []
@@ -181,7 +181,8 @@ def _usual_size(request: TableRequest, paper: int, there: Sequence[int], *, leas
     return min(paper, max(there)) if request.as_in_paper else min([x for x in there if x >= least], default=max(there))
 
 
-def _require_reached(option: str, wanted: int, most: int, remedy: str) -> None:
+def require_reached(option: str, wanted: int, most: int, remedy: str) -> None:
+    """Refuse more programs or inputs than are recorded. Raises WrongUsage."""
     if wanted > most:
         raise WrongUsage(
             f"expected {option} of at most {most}, the most that is recorded of any coder shown, got {wanted}; choose "
@@ -197,7 +198,8 @@ def _said_of(lacking: Iterable[tuple[Coder, str]], m: int, n: int) -> list[str]:
     return [f"left out at t = {t:g}, without m = {m} or n = {n}: {', '.join(names)}" for t, names in sorted(of.items())]
 
 
-def _programs(pool: Pool, coder: Coder) -> int:
+def programs_of(pool: Pool, coder: Coder) -> int:
+    """Return how many programs a coder has for some task."""
     return int(pool.of(coder).sample_index.max(initial=-1)) + 1
 
 
@@ -214,7 +216,7 @@ def chosen_coders(pool: Pool, request: TableRequest) -> Pool:
     members = {}
     for coder, own in pool.members.items():
         is_asked = (not request.only or coder[0] in request.only) and request.wanted_temperature in (None, coder[1])
-        if is_asked and (request.m is None or _programs(pool, coder) >= request.m):
+        if is_asked and (request.m is None or programs_of(pool, coder) >= request.m):
             first = own.first(request.m)
             if request.n is None or _reach(pool, first) >= request.n:
                 members[coder] = first
