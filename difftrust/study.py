@@ -16,12 +16,12 @@ from difftrust.tables.grid import ablation_table
 from difftrust.tables.interval_columns import ranking_intervals
 from difftrust.tables.plan_answer import recommended
 from difftrust.tables.registry import make_table
-from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known
+from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known, settle
 from difftrust.tables.what_to_buy import mixture_table, same_price_table
 from difftrust_core.base.plugins import require
 from difftrust_core.base.records import Coder, Detection, Load, Reading, References
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
-from difftrust_core.exceptions import NoStore
+from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import Store
@@ -311,26 +311,35 @@ class Study:
         self,
         models: str | Sequence[str] = (),
         *,
-        m: int | Sequence[int] = 10,
-        n: int | Sequence[int] = 1000,
+        m: int | Sequence[int] | None = None,
+        n: int | Sequence[int] | None = None,
         judged_on: int | None = None,
         temperature: float = PAPER_SETTING.temperature,
     ) -> Figure:
         """Return how often a task is wrong although all m programs agree on n inputs, with exact 95 % intervals.
 
-        ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
+        ``m`` and ``n``: the paper's as far as the store goes. ``judged_on``: how many inputs say whether a task is
+        wrong; by default the n that were looked at. Raises WrongUsage for an m or n that no model has.
         """
         from difftrust.figures.interval_bars import false_trust_figure
 
+        def seen(m: int, n: int) -> pl.DataFrame:
+            found = self.ablation(models, m=m, n=n, temperature=temperature, by_task=True).frame
+            if found.is_empty():
+                raise WrongUsage(f"expected an m and n that a model has, got m = {m} and n = {n}; choose fewer")
+            return found
+
+        there, _ = settle(replace(self._request, temperature=temperature))
+        sizes = as_sequence(min(PAPER_SETTING.m, there.m or PAPER_SETTING.m) if m is None else m)
+        counts = as_sequence(min(PAPER_SETTING.n, there.n or PAPER_SETTING.n) if n is None else n)
         parts = []
-        for size in as_sequence(m):
-            truth = None
-            if judged_on is not None:
-                truth = self.ablation(models, m=size, n=judged_on, temperature=temperature, by_task=True).frame
-            for inputs in as_sequence(n):
-                seen = self.ablation(models, m=size, n=inputs, temperature=temperature, by_task=True).frame
-                found = false_trust(seen, judged=truth)
+        for size in sizes:
+            truth = None if judged_on is None else seen(size, judged_on)
+            for inputs in counts:
+                found = false_trust(seen(size, inputs), judged=truth)
                 parts.append(found.with_columns(m=pl.lit(size), n=pl.lit(inputs)))
+        if not parts:
+            raise WrongUsage("expected at least one m and one n, got none; name some")
         frame = pl.concat(parts)
         return false_trust_figure(frame, models, temperature=temperature)
 
