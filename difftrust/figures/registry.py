@@ -370,7 +370,10 @@ def _questions(request: FigureRequest) -> Figure:
 def _correlated(request: FigureRequest) -> Figure:
     """Return how alike two models err, a cell a pair."""
     made = make_table("correlated", replace(request, only=request.models))
-    frame = _one_temperature(_of_benchmark(made.frame, request).filter(pl.col("model") != ALL))
+    rows = _of_benchmark(made.frame, request).filter(pl.col("model") != ALL)
+    if rows.is_empty():
+        raise NoStore(f"there is nothing to draw: {request.store} holds no two wrong programs of a task; sample more")
+    frame = _one_temperature(rows)
     pair = frame.select("benchmark", a="model", b="other", value="wrong_alike")
     both = pl.concat([pair, pair.select("benchmark", a="b", b="a", value="value").filter(pl.col("a") != pl.col("b"))])
     return titled_figure(

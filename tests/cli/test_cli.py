@@ -15,6 +15,7 @@ import typer
 from difftrust.cli.commands import COMMANDS as SAID
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, executed_samples, run, succeed, write_samples
+from tests.support.tiny import WRONG, executed
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
@@ -246,6 +247,13 @@ def test_figures_that_cannot_be_drawn_are_refused(capsys: Capture, store: Path, 
         assert status == 2
         assert said in err
     assert not out.exists()
+
+
+def test_models_that_err_on_no_two_programs_cannot_be_compared(capsys: Capture, tmp_path: Path) -> None:
+    made = executed(tmp_path / "store", n=5, alone=[WRONG])
+    status, _, err = run(capsys, "figure", "correlated", "--store", made.root, "--out", tmp_path / "figure.svg")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "there is nothing to draw" in err
 
 
 @pytest.mark.slow
