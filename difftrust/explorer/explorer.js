@@ -568,7 +568,7 @@ class Explorer {
     found.n = nearest(this.stops, Number(found.n ?? usual.n));
     if (!cube.place.has(found.task)) delete found.task;
     if (!cube.kinds.includes(found.args)) delete found.args;
-    if (!(found.only in STATUS)) delete found.only;
+    if (!Object.hasOwn(STATUS, found.only)) delete found.only;
     found.scale = found.scale === "linear" ? "linear" : "log";
     return found;
   }
@@ -1158,14 +1158,16 @@ const isDarkColour = (colour) => {
 
 /** The offline report: everything stands in the page, the address after its #. */
 export function showOffline(root, said) {
-  const state = Object.fromEntries(new URLSearchParams(window.location.hash.slice(1)));
-  return mount(root, {
+  const state = () => ({ ...said.state, ...Object.fromEntries(new URLSearchParams(window.location.hash.slice(1))) });
+  const explorer = mount(root, {
     ...said,
-    state: { ...said.state, ...state },
+    state: state(),
     cube: (benchmark, inputs) => bytesOf(said.cubes[`${benchmark} ${inputs}`]),
     details: (task) => said.details?.[task] ?? null,
     changed: (address) => history.replaceState(null, "", `#${new URLSearchParams(address)}`),
   });
+  window.addEventListener("hashchange", () => explorer.open(state()));
+  return explorer;
 }
 
 /** The notebook, through anywidget: results are traits, so that a saved notebook shows them without a kernel. */

@@ -104,3 +104,15 @@ def test_scripts_of_others_are_refused(browser: Any, pages: dict[str, Path], tmp
     assert opened.page.evaluate("window.owned") is None
     assert any("Content Security Policy" in error for error in opened.errors)
     opened.context.close()
+
+
+def test_another_address_of_an_open_page_is_shown_and_no_word_of_the_language_is_a_status(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    opened = Opened(browser, pages["results"], 1024, "light")
+    page = opened.page
+    page.goto(f"{pages['results'].as_uri()}#m=3&only=constructor")
+    page.locator("[data-testid=explorer][data-m='3']").wait_for()
+    page.wait_for_function("() => !location.hash.includes('only')")
+    assert page.get_by_test_id("explorer-dot").count() > 100
+    opened.context.close()
