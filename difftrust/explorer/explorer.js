@@ -663,7 +663,9 @@ class Explorer {
       fill(this.bTemperature, this.bCube.temperatures(state.with).map((t) => [t, t]), state.with_t);
       fill(this.bCount, this.bCube.counts(this.other).map((m) => [m, m]), state.with_m);
     }
-    fill(this.happened, [["", "any outcome"], ...Object.entries(STATUS).slice(0, 3)], state.only);
+    const isJudged = (status) => !["disagree", "agree"].includes(status); // which needs a reference
+    const offered = Object.entries(STATUS).filter(([status]) => cube.tasks.some((task) => task.has_reference === isJudged(status)));
+    fill(this.happened, [["", "any outcome"], ...offered], state.only);
     if (document.activeElement !== this.search && this.root.getRootNode().activeElement !== this.search) this.search.value = state.search ?? "";
     put(this.scale, "textContent", state.scale === "linear" ? "linear axes" : "log axes");
   }
