@@ -16,7 +16,7 @@ from difftrust.tables.grid import ablation_table
 from difftrust.tables.interval_columns import ranking_intervals
 from difftrust.tables.plan_answer import recommended
 from difftrust.tables.registry import make_table
-from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known, settle
+from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known, require_sizes, settle
 from difftrust.tables.what_to_buy import mixture_table, same_price_table
 from difftrust_core.base.plugins import require
 from difftrust_core.base.records import Coder, Detection, Load, Reading, References
@@ -43,7 +43,7 @@ def open_study(
     """Open a store: a folder or a URL; by default the one that DIFFTRUST_STORE names, else the shipped results.
 
     The shipped results are those of 16 LLMs on HumanEval and MBPP, computed from the published candidates. Raises
-    NoStore if there is no store, saying which command makes one.
+    NoStore if there is no store, saying which command makes one, and WrongUsage for an empty text.
 
     ``inputs``: "reference" (those that the reference accepts, as published), "domain" (those that the task allows) or
     what else the store was executed on; None: the store's own. ``references``: "published" (all tasks) or "audited"
@@ -54,6 +54,8 @@ def open_study(
     >>> study.benchmarks
     ['HumanEval', 'MBPP']
     """
+    if store == "":
+        raise WrongUsage("expected a folder or a URL of a store, got an empty text; leave it out or name one")
     place = store or os.environ.get("DIFFTRUST_STORE") or None
     root = find_results() if place is None else folder_of(place)
     reading = Reading(inputs=inputs, references=references, load=load)
@@ -235,6 +237,7 @@ class Study:
         >>> study.ablation("gpt_4o", m=[2, 10], benchmark="HumanEval").frame["detection_rate"].round(2).to_list()
         [0.37, 0.71]
         """
+        require_sizes(m=m, n=n)
         names = self.benchmarks if benchmark is None else [require_known("benchmark", benchmark, self.benchmarks)]
         chosen = (models,) if isinstance(models, str) else models or self.models
         pools = {name: self.pool(name, equality=equality) for name in names}
@@ -262,6 +265,7 @@ class Study:
         """
         from difftrust.tasks.task_view import view_task
 
+        require_sizes(m=m, n=n)
         holding = [name for name in self.benchmarks if any(t.task_id == task_id for t in self.pool(name).tasks)]
         name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
         pool = self.pool(require_known("benchmark", name, self.benchmarks), equality=equality)
@@ -300,6 +304,7 @@ class Study:
         from difftrust.figures.roc_curves import Signals
         from difftrust.research.signals import signals
 
+        require_sizes(m=m, n=n)
         return Signals(signals(self.store, temperature=temperature, m=m, n=n))
 
     def rankings(self, *, detection: Detection = Detection.AS_PUBLISHED, temperature: float | None = None) -> Table:
@@ -351,6 +356,7 @@ class Study:
         ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
         found. What finds the errors of one model, `table("policies")` says.
         """
+        require_sizes(m=m, n_models=n_models)
         pools = [self.pool(name) for name in self.benchmarks]
         return mixture_table(pools, n_models, m=m, temperature=temperature, tasks=self._request.counted)
 
@@ -361,6 +367,7 @@ class Study:
 
         ``listed``: model -> its name in `difftrust_core/generation/prices.toml`. Raises WrongUsage for one without.
         """
+        require_sizes(m=m)
         checked = (require_known("model", model, self.models), temperature)
         pools = [self.pool(name) for name in self.benchmarks]
         return same_price_table(pools, checked, listed, m=m, tasks=self._request.counted)

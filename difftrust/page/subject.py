@@ -10,7 +10,7 @@ import polars as pl
 from difftrust import __version__
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
-from difftrust.tables.request import is_shipped, programs_of, require_known, require_reached
+from difftrust.tables.request import is_shipped, programs_of, require_known, require_reached, require_sizes
 from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Reading, References, Validity
 from difftrust_core.estimates.measures import whole_rows
@@ -111,9 +111,9 @@ def make_subject(
 ) -> Subject:
     """Return one setting of a store; what is None is the paper's as far as the store goes.
 
-    Raises WrongUsage for a benchmark or temperature that is not there, or if no model has so many programs or
-    inputs.
+    Raises WrongUsage for a benchmark, a temperature or sizes that are not there.
     """
+    require_sizes(m=m, n=n)
     names = benchmarks_of(store)
     name = require_known("benchmark", benchmark, names) or names[0]
     pool = load_pool(store, name, equality=equality)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TypeVar
 
@@ -53,6 +54,10 @@ class TableRequest:
     """For agreement: what the risk is to be at most."""
     delta: float = 0.05
     """For agreement: with which probability it may be more."""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that are none. Raises WrongUsage."""
+        require_sizes(m=self.m, n=self.n)
 
     def open(self) -> Store:
         """Open the store, read as asked. Raises WrongUsage for a temperature at which it has no candidates."""
@@ -243,6 +248,14 @@ def range_of(values: pl.Series) -> str:
 def as_sequence(value: T | Sequence[T]) -> Sequence[T]:
     """Return several values as they are, and one as a sequence of one."""
     return value if isinstance(value, Sequence) else (value,)
+
+
+def require_sizes(**sizes: object) -> None:
+    """Refuse what is no number of programs or inputs; None and several numbers are allowed. Raises WrongUsage."""
+    for name, value in sizes.items():
+        for one in [value] if isinstance(value, str) or not isinstance(value, Sequence) else value:
+            if one is not None and (not isinstance(one, Integral) or one < 1):
+                raise WrongUsage(f"expected {name} to be a whole number of at least 1, got {one!r}; name another")
 
 
 def require_known(what: str, name: str | None, there: Sequence[str]) -> str:
