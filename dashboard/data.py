@@ -13,7 +13,7 @@ import polars as pl
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard import state
+from dashboard import permissions, state
 from difftrust.explorer.cube import benchmarks_of, readings
 from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
@@ -21,7 +21,7 @@ from difftrust.tables.request import is_shipped
 from difftrust_core.base.records import AS_STORED, Reading, Validity
 from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool
-from difftrust_core.exceptions import NoBenchmark
+from difftrust_core.exceptions import DifftrustError, NoBenchmark
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store
 
@@ -113,6 +113,17 @@ def _stores(named: str | None) -> dict[str, Path]:
     own = {folder.resolve() for folder in found.values()}
     found |= {name: folder for name, folder in shipped_stores().items() if folder.resolve() not in own}
     return found or {"paper": find_results()}
+
+
+def why(error: Exception) -> str:
+    """Return what an error says; where others may read it, with the names of the stores in place of their paths."""
+    said = str(error)
+    if not permissions.may_execute():
+        with suppress(DifftrustError):
+            for root in stores().values():
+                for folder in (root.absolute(), root.resolve()):
+                    said = said.replace(str(folder), folder.name)
+    return said
 
 
 def shipped_stores() -> dict[str, Path]:

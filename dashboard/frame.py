@@ -159,7 +159,7 @@ def store_name(root: Path) -> str:
 def show_error(what: str, error: Exception) -> None:
     """Show what cannot be done, and why."""
     st.error(what)
-    text.show_code(str(error), language=None)
+    text.show_code(data.why(error), language=None)
 
 
 def show_refusal(error: Exception) -> None:

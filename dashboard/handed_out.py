@@ -62,7 +62,7 @@ def _answer(request: Request) -> Response:
     except TooBusy as e:
         return PlainTextResponse(str(e), 503, headers=_HEADERS | {"Retry-After": "30"})
     except (DifftrustError, ValueError) as e:
-        return PlainTextResponse(str(e), 404, headers=_HEADERS)
+        return PlainTextResponse(data.why(e), 404, headers=_HEADERS)
 
 
 class TooBusy(DifftrustError):

@@ -16,12 +16,12 @@ from difftrust.tables.grid import ablation_table
 from difftrust.tables.interval_columns import ranking_intervals
 from difftrust.tables.plan_answer import recommended
 from difftrust.tables.registry import make_table
-from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known
+from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known, require_sizes, settle
 from difftrust.tables.what_to_buy import mixture_table, same_price_table
 from difftrust_core.base.plugins import require
 from difftrust_core.base.records import Coder, Detection, Load, Reading, References
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
-from difftrust_core.exceptions import NoStore
+from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import Store
@@ -43,7 +43,7 @@ def open_study(
     """Open a store: a folder or a URL; by default the one that DIFFTRUST_STORE names, else the shipped results.
 
     The shipped results are those of 16 LLMs on HumanEval and MBPP, computed from the published candidates. Raises
-    NoStore if there is no store, saying which command makes one.
+    NoStore if there is no store, saying which command makes one, and WrongUsage for an empty text.
 
     ``inputs``: "reference" (those that the reference accepts, as published), "domain" (those that the task allows) or
     what else the store was executed on; None: the store's own. ``references``: "published" (all tasks) or "audited"
@@ -54,6 +54,8 @@ def open_study(
     >>> study.benchmarks
     ['HumanEval', 'MBPP']
     """
+    if store == "":
+        raise WrongUsage("expected a folder or a URL of a store, got an empty text; leave it out or name one")
     place = store or os.environ.get("DIFFTRUST_STORE") or None
     root = find_results() if place is None else folder_of(place)
     reading = Reading(inputs=inputs, references=references, load=load)
@@ -235,6 +237,7 @@ class Study:
         >>> study.ablation("gpt_4o", m=[2, 10], benchmark="HumanEval").frame["detection_rate"].round(2).to_list()
         [0.37, 0.71]
         """
+        require_sizes(m=m, n=n)
         names = self.benchmarks if benchmark is None else [require_known("benchmark", benchmark, self.benchmarks)]
         chosen = (models,) if isinstance(models, str) else models or self.models
         pools = {name: self.pool(name, equality=equality) for name in names}
@@ -262,6 +265,7 @@ class Study:
         """
         from difftrust.tasks.task_view import view_task
 
+        require_sizes(m=m, n=n)
         holding = [name for name in self.benchmarks if any(t.task_id == task_id for t in self.pool(name).tasks)]
         name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
         pool = self.pool(require_known("benchmark", name, self.benchmarks), equality=equality)
@@ -300,6 +304,7 @@ class Study:
         from difftrust.figures.roc_curves import Signals
         from difftrust.research.signals import signals
 
+        require_sizes(m=m, n=n)
         return Signals(signals(self.store, temperature=temperature, m=m, n=n))
 
     def rankings(self, *, detection: Detection = Detection.AS_PUBLISHED, temperature: float | None = None) -> Table:
@@ -311,26 +316,35 @@ class Study:
         self,
         models: str | Sequence[str] = (),
         *,
-        m: int | Sequence[int] = 10,
-        n: int | Sequence[int] = 1000,
+        m: int | Sequence[int] | None = None,
+        n: int | Sequence[int] | None = None,
         judged_on: int | None = None,
         temperature: float = PAPER_SETTING.temperature,
     ) -> Figure:
         """Return how often a task is wrong although all m programs agree on n inputs, with exact 95 % intervals.
 
-        ``judged_on``: how many inputs say whether a task is wrong; by default the n that were looked at.
+        ``m`` and ``n``: the paper's as far as the store goes. ``judged_on``: how many inputs say whether a task is
+        wrong; by default the n that were looked at. Raises WrongUsage for an m or n that no model has.
         """
         from difftrust.figures.interval_bars import false_trust_figure
 
+        def seen(m: int, n: int) -> pl.DataFrame:
+            found = self.ablation(models, m=m, n=n, temperature=temperature, by_task=True).frame
+            if found.is_empty():
+                raise WrongUsage(f"expected an m and n that a model has, got m = {m} and n = {n}; choose fewer")
+            return found
+
+        there, _ = settle(replace(self._request, temperature=temperature))
+        sizes = as_sequence(min(PAPER_SETTING.m, there.m or PAPER_SETTING.m) if m is None else m)
+        counts = as_sequence(min(PAPER_SETTING.n, there.n or PAPER_SETTING.n) if n is None else n)
         parts = []
-        for size in as_sequence(m):
-            truth = None
-            if judged_on is not None:
-                truth = self.ablation(models, m=size, n=judged_on, temperature=temperature, by_task=True).frame
-            for inputs in as_sequence(n):
-                seen = self.ablation(models, m=size, n=inputs, temperature=temperature, by_task=True).frame
-                found = false_trust(seen, judged=truth)
+        for size in sizes:
+            truth = None if judged_on is None else seen(size, judged_on)
+            for inputs in counts:
+                found = false_trust(seen(size, inputs), judged=truth)
                 parts.append(found.with_columns(m=pl.lit(size), n=pl.lit(inputs)))
+        if not parts:
+            raise WrongUsage("expected at least one m and one n, got none; name some")
         frame = pl.concat(parts)
         return false_trust_figure(frame, models, temperature=temperature)
 
@@ -342,6 +356,7 @@ class Study:
         ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
         found. What finds the errors of one model, `table("policies")` says.
         """
+        require_sizes(m=m, n_models=n_models)
         pools = [self.pool(name) for name in self.benchmarks]
         return mixture_table(pools, n_models, m=m, temperature=temperature, tasks=self._request.counted)
 
@@ -352,6 +367,7 @@ class Study:
 
         ``listed``: model -> its name in `difftrust_core/generation/prices.toml`. Raises WrongUsage for one without.
         """
+        require_sizes(m=m)
         checked = (require_known("model", model, self.models), temperature)
         pools = [self.pool(name) for name in self.benchmarks]
         return same_price_table(pools, checked, listed, m=m, tasks=self._request.counted)

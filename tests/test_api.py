@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import difftrust as dt
+from difftrust.shipped import find_results
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "api.md"
@@ -91,3 +92,23 @@ def test_names_stay_what_they_are_after_all_of_the_package_is_loaded() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda study: study.table(4, m=0),
+        lambda study: study.table(4, m=-1),
+        lambda study: study.table(4, m=2.5),
+        lambda study: study.table(4, n=1.5),
+        lambda study: study.table(4, m="x"),
+        lambda study: study.estimates(n=0),
+        lambda study: study.report(m=0),
+        lambda study: study.ablation(m=[2, 2.5]),
+        lambda study: study.same_price("gpt_4o", {"gpt_4o": 0}),
+        lambda _: dt.open(""),
+    ],
+)
+def test_values_that_cannot_be_meant_are_refused_in_a_line(ask: Any) -> None:
+    with pytest.raises(dt.DifftrustError, match=r"^expected [^\n]*, got [^\n]*$"):
+        ask(dt.open(find_results()))

@@ -6,7 +6,7 @@ import polars as pl
 import streamlit as st
 
 from dashboard import downloads, frame, state, text
-from dashboard.data import Choice, kept
+from dashboard.data import Choice, kept, why
 from dashboard.elements import heading, show_table
 from difftrust.figures.curves import draw_roc
 from difftrust.figures.heat_maps import draw_correlations
@@ -116,7 +116,7 @@ def _all_rows(chosen: Choice) -> tuple[pl.DataFrame, str]:
             return found, ""
         remedy = f"none for {chosen.benchmark} at this temperature and m."
     except NoStore as e:
-        remedy = str(e)
+        remedy = why(e)
     executed = behaviour_signals(chosen.pool, temperature=temperature, m=m, n=n)
     absent = [signal.column for signal in SIGNALS if signal.column not in executed.columns]
     return executed.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in absent), remedy

@@ -17,6 +17,7 @@ import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 
 from difftrust import __version__
 from difftrust.agents.tool_results import AskResult, CheckResult, DiffResult, PinResult
@@ -220,13 +221,25 @@ class Tools:
                 self._spent += usd
 
 
+class _StrictTool(Tool):
+    """A tool that refuses arguments that it does not have: the library ignores them."""
+
+    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
+        """Run the tool. Raises ToolError with one line for an unknown argument."""
+        known = self.parameters["properties"]
+        if unknown := [name for name in arguments if name not in known]:
+            said = shorten(printable(repr(unknown[0])), 60)
+            raise ToolError(f"{self.name} has no argument {said}; it has: {', '.join(known)}")
+        return await super().run(arguments, context, convert_result)
+
+
 def make_server(*, max_usd: float | None = None) -> MCPServer:
     """Return the server; ``max_usd``: what sampling may cost over its life, in US dollars; None: nothing is sampled."""
-    server = MCPServer("difftrust", instructions=_INSTRUCTIONS, version=__version__)
     tools = Tools(max_usd=max_usd)
-    for tool in (tools.check, tools.diff, tools.ask_next, tools.pin):
-        server.add_tool(tool)
-    return server
+    strict = [_StrictTool.from_function(each) for each in (tools.check, tools.diff, tools.ask_next, tools.pin)]
+    for tool in strict:
+        tool.parameters["additionalProperties"] = False
+    return MCPServer("difftrust", instructions=_INSTRUCTIONS, version=__version__, tools=list(strict))
 
 
 Progress = Callable[[str], Awaitable[None]]

@@ -568,7 +568,7 @@ class Explorer {
     found.n = nearest(this.stops, Number(found.n ?? usual.n));
     if (!cube.place.has(found.task)) delete found.task;
     if (!cube.kinds.includes(found.args)) delete found.args;
-    if (!(found.only in STATUS)) delete found.only;
+    if (!Object.hasOwn(STATUS, found.only)) delete found.only;
     found.scale = found.scale === "linear" ? "linear" : "log";
     return found;
   }
@@ -663,7 +663,9 @@ class Explorer {
       fill(this.bTemperature, this.bCube.temperatures(state.with).map((t) => [t, t]), state.with_t);
       fill(this.bCount, this.bCube.counts(this.other).map((m) => [m, m]), state.with_m);
     }
-    fill(this.happened, [["", "any outcome"], ...Object.entries(STATUS).slice(0, 3)], state.only);
+    const isJudged = (status) => !["disagree", "agree"].includes(status); // which needs a reference
+    const offered = Object.entries(STATUS).filter(([status]) => cube.tasks.some((task) => task.has_reference === isJudged(status)));
+    fill(this.happened, [["", "any outcome"], ...offered], state.only);
     if (document.activeElement !== this.search && this.root.getRootNode().activeElement !== this.search) this.search.value = state.search ?? "";
     put(this.scale, "textContent", state.scale === "linear" ? "linear axes" : "log axes");
   }
@@ -1158,14 +1160,16 @@ const isDarkColour = (colour) => {
 
 /** The offline report: everything stands in the page, the address after its #. */
 export function showOffline(root, said) {
-  const state = Object.fromEntries(new URLSearchParams(window.location.hash.slice(1)));
-  return mount(root, {
+  const state = () => ({ ...said.state, ...Object.fromEntries(new URLSearchParams(window.location.hash.slice(1))) });
+  const explorer = mount(root, {
     ...said,
-    state: { ...said.state, ...state },
+    state: state(),
     cube: (benchmark, inputs) => bytesOf(said.cubes[`${benchmark} ${inputs}`]),
     details: (task) => said.details?.[task] ?? null,
     changed: (address) => history.replaceState(null, "", `#${new URLSearchParams(address)}`),
   });
+  window.addEventListener("hashchange", () => explorer.open(state()));
+  return explorer;
 }
 
 /** The notebook, through anywidget: results are traits, so that a saved notebook shows them without a kernel. */

@@ -24,11 +24,19 @@ PIXELS_PER_POINT: Final = _PIXELS_PER_INCH // 72
 def save_chart(chart: Any, path: Path) -> None:
     """Write a chart as what the suffix of ``path`` says; the same bytes each time.
 
-    HTML holds all that it needs, and keeps tooltips and selections. Raises WrongUsage for another suffix.
+    HTML holds all that it needs, and keeps tooltips and selections. Raises WrongUsage for another suffix, or if it
+    cannot be written.
     """
-    made = chart_bytes(chart, check_suffix(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(made)
+    write_file(path, chart_bytes(chart, check_suffix(path)))
+
+
+def write_file(path: Path, made: bytes) -> None:
+    """Write a file, and the folders that it lies in. Raises WrongUsage if it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(made)
+    except OSError as e:
+        raise WrongUsage(f"{path} could not be written: {e.strerror}; name another file") from None
 
 
 def check_suffix(path: Path) -> str:

@@ -25,6 +25,7 @@ from difftrust.results import Figure
 from difftrust.tables.names import display_name, with_display_names
 from difftrust.tables.readings import READINGS
 from difftrust.tables.request import TableRequest, estimates_for
+from difftrust_core.exceptions import NoStore
 from difftrust_core.metrics.intervals import false_trust
 
 ROW: Final = 24
@@ -62,8 +63,11 @@ def draw_false_trust(table: pl.DataFrame, *, rows: str = "model", colour: str = 
 
     ``table``: one row a (benchmark, rows, colour) of ``metrics.intervals.false_trust``: p_erroneous with
     p_erroneous_low and p_erroneous_high, n_coherent and n_erroneous, which stand at the right. Rows are in
-    order of their first colour.
+    order of their first colour. Raises NoStore if nothing is known of any such task.
     """
+    table = table.filter(pl.col("n_coherent") > 0)
+    if table.is_empty():
+        raise NoStore("there is nothing to draw: no task has a reference and programs that all agree; execute more")
     table = with_display_names(table) if rows == "model" else table
     kinds = table[colour].unique().sort().cast(pl.String).to_list()
     shown = legend(title=title_of(colour)) if len(kinds) > 1 else None
@@ -72,7 +76,7 @@ def draw_false_trust(table: pl.DataFrame, *, rows: str = "model", colour: str = 
     tooltip = [rows, colour, "p_erroneous", "p_erroneous_low", "p_erroneous_high", "n_erroneous", "n_coherent"]
 
     def panel(part: pl.DataFrame) -> Any:
-        there = part.filter(pl.col("n_coherent") > 0).with_columns(
+        there = part.with_columns(
             pl.col(colour).cast(pl.String).alias("_colour"), text=pl.format("{} of {}", "n_erroneous", "n_coherent")
         )
         first = there.filter(pl.col(colour) == pl.col(colour).min().over(rows)).sort("p_erroneous", rows)
@@ -97,12 +101,13 @@ def draw_false_trust(table: pl.DataFrame, *, rows: str = "model", colour: str = 
 def false_trust_figure(frame: pl.DataFrame, models: str | Sequence[str], *, temperature: float) -> Figure:
     """Return how often tasks are wrong although all programs agree, by what varies in ``frame``: n, m or the model."""
     varied = "n" if frame["n"].n_unique() > 1 else "m" if frame["m"].n_unique() > 1 else "model"
-    drawn: dict[str, Any] = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
+    layout: dict[str, Any] = {"rows": varied, "colour": "model", "step": 22} if varied != "model" else {}
+    chart = draw_false_trust(frame, **layout)
     named = ", ".join(map(display_name, (models,) if isinstance(models, str) else models)) or "all models"
     at = [f"{name} = {frame[name].sort()[-1]:,}" for name in ("m", "n") if name != varied]
     notes = ("share of the tasks on which all programs agree that are wrong; 95 % Clopper-Pearson, over tasks",)
     return titled_figure(
-        draw_false_trust(frame, **drawn),
+        chart,
         frame,
         f"Wrong although all programs agree, {named}: {', '.join(at)}, temperature {temperature:g}",
         "A point further left: agreement is worth more. Bars: 95 % intervals over tasks.",

@@ -28,7 +28,7 @@ from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.readings import ALL
 from difftrust.tables.registry import make_table
 from difftrust.tables.render import in_brackets
-from difftrust.tables.request import TableRequest, estimates_for
+from difftrust.tables.request import TableRequest, estimates_for, programs_of, require_reached
 from difftrust.tables.value_of_choosing import PUBLISHED, curves_of_answers, gains_said, user_answers
 from difftrust.tables.what_to_buy import make_policies
 from difftrust_core.base.records import References, Validity
@@ -220,13 +220,21 @@ def _pools(request: FigureRequest) -> dict[str, Pool]:
     return chosen
 
 
-def _fixed(request: FigureRequest, pools: Mapping[str, Pool]) -> dict[str, float]:
-    """Return m, n and temperature: those asked for, else the paper's as far as the store goes."""
+def _fixed(request: FigureRequest, pools: Mapping[str, Pool], model: str | None = None) -> dict[str, float]:
+    """Return m, n and temperature: those asked for, else the paper's as far as the store, or the model in it, goes.
+
+    Raises WrongUsage for an m or n that is not recorded.
+    """
     reached = min(len(task.pattern_of_input) for pool in pools.values() for task in pool.tasks)
-    m, n = request.m or PAPER_SETTING.m, request.n or min(PAPER_SETTING.n, reached)
+    coders = [(pool, coder) for pool in pools.values() for coder in pool.members if model in (None, coder[0])]
     temperature = request.temperature
     if temperature is None:
-        temperature = _usual({coder[1] for pool in pools.values() for coder in pool.members})
+        temperature = _usual({coder[1] for _, coder in coders})
+    there = [(pool, coder) for pool, coder in coders if coder[1] == temperature] or coders
+    most = max(programs_of(pool, coder) for pool, coder in there)
+    m, n = request.m or min(PAPER_SETTING.m, most), request.n or min(PAPER_SETTING.n, reached)
+    require_reached("-m", m, most, "generate more")
+    require_reached("-n", n, max(pool.reach(coder) for pool, coder in there), f"run `difftrust execute -n {n}`")
     return {"m": m, "n": n, "temperature": temperature}
 
 
@@ -235,7 +243,7 @@ def _ablation(request: FigureRequest) -> Figure:
         raise WrongUsage(f"what varies is one of {', '.join(_OF_TABLE_3)}, got {request.vary!r}")
     pools = _pools(request)
     (model, *_) = _models(request, {model for pool in pools.values() for model, _ in pool.members})
-    fixed = _fixed(request, pools)
+    fixed = _fixed(request, pools, model)
     values = sorted({*_OF_TABLE_3[request.vary][1], fixed[request.vary]})
     frame = curves(pools, model, vary=request.vary, values=values, fixed=fixed, tasks=request.counted)
     if frame.is_empty():
@@ -362,7 +370,10 @@ def _questions(request: FigureRequest) -> Figure:
 def _correlated(request: FigureRequest) -> Figure:
     """Return how alike two models err, a cell a pair."""
     made = make_table("correlated", replace(request, only=request.models))
-    frame = _one_temperature(_of_benchmark(made.frame, request).filter(pl.col("model") != ALL))
+    rows = _of_benchmark(made.frame, request).filter(pl.col("model") != ALL)
+    if rows.is_empty():
+        raise NoStore(f"there is nothing to draw: {request.store} holds no two wrong programs of a task; sample more")
+    frame = _one_temperature(rows)
     pair = frame.select("benchmark", a="model", b="other", value="wrong_alike")
     both = pl.concat([pair, pair.select("benchmark", a="b", b="a", value="value").filter(pl.col("a") != pl.col("b"))])
     return titled_figure(

@@ -14,7 +14,7 @@ import polars as pl
 
 from difftrust.explorer.cube import benchmarks_of, make_cube
 from difftrust.explorer.home import inputs_there, script, style
-from difftrust.figures.chart_file import chart_bytes
+from difftrust.figures.chart_file import chart_bytes, write_file
 from difftrust.figures.ranking import draw_ranking
 from difftrust.page.pane import Pane, make_pane, refused
 from difftrust.page.subject import Subject, make_subject
@@ -100,12 +100,7 @@ class Page:
 
     def save(self, path: str | Path) -> None:
         """Write the page. Raises WrongUsage unless the name ends in .html and can be written."""
-        place = check_name(Path(path))
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(self.html)
-        except OSError as e:
-            raise WrongUsage(f"{place} could not be written: {e.strerror}; name another file") from None
+        write_file(check_name(Path(path)), self.html)
 
     def __repr__(self) -> str:
         """Return what the page is, and how to get it."""

@@ -10,7 +10,7 @@ import polars as pl
 from difftrust import __version__
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
-from difftrust.tables.request import is_shipped, require_known
+from difftrust.tables.request import is_shipped, programs_of, require_known, require_reached, require_sizes
 from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Reading, References, Validity
 from difftrust_core.estimates.measures import whole_rows
@@ -111,8 +111,9 @@ def make_subject(
 ) -> Subject:
     """Return one setting of a store; what is None is the paper's as far as the store goes.
 
-    Raises WrongUsage for a benchmark or temperature that is not there, or if no model has so many inputs.
+    Raises WrongUsage for a benchmark, a temperature or sizes that are not there.
     """
+    require_sizes(m=m, n=n)
     names = benchmarks_of(store)
     name = require_known("benchmark", benchmark, names) or names[0]
     pool = load_pool(store, name, equality=equality)
@@ -124,9 +125,10 @@ def make_subject(
             f"{name} has no candidates at temperature {at:g}; it has: {', '.join(f'{t:g}' for t in temperatures)}"
         )
     coders = sorted(coder for coder in pool.members if coder[1] == at)
-    most_m = max(int(pool.of(coder).sample_index.max()) + 1 for coder in coders)
+    most_m = max(programs_of(pool, coder) for coder in coders)
     most_n = max(pool.reach(coder) for coder in coders)
     sizes = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
+    require_reached("-m", sizes[0], most_m, "generate more")
     is_there = 0 < sizes[1] <= most_n
     found = _estimated(store, name, equality, [model for model, _ in coders], at, sizes) if is_there else None
     if found is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TypeVar
 
@@ -54,6 +55,10 @@ class TableRequest:
     """For agreement: what the risk is to be at most."""
     delta: float = 0.05
     """For agreement: with which probability it may be more."""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that are none. Raises WrongUsage."""
+        require_sizes(m=self.m, n=self.n)
 
     def open(self) -> Store:
         """Open the store, read as asked. Raises WrongUsage for a temperature at which it has no candidates."""
@@ -159,15 +164,15 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
     ]
     if not places:
         return request, []
-    programs = [_programs(pool, coder) for pool, coder in places]
+    programs = [programs_of(pool, coder) for pool, coder in places]
     m = request.m or _usual_size(request, PAPER_SETTING.m, programs, least=2)
-    _require_reached("-m", m, max(programs), "generate more")
+    require_reached("-m", m, max(programs), "generate more")
     inputs = [
         _reach(pool, pool.of(coder).first(m)) if number >= m else 0
         for (pool, coder), number in zip(places, programs, strict=True)
     ]
     n = request.n or _usual_size(request, PAPER_SETTING.n, inputs, least=1)
-    _require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
+    require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
     is_largest = not request.as_in_paper and request.m is request.n is None and (max(programs) > m or max(inputs) > n)
     others = "the largest that all coders shown have, some have more; -m, -n and --model choose others"
     notes = [f"m = {m}, n = {n}: {others}"] if is_largest else []
@@ -184,7 +189,8 @@ def _usual_size(request: TableRequest, paper: int, there: Sequence[int], *, leas
     return min(paper, max(there)) if request.as_in_paper else min([x for x in there if x >= least], default=max(there))
 
 
-def _require_reached(option: str, wanted: int, most: int, remedy: str) -> None:
+def require_reached(option: str, wanted: int, most: int, remedy: str) -> None:
+    """Refuse more programs or inputs than are recorded. Raises WrongUsage."""
     if wanted > most:
         raise WrongUsage(
             f"expected {option} of at most {most}, the most that is recorded of any coder shown, got {wanted}; choose "
@@ -200,7 +206,8 @@ def _said_of(lacking: Iterable[tuple[Coder, str]], m: int, n: int) -> list[str]:
     return [f"left out at t = {t:g}, without m = {m} or n = {n}: {', '.join(names)}" for t, names in sorted(of.items())]
 
 
-def _programs(pool: Pool, coder: Coder) -> int:
+def programs_of(pool: Pool, coder: Coder) -> int:
+    """Return how many programs a coder has for some task."""
     return int(pool.of(coder).sample_index.max(initial=-1)) + 1
 
 
@@ -217,7 +224,7 @@ def chosen_coders(pool: Pool, request: TableRequest) -> Pool:
     members = {}
     for coder, own in pool.members.items():
         is_asked = (not request.only or coder[0] in request.only) and request.wanted_temperature in (None, coder[1])
-        if is_asked and (request.m is None or _programs(pool, coder) >= request.m):
+        if is_asked and (request.m is None or programs_of(pool, coder) >= request.m):
             first = own.first(request.m)
             if request.n is None or _reach(pool, first) >= request.n:
                 members[coder] = first
@@ -244,6 +251,14 @@ def range_of(values: pl.Series) -> str:
 def as_sequence(value: T | Sequence[T]) -> Sequence[T]:
     """Return several values as they are, and one as a sequence of one."""
     return value if isinstance(value, Sequence) else (value,)
+
+
+def require_sizes(**sizes: object) -> None:
+    """Refuse what is no number of programs or inputs; None and several numbers are allowed. Raises WrongUsage."""
+    for name, value in sizes.items():
+        for one in [value] if isinstance(value, str) or not isinstance(value, Sequence) else value:
+            if one is not None and (not isinstance(one, Integral) or one < 1):
+                raise WrongUsage(f"expected {name} to be a whole number of at least 1, got {one!r}; name another")
 
 
 def require_known(what: str, name: str | None, there: Sequence[str]) -> str:

@@ -247,7 +247,7 @@ def same_price_table(
     """
     prices = {}
     for model, name in listed.items():
-        price = list_price(name)
+        price = list_price(name) if isinstance(name, str) else None
         if price is None:
             raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {model} out")
         prices[model, checked[1]] = price

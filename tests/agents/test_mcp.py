@@ -197,6 +197,7 @@ def test_a_bad_question_gets_one_line(folder: Path) -> None:
             ({"candidates": [], "models": ["gpt-4o"]}, "start the server with --max-usd"),
             ({"seconds": 0}, "expected seconds from 1"),
             ({"entry_point": "other"}, "other"),
+            ({"equality": "zz"}, "check has no argument 'equality'; it has: entry_point, source, path, candidates"),
         ):
             found = await session.call_tool("check", asked(**more))
             assert found.is_error, more

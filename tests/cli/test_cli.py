@@ -15,6 +15,7 @@ import typer
 from difftrust.cli.commands import COMMANDS as SAID
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, executed_samples, run, succeed, write_samples
+from tests.support.tiny import WRONG, executed
 
 COMMANDS = (
     "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
@@ -203,6 +204,17 @@ def test_figures_of_any_store(capsys: Capture, store: Path, tmp_path: Path, name
     assert (tmp_path / "figure.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.parametrize("vary", ["n", "temperature"])
+def test_an_ablation_of_few_programs_takes_those_there_are(
+    capsys: Capture, store: Path, tmp_path: Path, vary: str
+) -> None:
+    status, out, err = run(
+        capsys, "figure", "ablation", "--vary", vary, "--store", store, "--jobs", "1", "--out", tmp_path / "f.svg"
+    )
+    assert (status, err) == (0, "")
+    assert "m1; m = 3" in out
+
+
 def test_answers_of_any_store(capsys: Capture, store: Path, tmp_path: Path) -> None:
     words = ("table", "questions", "--store", store, "--format", "csv", "--jobs", "1")
     status, out, err = run(capsys, *words)
@@ -228,11 +240,20 @@ def test_figures_that_cannot_be_drawn_are_refused(capsys: Capture, store: Path, 
         (("3", "--model", "m2", "--out", out), "no model 'm2'; there are: m1"),
         (("3", "--benchmark", "b", "--out", out), "no benchmark 'b'; there are: starter"),
         (("ablation", "--vary", "k", "--out", out), "one of m, temperature, n, got 'k'"),
+        (("ablation", "-m", "4", "--out", out), "expected -m of at most 3"),
+        (("ablation", "--vary", "n", "-n", "31", "--out", out), "expected -n of at most 30"),
     ):
         status, _, err = run(capsys, "figure", *words, "--store", store)
         assert status == 2
         assert said in err
     assert not out.exists()
+
+
+def test_models_that_err_on_no_two_programs_cannot_be_compared(capsys: Capture, tmp_path: Path) -> None:
+    made = executed(tmp_path / "store", n=5, alone=[WRONG])
+    status, _, err = run(capsys, "figure", "correlated", "--store", made.root, "--out", tmp_path / "figure.svg")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "there is nothing to draw" in err
 
 
 @pytest.mark.slow

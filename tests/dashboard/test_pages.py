@@ -6,8 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
-from dashboard import downloads, permissions, text
+from dashboard import downloads, handed_out, permissions, text
 from difftrust.figures.error_incoherence import draw_error_incoherence
 from difftrust.shipped import find_results
 from difftrust_core.store.store import Settings, Store
@@ -129,6 +131,19 @@ def test_a_store_that_cannot_be_shown_gives_a_page_that_says_what_to_do(
     assert "This page cannot be shown." in words
     assert message in words
     assert "difftrust demo" in words
+
+
+@pytest.mark.parametrize("page", ["explore", "overview", "cube"])
+def test_read_only_no_refusal_shows_where_the_store_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_STORE", str(tmp_path / "gone"))
+    monkeypatch.setenv("DIFFTRUST_READONLY", "1")
+    monkeypatch.setattr(handed_out, "_served", [])
+    asked = TestClient(Starlette(routes=handed_out.routes("")))
+    words = asked.get("/explorer/cube").text if page == "cube" else shown(opened(page))
+    assert "no difftrust store in gone;" in words
+    assert str(tmp_path) not in words
 
 
 @pytest.mark.parametrize(

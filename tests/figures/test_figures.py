@@ -150,6 +150,14 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
         save_chart(draw_ranking(table()), tmp_path / "a.gif")
 
 
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.svg").mkdir()
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "a.svg", tmp_path / "file" / "b.svg"):
+        with pytest.raises(WrongUsage, match=r"b?\.svg could not be written: [^;\n]+; name another file$"):
+            save_chart(draw_ranking(table()), path)
+
+
 def signal_table() -> pl.DataFrame:
     return pl.DataFrame(
         {

@@ -1,5 +1,6 @@
 """The report in a real browser without a network: on paper, on a phone, dark and light, with a stranger's store."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from difftrust.page import make_page
 from difftrust.shipped import find_results, find_starter_results
 from difftrust.study import open_study
 from tests.support.hostile_store import make_hostile_store
+from tests.support.tiny import RIGHT, TASKS, WRONG, executed
 
 pytestmark = pytest.mark.slow
 CONTRAST = """
@@ -103,4 +105,27 @@ def test_scripts_of_others_are_refused(browser: Any, pages: dict[str, Path], tmp
     opened = Opened(browser, changed, 1024, "light")
     assert opened.page.evaluate("window.owned") is None
     assert any("Content Security Policy" in error for error in opened.errors)
+    opened.context.close()
+
+
+def test_another_address_of_an_open_page_is_shown_and_no_word_of_the_language_is_a_status(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    opened = Opened(browser, pages["results"], 1024, "light")
+    page = opened.page
+    page.goto(f"{pages['results'].as_uri()}#m=3&only=constructor")
+    page.locator("[data-testid=explorer][data-m='3']").wait_for()
+    page.wait_for_function("() => !location.hash.includes('only')")
+    assert page.get_by_test_id("explorer-dot").count() > 100
+    opened.context.close()
+
+
+def test_without_references_what_happened_is_whether_programs_agree(browser: Any, tmp_path: Path) -> None:
+    tasks = [replace(task, reference=None) for task in TASKS]
+    made = executed(tmp_path / "store", n=5, tasks=tasks, validity="domain", coder=[RIGHT, WRONG])
+    make_page(open_study(made.root).store).save(tmp_path / "page.html")
+    opened = Opened(browser, tmp_path / "page.html", 1024, "light")
+    offered = opened.page.get_by_label("What happened").locator("option")
+    offered.nth(1).wait_for(state="attached")
+    assert offered.all_inner_texts() == ["any outcome", "programs disagree", "all programs agree"]
     opened.context.close()

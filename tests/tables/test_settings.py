@@ -1,22 +1,24 @@
 """One rule for every table: one m, one n and one temperature a row, said in it, and who lacks them is named."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from difftrust.study import open_study
 from difftrust.tables.registry import TABLES, make_table
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
 from difftrust_core.datasets.recorded import Recorded, selection_of
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import WrongUsage
+from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, executed, silent
 
 OWN_RULES = ("3", "3a", "3b", "3c", "draws", "audits", "versions", "policies")
 SETTLED = sorted(TABLES.keys() - set(OWN_RULES))
@@ -89,3 +91,13 @@ def test_what_nobody_has_is_refused_with_what_is_recorded(store: Store, name: st
 def test_reading_of_tests_has_all_tests_of_each_task(store: Store) -> None:
     frame = make_table("4", TableRequest(store=store.root, reading=Reading(inputs="tests"))).frame
     assert frame["n"].null_count() == frame.height
+
+
+def test_trust_takes_the_sizes_there_are_and_refuses_others(store: Store, tmp_path: Path) -> None:
+    study = open_study(executed(tmp_path / "store", n=10, same=[RIGHT] * 3).root)
+    assert study.wrong_despite_agreement().frame.select("m", "n").rows() == [(3, 10)]
+    for asked in ({"m": [99]}, {"m": []}, {"judged_on": 99}):
+        with pytest.raises(WrongUsage, match=r"^expected "):
+            study.wrong_despite_agreement(**asked)  # type: ignore[arg-type]
+    with pytest.raises(NoStore, match="nothing to draw"):
+        open_study(store.root).wrong_despite_agreement()
