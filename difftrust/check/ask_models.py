@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from difftrust.check.options import CheckOptions
-from difftrust.source.closure import bound_names, tree_of
+from difftrust.source.scopes import bound_names, tree_of
 from difftrust.types.argument_types import Parameter
 from difftrust.types.own import parameters_in
 from difftrust.verify.verification import SUGGESTIONS

@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Self
 
-from difftrust.source.closure import bound_names, expression_in
+from difftrust.source.scopes import bound_names, expression_in
 from difftrust.source.target import Target, find_target, root_of
 from difftrust.source.values import Names, NotSpelled
 from difftrust.types.own import Function

@@ -118,7 +118,7 @@ class _Reader:
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
                 text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind in ("size", "longer") else part)
             text = text.replace(" 1 * ", " ")
-            if text.startswith("c in '") and len(ast.literal_eval(text[5:])) > 1 and "$" in found.meaning[:8]:
+            if found.meaning == "c in $0" and text.startswith("c in '") and len(ast.literal_eval(text[5:])) > 1:
                 text = f"c == {text[5:]}"  # a text of several characters
             if any(isinstance(part, Spelled) for part in parts) and re.fullmatch(r"_ [<>]=? \d+", text):
                 return partial(self._order_or_count, text)
@@ -133,9 +133,9 @@ class _Reader:
         fits = _FITS[kind]
         if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
             raise Unread("compared with itself")
-        if kind == "longer" and shape.kind == "number" and meaning.count("len(") > 1:
-            raise Unread("as long as what")
         if kind == "longer" and shape.kind == "number":
+            if meaning.count("len(") > 1:
+                raise Unread("as long as what")
             return _put(meaning.replace("len(_)", "_"), of)
         if "sorted(_" in meaning and len(shape.items.fields) > 1:
             raise Unread("the order of records")
@@ -384,7 +384,7 @@ class _Reader:
         raise Unread(f"{len(found)} parameters are meant by {kind}")
 
     def _of_kind(self, kind: str) -> list[str]:
-        """Return the parameters that a noun may name; the subject of the section first of all, then one of its name."""
+        """Return the parameters that a noun may name; the subject of the section first of all."""
         shapes, subject = self._names.shapes, self._names.subject
         if subject:
             if kind in ("INPUT", "ITEM") or shapes[subject].kind in ("any", *_NOUNS.get(kind, ())):
@@ -705,10 +705,10 @@ class _Reader:
 
     def same_group(self, *alike: str) -> str:
         first, *others = self._names.group or (self._names.subject,)
-        if not others and alike[-1] != "shape":
-            return self.rows_of(first)
-        if not others:
+        if not others and alike[-1] == "shape":
             raise Unread("one alone")
+        if not others:
+            return self.rows_of(first)
         form = "{}.shape == {}.shape" if alike[-1] == "shape" else "len({}) == len({})"
         return _joined("and", [form.format(first, other) for other in others])
 

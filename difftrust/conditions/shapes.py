@@ -17,8 +17,9 @@ _KINDS: Final = {
     "flag": "bool",
 }
 _PARTS = re.compile(r"[(\[][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[)\]]")
+"""Names of the parts of a tuple, "(start, end)"."""
 _PAIRS = re.compile(r"\b[Pp]airs? of (?:an? |the )?([a-z_]+)(?: [a-z]+)? and (?:an? |the )?([a-z_]+)")
-"""Names of the parts of a tuple."""
+"""The same in words, "pairs of start and end"."""
 _KIND: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
 

@@ -64,13 +64,12 @@ _BEFORE_FIELDS: Final = ["pair", "triple", "form", "format", "of", "LIST", ":"]
 _FORMS: Final = {
     "YYYY": r"\d{4}", "HH": r"(?:[01]\d|2[0-3])", "SS": r"[0-5]\d", "DD": r"(?:0[1-9]|[12]\d|3[01])",
 }  # fmt: skip
-
-
 _CODE = r"(?:`[a-z][\w-]*`|``[a-z][\w-]*``)"
 _LISTED = re.compile(
     r"(?i)(?:^|(?<=one-of )|(?<=either )|(?<= be )|(?<= is )|(?<=keys )|(?<=fields )|(?<=columns ))"
     rf"{_CODE}(?:,? (?:or |and )?{_CODE})+"
 )
+"""Names in backticks where choices or keys are listed."""
 _BARE_WORDS = re.compile(r"(?<=one-of )the words ([^.;]+)")
 
 
@@ -154,7 +153,7 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
 def _joined_lists(words: Sequence[str], values: dict[str, str]) -> Iterator[str]:
     """Yield words, a list of texts as one of them, and a noun once that stands on both sides of "or"."""
     text = re.sub(r"\b([A-Z]+) or \1\b", r"\1", " ".join(words))
-    for match in re.finditer(_LISTS, text):
+    for match in _LISTS.finditer(text):
         if " " not in match[0]:
             yield match[0]
             continue

@@ -9,7 +9,8 @@ from importlib import resources
 from pathlib import Path
 
 from difftrust.check.call_runner import installed
-from difftrust.source.closure import LIBRARIES, Module, Modules, names_of
+from difftrust.source.closure import LIBRARIES, Module, Modules
+from difftrust.source.scopes import names_of
 from difftrust.source.target import MAKERS, Target, find_target, root_of, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.own import classes_in, parameters_in

@@ -11,7 +11,7 @@ from difftrust.check.outcomes import is_a
 from difftrust.check.spelling import effects_of, spelled_outcome
 from difftrust.questions.board import Asked, Board
 from difftrust.questions.information import best_question
-from difftrust.source.closure import expression_in
+from difftrust.source.scopes import expression_in
 from difftrust.text import by_length, printable
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.records import Kind, Outcome

@@ -8,126 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from difftrust.source.target import DEFINED, Target, is_written, nodes_of_scope, parse_file
+from difftrust.source.registries import bases_of, filled_by, hooks_in
+from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
+from difftrust.source.target import DEFINED, Target, is_written, parse_file
 from difftrust.types.own import Function, parameters_in
 from difftrust_core.exceptions import BadStub
-from difftrust_core.languages.python.syntax import own_statements, parsed
+from difftrust_core.languages.python.syntax import own_statements
 
-IMPORTS = ast.Import | ast.ImportFrom
 LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 """Packages that inputs and candidates may use, and how inputs write them."""
-_ASSIGNED = ast.Assign | ast.AnnAssign | ast.AugAssign
 _DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
-_ADDS = frozenset(("add", "append", "extend", "insert", "register", "setdefault", "update"))
-"""Methods that keep their arguments."""
-_MAX_TEXT = 200
-"""Characters of a text that may be an annotation."""
 _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING")
 _INSTALLED = ("site-packages", "dist-packages")
 _MAX_FILE = 512 * 2**10
 _MAX_MODULES = 120
-
-
-def expression_in(text: str) -> ast.expr | None:
-    """Return the expression that a text is, None where it is none."""
-    body = tree_of(text.strip()).body
-    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
-
-
-def tree_of(code: str | bytes) -> ast.Module:
-    """Return the tree of a program, an empty one where Python cannot parse it."""
-    return parsed(code) or ast.Module(body=[], type_ignores=[])
-
-
-def names_of(*nodes: ast.AST | None) -> set[str]:
-    """Return all names in nodes, those in annotations that are written as texts included."""
-    found = set()
-    for part in (part for node in nodes if node is not None for part in ast.walk(node)):
-        if isinstance(part, ast.Name):
-            found.add(part.id)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < _MAX_TEXT:
-            spelled = expression_in(part.value)
-            found |= {n.id for n in ast.walk(spelled) if isinstance(n, ast.Name)} if spelled is not None else set()
-    return found
-
-
-def free_names(node: ast.AST) -> set[str]:
-    """Return the names that ``node`` reads, or declares global, and that no scope around them in it binds."""
-    found: set[str] = set()
-    waiting: list[ast.AST | None] = [node]
-    while waiting:
-        part = waiting.pop()
-        match part:
-            case None:
-                continue
-            case ast.Name(id=name, ctx=ast.Load()):
-                found.add(name)
-            case ast.Module(body=body):
-                found |= _free_in(body) - _bound_in(body)
-            case ast.FunctionDef(args=given) | ast.AsyncFunctionDef(args=given) | ast.Lambda(args=given):
-                inner: Sequence[ast.AST] = part.body if isinstance(part.body, list) else [part.body]
-                declared = [n for s in inner for n in ast.walk(s) if isinstance(n, ast.Global)]
-                found |= _free_in(inner) - _bound_in(inner) - {p.name for p in parameters_in(given)}
-                found |= {name for each in declared for name in each.names}
-                waiting += [*given.defaults, *given.kw_defaults, *(p.annotation for p in parameters_in(given))]
-                waiting += [] if isinstance(part, ast.Lambda) else [*part.decorator_list, part.returns]
-            case ast.ClassDef(body=body):
-                made: set[str] = set()  # its methods do not see it
-                for statement in body:
-                    own = made if not isinstance(statement, DEFINED) else set()
-                    found |= free_names(statement) - own
-                    made |= _bound_in([statement])
-                waiting += [*part.bases, *part.keywords, *part.decorator_list]
-            case ast.ListComp(generators=loops) | ast.SetComp(generators=loops) | ast.GeneratorExp(generators=loops):
-                found |= _free_in([part.elt, *loops]) - _bound_in(loops)
-                waiting.append(loops[0].iter)
-            case ast.DictComp(generators=loops):
-                found |= _free_in([part.key, part.value, *loops]) - _bound_in(loops)
-                waiting.append(loops[0].iter)
-            case _:
-                waiting += ast.iter_child_nodes(part)
-    return found
-
-
-def _free_in(parts: Iterable[ast.AST]) -> set[str]:
-    return {name for part in parts for name in free_names(part)}
-
-
-def _bound_in(parts: Iterable[ast.AST]) -> set[str]:
-    """Return the names that the scope of which these are parts binds; those declared global or nonlocal it does not."""
-    found: set[str] = set()
-    outer: set[str] = set()
-    waiting = list(parts)
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
-            case ast.Import() | ast.ImportFrom():
-                found |= imported_by([node])
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                outer |= {*names}
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-                continue
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found.add(name)
-            case ast.MatchMapping(rest=str(name)):
-                found.add(name)
-            case ast.Lambda():
-                continue
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                walrus = (n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
-                found |= {target.id for target in walrus}
-                continue
-        waiting += ast.iter_child_nodes(node)
-    return found - outer
-
-
-def imported_by(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that those of the nodes bind that are imports."""
-    return {a.asname or a.name.partition(".")[0] for n in nodes if isinstance(n, IMPORTS) for a in n.names}
 
 
 def packages_of(*nodes: ast.AST) -> list[str]:
@@ -139,91 +34,6 @@ def packages_of(*nodes: ast.AST) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             found.append("." if node.level else (node.module or "").partition(".")[0])
     return found
-
-
-def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
-    """Return the names of the top level that a statement binds, in its blocks too.
-
-    ``changed``: also the names whose values it changes in place, by ``T[3] = 4`` or ``T.update(...)``.
-    """
-    found: set[str] = set()
-    if isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
-        return found
-    for node in nodes_of_scope(statement):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
-            case ast.Import() | ast.ImportFrom():
-                found |= imported_by([node])
-            case _ if isinstance(node, DEFINED):
-                found.add(node.name)
-            case (
-                ast.Attribute(ctx=ast.Store() | ast.Del())
-                | ast.Subscript(ctx=ast.Store() | ast.Del())
-                | ast.Expr(value=ast.Call(func=ast.Attribute()))
-            ) if changed:
-                root = _root(node.value.func if isinstance(node, ast.Expr) else node)  # type: ignore[attr-defined]
-                found |= {root} - {""}
-    return found
-
-
-def _root(node: ast.AST) -> str:
-    """Return the name that ``a.b[0].c`` starts with, "" where it starts otherwise."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _filled_by(function: ast.AST) -> set[str]:
-    """Return the names of the module where a function keeps what it is given: ``REG[name] = f``, ``REG.append(f)``."""
-    nodes = [node for part in ast.iter_child_nodes(function) for node in ast.walk(part)]
-    given = {n.arg for n in nodes if isinstance(n, ast.arg)} | {n.name for n in nodes if isinstance(n, DEFINED)}
-    found: set[str] = set()
-    for node in nodes:
-        places: list[ast.expr] = []
-        kept: list[ast.expr] = []
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                places, kept = [t for t in targets if not isinstance(t, ast.Name)], [value]
-            case ast.Call(func=ast.Attribute(value=place, attr=attr), args=args) if attr in _ADDS:
-                inner = isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute)
-                places, kept = [place.func if inner else place], args  # type: ignore[attr-defined]
-        if any(isinstance(n, ast.Name) and n.id in given for part in kept for n in _held(part, given)):
-            found |= {_root(place) for place in places} - {""}
-    return found - given
-
-
-def _bases(statement: ast.stmt) -> list[ast.expr]:
-    """Return what makes a class: those that it inherits from, and its metaclass."""
-    if not isinstance(statement, ast.ClassDef):
-        return []
-    return [*statement.bases, *_metaclass(statement)]
-
-
-def _metaclass(statement: ast.ClassDef) -> list[ast.expr]:
-    return [keyword.value for keyword in statement.keywords if keyword.arg == "metaclass"]
-
-
-def _starts_in(base: ast.AST, made: ast.stmt) -> list[Function]:
-    """Return the methods of a base or metaclass that run when a class is made of it."""
-    is_metaclass = isinstance(made, ast.ClassDef) and getattr(base, "name", "") in map(_root, _metaclass(made))
-    makers = ("__init__", "__new__") if is_metaclass else ("__init_subclass__",)
-    return [node for node in ast.walk(base) if isinstance(node, Function) and node.name in makers]
-
-
-def _held(node: ast.expr, given: Collection[str]) -> Iterator[ast.expr]:
-    """Iterate over what a value is or holds; what is called is not held."""
-    yield node
-    match node:
-        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
-            yield from parts
-        case ast.Call(func=called, args=parts) if _root(called) not in given:
-            yield from parts
-
-
-def bound_names(module: ast.Module) -> set[str]:
-    """Return all names that a file's top level binds, imports included; ``*`` if it imports all of another module."""
-    return {name for statement in module.body for name in bound_by(statement)}
 
 
 class Definitions:
@@ -243,40 +53,14 @@ class Definitions:
 
     @cached_property
     def hooks(self) -> dict[ast.stmt, set[str]]:
-        """Each definition with the names to which it adds itself, by a decorator or as a subclass.
-
-        ``@show.register``, ``@reg("b")`` where ``reg`` keeps what it is given in ``REG``, a class with a
-        metaclass, a subclass of one with ``__init_subclass__``, or of any where ``__subclasses__`` is asked for.
-        """
-        own = {s.name: s for s in self.body if isinstance(s, DEFINED)}
-        objects = {name for s in self.body if isinstance(s, _ASSIGNED) for name in bound_by(s)}
-        nodes = (node for statement in self.body for node in ast.walk(statement))
-        listed = any(isinstance(node, ast.Attribute) and node.attr == "__subclasses__" for node in nodes)
-        found: dict[ast.stmt, set[str]] = {}
-        heirs: dict[str, set[str]] = {}
-        for statement in (s for s in self.body if isinstance(s, DEFINED)):
-            hooks: set[str] = set()
-            for decorator in statement.decorator_list:
-                called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                root = _root(called)
-                if isinstance(called, ast.Attribute) and root in {*own, *objects}:
-                    hooks.add(root)
-                elif root in own:
-                    hooks |= _filled_by(own[root])
-            for base in (own[name] for name in map(_root, _bases(statement)) if name in own):
-                starts = _starts_in(base, statement)
-                filled = {name for start in starts for name in _filled_by(start)}
-                hooks |= heirs.get(base.name, set()) | ({base.name, *filled} if listed or starts else set())
-            if hooks:
-                found[statement] = hooks
-                heirs[statement.name] = hooks | {statement.name}
-        return found
+        """Each definition with the names to which it adds itself."""
+        return hooks_in(self.body)
 
     @cached_property
     def _takers(self) -> set[str]:
         """The names of decorators and of classes that others inherit from."""
-        heads = [part for s in self.body if isinstance(s, DEFINED) for part in (*s.decorator_list, *_bases(s))]
-        return {_root(head.func if isinstance(head, ast.Call) else head) for head in heads}
+        heads = [part for s in self.body if isinstance(s, DEFINED) for part in (*s.decorator_list, *bases_of(s))]
+        return {root_of(head.func if isinstance(head, ast.Call) else head) for head in heads}
 
     @cached_property
     def registered(self) -> dict[str, list[int]]:
@@ -294,7 +78,7 @@ class Definitions:
         """
         if not isinstance(statement, DEFINED):
             return bound_by(statement, changed=True)
-        filled = _filled_by(statement) if statement.name in self._takers else set()
+        filled = filled_by(statement) if statement.name in self._takers else set()
         own = self.hooks.get(statement)
         return (own - names_of(*statement.body) if own else set()) | filled
 
@@ -394,7 +178,7 @@ def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence
 
 def _is_definition(statement: ast.stmt) -> bool:
     """Tell whether a statement defines, assigns or imports; a block, whether all in it does."""
-    kinds = DEFINED | _ASSIGNED | IMPORTS | ast.If | ast.Try | ast.Pass
+    kinds = DEFINED | ASSIGNED | IMPORTS | ast.If | ast.Try | ast.Pass
     return all(isinstance(s, kinds) or type(s).__name__ == "TypeAlias" for s in own_statements([statement]))
 
 

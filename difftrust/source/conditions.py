@@ -13,8 +13,8 @@ from difftrust.conditions.reading import Reading, UnreadSentence, contradicted, 
 from difftrust.conditions.sections import Sections
 from difftrust.conditions.shapes import Shape, shape_of
 from difftrust.conditions.tokens import is_expression
-from difftrust.source.closure import bound_names, expression_in, free_names
 from difftrust.source.docstring import types_in
+from difftrust.source.scopes import bound_names, expression_in, free_names
 from difftrust.source.target import Target
 from difftrust.types.own import Parameter, parameters_in
 from difftrust_core.exceptions import WrongUsage

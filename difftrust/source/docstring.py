@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from difftrust.conditions.sections import Sections
-from difftrust.source.closure import expression_in
+from difftrust.source.scopes import expression_in
 from difftrust.source.usage import by_word
 
 _EXCEPTION = re.compile(r"\b((?:\w+\.)*[A-Z]\w*)\b")

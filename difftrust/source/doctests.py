@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from difftrust.source.closure import bound_by, bound_names, expression_in, free_names, tree_of
+from difftrust.source.scopes import bound_by, bound_names, expression_in, free_names, tree_of
 from difftrust.source.target import Target
 from difftrust.source.values import PRELUDE, is_own_module
 from difftrust_core.base.literals import BadText, Code, read_literal, write_literal

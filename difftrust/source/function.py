@@ -13,19 +13,12 @@ from typing import Any
 from difftrust.conditions.reading import order_is_free
 from difftrust.search.columns import columns_in
 from difftrust.search.drawing import sample_seeds
-from difftrust.source.closure import (
-    LIBRARIES,
-    Preamble,
-    bound_names,
-    free_names,
-    packages_of,
-    preamble_of,
-    tree_of,
-)
+from difftrust.source.closure import LIBRARIES, Preamble, packages_of, preamble_of
 from difftrust.source.conditions import Conditions, conditions_of
 from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
+from difftrust.source.scopes import bound_names, free_names, tree_of
 from difftrust.source.target import Target, find_target, is_written, refuse_deep_nesting
 from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope

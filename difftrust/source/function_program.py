@@ -9,7 +9,7 @@ from functools import cached_property
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from difftrust.source.closure import names_of, tree_of
+from difftrust.source.scopes import names_of, tree_of
 from difftrust.types.resolve import assignments_in
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.exceptions import BadStub

@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from difftrust.source.closure import IMPORTS, Definitions, bound_by, expression_in, names_of
+from difftrust.source.closure import Definitions
+from difftrust.source.scopes import IMPORTS, bound_by, expression_in, names_of
 from difftrust.types.own import Function
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.task import Domain, Task, TaskTest

@@ -5,7 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from difftrust.source.closure import dotted_name, tree_of
+from difftrust.source.closure import dotted_name
+from difftrust.source.scopes import tree_of
 from difftrust.types.own import Function, Parameter, parameters_in
 from difftrust_core.languages.python.syntax import expression
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from difftrust.source.closure import IMPORTS, LIBRARIES, bound_by, bound_names, dotted_name, free_names
+from difftrust.source.closure import LIBRARIES, dotted_name
+from difftrust.source.scopes import IMPORTS, bound_by, bound_names, free_names
 from difftrust.source.target import Target
 from difftrust.types.classes import base_names, dataclass_options, methods_of
 from difftrust.types.resolve import assignments_in, imports_of

@@ -34,7 +34,7 @@ VIEWS = (*_BASE_TABLES, "programs", "task_counts", *_RESULTS, "estimates", "all_
 MACROS = ("ablation", "ablation_summary")
 _NULLS = duckdb.func.SPECIAL  # NULL is an answer to "how many?": all
 _IN_MACRO = "while executing the UDF: "
-_OF_STATEMENTS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)
+_OF_STATEMENTS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.DataError)
 
 
 def _stream(source: Any) -> SimpleNamespace:
@@ -230,8 +230,8 @@ def _answer(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequenc
 def _refused(store: Store, error: duckdb.Error | RuntimeError) -> BaseException:
     """Return what to tell the user: which file is damaged, what a results store lacks, else DuckDB's own words."""
     told = str(error)
-    if told == "Query interrupted" or isinstance(error, duckdb.InterruptException):
-        return KeyboardInterrupt()
+    if not isinstance(error, duckdb.Error) or isinstance(error, duckdb.InterruptException):
+        return KeyboardInterrupt() if "interrupted" in told.lower() else error
     if not isinstance(error, _OF_STATEMENTS):
         for name in sorted(store.names()):
             if _is_damaged(store.root / name, name):

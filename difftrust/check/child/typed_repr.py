@@ -41,9 +41,6 @@ class Said:
         self.text = text
 
 
-_slot = type(_fields(Said)["text"])
-
-
 class Glance(list[int]):
     """The nodes left, where iterators are not to be read and what has no text is ``...``."""
 
@@ -148,21 +145,10 @@ def _has_fields(kind: type) -> bool:
 
 def _with_fields(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
     """Return the text of content and fields, where a class that is made of a builtin keeps fields beside it."""
-    content = next((get for c, get in base.EXACT.items() if kind is not c and _derives(c, kind)), None)
-    if content is None:
+    builtin, content = next(((c, get) for c, get in base.EXACT.items() if _derives(c, kind)), (kind, None))
+    if content is None or kind is builtin:
         return None
-    fields: dict[Any, Any] = {}
-    for name, slot in [item for c in _mro(kind) if "__slots__" in _fields(c) for item in _fields(c).items()]:
-        if _type(slot) is _slot:
-            try:
-                fields[name] = slot.__get__(value)
-            except AttributeError:  # never set
-                continue
-    try:
-        own = _getattribute(value, "__dict__")
-    except AttributeError:
-        own = {}
-    fields |= own if _type(own) is dict else {}
+    fields: dict[Any, Any] = {n: v for n, v in base.fields_of(kind, value).items() if n not in _fields(builtin)}
     if not fields:
         return None
     if not all(_type(name) is str and name.isidentifier() and not iskeyword(name) for name in fields):

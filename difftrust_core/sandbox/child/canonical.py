@@ -268,7 +268,7 @@ def _consume(iterator: Iterator[object]) -> list[object]:
 
 
 def _object(kind: type, value: Any, depth: int, left: list[int]) -> str:
-    fields = _fields_of(kind, value)
+    fields = fields_of(kind, value)
     name = type_name(kind)
     if "_value_" in fields and "_name_" in fields:  # an enum's member
         return f"{name}({text_within(fields['_value_'], depth, left)})"
@@ -278,7 +278,8 @@ def _object(kind: type, value: Any, depth: int, left: list[int]) -> str:
     return f"{name}({', '.join([f'{field}={text_within(fields[field], depth, left)}' for field in _sorted(fields)])})"
 
 
-def _fields_of(kind: type, value: object) -> dict[str, Any]:
+def fields_of(kind: type, value: object) -> dict[str, Any]:
+    """Return the fields of an object, those of its slots too."""
     fields: dict[str, Any] = {}
     for ancestor in reversed(_mro(kind)):
         for name, slot in _own(ancestor).items():
@@ -293,8 +294,7 @@ def _fields_of(kind: type, value: object) -> dict[str, Any]:
         return fields
     if _type(own) is not dict:
         raise UnsupportedValue(type_name(kind))
-    fields.update(own)
-    return fields
+    return {**fields, **own}
 
 
 def type_name(kind: type) -> str:
