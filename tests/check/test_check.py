@@ -591,6 +591,21 @@ def test_the_fields_of_a_subclass_of_a_builtin_count(tmp_path: Path) -> None:
     assert shown == {"Items([1], total=1)", "Items([1], total=0)"}
 
 
+def test_a_field_may_be_named_like_a_method_of_its_builtin(tmp_path: Path) -> None:
+    stub = 'class Items(list):\n    pass\n\n\ndef f(n: int) -> Items:\n    """Return n alone."""\n'
+    codes = [f"def f(n):\n    items = Items([n])\n    items.count = {count}\n    return items\n" for count in "n0"]
+    assert report_of(tmp_path, stub, codes, "f").verdict == "incoherent"
+
+
+def test_a_dictionary_with_a_default_is_its_content(tmp_path: Path) -> None:
+    stub = 'def f(n: int) -> dict[int, set[int]]:\n    """Return n with itself."""\n'
+    codes = [
+        "def f(n):\n    return {n: {n}}\n",
+        "from collections import defaultdict\n\n\ndef f(n):\n    return defaultdict(set, {n: {n}})\n",
+    ]
+    assert report_of(tmp_path, stub, codes, "f").verdict == "coherent"
+
+
 def test_a_candidate_may_be_a_cached_property(tmp_path: Path) -> None:
     stub = (
         "from functools import cached_property\n\n\nclass V:\n    def __init__(self, a: int):\n        self.a = a\n\n"

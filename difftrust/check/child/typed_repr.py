@@ -145,10 +145,10 @@ def _has_fields(kind: type) -> bool:
 
 def _with_fields(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
     """Return the text of content and fields, where a class that is made of a builtin keeps fields beside it."""
-    builtin, content = next(((c, get) for c, get in base.EXACT.items() if _derives(c, kind)), (kind, None))
-    if content is None or kind is builtin:
+    content = next((get for c, get in base.EXACT.items() if kind is not c and _derives(c, kind)), None)
+    if content is None:
         return None
-    fields: dict[Any, Any] = {n: v for n, v in base.fields_of(kind, value).items() if n not in _fields(builtin)}
+    fields: dict[Any, Any] = base.fields_of(kind, value)
     if not fields:
         return None
     if not all(_type(name) is str and name.isidentifier() and not iskeyword(name) for name in fields):

@@ -279,10 +279,10 @@ def _object(kind: type, value: Any, depth: int, left: list[int]) -> str:
 
 
 def fields_of(kind: type, value: object) -> dict[str, Any]:
-    """Return the fields of an object, those of its slots too."""
+    """Return the fields of an object, those that its classes name as slots too; not what a C type keeps."""
     fields: dict[str, Any] = {}
     for ancestor in reversed(_mro(kind)):
-        for name, slot in _own(ancestor).items():
+        for name, slot in _own(ancestor).items() if "__slots__" in _own(ancestor) else ():
             if _type(slot) is _slot:
                 try:
                     fields[name] = slot.__get__(value)
