@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
@@ -46,11 +47,24 @@ def render(frame: pl.DataFrame, style: str) -> str:
 def _require_dates(frame: pl.DataFrame) -> None:
     """Raise WrongUsage for a date out of Python's years, or infinite, over which polars panics."""
     first, last = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
-    for name, kind in frame.schema.items():
-        if isinstance(kind, pl.Date | pl.Datetime):
-            units = 86_400 * _A_SECOND[kind.time_unit] if isinstance(kind, pl.Datetime) else 1
-            if not (frame[name].to_physical() // units).is_between(first, last).all():
+    for name in frame.columns:
+        for moments in _moments(frame[name]):
+            units = 86_400 * _A_SECOND[moments.dtype.time_unit] if isinstance(moments.dtype, pl.Datetime) else 1
+            if not (moments.to_physical() // units).is_between(first, last).all():
                 raise WrongUsage(f"column {name} has dates out of the years 1 to 9999; cast it to VARCHAR")
+
+
+def _moments(column: pl.Series) -> Iterator[pl.Series]:
+    """Yield the dates and times of a column, those inside its lists, structs and maps too."""
+    if isinstance(column.dtype, pl.Map):
+        yield from _moments(column.map.entries())
+    elif isinstance(column.dtype, pl.List | pl.Array):
+        yield from _moments(column.explode())
+    elif isinstance(column.dtype, pl.Struct):
+        for part in column.struct.unnest():
+            yield from _moments(part)
+    elif isinstance(column.dtype, pl.Date | pl.Datetime):
+        yield column
 
 
 def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:

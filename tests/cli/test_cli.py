@@ -348,6 +348,7 @@ SECRET = pl.DataFrame({"secret": [1]})
             for value in (
                 *("interval 1 day", "union_value(a := 1)", "[interval 1 day]"),
                 *("timestamp 'infinity'", "date '290000-01-01'", "date '0044-01-01 (BC)'"),
+                *("[date '290000-01-01']", "{'a': [date '290000-01-01']}", "map {'a': date '290000-01-01'}"),
             )
         ),
     ],
