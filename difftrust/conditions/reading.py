@@ -652,7 +652,8 @@ class _Sentence:
                 or (re.fullmatch(r"V\d+", word) and before != "from")
             ):
                 text = self._given_at(words, at)
-                found += [text] if text else []
+                is_count = word[0] == "V" and re.match(r"len\(\w+\) == \d", text or "")  # "between two of the times"
+                found += [Guess(text) if is_count else text] if text else []
                 is_left |= text is None or (
                     words[at + 2 : at + 3] == ("that",) and word[0] == "V" and limits(words[at:]) and " or " not in text
                 )

@@ -7,7 +7,7 @@ import pytest
 
 from difftrust.conditions.likeness import are_like
 from difftrust.conditions.predicates import Predicate, negated
-from difftrust_core.base.literals import read_literal
+from difftrust_core.base.literals import Instance, read_literal
 
 HOSTILE = [
     "__import__('os').system('true')",
@@ -49,6 +49,11 @@ def test_predicates_hold_on_values(text: str, values: dict[str, Any], holds: boo
     assert opposite.holds(values) is (None if holds is None else not holds)
 
 
+def span(start: int, end: int) -> Instance:
+    """Return an object with two fields."""
+    return Instance("Span", (), {"start": start, "end": end})
+
+
 LIKE: list[tuple[Any, list[Any], bool]] = [
     (3, [1, 5], True),
     (6, [1, 5], False),
@@ -64,6 +69,19 @@ LIKE: list[tuple[Any, list[Any], bool]] = [
     ({"a": 1}, [{"a": 2}, {"a": 1}], True),
     ({"b": 1}, [{"a": 2}, {"a": 1}], False),
     (None, [1], False),
+    ("2h", ["1h30m", "45m"], False),
+    ("0h0m", ["1h30m"], False),
+    ("10.0.0.200", ["10.0.0.255"], True),
+    ("10.0.0.256", ["10.0.0.255"], False),
+    ("10.0.0.020", ["10.0.0.255"], False),
+    ([(1, 3), (4, 6)], [[(1, 3), (3, 6)]], False),
+    ([(1, 3), (4, 6)], [[(1, 3), (3, 6), (7, 9)], [(0, 9), (9, 10)]], True),
+    ([(1, 3), (2, 6)], [[(1, 3), (3, 6), (7, 9)], [(0, 9), (9, 10)]], False),
+    ([span(1, 3), span(6, 4)], [[span(1, 3), span(4, 6)]], False),
+    (span(5, 2), [span(1, 5)], False),
+    (span(2, 5), [span(1, 5), span(3, 6)], True),
+    ({"a": None, "b": "a"}, [{"abc": None, "d": "abc", "e": "d"}, {"fg": None, "h": "fg"}], True),
+    ({"a": None, "b": "c"}, [{"abc": None, "d": "abc", "e": "d"}, {"fg": None, "h": "fg"}], False),
 ]
 
 
@@ -76,3 +94,20 @@ def test_arguments_keep_the_order_that_all_calls_have() -> None:
     calls = [{"a": 1, "b": 5}, {"a": 2, "b": 9}]
     assert are_like({"a": 1, "b": 5}, calls, {"a", "b"})
     assert not are_like({"a": 2, "b": 2}, [*calls, {"a": 1, "b": 2}], {"a", "b"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "alike"),
+    [
+        ({"xs": [2, 4, 6], "x": 4, "width": 3, "text": "a bcd"}, True),
+        ({"xs": [2, 4, 6], "x": 5, "width": 3, "text": "a bcd"}, False),
+        ({"xs": [2, 4, 6], "x": 4, "width": 2, "text": "a bcd"}, False),
+        ({"xs": [4, 5, 6], "x": 3, "width": 3, "text": "a bcd"}, False),
+    ],
+)
+def test_arguments_keep_to_each_other_as_in_all_calls(arguments: dict[str, Any], alike: bool) -> None:
+    calls = [
+        {"xs": [1, 2, 9], "x": 2, "width": 3, "text": "bcd a"},
+        {"xs": [1, 5, 9], "x": 5, "width": 2, "text": "ab cd"},
+    ]
+    assert are_like(arguments, calls, {"xs", "x", "text"}) is alike

@@ -247,6 +247,12 @@ def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> Non
     assert [(each.text, each.origin) for each in found.predicates] == [("len(seconds) >= 1", "perhaps")]
 
 
+@pytest.mark.parametrize("docstring", ["Return the least difference of two times.", "Nearest two times."])
+def test_some_of_a_list_are_only_perhaps_all_of_it(docstring: str) -> None:
+    found = reading("times: list[int]", docstring)
+    assert [(each.text, each.origin) for each in found.predicates] == [("len(times) == 2", "perhaps")]
+
+
 def test_what_raises_is_told_from_what_is_outside() -> None:
     found = reading("n: int", "Args:\n    n: at most 9\n\nRaises:\n    ValueError: If n is negative.")
     assert [(each.text, each.origin) for each in found.predicates] == [("n <= 9", "docstring"), ("n >= 0", "raises")]
