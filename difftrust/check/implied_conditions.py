@@ -14,8 +14,10 @@ from typing import Any
 
 from difftrust.conditions.likeness import are_like
 from difftrust.conditions.predicates import Predicate
-from difftrust.conditions.reading import contradicted
-from difftrust.search.dictionary import special_floats
+from difftrust.conditions.reading import Reading, UnreadSentence, contradicted
+from difftrust.conditions.sections import Sections
+from difftrust.conditions.tokens import tokens_of
+from difftrust.search.dictionary import folded_numbers, mine_constants, special_floats
 from difftrust.source.conditions import Conditions
 from difftrust.types.argument_types import Parameter, split_arguments
 from difftrust_core.base.literals import BadText, read_literal
@@ -44,6 +46,9 @@ _ON_EMPTY = ("ValueError", "ZeroDivisionError", "IndexError", "KeyError", "StopI
 _ZERO = re.compile(r"\bzero\b|(?<![\d.])0(?![\d.])", re.IGNORECASE)
 _SPECIAL = re.compile(r"\b(?:nan|inf)\b")
 """In an argument tuple that may hold such a float."""
+_NO_NUMBERS = re.compile(r"\b0(?:-| to )9\b|\b[A-Z]{2,}[ -]?[0-9]+\b|\b[0-9]+ [A-Z][a-z]+")
+"""Digits as characters, names of standards, dates."""
+_DIGITS, _NUMBER = re.compile(r"\d+"), re.compile(r"-?\d+(?:\.\d+)?")
 _RULES_OUT = re.compile(r"\b(?:without|no|exclud\w*|assum\w*|must|never|except|unless)\b", re.IGNORECASE)
 """In a sentence on NaN: it may say that there is none."""
 
@@ -66,8 +71,9 @@ class ImpliedConditions:
         *,
         conditions: Conditions | None = None,
         calls: Sequence[Mapping[str, Any]] = (),
+        programs: Sequence[str] = (),
     ):
-        """``calls``: arguments, by name, that are allowed for sure."""
+        """``calls``: arguments, by name, that are allowed for sure. ``programs``: the texts of the candidates."""
         self.parameters, self.docstring, self._calls = tuple(parameters), docstring, calls
         found = conditions or Conditions()
         told = {name for each in (*found.stated, *found.reading.predicates) for name in each.names}
@@ -75,7 +81,10 @@ class ImpliedConditions:
             p for p in _by_names(self.parameters, docstring) if not p.names & told and not contradicted(p, calls)
         ]
         self.predicates = (*found.doubts, *implied)
-        self._unread = tuple(each for each in found.reading.unread if each.origin != "raises")
+        self._unread = (
+            *(each for each in found.reading.unread if each.origin != "raises"),
+            *_of_callers(docstring, [p.name for p in parameters], programs, found.reading),
+        )
 
     def doubt(self, arguments: str) -> Doubt | None:
         """Return why an argument tuple may not be allowed; None where nothing speaks against it.
@@ -92,11 +101,12 @@ class ImpliedConditions:
         for each in self.predicates:
             if each.holds(values) is False:
                 return Doubt(why=f"not {each.text}", condition=each.text)
-        for sentence in self._unread:
-            if not are_like(values, self._calls, sentence.names or values.keys()):
-                condition = f"CONDITION on {', '.join(sorted(sentence.names))}" if sentence.names else ""
-                return Doubt(why=sentence.told, condition=condition)
-        return None
+        if not self._unread or are_like(values, self._calls, values):
+            return None
+        unlike = (each for each in self._unread if not are_like(values, self._calls, each.names or values))
+        sentence = next(unlike, self._unread[0])
+        condition = f"CONDITION on {', '.join(sorted(sentence.names))}" if sentence.names else ""
+        return Doubt(why=sentence.told, condition=condition)
 
     @cached_property
     def _allowed_special(self) -> set[str]:
@@ -127,6 +137,26 @@ class ImpliedConditions:
             return "an argument is 0"
         is_text = exception == "ValueError" and any(type(v) is str for v in values)
         return "a candidate refuses the text" if is_text else ""
+
+
+def _of_callers(
+    docstring: str, names: Sequence[str], programs: Sequence[str], reading: Reading
+) -> Iterator[UnreadSentence]:
+    """Yield sentences with numbers that no program uses: they say what callers keep rather than what is done."""
+    constants = mine_constants(programs)
+    used = {*map(float, (*constants.numbers, *folded_numbers(programs)))}
+    used |= {float(number) for text in constants.texts for number in _DIGITS.findall(str(text))}
+    unread = {each.text for each in reading.unread}
+    for passage in Sections(docstring).passages():
+        sentences = passage.sentences[passage.origin == "prose" :] if passage.origin in ("prose", "field") else ()
+        for sentence in sentences:  # the summary says what is done
+            words = tokens_of(_NO_NUMBERS.sub("", sentence), names).values
+            told = {abs(float(n)) for key, n in words.items() if key[0] == "V" and _NUMBER.fullmatch(n)}
+            told -= {0.0, 1.0, 2.0} | {
+                float(n) for p in reading.predicates if p.sentence == sentence for n in _DIGITS.findall(p.text)
+            }
+            if told and not told & used and sentence not in unread:
+                yield UnreadSentence(text=sentence, names=frozenset(names), origin="unused")
 
 
 def _special_in(values: Iterable[Any]) -> set[str]:

@@ -89,15 +89,15 @@ def _is_like(value: Any, seen: Sequence[Any]) -> bool:
             return value in alike
         case int() | float():
             return bool(min(alike) <= value <= max(alike))
-        case str() | bytes():
-            return _is_like_text(str(value), [str(other) for other in alike])
-        case list() | tuple() | set() | frozenset():
+        case str():
+            return _is_like_text(value, alike)
+        case bytes() | list() | tuple() | set() | frozenset():
             return _is_like_list(list(value), [list(other) for other in alike])
         case dict():
             keys = {tuple(other) for other in alike}
             is_fixed = len(alike) > 1 and len(keys) == 1
-            return (tuple(value) in keys if is_fixed else _are_items_like(value, alike)) and _are_items_like(
-                value.values(), [other.values() for other in alike]
+            return (tuple(value) in keys if is_fixed else _are_items_like(value, alike)) and _is_like_list(
+                list(value.values()), [list(other.values()) for other in alike]
             )
         case Instance():
             same = [other for other in alike if other.type_name == value.type_name]

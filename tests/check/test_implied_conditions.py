@@ -6,6 +6,7 @@ import pytest
 
 from difftrust.check.implied_conditions import ImpliedConditions
 from difftrust.source.function import load_stub
+from difftrust.types.argument_types import Parameter
 from tests.support.stubs import report_of
 
 
@@ -136,3 +137,26 @@ def test_flags_are_drawn_together(tmp_path: Path) -> None:
         "def may(have, need):\n    return bool(have & need)\n",
     )
     assert report_of(tmp_path, stub, codes, n=200).verdict == "incoherent"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "used", "is_in_doubt"),
+    [
+        ("The scale goes as far as 70 kilos.", "1", True),
+        ("The scale goes as far as 70 kilos.", "70", False),
+        ("The scale goes as far as 70 kilos.", "(7 * 10)", False),
+        ("The scale goes as far as 70 kilos.", "len('x70')", False),
+        ("On 29 February nothing is written, as ISO 8601 says, by the digits 0-9.", "1", False),
+        ("Heavy ones cost two more.", "1", False),
+    ],
+)
+def test_a_sentence_with_numbers_that_no_program_uses_says_what_callers_keep(
+    sentence: str, used: str, is_in_doubt: bool
+) -> None:
+    programs = [f"def f(kilos):\n    return kilos * {used}\n", "def f(kilos):\n    return kilos\n"]
+    parameters = (Parameter(name="kilos", annotation=None, required=True),)
+    implied = ImpliedConditions(parameters, f"Return the fee.\n\n{sentence}", calls=[{"kilos": 5}], programs=programs)
+    doubt = implied.doubt("(9,)")
+    assert (doubt is not None) is is_in_doubt
+    assert doubt is None or sentence in doubt.why
+    assert implied.doubt("(5,)") is None
