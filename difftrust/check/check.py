@@ -111,6 +111,7 @@ class _Check:
                 task.description,
                 conditions=function.conditions,
                 calls=function.allowed_calls,
+                codes=self.codes,
             ),
             suggestion=prepared.suggestion,
         )

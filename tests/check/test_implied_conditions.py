@@ -136,3 +136,10 @@ def test_flags_are_drawn_together(tmp_path: Path) -> None:
         "def may(have, need):\n    return bool(have & need)\n",
     )
     assert report_of(tmp_path, stub, codes, n=200).verdict == "incoherent"
+
+
+@pytest.mark.parametrize(("said", "verdict"), [("the array", "undecided"), ("the matrix", "incoherent")])
+def test_arrays_may_have_one_dimension_where_nothing_speaks_of_more(tmp_path: Path, said: str, verdict: str) -> None:
+    module = f'import numpy as np\n\ndef f(x: np.ndarray) -> list:\n    """Return {said} in falling order."""\n'
+    codes = ["def f(x):\n    return np.sort(x)[::-1].tolist()", "def f(x):\n    return sorted(x, reverse=True)"]
+    assert report_of(tmp_path, module, codes, n=200).verdict == verdict
