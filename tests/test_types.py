@@ -26,7 +26,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from enum import Enum, IntEnum, auto
+from enum import Enum, Flag, IntEnum, auto
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, Protocol, TypedDict, TypeVar, Union
@@ -42,6 +42,10 @@ class Color(Enum):
 class Level(IntEnum):
     LOW = auto()
     HIGH = auto()
+
+class Access(Flag):
+    READ = auto()
+    WRITE = auto()
 
 @dataclass
 class Point:
@@ -253,6 +257,7 @@ def test_what_is_drawn_and_changed_fits_and_is_the_same_each_time(parameters: st
     [
         ("a: bool", ["(False,)", "(True,)"]),
         ("a: Color", ["(Color.RED,)", "(Color.GREEN,)"]),
+        ("a: Access", ["(Access.READ,)", "(Access.WRITE,)", *(f"(Access({n}),)" for n in range(4))]),
         ("a: Optional[Level]", ["(Level.LOW,)", "(Level.HIGH,)", "(None,)"]),
         ("a: Literal[1, 2], b: bool = True", ["(1,)", "(1, False)", "(1, True)", "(2,)", "(2, False)", "(2, True)"]),
         (

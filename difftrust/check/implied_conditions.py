@@ -39,6 +39,13 @@ _ANY_ORDER = re.compile(
     r"|\b(?:start|first|low|begin|lower|min|left)\w* (?:is )?(?:>|greater|later|after|beyond|exceeds)",
     re.IGNORECASE,
 )
+_ARRAY = re.compile(r"\b(?:ndarray|NDArray|ArrayLike)\b")
+_MANY_AXES = re.compile(
+    r"\b(?:[n23]-?d(?:im\w*)?|(?:two|three|multi|n)-?dimensional|matri(?:x|ces)|images?|rows?|columns?|ax[ei]s|shapes?|ndim"
+    r"|tables?|grids?|tensors?|batch(?:es)?|element-?wise|linalg|dot|matmul)\b|\.T\b|\[:,| @ ",
+    re.IGNORECASE,
+)
+"""In a docstring or program: an array may have more than one dimension."""
 _EMPTY = re.compile(
     r"\bempty\b|\bno (?:items?|values?|elements?|numbers?|words?)\b|there (?:is|are) none", re.IGNORECASE
 )
@@ -78,7 +85,12 @@ class ImpliedConditions:
         found = conditions or Conditions()
         told = {name for each in (*found.stated, *found.reading.predicates) for name in each.names}
         implied = [
-            p for p in _by_names(self.parameters, docstring) if not p.names & told and not contradicted(p, calls)
+            p
+            for p in (
+                *_by_names(self.parameters, docstring),
+                *_in_one_dimension(self.parameters, [docstring, *programs]),
+            )
+            if not p.names & told and not contradicted(p, calls)
         ]
         self.predicates = (*found.doubts, *implied)
         self._unread = (
@@ -183,6 +195,13 @@ def _by_names(parameters: Sequence[Parameter], docstring: str) -> Iterator[Predi
             if is_pair and not _ANY_ORDER.search(docstring):
                 yield Predicate(text=f"{one} <= {other}", origin="name")
                 break
+
+
+def _in_one_dimension(parameters: Sequence[Parameter], texts: Sequence[str]) -> Iterator[Predicate]:
+    """Yield that arrays have one dimension where neither the docstring nor a program speaks of more."""
+    for p in parameters if not any(map(_MANY_AXES.search, texts)) else ():
+        if p.annotation is not None and _ARRAY.search(ast.unparse(p.annotation)):
+            yield Predicate(text=f"{p.name}.ndim == 1", origin="name")
 
 
 def _is_count(name: str) -> bool:

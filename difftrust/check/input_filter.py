@@ -1,6 +1,7 @@
 """Which inputs of a check are kept: inside the domain, built, answered by enough candidates; drawn until enough are."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field, replace
@@ -351,6 +352,8 @@ def _has_large(value: Any) -> bool:
     match value:
         case int() | float():
             return abs(value) >= _LARGE
+        case str():
+            return re.search(r"[1-9]\d{5}", value) is not None
         case list() | tuple() | set() | frozenset():
             return any(map(_has_large, value))
         case dict():

@@ -137,16 +137,24 @@ def effects_of(text: str) -> Instance | None:
 
 
 def _changes(before: str, after: tuple[Any, ...]) -> str:
-    """Return which arguments changed, ``changes its argument: [3, 1] -> [1, 3]``."""
+    """Return which arguments changed, ``changes its argument: [3, 1] -> [1, 3]``.
+
+    An object on which methods were called before is ``x``, as in ``spelled_method``.
+    """
     try:
         values = read_literal(before) if before else ()
     except BadText:
         values = ()
     (old, old_named), (new, new_named) = split_arguments(values), split_arguments(tuple(after))
     pairs = [*zip(old, new, strict=False), *((old_named.get(name), new_named[name]) for name in new_named)]
-    changed = [[write_literal(value) for value in pair] for pair in pairs if pair[1] is not None]
+    changed = [[_named(value) for value in pair] for pair in pairs if pair[1] is not None]
     if len(old) != len(new):
         told = [write_literal(value) for value in (*new, *new_named.values()) if value is not None]
         return f"changes its arguments: {', '.join(told)}"
     said = ", ".join(f"{before} -> {now}" for before, now in changed)
     return f"changes its argument{'s' if len(changed) > 1 else ''}: {said}"
+
+
+def _named(value: Any) -> str:
+    is_used = type(value) is Instance and value.type_name == AFTER_CALLS
+    return "x" if is_used else write_literal(value)

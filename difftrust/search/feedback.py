@@ -107,15 +107,20 @@ class Feedback:
             self._uses[key] += 1
             if self._uses[key] > _USES:
                 continue
+            aims = aims_of(pair, self._generator)
             made = [
-                [(path, new) for new in instead(part, one, other, draws)]
-                for one, other in aims_of(pair, self._generator)
+                [((path,), new) for new in instead(part, one, other, draws)]
+                for one, other in aims
                 for path, part in nodes
             ]
+            for one, other in aims:
+                equal = [(path, part.type) for path, part in nodes if _alike((part.value, one))]
+                same = [path for path, kind in equal if kind.fits(other) and not kind.parts(one)]
+                made += [[(same, other)]] if len(same) > 1 else []  # an id, and what refers to it
             exact, more = [new for each in made for new in each[:1]], [new for each in made for new in each[1:]]
             chosen = [self._generator.sample(some, min(len(some), _OF_A_PAIR)) for some in (exact, more)]
-            for path, new in (*chosen[0], *chosen[1]):
-                text = _written(arguments, with_node(parts, path, new))
+            for paths, new in (*chosen[0], *chosen[1]):
+                text = _written(arguments, with_nodes(parts, paths, new))
                 if text and text not in self._tried:
                     self._tried.add(text)
                     yield text
@@ -155,6 +160,15 @@ def with_node(parts: Sequence[Part], path: Path, new: Any) -> list[Any]:
     return values
 
 
+def with_nodes(parts: Sequence[Part], paths: Sequence[Path], new: Any) -> list[Any]:
+    """Return the values of an argument list with another node at several places, as far as keys still are apart."""
+    for path in paths:
+        with suppress(LookupError):
+            values = with_node(parts, path, new)
+            parts = [part._replace(value=value) for part, value in zip(parts, values, strict=True)]
+    return [part.value for part in parts]
+
+
 def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
     """Return which of two values that met is to become what: the other one, or what decides how they meet."""
     one, other = met.values
@@ -168,6 +182,7 @@ def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
     for first, second in ((one, other), (other, one)):
         if type(first) in (*_SEQUENCES, dict) and type(second) not in (*_SEQUENCES, dict):
             aims += [(second, member) for member in islice(first, 12)]
+            aims += [(member, second) for member in islice(first, 4 if type(first) is dict else 0)]
         aims.append((first, second))
     return aims
 
@@ -181,7 +196,7 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     value, kind = part.value, type(part.value)
     found: list[Any] = []
     if kind is type(one) and value == one:
-        found += near(other, value)
+        found += [other, ""] if value is None else near(other, value)
         found += _with_member(part, other, draws)
         if kind is str and type(other) is str and 0 < len(other) < len(value):  # an end of a text of this length
             found += [other + value[len(other) :], value[: -len(other)] + other]

@@ -23,7 +23,7 @@ _BENIGN = {"object", "ABC", "Generic", "Protocol", "Hashable", "Sized", "Iterabl
     *("Exception", "ValueError", "Sequence", "Mapping", "Iterator", "SupportsFloat", "Callable"),
 }
 _MODELS = {"BaseModel", "Struct"}
-_REQUIRES = re.compile(r"\b(?:requires?|must|raises?|assumes?|only if|expects?)\b", re.IGNORECASE)
+_REQUIRES = re.compile(r"\b(?:requires?|must|assumes?|only if|expects?)\b", re.IGNORECASE)
 """In a docstring: a call may be none that is allowed, so that none is made before the one that is checked."""
 _MOST_CALLS = 8
 _DEFAULTS = {"default", "default_factory", "factory"}

@@ -274,5 +274,9 @@ class Wrapped(Type):
             return value
         return Instance(value.type_name, (*value.args[:-1], self.content.rebuilt(value.args[-1], parts)))
 
+    def all_values(self, most: int) -> list[Any] | None:
+        values = self.content.all_values(most)
+        return None if values is None else [Instance(self.name, (*self.before, value)) for value in values]
+
     def inside(self) -> Sequence[Type]:
         return (self.content,)

@@ -638,3 +638,14 @@ def test_a_class_that_nests_its_own_type_parameter_is_read_to_an_end(tmp_path: P
     )
     codes = ("def depth(n):\n    return 1\n", "def depth(n):\n    return 1 + bool(n.rest)\n")
     assert report_of(tmp_path, stub, codes, n=50).verdict == "incoherent"
+
+
+def test_a_large_number_in_a_text_may_take_too_long_too(tmp_path: Path) -> None:
+    stub = 'def size(text: str) -> int:\n    """Return the size of a number. Raises ValueError for none."""\n'
+    codes = (
+        "def size(text):\n    return abs(int(text)) if text != '9999999999' else 9999999999\n",
+        "def size(text):\n    n, size = abs(int(text)), 0\n    while size < n:\n        size += 1\n    return size\n",
+    )
+    report = report_of(tmp_path, stub, codes, n=100)
+    assert report.verdict == "undecided"
+    assert {shown.doubt for shown in report.validation} == {TOO_LARGE}

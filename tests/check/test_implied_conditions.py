@@ -160,3 +160,10 @@ def test_a_sentence_with_numbers_that_no_program_uses_says_what_callers_keep(
     assert (doubt is not None) is is_in_doubt
     assert doubt is None or sentence in doubt.why
     assert implied.doubt("(5,)") is None
+
+
+@pytest.mark.parametrize(("said", "verdict"), [("the array", "undecided"), ("the matrix", "incoherent")])
+def test_arrays_may_have_one_dimension_where_nothing_speaks_of_more(tmp_path: Path, said: str, verdict: str) -> None:
+    module = f'import numpy as np\n\ndef f(x: np.ndarray) -> list:\n    """Return {said} in falling order."""\n'
+    codes = ["def f(x):\n    return np.sort(x)[::-1].tolist()", "def f(x):\n    return sorted(x, reverse=True)"]
+    assert report_of(tmp_path, module, codes, n=200).verdict == verdict

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import difftrust as dt
-from difftrust.check.spelling import kind_in, spelled_in, spelled_method
+from difftrust.check.spelling import kind_in, parts_of, spelled_in, spelled_method
 from difftrust.outputs.report_text import text_of
 from difftrust.source.function import load_stub
 
@@ -59,6 +59,8 @@ def test_a_property_of_an_object_that_was_used_before_is_not_called() -> None:
     assert kind_in("no program", "Box.area") == "method"
     used = "(AfterCalls(Box(), [add(1)]),)"
     assert spelled_method("Box.area", used, "property") == "x = Box(); x.add(1); x.area"
+    changed = "Effects(value=1, arguments=(Box(w=2),))"
+    assert parts_of(changed, used)[1] == "changes its argument: x -> Box(w=2)"
 
 
 def test_versions_of_a_property_are_told_apart_by_an_input_that_does_not_call_it(tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ def test_a_sentence_becomes_a_condition(signature: str, docstring: str, conditio
 
 
 SILENT = [
+    ("express: bool", "Return the price.\n\nExpress adds 4.00."),
     ("a: int, b: int", "Each item costs a, but never more than b."),
     ("xs: list[int]", "Return the first of xs, or None where xs is an empty list."),
     ("xs: list[int]", "Args:\n    xs: The numbers to be sorted."),

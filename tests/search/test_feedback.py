@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from difftrust.check.spelling import spelled_method
-from difftrust.search.feedback import instead, read_met
+from difftrust.search.feedback import Met, aims_of, instead, read_met, with_nodes
 from difftrust.types.base import Draws, Part, Type
+from difftrust.types.choices import Either, Nothing
 from difftrust.types.containers import Entries, Items
 from difftrust.types.numbers import Whole
 from difftrust.types.texts import Octets, Text
@@ -25,7 +26,14 @@ CODES = (
     "def code(number):\n    return 0\n",
     "def code(number):\n    return 1 if number * 7 - 11 == 5291 * 7 - 11 + len(str(number)) - 4 else 0\n",
 )
-
+TESTED = (
+    "def code(number):\n    return 0\n",
+    """
+def code(number):
+    left = number - len(str(number)) - 5287
+    return 0 if left else 1
+""",
+)
 
 TOTAL = 'def over(parts: list[int]) -> int:\n    """Return what six parts have over 90. Requires: len(parts) == 6"""\n'
 TOTALS = (
@@ -36,8 +44,8 @@ TOTALS = (
 
 @pytest.mark.parametrize(
     ("stub", "codes"),
-    [(GUARD, GUARDS), (COMPUTED, CODES), (TOTAL, TOTALS)],
-    ids=["line feed", "computed", "met outside the domain too"],
+    [(GUARD, GUARDS), (COMPUTED, CODES), (COMPUTED, TESTED), (TOTAL, TOTALS)],
+    ids=["line feed", "computed", "tested alone", "met outside the domain too"],
 )
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
     stub: str, codes: tuple[str, str], tmp_path: Path
@@ -133,6 +141,7 @@ def test_notes_are_bounded() -> None:
         (Items(kinds=(list,), element=Whole()), [1, 2], 2, 3, [1, 2, 1]),
         (Entries(key=Text(), value=Whole()), {"a": 1}, {"a": 1}, "b", {"a": 1, "b": 0}),
         (Octets(), b"\x02\x07", 7, 9, b"\x02\x09"),
+        (Either([Whole(), Nothing()]), None, None, 0, 0),
     ],
 )
 def test_the_other_operand_takes_the_place_of_one(
@@ -145,6 +154,14 @@ def test_the_other_operand_takes_the_place_of_one(
     else:
         assert made[0] == first
     assert all(kind.fits(each) for each in made)
+
+
+def test_what_is_equal_becomes_another_value_all_at_once_and_a_key_what_was_looked_up() -> None:
+    parts = [Part(value=[1, 2, 1], type=Items(kinds=(list,), element=Whole()))]
+    assert with_nodes(parts, [(0, 0), (0, 2)], 7) == [[7, 2, 7]]
+    assert with_nodes([Part(value={1: 2}, type=Entries(key=Whole(), value=Whole()))], [(0, 0), (0, 1)], 7) == [{7: 7}]
+    met = Met(place=1, times=1, how="get", values=({3: "a"}, 5))
+    assert (3, 5) in aims_of(met, random.Random(0))
 
 
 def test_a_program_that_tampers_with_its_notes_is_judged_as_it_is_written(tmp_path: Path) -> None:

@@ -131,6 +131,12 @@ def test_type_comments_are_annotations(tmp_path: Path) -> None:
     assert found == ["total: int, areas: list[int]", "a: str, b: int"]
 
 
+def test_a_method_that_documents_an_exception_is_called_before_too(tmp_path: Path) -> None:
+    text = 'class Meter:\n    def add(self, n: int) -> int:\n        """Raises ValueError if n is negative."""\n'
+    seeds = loaded(tmp_path, "Meter.add", text).task.seed_inputs
+    assert any(seed.startswith("(AfterCalls(Meter(), [add(") for seed in seeds)
+
+
 def test_a_method_has_its_object_as_first_argument_and_its_class_without_the_body(tmp_path: Path) -> None:
     seeds = loaded(tmp_path, "Point.moved").task.seed_inputs
     assert {seed.partition("Point(")[0] for seed in seeds} == {"(", "(AfterCalls("}

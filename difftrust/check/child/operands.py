@@ -1,4 +1,4 @@
-"""What a program compares: the operands of comparisons, look-ups, remainders and methods; standard library only.
+"""What a program compares: operands of comparisons, look-ups, remainders, methods and tests; standard library only.
 
 A program is instrumented in the sandbox's child, in runs of their own. What it says of a call is one line of JSON,
 bounded in every part; the host takes it only for a hint of which inputs to try.
@@ -19,6 +19,9 @@ MAX_NOTES = 20_000
 _MAX_MET, _MAX_TEXT, _FIRST, _NODES, _OPERANDS = 60, 200, 12, 40, 3
 _dumps, _getattr, _len, _type = json.dumps, getattr, len, type
 _COLLECTIONS = (list, tuple, set, frozenset, dict)
+_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.BoolOp, ast.comprehension)
+_FALSE = {kind: kind() for kind in (int, float, str, bytes, *_COLLECTIONS)} | {_type(None): 0}
+"""What a value that is tested alone meets: "if count", "name or default"."""
 _pattern: Any = re.Pattern.__dict__["pattern"].__get__
 
 
@@ -37,6 +40,23 @@ class Instrument(ast.NodeTransformer):
         told = [[ast.Constant(self._n), ast.Constant(side), ast.Constant(how)] for side in range(len(operands))]
         name = ast.Name(NOTE, ast.Load())
         return [ast.Call(name, [*first, operand], []) for first, operand in zip(told, operands, strict=True)]
+
+    def visit(self, node: Any) -> Any:
+        """Note, beside what the methods below do, what a statement, "and", "or" or "not" tests alone."""
+        node = super().visit(node)
+        if isinstance(node, _TESTS) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+            for name in ("test", "operand", "values", "ifs"):
+                inside = _getattr(node, name, None)
+                if isinstance(inside, list):
+                    inside[:] = map(self._tested, inside)
+                elif inside is not None:
+                    setattr(node, name, self._tested(inside))
+        return node
+
+    def _tested(self, value: ast.expr) -> ast.expr:
+        """Note a value that is tested alone, the result of a call too."""
+        is_plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+        return self._noted("bool", value)[0] if is_plain else value
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         """Leave the annotation of a parameter."""
@@ -92,6 +112,8 @@ class Notes:
                 raise Enough
             if side:
                 self._meet(place, how, self._before.get(place), value)
+            elif how == "bool" and _type(value) in _FALSE:
+                self._meet(place, how, _FALSE[_type(value)], value)
             self._before[place] = value
         return value
 
@@ -123,7 +145,10 @@ class Notes:
 
 
 def _text(value: Any) -> str:
-    """Return the text of an operand; of a long collection that of its first members; empty where there is none."""
+    """Return the text of an operand; of a long collection that of its first members; empty where there is none.
+
+    Of a dict with values that have none, or a long one, it is that of the keys.
+    """
     kind = _type(value)
     if kind is re.Pattern:
         return _text(_pattern(value))
@@ -134,5 +159,7 @@ def _text(value: Any) -> str:
     try:
         text = text_within(value, 0, typed_repr.Glance([_NODES])) if kind is not str or _len(value) < _MAX_TEXT else ""
     except (UnsupportedValue, ValueError):
-        return ""
+        text = ""
+    if kind is dict and not 0 < _len(text) <= 2 * _MAX_TEXT:
+        return _text(list(value))
     return text if _len(text) <= 2 * _MAX_TEXT else ""
