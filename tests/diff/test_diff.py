@@ -289,6 +289,37 @@ def test_only_the_case_that_differs_is_named(tmp_path: Path) -> None:
     ]
 
 
+KEPT = """
+import time
+
+_kept = {{}}
+
+
+def f(x: str, n: int):
+    {}
+"""
+MEMO = "return _kept.setdefault({}, x * (n % 5))"
+COUNT = "_kept[0] = _kept.get(0, 0) + 1; return {} + _kept[0]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (MEMO.format("x"), MEMO.format("(x, n)"), "undecided"),
+        (COUNT.format("n"), COUNT.format("n + (n > 7)"), "changed"),
+        ("return time.time_ns()", "return time.time_ns() + 1", "undecided"),
+    ],
+    ids=["key", "counter", "time"],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_earlier_calls_left_behind_is_no_change_of_a_call(
+    old: str, new: str, verdict: str, seed: int, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, KEPT.format(old), KEPT.format(new), seed=seed)
+    assert report.verdict == verdict, report.statement
+    assert all(change.outcomes[0] != change.outcomes[1] for change in report.changes)
+
+
 LOOPS = """
 def f(n: int) -> int:
     found = 0
