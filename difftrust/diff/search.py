@@ -85,7 +85,8 @@ class Found:
     unstable: bool = False
     """A version differed from itself."""
     unanswered: int = 0
-    """Inputs on which a version gave no answer; of many others, without those on which both run out of time."""
+    """Inputs on which a version gave no answer; of many others, without those on which both run out of time, and those
+    that could not be made."""
     load_errors: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     unreached: tuple[str, ...] = ()
@@ -271,10 +272,10 @@ class Search:
             for text, row in found.rows.items()
             if text in self.sure or self.accepts(text)  # not those of kinds that were tried and dropped
         }
-        both_hang = {text for text in weights if all(kind in _HANGS for kind, _ in found.rows[text])}
+        left_out = {text for text in weights if _says_nothing(found.rows[text])}
         few = found.compared < _BATCH // 5
         found.unanswered = sum(
-            weight == "nothing" and (few or text not in both_hang) for text, weight in weights.items()
+            weight == "nothing" and (few or text not in left_out) for text, weight in weights.items()
         )
         sorts: tuple[tuple[Weight, list[Change]], ...] = (("counts", found.changes), ("doubtful", found.doubtful))
         for weight, into in sorts:
@@ -370,6 +371,11 @@ class Search:
             expected=expected,
             note=self.note,
         )
+
+
+def _says_nothing(row: Row) -> bool:
+    """Tell whether both versions run out of time, or the arguments could not be made."""
+    return all(kind in _HANGS for kind, _ in row) or any(map(is_not_built, row))
 
 
 def _shape(text: str) -> str:
