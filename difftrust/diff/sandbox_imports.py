@@ -137,6 +137,8 @@ def complete(namespace: dict[str, Any], late: list[tuple[str, str, str]], classe
     """Give other modules what they take of the own one, and the own namespace the classes that inputs are made of."""
     for module, name, own in late:
         if module in sys.modules and own in namespace:
+    if any(source.startswith(f"{name}.") for name in names for source in sources):
+        module.__path__ = []  # it is a package: it takes its own modules from itself
             setattr(sys.modules[module], name, namespace[own])
     for module, name in classes:
         with contextlib.suppress(Exception):

@@ -256,6 +256,11 @@ class Module(Definitions):
         return [s for s in body if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
 
     def base(self, node: ast.ImportFrom) -> str:
+    def binds(self, name: str) -> bool:
+        """Tell whether a name is anything but the package's module of that name: ``from . import keys`` in it."""
+        nodes = [self.body[at] for at in self.binders.get(name, ())]
+        return any(not isinstance(node, ast.ImportFrom) or self.base(node) != self.name for node in nodes)
+
         """Return the absolute name of the module that an import is from, "" for none."""
         if not node.level:
             return node.module or ""
@@ -375,7 +380,7 @@ class Modules:
             inner = f"{base}.{alias.name}"
             if alias.name != "*":
                 self._waiting.append((source, alias.name))
-                if alias.name not in source.binders and self._load(inner) is not None:
+                if not source.binds(alias.name) and self._load(inner) is not None:
                     self._follow_chains(module, alias.asname or alias.name, inner)
 
     def _follow(self, module: Module, node: ast.Import) -> None:
