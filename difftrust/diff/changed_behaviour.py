@@ -4,7 +4,7 @@ import ast
 import copy
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -130,14 +130,18 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
 
     ``rows``: what both did on each input. At each place an exception is raised instead, and of a module's value that
     differs the name is taken away: where that changes nothing on any input, the place is not reached. Methods that
-    nothing names, which the function rests on, are not looked at, nor are places beyond the first thirty.
+    nothing names, which the function rests on, are not looked at, nor are those of operators if no input calls any of
+    them, nor are places beyond the first thirty.
     """
     texts = list(rows)
     if not texts:
         return ()
+    calls = [(which, code) for which, bundle in enumerate(pair.bundles) for code in _operators_raise(bundle)]
+    called = any(_tells(executor, *each, rows, texts) for each in calls)
+    idle = {node for bundle in pair.bundles for node in (*bundle.idle, *(() if called else bundle.implied))}
     lines = (
         line
-        for line, codes in islice(_probes(pair), _MOST)
+        for line, codes in islice(_probes(pair, idle), _MOST)
         if not any(_tells(executor, *each, rows, texts) for each in codes)
     )
     return tuple(dict.fromkeys(lines))
@@ -153,13 +157,28 @@ Probe = tuple[int, str]
 """Which version, and its program that raises at one place."""
 
 
-def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
-    """Yield each place that differs: its first line, and the programs that raise there, the new version's first."""
+def _operators_raise(bundle: Bundle) -> Iterator[str]:
+    """Yield for each class the program in which the methods raise that only operators call."""
+    for statement in bundle.definitions:
+        memo: dict[int, ast.AST] = {}
+        made = copy.deepcopy(statement, memo)
+        methods = [memo[id(method)] for method in bundle.implied if id(method) in memo and method is not statement]
+        for method in methods:
+            method.body.insert(0, ast.parse(_MARK).body[0])  # type: ignore[attr-defined]
+        if methods:
+            yield bundle.remade(statement, ast.unparse(ast.fix_missing_locations(made)))
+
+
+def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[Probe]]]:
+    """Yield each place that differs: its first line, and the programs that raise there, the new version's first.
+
+    ``idle``: statements and methods that are not looked at.
+    """
     old, new = (_by_name(bundle) for bundle in pair.bundles)
     remade = [bundle.remade for bundle in pair.bundles]
     for key, after in new.items():
         before = old.get(key)
-        if before is None or type(before) is not type(after):
+        if before is None or type(before) is not type(after) or after in idle:
             continue
         whole = (before, after)
         if isinstance(after, ast.Assign | ast.AnnAssign):
@@ -169,11 +188,11 @@ def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
             continue
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
-        idle = {id(block) for each in pair.bundles for method in each.idle for block in _blocks_in(memo, method)}
+        not_asked = {id(block) for node in idle for block in _blocks_in(memo, node)}
         heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
             block, index = place.get(1) or place[0]
-            if index < len(block) and id(block) not in idle:
+            if index < len(block) and id(block) not in not_asked:
                 yield (
                     (index == 0 and heads.get(id(block))) or _line(block[index]),
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
@@ -189,7 +208,7 @@ def _changed_cases(*versions: ast.stmt) -> dict[int, str]:
 
 
 def _blocks_in(memo: Mapping[int, ast.AST], method: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield all blocks of the copy of a method."""
+    """Yield all blocks of the copy of a method or statement."""
     for node in ast.walk(memo[id(method)]) if id(method) in memo else ():
         yield from (getattr(node, name) for name in _BLOCKS if hasattr(node, name))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Module, Modules
+from difftrust.source.operators import operators_in
 from difftrust.source.scopes import names_of
 from difftrust.source.target import MAKERS, Target, find_target, root_of, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
@@ -79,6 +80,8 @@ class Bundle:
     """What it is made of: the statements of other modules by their names, then those of its own, ""."""
     idle: frozenset[ast.AST]
     """Methods of these that nothing which the function rests on names."""
+    implied: frozenset[ast.AST]
+    """Methods that only operators call which are not in the function itself, and what only these methods name."""
     remade: Callable[[ast.stmt, str], str]
     """Return the program with another text in place of one of the statements."""
 
@@ -103,9 +106,12 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
     modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
-    modules.ask(target.function.name)
-    modules.want(wanted, *names_of(target.function.args))  # its annotations too, which no call evaluates
-    modules.want(*classes_in(ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types))
+    for asked in (target.function.name, *operators_in(*target.body)):
+        modules.ask(asked)
+    types = ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types
+    modules.want(
+        wanted, *names_of(target.function.args), *classes_in(types)
+    )  # annotations too, which no call evaluates
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
     without = tuple(package for package in packages if package not in there and modules.external[package])
@@ -141,6 +147,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
         modules={module.name: tuple(module.statements) for module in modules.others}
         | {"": tuple(modules.own.statements)},
         idle=frozenset(modules.idle),
+        implied=frozenset(modules.implied),
         remade=remade,
     )
 

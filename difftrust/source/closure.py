@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from difftrust.source.operators import OPERATORS
 from difftrust.source.registries import bases_of, filled_by, hooks_in
 from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
 from difftrust.source.target import DEFINED, Target, is_written, parse_file
@@ -255,12 +256,12 @@ class Module(Definitions):
         body = [self.body[at] for at in sorted(self.kept)]
         return [s for s in body if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
 
-    def base(self, node: ast.ImportFrom) -> str:
     def binds(self, name: str) -> bool:
         """Tell whether a name is anything but the package's module of that name: ``from . import keys`` in it."""
         nodes = [self.body[at] for at in self.binders.get(name, ())]
         return any(not isinstance(node, ast.ImportFrom) or self.base(node) != self.name for node in nodes)
 
+    def base(self, node: ast.ImportFrom) -> str:
         """Return the absolute name of the module that an import is from, "" for none."""
         if not node.level:
             return node.module or ""
@@ -286,6 +287,8 @@ class Modules:
         """Names of attributes that what is kept asks for: methods of these names are followed."""
         self._methods: dict[str, list[tuple[Module, ast.AST]]] = {}
         """Methods that nothing asked for yet, by name."""
+        self.implied: list[ast.AST] = []
+        """Methods that only operators call, and what only these name."""
 
     @property
     def others(self) -> list[Module]:
@@ -304,6 +307,20 @@ class Modules:
         self._waiting += [(self.own, name) for name in names]
         if self._whole:
             self._keep(self.own, range(len(self.own.body)))
+        self._follow_all()
+        early = {module: set(module.kept) for module in (self.own, *self.others)}
+        methods = [method for each in self._methods.values() for _, method in each]
+        while operators := OPERATORS & self._methods.keys():
+            for name in operators:
+                self.ask(name)
+            self._follow_all()
+        left = [method for each in self._methods.values() for _, method in each]
+        self.implied += [method for method in methods if method not in left]
+        for module in (self.own, *self.others):
+            self.implied += [module.body[at] for at in module.kept - early.get(module, set())]
+        return self
+
+    def _follow_all(self) -> None:
         while self._waiting or self._passing:
             is_passing = not self._waiting
             module, name = (self._waiting or self._passing).pop()
@@ -312,7 +329,6 @@ class Modules:
                 self._find(module, name)
             if not is_passing:
                 self._keep(module, module.registered.get(name, ()))
-        return self
 
     def ask(self, name: str) -> None:
         """Follow the methods of a name."""
@@ -348,11 +364,12 @@ class Modules:
                 heads: list[ast.AST | None] = [part]
                 if isinstance(part, Function) and not (part.name in self._asked or _is_special(part.name)):
                     self._methods.setdefault(part.name, []).append((module, part))
-                    heads = [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
+                    late = part.name in OPERATORS
+                    heads = [] if late else [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
                 for head in filter(None, heads):
                     self._walk(module, head)
                 if not isinstance(part, DEFINED):
-                    for name in names_of(part):
+                    for name in names_of(part) - OPERATORS:  # __radd__ = __add__
                         self.ask(name)
             for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):
                 self._walk(module, head)
@@ -446,7 +463,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
 
 
 def _is_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+    return name.startswith("__") and name.endswith("__") and name not in OPERATORS
 
 
 def _evaluated(top: ast.AST) -> Iterator[ast.AST]:

@@ -320,6 +320,73 @@ def test_what_earlier_calls_left_behind_is_no_change_of_a_call(
     assert all(change.outcomes[0] != change.outcomes[1] for change in report.changes)
 
 
+SPAN = """
+class Span:
+    def __init__(self, n: int):
+        if n % 3:
+            raise ValueError(n)
+        self.n = n
+
+    def __lt__(self, other):
+        return _less(self.n, other)
+
+    def twice(self) -> int:
+        return self.n {}
+
+    def before(self, other: int) -> bool:
+        return other * other - 1000003 * other == 987654321987 and self < abs(other)
+
+
+def _less(n, other):
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "verdict"),
+    [
+        (("* 2", "n < other"), ("+ self.n", "other > n"), "Span.twice", "unchanged"),
+        (("* 2", "n < other"), ("* 2 + (self.n > 7)", "n < other"), "Span.twice", "changed"),
+        (("* 2", "n < other"), ("* 2", "other > n"), "Span.before", "undecided"),
+        (("* 2", "n < other"), ("* 2", "n <= other"), "Span.__lt__", "changed"),
+    ],
+    ids=["operator of another method", "method", "operator in it", "operator"],
+)
+def test_methods_that_only_operators_call_count_where_an_operator_may_call_them(
+    old: tuple[str, str], new: tuple[str, str], name: str, verdict: str, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, SPAN.format(*old), SPAN.format(*new), name, n=300)
+    assert report.verdict == verdict, report.statement
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("len if x > 3 else sum", "sum if x <= 3 else len", "unchanged"),
+        ("len if x > 3 else sum", "len if x > 3 else max", "changed"),
+        ("x if x > 3 else NotImplemented", "NotImplemented if x <= 3 else x", "unchanged"),
+        ("int if x > 3 else str", "str if x <= 3 else int", "unchanged"),
+        ("int if x > 3 else str", "int if x > 4 else str", "changed"),
+        ("itemgetter(1) if x > 3 else len", "itemgetter(0) if x > 3 else len", "changed"),
+    ],
+)
+def test_what_is_known_by_its_name_is_compared(old: str, new: str, verdict: str, tmp_path: Path) -> None:
+    text = "from operator import itemgetter\n\n\ndef f(x: int):\n    return {}\n"
+    report = compare(tmp_path, text.format(old), text.format(new))
+    assert report.verdict == verdict, report.statement
+
+
+@pytest.mark.parametrize("name", ["__init__", "use"])
+def test_a_package_takes_its_own_modules_from_itself(name: str, tmp_path: Path) -> None:
+    text = "from . import keys\n\n\ndef f(x: int):\n    return keys.key(x)\n"
+    old, new = (
+        package(tmp_path / which, **{"use": text, "__init__": text, "keys": f"def key(x):\n    return {body}\n"})
+        for which, body in (("old", "x * 2"), ("new", "x + x + (x == 7)"))
+    )
+    report = diff(load_version(f"{old}/{name}.py::f"), load_version(f"{new}/{name}.py::f"), DiffOptions(n=50))
+    assert [change.arguments for change in report.changes] == ["(7,)"], report.statement
+
+
 LOOPS = """
 def f(n: int) -> int:
     found = 0
