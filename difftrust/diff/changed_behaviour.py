@@ -12,7 +12,8 @@ from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
 from difftrust.diff.sandbox_imports import MISSING, STAND_IN
 from difftrust.diff.version import Bundle
-from difftrust.source.closure import dotted_name
+from difftrust.source.closure import dotted_name, evaluated
+from difftrust.source.scopes import bound_by
 from difftrust.text import printable
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import is_docstring
@@ -176,18 +177,21 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
     """
     old, new = (_by_name(bundle) for bundle in pair.bundles)
     remade = [bundle.remade for bundle in pair.bundles]
+    read = _read([s for bundle in pair.bundles for s in bundle.definitions])
     for key, after in new.items():
         before = old.get(key)
         if before is None or type(before) is not type(after) or after in idle:
             continue
         whole = (before, after)
         if isinstance(after, ast.Assign | ast.AnnAssign):
-            if _dump(before) != _dump(after):
+            if _dump(before) != _dump(after) and key[1] in read:
                 gone = [f"{ast.unparse(each)}\ndel {key[1]}" for each in whole]
                 yield _line(after), [(at, remade[at](whole[at], gone[at])) for at in (1, 0)]
             continue
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
+        for each in copies:
+            _Plain().visit(each)
         not_asked = {id(block) for node in idle for block in _blocks_in(memo, node)}
         heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
@@ -197,6 +201,41 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
                     (index == 0 and heads.get(id(block))) or _line(block[index]),
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
+
+
+def _read(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that code reads when it runs, without those that annotations alone name."""
+    found: set[str] = set()
+    values: dict[str, set[str]] = {}
+    for statement in statements:
+        names = {node.id for node in evaluated(statement) if isinstance(node, ast.Name)}
+        bound = bound_by(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
+        for name in bound:
+            values.setdefault(name, set()).update(names - {name})
+        found |= set() if bound else names
+    waiting = [*found]
+    while waiting:
+        new = values.pop(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes the annotations away from the variables of functions."""
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        """Leave the fields of a class as they are."""
+        for part in node.body:
+            if not isinstance(part, ast.AnnAssign):
+                self.visit(part)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """Return the assignment, ``pass`` where there is none."""
+        if node.value is None:
+            return ast.Pass()
+        return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
 
 
 def _changed_cases(*versions: ast.stmt) -> dict[int, str]:

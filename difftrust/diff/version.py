@@ -135,6 +135,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
             f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
             f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
             texts[modules.own.name],
+            *(f"__import__({name!r})" for name in modules.joined),
             f"__inside.complete(globals(), {late!r}, {classes!r})",
             f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r}, {awaitable})",
         ))  # fmt: skip

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from difftrust.source.operators import OPERATORS
-from difftrust.source.registries import bases_of, filled_by, hooks_in
+from difftrust.source.registries import added_to, filled_by, hooks_in, is_open, starts_in
 from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
-from difftrust.source.target import DEFINED, Target, is_written, parse_file
+from difftrust.source.target import DEFINED, Target, is_written, nodes_of_scope, parse_file
 from difftrust.types.own import Function, parameters_in
 from difftrust_core.exceptions import BadStub
 from difftrust_core.languages.python.syntax import own_statements
@@ -24,6 +24,8 @@ _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING")
 _INSTALLED = ("site-packages", "dist-packages")
 _MAX_FILE = 512 * 2**10
 _MAX_MODULES = 120
+_MAX_HOPS = 9
+"""Imports through which a name is followed."""
 
 
 def packages_of(*nodes: ast.AST) -> list[str]:
@@ -58,12 +60,6 @@ class Definitions:
         return hooks_in(self.body)
 
     @cached_property
-    def _takers(self) -> set[str]:
-        """The names of decorators and of classes that others inherit from."""
-        heads = [part for s in self.body if isinstance(s, DEFINED) for part in (*s.decorator_list, *bases_of(s))]
-        return {root_of(head.func if isinstance(head, ast.Call) else head) for head in heads}
-
-    @cached_property
     def registered(self) -> dict[str, list[int]]:
         """Places of the definitions that add themselves to what has a name."""
         found: dict[str, list[int]] = {}
@@ -79,9 +75,8 @@ class Definitions:
         """
         if not isinstance(statement, DEFINED):
             return bound_by(statement, changed=True)
-        filled = filled_by(statement) if statement.name in self._takers else set()
-        own = self.hooks.get(statement)
-        return (own - names_of(*statement.body) if own else set()) | filled
+        given = self.hooks.get(statement, set()) | {root_of(head) for head, _ in added_to(statement)}
+        return given - names_of(*statement.body) | filled_by(statement)
 
     def needed(
         self,
@@ -218,6 +213,12 @@ class Module(Definitions):
         """Places of statements."""
 
     @cached_property
+    def imported(self) -> dict[str, tuple[str, str]]:
+        """For each name that is imported from a module: that module, and the name there."""
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)]
+        return {alias.asname or alias.name: (self.base(node), alias.name) for node in nodes for alias in node.names}
+
+    @cached_property
     def stars(self) -> list[ast.ImportFrom]:
         """The statements ``from x import *``."""
         nodes = (node for at in self.binders.get("*", ()) for node in ast.walk(self.body[at]))
@@ -247,7 +248,7 @@ class Module(Definitions):
         """The names that imports under ``if TYPE_CHECKING`` bind and that nothing which is kept reads when it runs."""
         imports = [s for s in self.body if isinstance(s, ast.If) and ast.unparse(s.test) in _FOR_TYPES and not s.orelse]
         found = {name for statement in imports for name in bound_by(statement)}
-        nodes = (node for s in self.statements if s not in imports for node in _evaluated(s))
+        nodes = (node for s in self.statements if s not in imports for node in evaluated(s, makes=True))
         return found - {node.id for node in nodes if isinstance(node, ast.Name)}
 
     @property
@@ -283,6 +284,10 @@ class Modules:
         self._waiting: list[tuple[Module, str]] = []
         self._passing: list[tuple[Module, str]] = []
         """Names that are wanted without what added itself there."""
+        self._filled: set[tuple[Module, str]] = set()
+        """Names that are wanted with it."""
+        self.joined: list[str] = []
+        """Modules that add to what the function rests on: they are imported for it."""
         self._asked: set[str] = set()
         """Names of attributes that what is kept asks for: methods of these names are followed."""
         self._methods: dict[str, list[tuple[Module, ast.AST]]] = {}
@@ -327,8 +332,69 @@ class Modules:
             if name not in module.wanted:
                 module.wanted.add(name)
                 self._find(module, name)
-            if not is_passing:
-                self._keep(module, module.registered.get(name, ()))
+            if not is_passing and (module, name) not in self._filled:
+                self._filled.add((module, name))
+                self._fill(module, name)
+
+    def _fill(self, module: Module, name: str) -> None:
+        """Keep what adds itself to what has a name, in its module and in others that are imported."""
+        self._keep(module, module.registered.get(name, ()))
+        base, inner = module.imported.get(name, ("", ""))
+        source = self._load(base) if base else None
+        self._waiting += [(source, inner)] if source is not None else []
+        if any(is_open(module.body[at]) for at in module.binders.get(name, ())):
+            for other, at in self._additions.get((module, name), ()):
+                self._keep(other, [at])
+                if other is not self.own and other.name not in self.joined:
+                    self.joined.append(other.name)
+
+    @cached_property
+    def _additions(self) -> dict[tuple[Module, str], list[tuple[Module, int]]]:
+        """Places of the statements of imported modules that add to what has a name in another module."""
+        found: dict[tuple[Module, str], list[tuple[Module, int]]] = {}
+        for module in self._imported():
+            for at, statement in enumerate(module.body):
+                for place, is_given in added_to(statement):
+                    source, name = self._resolved(module, dotted_name(place).split("."))
+                    if source is None or source is module:
+                        continue
+                    made = [source.body[each] for each in source.binders[name]]
+                    filled = {n for each in made for taker in _takers(each, statement) for n in filled_by(taker)}
+                    for each in {name, *filled} if is_given else {name}:
+                        found.setdefault((source, each), []).append((module, at))
+        return found
+
+    def _imported(self) -> list[Module]:
+        """Return the modules that the own one imports, those that these import, and packages around them."""
+        found = [self.own]
+        for module in found:
+            nodes = (node for statement in module.body for node in nodes_of_scope(statement))
+            names = [module.name.rpartition(".")[0]]
+            for node in nodes:
+                match node:
+                    case ast.ImportFrom():
+                        base = module.base(node)
+                        names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+                    case ast.Import():
+                        names += [alias.name for alias in node.names]
+            loaded = (self._load(name) for name in names if name and len(found) < _MAX_MODULES // 2)
+            found += dict.fromkeys(each for each in loaded if each is not None and each not in found)
+        return found
+
+    def _resolved(self, module: Module, parts: Sequence[str]) -> tuple[Module | None, str]:
+        """Return the module and the name there that a dotted text of a module stands for."""
+        name, *rest = parts
+        for _ in range(_MAX_HOPS):
+            if name not in module.imported:
+                return (module, name) if name in module.binders else (None, "")
+            base, name = module.imported[name]
+            source = self._load(base)
+            if source is None or not source.binds(name):
+                source, name = self._load(f"{base}.{name}"), rest.pop(0) if rest else ""
+            if source is None:
+                break
+            module = source
+        return None, ""
 
     def ask(self, name: str) -> None:
         """Follow the methods of a name."""
@@ -374,7 +440,7 @@ class Modules:
             for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):
                 self._walk(module, head)
             return
-        for node in _evaluated(top):
+        for node in evaluated(top, makes=True):
             match node:
                 case ast.Name(id=name):
                     self._waiting.append((module, name))
@@ -396,7 +462,7 @@ class Modules:
         for alias in node.names:
             inner = f"{base}.{alias.name}"
             if alias.name != "*":
-                self._waiting.append((source, alias.name))
+                self._passing.append((source, alias.name))
                 if not source.binds(alias.name) and self._load(inner) is not None:
                     self._follow_chains(module, alias.asname or alias.name, inner)
 
@@ -457,6 +523,11 @@ class Modules:
         return None
 
 
+def _takers(statement: ast.stmt, given: ast.stmt) -> list[ast.AST]:
+    """Return the functions that run when a definition is given to a decorator or inherits from a class."""
+    return [*starts_in(statement, given)] if isinstance(statement, ast.ClassDef) else [statement]
+
+
 def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(kind is None or (isinstance(kind, ast.Name) and kind.id in _IMPORT_ERRORS) for kind in caught)
@@ -466,16 +537,16 @@ def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in OPERATORS
 
 
-def _evaluated(top: ast.AST) -> Iterator[ast.AST]:
-    """Iterate over nodes, those of a function's annotations left out, but for what makes an object."""
+def evaluated(top: ast.AST, *, makes: bool = False) -> Iterator[ast.AST]:
+    """Iterate over nodes, those of annotations left out; ``makes``: but for fields, and parameters of ``__init__``."""
     waiting = [top]
-    makes = isinstance(top, ast.FunctionDef) and top.name == "__init__"
+    is_maker = makes and isinstance(top, ast.FunctionDef) and top.name == "__init__"
     while waiting:
         node = waiting.pop()
         yield node
+        kept = makes and isinstance(node, ast.AnnAssign)
         for name, value in ast.iter_fields(node):
-            is_annotation = name == "returns" or (name == "annotation" and isinstance(node, ast.arg))
-            if makes or not is_annotation:
+            if is_maker or kept or name not in ("returns", "annotation"):
                 parts = value if isinstance(value, list) else [value]
                 waiting += [part for part in parts if isinstance(part, ast.AST)]
 

@@ -387,6 +387,102 @@ def test_a_package_takes_its_own_modules_from_itself(name: str, tmp_path: Path) 
     assert [change.arguments for change in report.changes] == ["(7,)"], report.statement
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (("K = int", "found: K = x"), ("K = float", "found = x"), "unchanged"),
+        (("K = int", "found: K = x"), ("K = int", "found: K = x + (x == 7)"), "changed"),
+        (("K = 1", "found = x or K"), ("K = 2", "found = x or K"), "changed"),
+        (("K = 1", f"found = K if {UNMET} else x"), ("K = 2", f"found = K if {UNMET} else x"), "undecided"),
+    ],
+    ids=["alias", "value", "constant", "constant not read"],
+)
+def test_what_annotations_alone_name_is_not_asked_for(
+    old: tuple[str, str], new: tuple[str, str], verdict: str, tmp_path: Path
+) -> None:
+    text = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return found\n"
+    report = compare(tmp_path, text.format(*old), text.format(*new))
+    assert report.verdict == verdict, report.statement
+
+
+REGISTRY = """
+TABLE = {}
+
+
+def adds(name):
+    def add(f):
+        TABLE[name] = f
+        return f
+
+    return add
+
+
+class Base:
+    kinds = {}
+
+    def __init_subclass__(cls):
+        Base.kinds[cls.__name__] = cls
+"""
+USER = """
+from .registry import TABLE, Base
+
+
+def f(name: str, x: int):
+    return TABLE[name](x)
+
+
+def g(name: str, x: int):
+    return Base.kinds[name]().of(x)
+"""
+ADDING = """
+from . import registry
+from .registry import Base, adds
+
+
+@adds("ab")
+def one(x: int):
+    return x + {}
+
+
+def two(x: int):
+    return x * {}
+
+
+registry.TABLE["cd"] = two
+
+
+class Thrice(Base):
+    def of(self, x):
+        return x - {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "arguments"),
+    [
+        ((2, 1, 1), "use.py::f", ["('ab', 0)"]),
+        ((1, 2, 1), "use.py::f", ["('cd', 1)"]),
+        ((1, 1, 2), "use.py::g", ["('Thrice', 0)"]),
+        ((1, 1, 2), "use.py::f", []),
+        ((1, 2, 2), "adding.py::one", []),
+        ((2, 1, 2), "adding.py::two", []),
+    ],
+    ids=["decorator", "assignment", "subclass", "no subclass", "one of them", "another"],
+)
+@pytest.mark.parametrize("importing", ["__init__", "use"])
+def test_what_other_modules_add_to_a_registry_belongs_to_what_looks_it_up(
+    changed: tuple[int, ...], name: str, arguments: list[str], importing: str, tmp_path: Path
+) -> None:
+    places = []
+    for which, numbers in (("old", (1, 1, 1)), ("new", changed)):
+        texts = {"registry": REGISTRY, "use": USER, "adding": ADDING.format(*numbers)}
+        texts[importing] = f"from . import adding\n{texts.get(importing, '')}"
+        places.append(load_version(f"{package(tmp_path / which, **texts)}/{name}"))
+    report = diff(*places, DiffOptions(n=50))
+    assert [change.arguments for change in report.changes] == arguments, report.statement
+    assert bool(report.n) == bool(arguments)
+
+
 LOOPS = """
 def f(n: int) -> int:
     found = 0
