@@ -183,17 +183,29 @@ def _late(modules: Modules) -> list[tuple[str, str, str]]:
 
 
 def _absolute(statement: ast.stmt, module: Module, modules: Modules) -> ast.stmt:
-    """Return a statement whose relative imports name the package."""
-    if not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(statement)):
+    """Return a statement with the imports that it needs, none relative."""
+    if not any(isinstance(node, ast.ImportFrom) for node in ast.walk(statement)):
         return statement
-    made = copy.deepcopy(statement)
-    for node in ast.walk(made):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = module.base(node)
-            head = base.partition(".")[0]
-            known = base in modules.found or head not in sys.stdlib_module_names
-            node.level, node.module = 0, base if base and known else f"{_NOWHERE}.{base}".rstrip(".")
+    made: ast.stmt = _Imports(module, modules).visit(copy.deepcopy(statement))
     return made
+
+
+class _Imports(ast.NodeTransformer):
+    """Names the package in relative imports, and takes out of those from it what nothing asks for."""
+
+    def __init__(self, module: Module, modules: Modules):
+        self._module, self._modules = module, modules
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        """Return the import, ``pass`` if nothing is left of it."""
+        base = self._module.base(node)
+        if self._modules.found.get(base) is not None and not self._modules.whole:
+            wanted = self._module.wanted
+            node.names = [each for each in node.names if each.name == "*" or (each.asname or each.name) in wanted]
+        if node.level:
+            known = base in self._modules.found or base.partition(".")[0] not in sys.stdlib_module_names
+            node.level, node.module = 0, base if base and known else f"{_NOWHERE}.{base}".rstrip(".")
+        return node if node.names else ast.Pass()
 
 
 def _classes(modules: Modules) -> list[tuple[str, str]]:

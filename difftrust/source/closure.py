@@ -19,6 +19,7 @@ from difftrust_core.languages.python.syntax import own_statements
 LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 """Packages that inputs and candidates may use, and how inputs write them."""
 _DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
+_LOOKS_UP = frozenset(("globals", "vars", "eval", "exec"))
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING")
 _INSTALLED = ("site-packages", "dist-packages")
@@ -213,10 +214,13 @@ class Module(Definitions):
         """Places of statements."""
 
     @cached_property
-    def imported(self) -> dict[str, tuple[str, str]]:
-        """For each name that is imported from a module: that module, and the name there."""
-        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)]
-        return {alias.asname or alias.name: (self.base(node), alias.name) for node in nodes for alias in node.names}
+    def imported(self) -> dict[str, list[tuple[str, str]]]:
+        """For each name that is imported from modules: these, and the name there."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for node in (node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)):
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name, []).append((self.base(node), alias.name))
+        return found
 
     @cached_property
     def stars(self) -> list[ast.ImportFrom]:
@@ -275,7 +279,7 @@ class Modules:
     """The modules that a function rests on, ``own`` among them; ``whole``: all their statements are kept."""
 
     def __init__(self, own: Path, name: str, root: Path, tree: ast.Module, *, whole: bool = False):
-        self.root, self._whole = root, whole
+        self.root, self.whole = root, whole
         self.own = Module(name, own, tree)
         self.found: dict[str, Module | None] = {name: self.own}
         self.external: dict[str, bool] = {}
@@ -310,7 +314,7 @@ class Modules:
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
         self._waiting += [(self.own, name) for name in names]
-        if self._whole:
+        if self.whole:
             self._keep(self.own, range(len(self.own.body)))
         self._follow_all()
         early = {module: set(module.kept) for module in (self.own, *self.others)}
@@ -332,6 +336,10 @@ class Modules:
             if name not in module.wanted:
                 module.wanted.add(name)
                 self._find(module, name)
+                for base, inner in module.imported.get(name, ()):
+                    self._follow_name(module, name, base, inner)
+                if name in _LOOKS_UP:
+                    self._waiting += [(module, each) for each in module.imported]
             if not is_passing and (module, name) not in self._filled:
                 self._filled.add((module, name))
                 self._fill(module, name)
@@ -339,9 +347,9 @@ class Modules:
     def _fill(self, module: Module, name: str) -> None:
         """Keep what adds itself to what has a name, in its module and in others that are imported."""
         self._keep(module, module.registered.get(name, ()))
-        base, inner = module.imported.get(name, ("", ""))
-        source = self._load(base) if base else None
-        self._waiting += [(source, inner)] if source is not None else []
+        for base, inner in module.imported.get(name, ()):
+            source = self._load(base)
+            self._waiting += [(source, inner)] if source is not None else []
         if any(is_open(module.body[at]) for at in module.binders.get(name, ())):
             for other, at in self._additions.get((module, name), ()):
                 self._keep(other, [at])
@@ -387,7 +395,7 @@ class Modules:
         for _ in range(_MAX_HOPS):
             if name not in module.imported:
                 return (module, name) if name in module.binders else (None, "")
-            base, name = module.imported[name]
+            base, name = module.imported[name][-1]
             source = self._load(base)
             if source is None or not source.binds(name):
                 source, name = self._load(f"{base}.{name}"), rest.pop(0) if rest else ""
@@ -425,7 +433,7 @@ class Modules:
 
     def _walk(self, module: Module, top: ast.AST) -> None:
         """Follow what a piece of code names; of a class the methods that something asks for."""
-        if isinstance(top, ast.ClassDef) and not self._whole:
+        if isinstance(top, ast.ClassDef) and not self.whole:
             for part in top.body:
                 heads: list[ast.AST | None] = [part]
                 if isinstance(part, Function) and not (part.name in self._asked or _is_special(part.name)):
@@ -455,16 +463,16 @@ class Modules:
 
     def _follow_from(self, module: Module, node: ast.ImportFrom) -> None:
         base = module.base(node)
-        source = self._load(base)
-        if source is None:
+        if self._load(base) is None:
             self._note_external(module, node, base, node.level)
-            return
-        for alias in node.names:
-            inner = f"{base}.{alias.name}"
-            if alias.name != "*":
-                self._passing.append((source, alias.name))
-                if not source.binds(alias.name) and self._load(inner) is not None:
-                    self._follow_chains(module, alias.asname or alias.name, inner)
+
+    def _follow_name(self, module: Module, name: str, base: str, inner: str) -> None:
+        """Follow one name of an import to the module that it is from."""
+        source, place = self._load(base), f"{base}.{inner}"
+        if source is not None and inner != "*":
+            self._passing.append((source, inner))
+            if not source.binds(inner) and self._load(place) is not None:
+                self._follow_chains(module, name, place)
 
     def _follow(self, module: Module, node: ast.Import) -> None:
         for alias in node.names:
@@ -502,7 +510,7 @@ class Modules:
                     return None
                 if "." in name:
                     self._load(name.rpartition(".")[0])
-                if self._whole:
+                if self.whole:
                     self._keep(module, range(len(module.body)))
         return self.found[name]
 

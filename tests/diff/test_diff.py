@@ -405,6 +405,18 @@ def test_what_annotations_alone_name_is_not_asked_for(
     assert report.verdict == verdict, report.statement
 
 
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [("near(x)", "unchanged"), ("near(x) + far(x)", "changed"), ("near(x) + globals()['far'](x)", "changed")],
+)
+def test_of_an_import_only_the_names_that_are_used_count(body: str, verdict: str, tmp_path: Path) -> None:
+    use = f"from .places import far, near\n\n\ndef f(x: int):\n    return {body}\n"
+    places = "def near(x):\n    return x\n\n\ndef far(x):\n    return x * {}\n"
+    old, new = (package(tmp_path / str(n), use=use, places=places.format(n)) for n in (2, 3))
+    report = diff(load_version(f"{old}/use.py::f"), load_version(f"{new}/use.py::f"), DiffOptions(n=50))
+    assert (report.verdict, report.n > 0) == (verdict, verdict == "changed"), report.statement
+
+
 REGISTRY = """
 TABLE = {}
 
