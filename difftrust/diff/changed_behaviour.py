@@ -204,11 +204,14 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
 
 
 def _read(statements: Sequence[ast.stmt]) -> set[str]:
-    """Return the names that code reads when it runs, without those that annotations alone name."""
+    """Return the names that code reads when it runs, also by an attribute, another name or a text.
+
+    Those that annotations alone name are not among them.
+    """
     found: set[str] = set()
     values: dict[str, set[str]] = {}
     for statement in statements:
-        names = {node.id for node in evaluated(statement) if isinstance(node, ast.Name)}
+        names = {name for node in evaluated(statement) if (name := _name_in(node))}
         bound = bound_by(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
         for name in bound:
             values.setdefault(name, set()).update(names - {name})
@@ -219,6 +222,15 @@ def _read(statements: Sequence[ast.stmt]) -> set[str]:
         found |= new
         waiting += new
     return found
+
+
+def _name_in(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name
+        case ast.alias(name=name, asname=str()):
+            return name
+    return ""
 
 
 class _Plain(ast.NodeTransformer):

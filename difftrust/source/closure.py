@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from difftrust.source.operators import OPERATORS
-from difftrust.source.registries import added_to, filled_by, hooks_in, is_open, starts_in
+from difftrust.source.registries import added_to, bases_of, filled_by, hooks_in, is_open, starts_in
 from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
 from difftrust.source.target import DEFINED, Target, is_written, nodes_of_scope, parse_file
 from difftrust.types.own import Function, parameters_in
@@ -61,6 +61,12 @@ class Definitions:
         return hooks_in(self.body)
 
     @cached_property
+    def _takers(self) -> set[str]:
+        """The names of decorators and of classes that others inherit from."""
+        heads = [part for s in self.body if isinstance(s, DEFINED) for part in (*s.decorator_list, *bases_of(s))]
+        return {root_of(head.func if isinstance(head, ast.Call) else head) for head in heads}
+
+    @cached_property
     def registered(self) -> dict[str, list[int]]:
         """Places of the definitions that add themselves to what has a name."""
         found: dict[str, list[int]] = {}
@@ -69,15 +75,16 @@ class Definitions:
                 found.setdefault(name, []).append(at)
         return found
 
-    def passing(self, statement: ast.stmt) -> set[str]:
+    def passing(self, statement: ast.stmt, *, taken: Collection[str] = ()) -> set[str]:
         """Return the names that a statement only binds or adds to: itself, or as a decorator what it is given.
 
-        On what else was added there it does not rest.
+        On what else was added there it does not rest. ``taken``: names of decorators that other modules use.
         """
         if not isinstance(statement, DEFINED):
             return bound_by(statement, changed=True)
         given = self.hooks.get(statement, set()) | {root_of(head) for head, _ in added_to(statement)}
-        return given - names_of(*statement.body) | filled_by(statement)
+        filled = filled_by(statement) if statement.name in {*self._takers, *taken} else set()
+        return given - names_of(*statement.body) | filled
 
     def needed(
         self,
@@ -290,6 +297,8 @@ class Modules:
         """Names that are wanted without what added itself there."""
         self._filled: set[tuple[Module, str]] = set()
         """Names that are wanted with it."""
+        self._taken: set[tuple[Module | None, str]] = set()
+        """Decorators and bases of what is kept."""
         self.joined: list[str] = []
         """Modules that add to what the function rests on: they are imported for it."""
         self._asked: set[str] = set()
@@ -363,7 +372,7 @@ class Modules:
         for module in self._imported():
             for at, statement in enumerate(module.body):
                 for place, is_given in added_to(statement):
-                    source, name = self._resolved(module, dotted_name(place).split("."))
+                    source, name = self._resolved(module, place)
                     if source is None or source is module:
                         continue
                     made = [source.body[each] for each in source.binders[name]]
@@ -389,9 +398,9 @@ class Modules:
             found += dict.fromkeys(each for each in loaded if each is not None and each not in found)
         return found
 
-    def _resolved(self, module: Module, parts: Sequence[str]) -> tuple[Module | None, str]:
-        """Return the module and the name there that a dotted text of a module stands for."""
-        name, *rest = parts
+    def _resolved(self, module: Module, place: ast.expr) -> tuple[Module | None, str]:
+        """Return the module and the name there that an expression of a module stands for."""
+        name, *rest = dotted_name(place).split(".")
         for _ in range(_MAX_HOPS):
             if name not in module.imported:
                 return (module, name) if name in module.binders else (None, "")
@@ -425,7 +434,11 @@ class Modules:
         for at in places:
             if at not in module.kept:
                 module.kept.add(at)
-                start, only = len(self._waiting), {(module, name) for name in module.passing(module.body[at])}
+                statement, start = module.body[at], len(self._waiting)
+                if isinstance(statement, DEFINED):
+                    self._taken |= {self._resolved(module, place) for place, _ in added_to(statement)}
+                taken = {name for source, name in self._taken if source is module}
+                only = {(module, name) for name in module.passing(statement, taken=taken)}
                 self._walk(module, module.body[at])
                 new = self._waiting[start:]
                 self._waiting[start:] = [each for each in new if each not in only]

@@ -443,6 +443,11 @@ def f(name: str, x: int):
     return TABLE[name](x)
 
 
+def h(name: str, x: int):
+    TABLE.setdefault(name, abs)
+    return TABLE[name](x)
+
+
 def g(name: str, x: int):
     return Base.kinds[name]().of(x)
 """
@@ -475,11 +480,12 @@ class Thrice(Base):
         ((2, 1, 1), "use.py::f", ["('ab', 0)"]),
         ((1, 2, 1), "use.py::f", ["('cd', 1)"]),
         ((1, 1, 2), "use.py::g", ["('Thrice', 0)"]),
+        ((2, 1, 1), "use.py::h", ["('ab', 0)"]),
         ((1, 1, 2), "use.py::f", []),
         ((1, 2, 2), "adding.py::one", []),
         ((2, 1, 2), "adding.py::two", []),
     ],
-    ids=["decorator", "assignment", "subclass", "no subclass", "one of them", "another"],
+    ids=["decorator", "assignment", "subclass", "added to", "no subclass", "one of them", "another"],
 )
 @pytest.mark.parametrize("importing", ["__init__", "use"])
 def test_what_other_modules_add_to_a_registry_belongs_to_what_looks_it_up(
