@@ -4,7 +4,7 @@ import ast
 import copy
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -12,7 +12,8 @@ from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
 from difftrust.diff.sandbox_imports import MISSING, STAND_IN
 from difftrust.diff.version import Bundle
-from difftrust.source.closure import dotted_name
+from difftrust.source.closure import dotted_name, evaluated
+from difftrust.source.scopes import bound_by
 from difftrust.text import printable
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import is_docstring
@@ -130,14 +131,18 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
 
     ``rows``: what both did on each input. At each place an exception is raised instead, and of a module's value that
     differs the name is taken away: where that changes nothing on any input, the place is not reached. Methods that
-    nothing names, which the function rests on, are not looked at, nor are places beyond the first thirty.
+    nothing names, which the function rests on, are not looked at, nor are those of operators if no input calls any of
+    them, nor are places beyond the first thirty.
     """
     texts = list(rows)
     if not texts:
         return ()
+    calls = [(which, code) for which, bundle in enumerate(pair.bundles) for code in _operators_raise(bundle)]
+    called = any(_tells(executor, *each, rows, texts) for each in calls)
+    idle = {node for bundle in pair.bundles for node in (*bundle.idle, *(() if called else bundle.implied))}
     lines = (
         line
-        for line, codes in islice(_probes(pair), _MOST)
+        for line, codes in islice(_probes(pair, idle), _MOST)
         if not any(_tells(executor, *each, rows, texts) for each in codes)
     )
     return tuple(dict.fromkeys(lines))
@@ -153,31 +158,96 @@ Probe = tuple[int, str]
 """Which version, and its program that raises at one place."""
 
 
-def _probes(pair: Pair) -> Iterator[tuple[str, list[Probe]]]:
-    """Yield each place that differs: its first line, and the programs that raise there, the new version's first."""
+def _operators_raise(bundle: Bundle) -> Iterator[str]:
+    """Yield for each class the program in which the methods raise that only operators call."""
+    for statement in bundle.definitions:
+        memo: dict[int, ast.AST] = {}
+        made = copy.deepcopy(statement, memo)
+        methods = [memo[id(method)] for method in bundle.implied if id(method) in memo and method is not statement]
+        for method in methods:
+            method.body.insert(0, ast.parse(_MARK).body[0])  # type: ignore[attr-defined]
+        if methods:
+            yield bundle.remade(statement, ast.unparse(ast.fix_missing_locations(made)))
+
+
+def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[Probe]]]:
+    """Yield each place that differs: its first line, and the programs that raise there, the new version's first.
+
+    ``idle``: statements and methods that are not looked at.
+    """
     old, new = (_by_name(bundle) for bundle in pair.bundles)
     remade = [bundle.remade for bundle in pair.bundles]
+    read = _read([s for bundle in pair.bundles for s in bundle.definitions])
     for key, after in new.items():
         before = old.get(key)
-        if before is None or type(before) is not type(after):
+        if before is None or type(before) is not type(after) or after in idle:
             continue
         whole = (before, after)
         if isinstance(after, ast.Assign | ast.AnnAssign):
-            if _dump(before) != _dump(after):
+            if _dump(before) != _dump(after) and key[1] in read:
                 gone = [f"{ast.unparse(each)}\ndel {key[1]}" for each in whole]
                 yield _line(after), [(at, remade[at](whole[at], gone[at])) for at in (1, 0)]
             continue
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
-        idle = {id(block) for each in pair.bundles for method in each.idle for block in _blocks_in(memo, method)}
+        for each in copies:
+            _Plain().visit(each)
+        not_asked = {id(block) for node in idle for block in _blocks_in(memo, node)}
         heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
             block, index = place.get(1) or place[0]
-            if index < len(block) and id(block) not in idle:
+            if index < len(block) and id(block) not in not_asked:
                 yield (
                     (index == 0 and heads.get(id(block))) or _line(block[index]),
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
+
+
+def _read(statements: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that code reads when it runs, also by an attribute, another name or a text.
+
+    Those that annotations alone name are not among them.
+    """
+    found: set[str] = set()
+    values: dict[str, set[str]] = {}
+    for statement in statements:
+        names = {name for node in evaluated(statement) if (name := _name_in(node))}
+        bound = bound_by(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
+        for name in bound:
+            values.setdefault(name, set()).update(names - {name})
+        found |= set() if bound else names
+    waiting = [*found]
+    while waiting:
+        new = values.pop(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _name_in(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name
+        case ast.alias(name=name, asname=str()):
+            return name
+    return ""
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes the annotations away from the variables of functions."""
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        """Leave the fields of a class as they are."""
+        for part in node.body:
+            if not isinstance(part, ast.AnnAssign):
+                self.visit(part)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """Return the assignment, ``pass`` where there is none."""
+        if node.value is None:
+            return ast.Pass()
+        return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
 
 
 def _changed_cases(*versions: ast.stmt) -> dict[int, str]:
@@ -189,7 +259,7 @@ def _changed_cases(*versions: ast.stmt) -> dict[int, str]:
 
 
 def _blocks_in(memo: Mapping[int, ast.AST], method: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield all blocks of the copy of a method."""
+    """Yield all blocks of the copy of a method or statement."""
     for node in ast.walk(memo[id(method)]) if id(method) in memo else ():
         yield from (getattr(node, name) for name in _BLOCKS if hasattr(node, name))
 

@@ -179,13 +179,22 @@ def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], 
 
 
 def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> list[str]:
-    """Return the texts of the module's constants that lines name, short ones."""
+    """Return the texts of the module's constants that lines name, and under what their definitions are added."""
     named = {word for line in lines for word in _WORD.findall(line)}
+    changed = {*lines}
     found: dict[str, None] = {}
     for statement in definitions:
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and named & bound_by(statement):
-            text = ast.unparse(statement)
-            found |= {text: None} if len(text) < _MAX_CONSTANT else {}
+        text, parts = ast.unparse(statement), list[str]()
+        match statement:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if changed & {*map(str.strip, text.split("\n"))}:
+                named.add(name)
+                is_heir = isinstance(statement, ast.ClassDef) and bool(statement.bases)
+                parts = [*[f"[{name!r}]"] * is_heir, *map(ast.unparse, statement.decorator_list)]
+            case ast.Assign(targets=[ast.Subscript()], value=ast.Name(id=name)) if name in named:
+                parts = [text]
+            case ast.Assign() | ast.AnnAssign() if named & bound_by(statement):
+                parts = [text]
+        found |= dict.fromkeys(part for part in parts if len(part) < _MAX_CONSTANT)
     return list(found)
 
 

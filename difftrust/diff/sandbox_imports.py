@@ -10,6 +10,7 @@ import importlib.abc
 import importlib.machinery
 import io
 import itertools
+import operator
 import sys
 import types
 import warnings
@@ -20,7 +21,15 @@ STAND_IN = "_Absent"
 _MAX_ITEMS = 20
 _PROBES: tuple[tuple[Any, ...], ...] = ((), (0,), (2,), ("a b",), ([3, 1],), (1, 2), (len,))
 """What a function that is returned is called with."""
-_CALLED = (types.FunctionType, types.MethodType, functools.partial)
+_CALLED = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+    operator.attrgetter,
+    operator.itemgetter,
+    operator.methodcaller,
+)
 _OPERATORS = (
     "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor radd rsub rmul rmatmul rtruediv "
     "rfloordiv rmod rdivmod rpow rlshift rrshift rand rxor lt le gt ge neg pos abs invert index int float round "
@@ -128,6 +137,8 @@ def install(
     namespace["__package__"] = names[0].rpartition(".")[0]
     for name in names:
         sys.modules[name] = module
+    if any(source.startswith(f"{name}.") for name in names for source in sources):
+        module.__path__ = []  # it is a package: it takes its own modules from itself
     _own.update(names, sources)
     sys.meta_path.insert(0, _Finder(sources, missing))
     warnings.warn = _heard
@@ -163,6 +174,13 @@ class Context:
 
     def __init__(self, value: Any):
         self.value = value
+
+
+class Named:
+    """What is known by its name: NotImplemented, and classes that are not the version's own."""
+
+    def __init__(self, name: str):
+        self.name = name
 
 
 class Awaited:
@@ -234,6 +252,8 @@ def _seen(value: Any) -> Any:
             return Context(inner)
     if kind in _CALLED:
         return Function([_probed(value, arguments) for arguments in _PROBES])
+    if value is NotImplemented or (isinstance(value, type) and value.__module__ not in _own):
+        return Named(getattr(value, "__qualname__", repr(value)))
     return value
 
 

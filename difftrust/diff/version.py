@@ -10,6 +10,7 @@ from pathlib import Path
 
 from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Module, Modules
+from difftrust.source.operators import operators_in
 from difftrust.source.scopes import names_of
 from difftrust.source.target import MAKERS, Target, find_target, root_of, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
@@ -79,6 +80,8 @@ class Bundle:
     """What it is made of: the statements of other modules by their names, then those of its own, ""."""
     idle: frozenset[ast.AST]
     """Methods of these that nothing which the function rests on names."""
+    implied: frozenset[ast.AST]
+    """Methods that only operators call which are not in the function itself, and what only these methods name."""
     remade: Callable[[ast.stmt, str], str]
     """Return the program with another text in place of one of the statements."""
 
@@ -103,9 +106,12 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
     modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
-    modules.ask(target.function.name)
-    modules.want(wanted, *names_of(target.function.args))  # its annotations too, which no call evaluates
-    modules.want(*classes_in(ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types))
+    for asked in (target.function.name, *operators_in(*target.body)):
+        modules.ask(asked)
+    types = ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types
+    modules.want(
+        wanted, *names_of(target.function.args), *classes_in(types)
+    )  # annotations too, which no call evaluates
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))
     without = tuple(package for package in packages if package not in there and modules.external[package])
@@ -129,6 +135,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
             f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
             f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
             texts[modules.own.name],
+            *(f"__import__({name!r})" for name in modules.joined),
             f"__inside.complete(globals(), {late!r}, {classes!r})",
             f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r}, {awaitable})",
         ))  # fmt: skip
@@ -141,6 +148,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
         modules={module.name: tuple(module.statements) for module in modules.others}
         | {"": tuple(modules.own.statements)},
         idle=frozenset(modules.idle),
+        implied=frozenset(modules.implied),
         remade=remade,
     )
 
@@ -175,17 +183,29 @@ def _late(modules: Modules) -> list[tuple[str, str, str]]:
 
 
 def _absolute(statement: ast.stmt, module: Module, modules: Modules) -> ast.stmt:
-    """Return a statement whose relative imports name the package."""
-    if not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(statement)):
+    """Return a statement with the imports that it needs, none relative."""
+    if not any(isinstance(node, ast.ImportFrom) for node in ast.walk(statement)):
         return statement
-    made = copy.deepcopy(statement)
-    for node in ast.walk(made):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = module.base(node)
-            head = base.partition(".")[0]
-            known = base in modules.found or head not in sys.stdlib_module_names
-            node.level, node.module = 0, base if base and known else f"{_NOWHERE}.{base}".rstrip(".")
+    made: ast.stmt = _Imports(module, modules).visit(copy.deepcopy(statement))
     return made
+
+
+class _Imports(ast.NodeTransformer):
+    """Names the package in relative imports, and takes out of those from it what nothing asks for."""
+
+    def __init__(self, module: Module, modules: Modules):
+        self._module, self._modules = module, modules
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        """Return the import, ``pass`` if nothing is left of it."""
+        base = self._module.base(node)
+        if self._modules.found.get(base) is not None and not self._modules.whole:
+            wanted = self._module.wanted
+            node.names = [each for each in node.names if each.name == "*" or (each.asname or each.name) in wanted]
+        if node.level:
+            known = base in self._modules.found or base.partition(".")[0] not in sys.stdlib_module_names
+            node.level, node.module = 0, base if base and known else f"{_NOWHERE}.{base}".rstrip(".")
+        return node if node.names else ast.Pass()
 
 
 def _classes(modules: Modules) -> list[tuple[str, str]]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from difftrust.source.registries import bases_of, filled_by, hooks_in
+from difftrust.source.operators import OPERATORS
+from difftrust.source.registries import added_to, bases_of, filled_by, hooks_in, is_open, starts_in
 from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
-from difftrust.source.target import DEFINED, Target, is_written, parse_file
+from difftrust.source.target import DEFINED, Target, is_written, nodes_of_scope, parse_file
 from difftrust.types.own import Function, parameters_in
 from difftrust_core.exceptions import BadStub
 from difftrust_core.languages.python.syntax import own_statements
@@ -18,11 +19,14 @@ from difftrust_core.languages.python.syntax import own_statements
 LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 """Packages that inputs and candidates may use, and how inputs write them."""
 _DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
+_LOOKS_UP = frozenset(("globals", "vars", "eval", "exec"))
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING")
 _INSTALLED = ("site-packages", "dist-packages")
 _MAX_FILE = 512 * 2**10
 _MAX_MODULES = 120
+_MAX_HOPS = 9
+"""Imports through which a name is followed."""
 
 
 def packages_of(*nodes: ast.AST) -> list[str]:
@@ -71,16 +75,16 @@ class Definitions:
                 found.setdefault(name, []).append(at)
         return found
 
-    def passing(self, statement: ast.stmt) -> set[str]:
+    def passing(self, statement: ast.stmt, *, taken: Collection[str] = ()) -> set[str]:
         """Return the names that a statement only binds or adds to: itself, or as a decorator what it is given.
 
-        On what else was added there it does not rest.
+        On what else was added there it does not rest. ``taken``: names of decorators that other modules use.
         """
         if not isinstance(statement, DEFINED):
             return bound_by(statement, changed=True)
-        filled = filled_by(statement) if statement.name in self._takers else set()
-        own = self.hooks.get(statement)
-        return (own - names_of(*statement.body) if own else set()) | filled
+        given = self.hooks.get(statement, set()) | {root_of(head) for head, _ in added_to(statement)}
+        filled = filled_by(statement) if statement.name in {*self._takers, *taken} else set()
+        return given - names_of(*statement.body) | filled
 
     def needed(
         self,
@@ -217,6 +221,15 @@ class Module(Definitions):
         """Places of statements."""
 
     @cached_property
+    def imported(self) -> dict[str, list[tuple[str, str]]]:
+        """For each name that is imported from modules: these, and the name there."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for node in (node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)):
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name, []).append((self.base(node), alias.name))
+        return found
+
+    @cached_property
     def stars(self) -> list[ast.ImportFrom]:
         """The statements ``from x import *``."""
         nodes = (node for at in self.binders.get("*", ()) for node in ast.walk(self.body[at]))
@@ -246,7 +259,7 @@ class Module(Definitions):
         """The names that imports under ``if TYPE_CHECKING`` bind and that nothing which is kept reads when it runs."""
         imports = [s for s in self.body if isinstance(s, ast.If) and ast.unparse(s.test) in _FOR_TYPES and not s.orelse]
         found = {name for statement in imports for name in bound_by(statement)}
-        nodes = (node for s in self.statements if s not in imports for node in _evaluated(s))
+        nodes = (node for s in self.statements if s not in imports for node in evaluated(s, makes=True))
         return found - {node.id for node in nodes if isinstance(node, ast.Name)}
 
     @property
@@ -254,6 +267,11 @@ class Module(Definitions):
         """The statements kept, in the order of the file, without those of ``__future__``."""
         body = [self.body[at] for at in sorted(self.kept)]
         return [s for s in body if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+
+    def binds(self, name: str) -> bool:
+        """Tell whether a name is anything but the package's module of that name: ``from . import keys`` in it."""
+        nodes = [self.body[at] for at in self.binders.get(name, ())]
+        return any(not isinstance(node, ast.ImportFrom) or self.base(node) != self.name for node in nodes)
 
     def base(self, node: ast.ImportFrom) -> str:
         """Return the absolute name of the module that an import is from, "" for none."""
@@ -268,7 +286,7 @@ class Modules:
     """The modules that a function rests on, ``own`` among them; ``whole``: all their statements are kept."""
 
     def __init__(self, own: Path, name: str, root: Path, tree: ast.Module, *, whole: bool = False):
-        self.root, self._whole = root, whole
+        self.root, self.whole = root, whole
         self.own = Module(name, own, tree)
         self.found: dict[str, Module | None] = {name: self.own}
         self.external: dict[str, bool] = {}
@@ -277,10 +295,18 @@ class Modules:
         self._waiting: list[tuple[Module, str]] = []
         self._passing: list[tuple[Module, str]] = []
         """Names that are wanted without what added itself there."""
+        self._filled: set[tuple[Module, str]] = set()
+        """Names that are wanted with it."""
+        self._taken: set[tuple[Module | None, str]] = set()
+        """Decorators and bases of what is kept."""
+        self.joined: list[str] = []
+        """Modules that add to what the function rests on: they are imported for it."""
         self._asked: set[str] = set()
         """Names of attributes that what is kept asks for: methods of these names are followed."""
         self._methods: dict[str, list[tuple[Module, ast.AST]]] = {}
         """Methods that nothing asked for yet, by name."""
+        self.implied: list[ast.AST] = []
+        """Methods that only operators call, and what only these name."""
 
     @property
     def others(self) -> list[Module]:
@@ -297,17 +323,95 @@ class Modules:
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
         self._waiting += [(self.own, name) for name in names]
-        if self._whole:
+        if self.whole:
             self._keep(self.own, range(len(self.own.body)))
+        self._follow_all()
+        early = {module: set(module.kept) for module in (self.own, *self.others)}
+        methods = [method for each in self._methods.values() for _, method in each]
+        while operators := OPERATORS & self._methods.keys():
+            for name in operators:
+                self.ask(name)
+            self._follow_all()
+        left = [method for each in self._methods.values() for _, method in each]
+        self.implied += [method for method in methods if method not in left]
+        for module in (self.own, *self.others):
+            self.implied += [module.body[at] for at in module.kept - early.get(module, set())]
+        return self
+
+    def _follow_all(self) -> None:
         while self._waiting or self._passing:
             is_passing = not self._waiting
             module, name = (self._waiting or self._passing).pop()
             if name not in module.wanted:
                 module.wanted.add(name)
                 self._find(module, name)
-            if not is_passing:
-                self._keep(module, module.registered.get(name, ()))
-        return self
+                for base, inner in module.imported.get(name, ()):
+                    self._follow_name(module, name, base, inner)
+                if name in _LOOKS_UP:
+                    self._waiting += [(module, each) for each in module.imported]
+            if not is_passing and (module, name) not in self._filled:
+                self._filled.add((module, name))
+                self._fill(module, name)
+
+    def _fill(self, module: Module, name: str) -> None:
+        """Keep what adds itself to what has a name, in its module and in others that are imported."""
+        self._keep(module, module.registered.get(name, ()))
+        for base, inner in module.imported.get(name, ()):
+            source = self._load(base)
+            self._waiting += [(source, inner)] if source is not None else []
+        if any(is_open(module.body[at]) for at in module.binders.get(name, ())):
+            for other, at in self._additions.get((module, name), ()):
+                self._keep(other, [at])
+                if other is not self.own and other.name not in self.joined:
+                    self.joined.append(other.name)
+
+    @cached_property
+    def _additions(self) -> dict[tuple[Module, str], list[tuple[Module, int]]]:
+        """Places of the statements of imported modules that add to what has a name in another module."""
+        found: dict[tuple[Module, str], list[tuple[Module, int]]] = {}
+        for module in self._imported():
+            for at, statement in enumerate(module.body):
+                for place, is_given in added_to(statement):
+                    source, name = self._resolved(module, place)
+                    if source is None or source is module:
+                        continue
+                    made = [source.body[each] for each in source.binders[name]]
+                    filled = {n for each in made for taker in _takers(each, statement) for n in filled_by(taker)}
+                    for each in {name, *filled} if is_given else {name}:
+                        found.setdefault((source, each), []).append((module, at))
+        return found
+
+    def _imported(self) -> list[Module]:
+        """Return the modules that the own one imports, those that these import, and packages around them."""
+        found = [self.own]
+        for module in found:
+            nodes = (node for statement in module.body for node in nodes_of_scope(statement))
+            names = [module.name.rpartition(".")[0]]
+            for node in nodes:
+                match node:
+                    case ast.ImportFrom():
+                        base = module.base(node)
+                        names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+                    case ast.Import():
+                        names += [alias.name for alias in node.names]
+            loaded = (self._load(name) for name in names if name and len(found) < _MAX_MODULES // 2)
+            found += dict.fromkeys(each for each in loaded if each is not None and each not in found)
+        return found
+
+    def _resolved(self, module: Module, place: ast.expr) -> tuple[Module | None, str]:
+        """Return the module and the name there that an expression of a module stands for."""
+        name, *rest = dotted_name(place).split(".")
+        for _ in range(_MAX_HOPS):
+            if name not in module.imported:
+                return (module, name) if name in module.binders else (None, "")
+            base, name = module.imported[name][-1]
+            source = self._load(base)
+            if source is None or not source.binds(name):
+                source, name = self._load(f"{base}.{name}"), rest.pop(0) if rest else ""
+            if source is None:
+                break
+            module = source
+        return None, ""
 
     def ask(self, name: str) -> None:
         """Follow the methods of a name."""
@@ -330,7 +434,11 @@ class Modules:
         for at in places:
             if at not in module.kept:
                 module.kept.add(at)
-                start, only = len(self._waiting), {(module, name) for name in module.passing(module.body[at])}
+                statement, start = module.body[at], len(self._waiting)
+                if isinstance(statement, DEFINED):
+                    self._taken |= {self._resolved(module, place) for place, _ in added_to(statement)}
+                taken = {name for source, name in self._taken if source is module}
+                only = {(module, name) for name in module.passing(statement, taken=taken)}
                 self._walk(module, module.body[at])
                 new = self._waiting[start:]
                 self._waiting[start:] = [each for each in new if each not in only]
@@ -338,21 +446,22 @@ class Modules:
 
     def _walk(self, module: Module, top: ast.AST) -> None:
         """Follow what a piece of code names; of a class the methods that something asks for."""
-        if isinstance(top, ast.ClassDef) and not self._whole:
+        if isinstance(top, ast.ClassDef) and not self.whole:
             for part in top.body:
                 heads: list[ast.AST | None] = [part]
                 if isinstance(part, Function) and not (part.name in self._asked or _is_special(part.name)):
                     self._methods.setdefault(part.name, []).append((module, part))
-                    heads = [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
+                    late = part.name in OPERATORS
+                    heads = [] if late else [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
                 for head in filter(None, heads):
                     self._walk(module, head)
                 if not isinstance(part, DEFINED):
-                    for name in names_of(part):
+                    for name in names_of(part) - OPERATORS:  # __radd__ = __add__
                         self.ask(name)
             for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):
                 self._walk(module, head)
             return
-        for node in _evaluated(top):
+        for node in evaluated(top, makes=True):
             match node:
                 case ast.Name(id=name):
                     self._waiting.append((module, name))
@@ -367,16 +476,16 @@ class Modules:
 
     def _follow_from(self, module: Module, node: ast.ImportFrom) -> None:
         base = module.base(node)
-        source = self._load(base)
-        if source is None:
+        if self._load(base) is None:
             self._note_external(module, node, base, node.level)
-            return
-        for alias in node.names:
-            inner = f"{base}.{alias.name}"
-            if alias.name != "*":
-                self._waiting.append((source, alias.name))
-                if alias.name not in source.binders and self._load(inner) is not None:
-                    self._follow_chains(module, alias.asname or alias.name, inner)
+
+    def _follow_name(self, module: Module, name: str, base: str, inner: str) -> None:
+        """Follow one name of an import to the module that it is from."""
+        source, place = self._load(base), f"{base}.{inner}"
+        if source is not None and inner != "*":
+            self._passing.append((source, inner))
+            if not source.binds(inner) and self._load(place) is not None:
+                self._follow_chains(module, name, place)
 
     def _follow(self, module: Module, node: ast.Import) -> None:
         for alias in node.names:
@@ -414,7 +523,7 @@ class Modules:
                     return None
                 if "." in name:
                     self._load(name.rpartition(".")[0])
-                if self._whole:
+                if self.whole:
                     self._keep(module, range(len(module.body)))
         return self.found[name]
 
@@ -435,25 +544,30 @@ class Modules:
         return None
 
 
+def _takers(statement: ast.stmt, given: ast.stmt) -> list[ast.AST]:
+    """Return the functions that run when a definition is given to a decorator or inherits from a class."""
+    return [*starts_in(statement, given)] if isinstance(statement, ast.ClassDef) else [statement]
+
+
 def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(kind is None or (isinstance(kind, ast.Name) and kind.id in _IMPORT_ERRORS) for kind in caught)
 
 
 def _is_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+    return name.startswith("__") and name.endswith("__") and name not in OPERATORS
 
 
-def _evaluated(top: ast.AST) -> Iterator[ast.AST]:
-    """Iterate over nodes, those of a function's annotations left out, but for what makes an object."""
+def evaluated(top: ast.AST, *, makes: bool = False) -> Iterator[ast.AST]:
+    """Iterate over nodes, those of annotations left out; ``makes``: but for fields, and parameters of ``__init__``."""
     waiting = [top]
-    makes = isinstance(top, ast.FunctionDef) and top.name == "__init__"
+    is_maker = makes and isinstance(top, ast.FunctionDef) and top.name == "__init__"
     while waiting:
         node = waiting.pop()
         yield node
+        kept = makes and isinstance(node, ast.AnnAssign)
         for name, value in ast.iter_fields(node):
-            is_annotation = name == "returns" or (name == "annotation" and isinstance(node, ast.arg))
-            if makes or not is_annotation:
+            if is_maker or kept or name not in ("returns", "annotation"):
                 parts = value if isinstance(value, list) else [value]
                 waiting += [part for part in parts if isinstance(part, ast.AST)]
 

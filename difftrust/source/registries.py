@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from difftrust.source.scopes import ASSIGNED, bound_by, root_of
-from difftrust.source.target import DEFINED
+from difftrust.source.target import DEFINED, nodes_of_scope
 from difftrust.types.own import Function
 
 _ADDS = frozenset(("add", "append", "extend", "insert", "register", "setdefault", "update"))
@@ -33,13 +33,41 @@ def hooks_in(body: Sequence[ast.stmt]) -> dict[ast.stmt, set[str]]:
             elif root in own:
                 hooks |= filled_by(own[root])
         for base in (own[name] for name in map(root_of, bases_of(statement)) if name in own):
-            starts = _starts_in(base, statement)
+            starts = starts_in(base, statement)
             filled = {name for start in starts for name in filled_by(start)}
             hooks |= heirs.get(base.name, set()) | ({base.name, *filled} if listed or starts else set())
         if hooks:
             found[statement] = hooks
             heirs[statement.name] = hooks | {statement.name}
     return found
+
+
+def added_to(statement: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
+    """Iterate over what a statement changes in place; of a definition, what it is given to, and True.
+
+    ``REG["b"] = f``, ``REG.append(f)``, ``@app.route("/")``, ``class A(Base)``.
+    """
+    if isinstance(statement, DEFINED):
+        heads = (head.func if isinstance(head, ast.Call) else head for head in statement.decorator_list)
+        yield from ((head, True) for head in (*heads, *bases_of(statement)))
+        return
+    for node in nodes_of_scope(statement):
+        match node:
+            case (
+                ast.Subscript(value=place, ctx=ast.Store()) | ast.Expr(value=ast.Call(func=ast.Attribute(value=place)))
+            ):
+                yield place, False
+
+
+def is_open(statement: ast.stmt) -> bool:
+    """Tell whether a statement makes what others may add to: a list, dict, set or object, a class that is told."""
+    match statement:
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            is_made = isinstance(value, ast.Call) and not any(isinstance(part, ast.Constant) for part in value.args)
+            return is_made or isinstance(value, ast.Dict | ast.List | ast.Set)
+        case ast.ClassDef():
+            return bool(starts_in(statement, statement))
+    return False
 
 
 def filled_by(function: ast.AST) -> set[str]:
@@ -72,7 +100,7 @@ def _metaclass(statement: ast.ClassDef) -> list[ast.expr]:
     return [keyword.value for keyword in statement.keywords if keyword.arg == "metaclass"]
 
 
-def _starts_in(base: ast.AST, made: ast.stmt) -> list[Function]:
+def starts_in(base: ast.AST, made: ast.stmt) -> list[Function]:
     """Return the methods of a base or metaclass that run when a class is made of it."""
     is_metaclass = isinstance(made, ast.ClassDef) and getattr(base, "name", "") in map(root_of, _metaclass(made))
     makers = ("__init__", "__new__") if is_metaclass else ("__init_subclass__",)

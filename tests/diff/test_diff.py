@@ -289,6 +289,218 @@ def test_only_the_case_that_differs_is_named(tmp_path: Path) -> None:
     ]
 
 
+KEPT = """
+import time
+
+_kept = {{}}
+
+
+def f(x: str, n: int):
+    {}
+"""
+MEMO = "return _kept.setdefault({}, x * (n % 5))"
+COUNT = "_kept[0] = _kept.get(0, 0) + 1; return {} + _kept[0]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (MEMO.format("x"), MEMO.format("(x, n)"), "undecided"),
+        (COUNT.format("n"), COUNT.format("n + (n > 7)"), "changed"),
+        ("return time.time_ns()", "return time.time_ns() + 1", "undecided"),
+    ],
+    ids=["key", "counter", "time"],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_earlier_calls_left_behind_is_no_change_of_a_call(
+    old: str, new: str, verdict: str, seed: int, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, KEPT.format(old), KEPT.format(new), seed=seed)
+    assert report.verdict == verdict, report.statement
+    assert all(change.outcomes[0] != change.outcomes[1] for change in report.changes)
+
+
+SPAN = """
+class Span:
+    def __init__(self, n: int):
+        if n % 3:
+            raise ValueError(n)
+        self.n = n
+
+    def __lt__(self, other):
+        return _less(self.n, other)
+
+    def twice(self) -> int:
+        return self.n {}
+
+    def before(self, other: int) -> bool:
+        return other * other - 1000003 * other == 987654321987 and self < abs(other)
+
+
+def _less(n, other):
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "verdict"),
+    [
+        (("* 2", "n < other"), ("+ self.n", "other > n"), "Span.twice", "unchanged"),
+        (("* 2", "n < other"), ("* 2 + (self.n > 7)", "n < other"), "Span.twice", "changed"),
+        (("* 2", "n < other"), ("* 2", "other > n"), "Span.before", "undecided"),
+        (("* 2", "n < other"), ("* 2", "n <= other"), "Span.__lt__", "changed"),
+    ],
+    ids=["operator of another method", "method", "operator in it", "operator"],
+)
+def test_methods_that_only_operators_call_count_where_an_operator_may_call_them(
+    old: tuple[str, str], new: tuple[str, str], name: str, verdict: str, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, SPAN.format(*old), SPAN.format(*new), name, n=300)
+    assert report.verdict == verdict, report.statement
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("len if x > 3 else sum", "sum if x <= 3 else len", "unchanged"),
+        ("len if x > 3 else sum", "len if x > 3 else max", "changed"),
+        ("x if x > 3 else NotImplemented", "NotImplemented if x <= 3 else x", "unchanged"),
+        ("int if x > 3 else str", "str if x <= 3 else int", "unchanged"),
+        ("int if x > 3 else str", "int if x > 4 else str", "changed"),
+        ("itemgetter(1) if x > 3 else len", "itemgetter(0) if x > 3 else len", "changed"),
+    ],
+)
+def test_what_is_known_by_its_name_is_compared(old: str, new: str, verdict: str, tmp_path: Path) -> None:
+    text = "from operator import itemgetter\n\n\ndef f(x: int):\n    return {}\n"
+    report = compare(tmp_path, text.format(old), text.format(new))
+    assert report.verdict == verdict, report.statement
+
+
+@pytest.mark.parametrize("name", ["__init__", "use"])
+def test_a_package_takes_its_own_modules_from_itself(name: str, tmp_path: Path) -> None:
+    text = "from . import keys\n\n\ndef f(x: int):\n    return keys.key(x)\n"
+    old, new = (
+        package(tmp_path / which, **{"use": text, "__init__": text, "keys": f"def key(x):\n    return {body}\n"})
+        for which, body in (("old", "x * 2"), ("new", "x + x + (x == 7)"))
+    )
+    report = diff(load_version(f"{old}/{name}.py::f"), load_version(f"{new}/{name}.py::f"), DiffOptions(n=50))
+    assert [change.arguments for change in report.changes] == ["(7,)"], report.statement
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (("K = int", "found: K = x"), ("K = float", "found = x"), "unchanged"),
+        (("K = int", "found: K = x"), ("K = int", "found: K = x + (x == 7)"), "changed"),
+        (("K = 1", "found = x or K"), ("K = 2", "found = x or K"), "changed"),
+        (("K = 1", f"found = K if {UNMET} else x"), ("K = 2", f"found = K if {UNMET} else x"), "undecided"),
+    ],
+    ids=["alias", "value", "constant", "constant not read"],
+)
+def test_what_annotations_alone_name_is_not_asked_for(
+    old: tuple[str, str], new: tuple[str, str], verdict: str, tmp_path: Path
+) -> None:
+    text = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return found\n"
+    report = compare(tmp_path, text.format(*old), text.format(*new))
+    assert report.verdict == verdict, report.statement
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [("near(x)", "unchanged"), ("near(x) + far(x)", "changed"), ("near(x) + globals()['far'](x)", "changed")],
+)
+def test_of_an_import_only_the_names_that_are_used_count(body: str, verdict: str, tmp_path: Path) -> None:
+    use = f"from .places import far, near\n\n\ndef f(x: int):\n    return {body}\n"
+    places = "def near(x):\n    return x\n\n\ndef far(x):\n    return x * {}\n"
+    old, new = (package(tmp_path / str(n), use=use, places=places.format(n)) for n in (2, 3))
+    report = diff(load_version(f"{old}/use.py::f"), load_version(f"{new}/use.py::f"), DiffOptions(n=50))
+    assert (report.verdict, report.n > 0) == (verdict, verdict == "changed"), report.statement
+
+
+REGISTRY = """
+TABLE = {}
+
+
+def adds(name):
+    def add(f):
+        TABLE[name] = f
+        return f
+
+    return add
+
+
+class Base:
+    kinds = {}
+
+    def __init_subclass__(cls):
+        Base.kinds[cls.__name__] = cls
+"""
+USER = """
+from .registry import TABLE, Base
+
+
+def f(name: str, x: int):
+    return TABLE[name](x)
+
+
+def h(name: str, x: int):
+    TABLE.setdefault(name, abs)
+    return TABLE[name](x)
+
+
+def g(name: str, x: int):
+    return Base.kinds[name]().of(x)
+"""
+ADDING = """
+from . import registry
+from .registry import Base, adds
+
+
+@adds("ab")
+def one(x: int):
+    return x + {}
+
+
+def two(x: int):
+    return x * {}
+
+
+registry.TABLE["cd"] = two
+
+
+class Thrice(Base):
+    def of(self, x):
+        return x - {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "arguments"),
+    [
+        ((2, 1, 1), "use.py::f", ["('ab', 0)"]),
+        ((1, 2, 1), "use.py::f", ["('cd', 1)"]),
+        ((1, 1, 2), "use.py::g", ["('Thrice', 0)"]),
+        ((2, 1, 1), "use.py::h", ["('ab', 0)"]),
+        ((1, 1, 2), "use.py::f", []),
+        ((1, 2, 2), "adding.py::one", []),
+        ((2, 1, 2), "adding.py::two", []),
+    ],
+    ids=["decorator", "assignment", "subclass", "added to", "no subclass", "one of them", "another"],
+)
+@pytest.mark.parametrize("importing", ["__init__", "use"])
+def test_what_other_modules_add_to_a_registry_belongs_to_what_looks_it_up(
+    changed: tuple[int, ...], name: str, arguments: list[str], importing: str, tmp_path: Path
+) -> None:
+    places = []
+    for which, numbers in (("old", (1, 1, 1)), ("new", changed)):
+        texts = {"registry": REGISTRY, "use": USER, "adding": ADDING.format(*numbers)}
+        texts[importing] = f"from . import adding\n{texts.get(importing, '')}"
+        places.append(load_version(f"{package(tmp_path / which, **texts)}/{name}"))
+    report = diff(*places, DiffOptions(n=50))
+    assert [change.arguments for change in report.changes] == arguments, report.statement
+    assert bool(report.n) == bool(arguments)
+
+
 LOOPS = """
 def f(n: int) -> int:
     found = 0
