@@ -116,7 +116,7 @@ class Feedback:
             for one, other in aims:
                 equal = [(path, part.type) for path, part in nodes if _alike((part.value, one))]
                 same = [path for path, kind in equal if kind.fits(other) and not kind.parts(one)]
-                made += [[(same, other)]] if len(same) > 1 else []  # an id, and what refers to it
+                made += [[(tuple(same), other)]] if len(same) > 1 else []  # an id, and what refers to it
             exact, more = [new for each in made for new in each[:1]], [new for each in made for new in each[1:]]
             chosen = [self._generator.sample(some, min(len(some), _OF_A_PAIR)) for some in (exact, more)]
             for paths, new in (*chosen[0], *chosen[1]):

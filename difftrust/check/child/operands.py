@@ -20,7 +20,7 @@ _MAX_MET, _MAX_TEXT, _FIRST, _NODES, _OPERANDS = 60, 200, 12, 40, 3
 _dumps, _getattr, _len, _type = json.dumps, getattr, len, type
 _COLLECTIONS = (list, tuple, set, frozenset, dict)
 _TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.BoolOp, ast.comprehension)
-_FALSE = {kind: kind() for kind in (int, float, str, bytes, *_COLLECTIONS)} | {_type(None): 0}
+_FALSE: dict[type, Any] = {kind: kind() for kind in (int, float, str, bytes, *_COLLECTIONS)} | {_type(None): 0}
 """What a value that is tested alone meets: "if count", "name or default"."""
 _pattern: Any = re.Pattern.__dict__["pattern"].__get__
 
