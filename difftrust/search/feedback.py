@@ -108,7 +108,7 @@ class Feedback:
             if self._uses[key] > _USES:
                 continue
             aims = aims_of(pair, self._generator)
-            made = [
+            made: list[list[tuple[tuple[Path, ...], Any]]] = [
                 [((path,), new) for new in instead(part, one, other, draws)]
                 for one, other in aims
                 for path, part in nodes
