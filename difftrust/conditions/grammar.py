@@ -116,7 +116,8 @@ class _Reader:
             text = found.meaning
             for n, part in enumerate(p for p in parts if isinstance(p, str) and p not in ("not", "never")):
                 is_sized = part in self._names.shapes and self._names.shapes[part].kind in _FITS["size"]
-                text = text.replace(f"${n}", f"len({part})" if is_sized and found.kind in ("size", "longer") else part)
+                is_sized &= found.kind in ("size", "longer") and f"len(${n})" not in text
+                text = text.replace(f"${n}", f"len({part})" if is_sized else part)
             text = text.replace(" 1 * ", " ")
             if found.meaning == "c in $0" and text.startswith("c in '") and len(ast.literal_eval(text[5:])) > 1:
                 text = f"c == {text[5:]}"  # a text of several characters
@@ -296,6 +297,9 @@ class _Reader:
     def sizing(self, *parts: Any) -> Phrase:
         phrase = next(p for p in parts if callable(p))
         return self._of_size(phrase, "size")
+
+    def sizes(self, *parts: Any) -> Phrase:
+        return self._of_size(partial(self._relation, "any", f"_ in {parts[-1]}"), "size")
 
     def counted(self, phrase: Phrase, unit: str) -> Phrase:
         if unit in self._names.shapes and self._names.shapes[unit].kind == "number":
@@ -648,6 +652,9 @@ class _Reader:
     def none_twice(self, *_: Any) -> str:
         return self._given(partial(self._relation, "row", _DISTINCT), 1)
 
+    def distinct_names(self, *_: Any) -> str:
+        return self.phrased(partial(self._relation, "row", _DISTINCT))
+
     def none_alike(self, *nouns: Any) -> str:
         """Say that items differ, or values of a dict: "no two players have the same score"."""
         meant = [
@@ -702,6 +709,15 @@ class _Reader:
         if len(found) != 2:
             raise Unread("both")
         return f"len({found[0]}) == len({found[1]})"
+
+    def disjoint(self, *parts: Any) -> str:
+        """Say that two collections share nothing, of dicts no key: the two that are named, else the only two."""
+        named = [part for part in parts if isinstance(part, str) and part in self._names.shapes]
+        found = named or [n for n, shape in self._names.shapes.items() if shape.kind in ("list", "dict")]
+        if len(found) != 2 or not all(self._names.shapes[name].kind in ("list", "dict") for name in found):
+            raise Unread("both")
+        one = self._variable(found[0])
+        return f"all(({one} not in {found[1]} for {one} in {found[0]}))"
 
     def same_group(self, *alike: str) -> str:
         first, *others = self._names.group or (self._names.subject,)

@@ -321,6 +321,15 @@ class _Sentence:
         self._judges = bool(judging) and (text in judging or is_of_judged)
         """Whether it may say what is valid rather than what is allowed: its parameters are those that are judged."""
         self._words = Words(_counted_things(self._tokens.words))
+        if passage.origin == "field":
+            self._words = self._without_modifiers(self._words)
+
+    def _without_modifiers(self, words: Words) -> Words:
+        """Leave out unknown words before the parameter that a field begins with: "bin edges in rising order"."""
+        own = {key for key, value in self._tokens.values.items() if key[0] == "P" and value == self._passage.subject}
+        at = next((i for i, word in enumerate(words[:4]) if word in own), 0)
+        is_strange = all(word not in grammar()[0].words and _UNKNOWN.fullmatch(word) for word in words[:at])
+        return words[at:] if is_strange else words
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
@@ -551,7 +560,7 @@ class _Sentence:
             shape = self._shapes[names.subject]
             if shape.kind == "number" and not self.is_first and words[1:2] == ("be",) and _PLURAL.fullmatch(words[0]):
                 return None  # "blueshifts are negative": some of them
-            words = _plain_nouns(words, is_number="number" in (shape.kind, shape.items.kind))
+            words = _plain_nouns(words, shape)
         known, words = grammar()[0].words, tuple(w for w in words if w != "always")
         nouns = {w: f"U{i}" for i, w in enumerate(words) if w not in known and _UNKNOWN.fullmatch(w)}
         words, values = tuple(nouns.get(w, w) for w in words), {key: w for w, key in nouns.items()}
@@ -731,14 +740,17 @@ def _is_kind(part: Words) -> bool:
     return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
-def _plain_nouns(words: Words, *, is_number: bool) -> Words:
+def _plain_nouns(words: Words, shape: Shape) -> Words:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and _UNKNOWN.fullmatch(w) and w not in known and w not in _NO_NOUNS}
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(rf"\b({'|'.join(_QUALITIES)}) _\w+", r"\1 INPUT", text)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
-    text = re.sub(r"\b(V\d+) (?:(?:_\w+|ITEM)(?! be\b)|P\d+(?=$| [,;)]))", r"\1", text) if is_number else text  # a unit
+    if "number" in (shape.kind, shape.items.kind):
+        is_of_items = shape.kind != "number" and not re.match(r"(?:the |an? )?_", text)  # "the chip has 12 bits"
+        unit = "_\\w+|ITEM(?= P)" if is_of_items else "_\\w+|ITEM"
+        text = re.sub(rf"\b(V\d+) (?:(?:{unit})(?! be\b)|P\d+(?=$| [,;)]))", r"\1", text)
     start = r"^(the |a |an )?(?:P\d+ (?:_\w+ )*(?=of _|of the _)|(?:P\d+ )?(?:_\w+ )+)"
     text = re.sub(start + r"(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())

@@ -52,6 +52,8 @@ _GENERAL: Final = frozenset(_STEM.keys() - words_of("quantities")).union(
 )
 """Words that name no parameter whose name ends so."""
 _NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
+_SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+_SCALED = re.compile(rf"\b(\d+(?:\.\d+)?|an?|{'|'.join(_NUMBERS)})[ -]({'|'.join(_SCALES)})\b", re.IGNORECASE)
 _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
 _LISTS = re.compile(
@@ -134,6 +136,7 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
     """Return a sentence as tokens; ``names``: the parameters; ``fields``: of the records that they hold."""
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
+    sentence = _SCALED.sub(_multiplied, sentence)
     sentence = _BARE_WORDS.sub(lambda found: _as_texts(found[1], names), sentence)
     sentence = _LISTED.sub(lambda found: _as_texts(found[0], names), sentence)
     sentence = _NAMED_KEYS.sub(_with_quotes, sentence)
@@ -148,6 +151,12 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
         values[key] = text
         words.append(key)
     return Tokens(tuple(_joined_lists(words, values)), values)
+
+
+def _multiplied(match: re.Match[str]) -> str:
+    many = match[1].lower()
+    number = float(many) if many[0].isdigit() else _NUMBERS.get(many, 1)
+    return f"{number * _SCALES[match[2].lower()]:.0f}"
 
 
 def _joined_lists(words: Sequence[str], values: dict[str, str]) -> Iterator[str]:

@@ -69,7 +69,7 @@ def _holds(condition: str, given: Mapping[str, Any]) -> bool:
     try:
         return bool(eval(condition, {"math": math, "re": re, **given}))  # the conditions are of our own files
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
-        return True
+        return False
 
 
 def row(judged: Sequence[Judged]) -> str:
