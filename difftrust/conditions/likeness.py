@@ -169,7 +169,7 @@ def _are_numbers_like(text: str, seen: Sequence[str]) -> bool:
     known = [number for each in others for number in each]
     if any(number[0] == "0" != number for number in own) and not any(number[0] == "0" != number for number in known):
         return False
-    return _are_items_like(map(int, own), [map(int, known)])
+    return _are_items_like(map(float, own), [map(float, known)])  # an int of so many digits cannot be read
 
 
 def _is_spaced(text: str) -> bool:
