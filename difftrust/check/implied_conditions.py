@@ -20,6 +20,7 @@ from difftrust.conditions.tokens import tokens_of
 from difftrust.search.dictionary import folded_numbers, mine_constants, special_floats
 from difftrust.source.conditions import Conditions
 from difftrust.types.argument_types import Parameter, split_arguments
+from difftrust.types.frames import is_array
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.languages.python.fuzz import children
 
@@ -39,17 +40,12 @@ _ANY_ORDER = re.compile(
     r"|\b(?:start|first|low|begin|lower|min|left)\w* (?:is )?(?:>|greater|later|after|beyond|exceeds)",
     re.IGNORECASE,
 )
-_ARRAY = re.compile(r"\b(?:ndarray|NDArray|ArrayLike)\b")
-_MANY_AXES = re.compile(
-    r"\b(?:[n23]-?d(?:im\w*)?|(?:two|three|multi|n)-?dimensional|matri(?:x|ces)|images?|rows?|columns?|ax[ei]s|shapes?|ndim"
-    r"|tables?|grids?|tensors?|batch(?:es)?|element-?wise|linalg|dot|matmul)\b|\.T\b|\[:,| @ ",
-    re.IGNORECASE,
-)
-"""In a docstring or program: an array may have more than one dimension."""
 _EMPTY = re.compile(
     r"\bempty\b|\bno (?:items?|values?|elements?|numbers?|words?)\b|there (?:is|are) none", re.IGNORECASE
 )
 _ON_EMPTY = ("ValueError", "ZeroDivisionError", "IndexError", "KeyError", "StopIteration")
+MANY_AXES = "an array has several dimensions"
+_ON_MANY_AXES = ("ValueError", "TypeError", "IndexError")
 _ZERO = re.compile(r"\bzero\b|(?<![\d.])0(?![\d.])", re.IGNORECASE)
 _SPECIAL = re.compile(r"\b(?:nan|inf)\b")
 """In an argument tuple that may hold such a float."""
@@ -85,12 +81,7 @@ class ImpliedConditions:
         found = conditions or Conditions()
         told = {name for each in (*found.stated, *found.reading.predicates) for name in each.names}
         implied = [
-            p
-            for p in (
-                *_by_names(self.parameters, docstring),
-                *_in_one_dimension(self.parameters, [docstring, *programs]),
-            )
-            if not p.names & told and not contradicted(p, calls)
+            p for p in _by_names(self.parameters, docstring) if not p.names & told and not contradicted(p, calls)
         ]
         self.predicates = (*found.doubts, *implied)
         self._unread = (
@@ -147,6 +138,9 @@ class ImpliedConditions:
         is_zero = any(type(v) in (int, float) and not v for v in values)
         if is_zero and exception == "ZeroDivisionError" and not _ZERO.search(self.docstring):
             return "an argument is 0"
+        has_axes = any(type(row) is list for v in values if is_array(v) for row in v.args[0])
+        if has_axes and exception in _ON_MANY_AXES:
+            return MANY_AXES
         is_text = exception == "ValueError" and any(type(v) is str for v in values)
         return "a candidate refuses the text" if is_text else ""
 
@@ -195,13 +189,6 @@ def _by_names(parameters: Sequence[Parameter], docstring: str) -> Iterator[Predi
             if is_pair and not _ANY_ORDER.search(docstring):
                 yield Predicate(text=f"{one} <= {other}", origin="name")
                 break
-
-
-def _in_one_dimension(parameters: Sequence[Parameter], texts: Sequence[str]) -> Iterator[Predicate]:
-    """Yield that arrays have one dimension where neither the docstring nor a program speaks of more."""
-    for p in parameters if not any(map(_MANY_AXES.search, texts)) else ():
-        if p.annotation is not None and _ARRAY.search(ast.unparse(p.annotation)):
-            yield Predicate(text=f"{p.name}.ndim == 1", origin="name")
 
 
 def _is_count(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from difftrust.check.implied_conditions import ImpliedConditions
+from difftrust.check.implied_conditions import MANY_AXES, ImpliedConditions
 from difftrust.check.options import Suggestion
 from difftrust.check.outcomes import Answers, Measured, OutcomeClasses, builtin_of
 from difftrust.check.programs import Executor, Ran, lacks_package
@@ -335,9 +335,10 @@ class InputFilter:
     def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
         for p in loaded:
             kind, name = row[p]
-            if kind != Kind.EXCEPTION or self.answers.is_answer(row[p]) or 2 * self.refused[p] > self.n_answered:
+            if kind != Kind.EXCEPTION or self.answers.is_answer(row[p]):
                 continue
-            if why := self.implied.may_refuse(text, builtin_of(name)):
+            why = self.implied.may_refuse(text, builtin_of(name))
+            if why and (why == MANY_AXES or 2 * self.refused[p] <= self.n_answered):  # how many are drawn is our choice
                 return why
         return ""
 

@@ -83,10 +83,6 @@ class Predicate:
             return None
 
 
-def _n_dimensions(rows: Any) -> int:
-    return (1 + (_n_dimensions(rows[0]) if rows else 0)) if type(rows) is list else 0
-
-
 class _Evaluation:
     """One evaluation of an expression, by its syntax tree."""
 
@@ -105,8 +101,6 @@ class _Evaluation:
                 return in_order(self._names[name])
             case ast.Attribute() if (path := ast.unparse(node)) in _CONSTANTS:
                 return _CONSTANTS[path]
-            case ast.Attribute(value=ast.Name(id=name), attr="ndim") if name in self._names:
-                return _n_dimensions(self._names[name].args[0])
             case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
                 made = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
                 return made(map(self.value, elts))

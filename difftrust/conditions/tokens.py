@@ -51,9 +51,15 @@ _GENERAL: Final = frozenset(_STEM.keys() - words_of("quantities")).union(
     *map(words_of, ("general", "limits", "duties", "measures", "measured"))
 )
 """Words that name no parameter whose name ends so."""
-_NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | {"hundred": 100, "thousand": 1000}
+_TENS: Final = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-_SCALED = re.compile(rf"\b(\d+(?:\.\d+)?|an?|{'|'.join(_NUMBERS)})[ -]({'|'.join(_SCALES)})\b", re.IGNORECASE)
+_NUMBERS: Final = {word: n for n, word in enumerate(WORDS["numbers"].split(), 1)} | _TENS | _SCALES
+_WORD = "|".join(_NUMBERS)
+_SCALED = re.compile(
+    rf"\b(\d+(?:\.\d+)?|an?|{_WORD})[ -]({'|'.join(_SCALES)})\b"
+    rf"(?: and ((?:{_WORD}|\d+)(?:-(?:{_WORD}))?)\b(?! (?:{'|'.join(_SCALES)})))?",
+    re.IGNORECASE,
+)
 _JOINED: Final = [(re.compile(pattern, re.IGNORECASE), to) for pattern, to in WORDS["joined"]]
 _NAMED_KEYS = re.compile(r"\b(keys|columns|fields) ((?:\w+, )*\w+,? and \w+)\b", re.IGNORECASE)
 _LISTS = re.compile(
@@ -154,9 +160,13 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
 
 
 def _multiplied(match: re.Match[str]) -> str:
-    many = match[1].lower()
-    number = float(many) if many[0].isdigit() else _NUMBERS.get(many, 1)
-    return f"{number * _SCALES[match[2].lower()]:.0f}"
+    """Return "two hundred and fifty" in digits; what stands behind "between" are two numbers."""
+    many, scale, more = (part.lower() for part in match.groups(default=""))
+    number = (float(many) if many[0].isdigit() else _NUMBERS.get(many, 1)) * _SCALES[scale]
+    added = sum(int(word) if word.isdigit() else _NUMBERS[word] for word in more.split("-") if word)
+    if match.string[: match.start()].lower().endswith("between "):
+        return f"{number:.0f}{f' and {added}' if more else ''}"
+    return f"{number + added:.0f}"
 
 
 def _joined_lists(words: Sequence[str], values: dict[str, str]) -> Iterator[str]:

@@ -56,7 +56,7 @@ def _require_dates(frame: pl.DataFrame) -> None:
 
 def _moments(column: pl.Series) -> Iterator[pl.Series]:
     """Yield the dates and times of a column, those inside its lists, structs and maps too."""
-    if isinstance(column.dtype, pl.Map):
+    if isinstance(column.dtype, getattr(pl, "Map", ())):  # older versions of polars have lists of structs instead
         yield from _moments(column.map.entries())
     elif isinstance(column.dtype, pl.List | pl.Array):
         yield from _moments(column.explode())

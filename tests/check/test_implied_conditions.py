@@ -162,8 +162,15 @@ def test_a_sentence_with_numbers_that_no_program_uses_says_what_callers_keep(
     assert implied.doubt("(5,)") is None
 
 
-@pytest.mark.parametrize(("said", "verdict"), [("the array", "undecided"), ("the matrix", "incoherent")])
-def test_arrays_may_have_one_dimension_where_nothing_speaks_of_more(tmp_path: Path, said: str, verdict: str) -> None:
-    module = f'import numpy as np\n\ndef f(x: np.ndarray) -> list:\n    """Return {said} in falling order."""\n'
-    codes = ["def f(x):\n    return np.sort(x)[::-1].tolist()", "def f(x):\n    return sorted(x, reverse=True)"]
-    assert report_of(tmp_path, module, codes, n=200).verdict == verdict
+def test_arrays_of_several_dimensions_may_be_refused(tmp_path: Path) -> None:
+    module = (
+        "import numpy as np\nfrom numpy.typing import NDArray\n\n\n"
+        'def f(x: NDArray[np.int64]) -> int:\n    """Return the sum."""\n'
+    )
+    codes = [
+        "import numpy as np\n\n\ndef f(x):\n    return int(np.sum(x))\n",
+        "def f(x):\n    return sum(int(item) for item in x)\n",
+        "import numpy as np\n\n\ndef f(x):\n    return int(np.sum(x[1:]))\n",
+    ]
+    assert report_of(tmp_path, module, codes[:2], n=200).verdict == "undecided"
+    assert report_of(tmp_path, module, codes, n=200).verdict == "incoherent"

@@ -64,6 +64,8 @@ READ = [
         "all((a not in head[:i] for i, a in enumerate(head)))",
     ),
     ("a: dict, b: dict", "The two mappings must not have any keys in common.", "all((x not in b for x in a))"),
+    ("n: int", "Args:\n    n: Between one hundred and two hundred.", "100 <= n <= 200"),
+    ("n: int", "Args:\n    n: At most two hundred and fifty.", "n <= 250"),
     ("a: list, b: list", "a and b must be disjoint.", "all((x not in b for x in a))"),
     ("xs: list[int]", "The number of xs is even.", "len(xs) % 2 == 0"),
     ("xs: list[int]", "Negative numbers are not allowed.", "all((x >= 0 for x in xs))"),
