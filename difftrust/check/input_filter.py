@@ -43,6 +43,8 @@ _FEW_CALLS = 20
 """So many calls, each within its own limit, do not use up a program's time."""
 _LARGE = 100_000
 """From here on a number may take more time or memory than there is, and says nothing of what is right."""
+_NO_INT_OF_C = 2**31
+"""Functions in C raise OverflowError from here on, ``"".expandtabs(2**31)`` for one."""
 _NEAR = range(1900, 2101)
 """Years; from others to today a step a day may take more time than there is."""
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
@@ -309,13 +311,15 @@ class InputFilter:
         loaded = [p for p, (kind, _) in enumerate(row) if kind != Kind.LOAD_ERROR]
         if len(loaded) < 2 or len(set(self.answers.classify([row[p] for p in loaded]))) < 2:
             return None
-        found = self.implied.doubt(text)
-        doubt = found.why if found else self._exhausts(text, row) or self._refusal(text, row, loaded)
+        exhausts = self._exhausts(text, row)
+        found = None if exhausts else self.implied.doubt(text)
+        doubt = exhausts or (found.why if found else self._refusal(text, row, loaded))
         if not doubt:
             return None
         why = f"on which candidates differ, but {doubt}"
         condition = found.condition if found else ""
-        return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
+        differs = doubt != TOO_LARGE  # with more time or memory they may agree: there is nothing to settle
+        return Judged(text=text, why=why, outcomes=row, differs=differs, doubt=doubt, condition=condition)
 
     def _leave_out_doubtful(self, drawn: "Drawn", texts: Sequence[str], ran: Ran, kinds: Collection[Kind]) -> bool:
         """Leave out the doubtful inputs on which some program ended so; tell whether there are any."""
@@ -329,8 +333,10 @@ class InputFilter:
         return bool(found)
 
     def _exhausts(self, text: str, row: tuple[Outcome, ...]) -> str:
-        is_one = {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large([*self.implied.values(text).values()])
-        return TOO_LARGE if is_one else ""
+        values = [*self.implied.values(text).values()]
+        is_over = any(kind == Kind.EXCEPTION and builtin_of(name) == "OverflowError" for kind, name in row)
+        is_out = {kind for kind, _ in row} & {*_SAYS_NOTHING}
+        return TOO_LARGE if (is_out and _has_large(values)) or (is_over and _has_large(values, _NO_INT_OF_C)) else ""
 
     def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
         for p in loaded:
@@ -348,21 +354,21 @@ def _is_spent(kinds: Sequence[Kind]) -> bool:
     return {*kinds} & {*_ENDED} == {Kind.SKIPPED} and len(kinds) - kinds.count(Kind.SKIPPED) >= _FEW_CALLS
 
 
-def _has_large(value: Any) -> bool:
+def _has_large(value: Any, large: int = _LARGE) -> bool:
     """Tell whether a value is, or holds, a large number, or a date so far off that steps of a day are many."""
     match value:
         case int() | float():
-            return abs(value) >= _LARGE
+            return abs(value) >= large
         case str():
-            return re.search(r"[1-9]\d{5}", value) is not None
+            return re.search(rf"[1-9]\d{{{len(str(large)) - 1}}}", value) is not None
         case list() | tuple() | set() | frozenset():
-            return any(map(_has_large, value))
+            return any(_has_large(item, large) for item in value)
         case dict():
-            return any(map(_has_large, (*value, *value.values())))
+            return _has_large([*value, *value.values()], large)
         case Instance():
             is_day = value.type_name.rpartition(".")[2] in ("date", "datetime")
             is_far = is_day and any(type(year) is int and year not in _NEAR for year in value.args[:1])
-            return is_far or any(map(_has_large, (*value.args, *value.fields.values())))
+            return is_far or _has_large([*value.args, *value.fields.values()], large)
     return False
 
 
