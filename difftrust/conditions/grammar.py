@@ -27,6 +27,8 @@ _MADE: Final = WORDS["made"]
 _DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
 _IS_OF_ITEMS = re.compile(r"all\(\((?!.*\benumerate\b)")
+_TIMES = re.compile(r"date|day|hour|minute|month|second|stamp|time|year")
+"""In the name of numbers that are times."""
 _PART: Final = "PART_OF_RECORD_"
 """Before the name of a part that another one of the same record is compared with."""
 
@@ -148,6 +150,10 @@ class _Reader:
             meaning = f"{several[1]}{' not' * meaning.startswith('not')} in _"
         if "sum(_)" in meaning and of in _VARIABLES:
             raise Unread("sum of one of several")
+        if kind == "times" and shape.items.kind == "number" and not _TIMES.search(of):
+            return ""  # when each was measured
+        if kind == "row" and shape.kind == "dict" and shape.value and shape.value.kind == "list":
+            return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
         if kind == "row" and shape.kind == "dict" and (meaning == _DISTINCT or "sum(_)" in meaning):
             return _put(meaning, f"list({of}.values())" if meaning == _DISTINCT else f"{of}.values()")
         if kind == "row" and shape.kind in ("number", "text", "moment", "item"):
@@ -642,8 +648,11 @@ class _Reader:
         return self.whole(name)(self.denies(self.both(*parts)))
 
     def given_size(self, phrase: Phrase, *_: Any) -> str:
+        subject = self._names.shapes.get(self._names.subject)
+        if subject is not None and subject.kind == "number":
+            return self.phrased(phrase)  # "number of tills; there must be at least one"
         size = self._of_size(phrase, "items")
-        return self.phrased(size) if self._names.subject else self._given(size, 1)
+        return self.phrased(size) if subject else self._given(size, 1)
 
     def size_of_some(self, *parts: Any) -> str:
         self.guesses = True

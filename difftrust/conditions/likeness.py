@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from itertools import permutations
 from typing import Any
 
@@ -96,6 +97,8 @@ def _is_like(value: Any, seen: Sequence[Any]) -> bool:
         case dict():
             keys = {tuple(other) for other in alike}
             is_fixed = len(alike) > 1 and len(keys) == 1
+            if _goes_round(value) and not any(map(_goes_round, alike)):
+                return False
             return (tuple(value) in keys if is_fixed else _are_items_like(value, alike)) and _is_like_list(
                 list(value.values()), [list(other.values()) for other in alike]
             )
@@ -111,6 +114,17 @@ def _is_like(value: Any, seen: Sequence[Any]) -> bool:
     return value in alike
 
 
+def _goes_round(graph: Mapping[Any, Any]) -> bool:
+    """Tell whether keys lead back to themselves by way of the lists that they stand for."""
+    try:
+        TopologicalSorter({k: v for k, v in graph.items() if isinstance(v, list | tuple | set)}).prepare()
+    except CycleError:
+        return True
+    except TypeError:
+        return False  # lists of what is no key
+    return False
+
+
 def _are_items_like(items: Iterable[Any], seen: Sequence[Iterable[Any]]) -> bool:
     known = [item for other in seen for item in other]
     return all(_is_like(item, known) for item in items)
@@ -119,6 +133,9 @@ def _are_items_like(items: Iterable[Any], seen: Sequence[Iterable[Any]]) -> bool
 def _is_like_list(items: list[Any], seen: list[list[Any]]) -> bool:
     lengths = [len(other) for other in seen]
     if not min(lengths) <= len(items) <= max(lengths) or not _are_items_like(items, seen):
+        return False
+    ends = [(items[at], [other[at] for other in seen if other]) for at in (0, -1) if items]
+    if not all(type(end) in {*map(type, known)} for end, known in ends):  # "the first reading is not missing"
         return False
     if not all(_holds(fact, items) for fact in _FACTS if all(_holds(fact, other) for other in seen)):
         return False

@@ -53,9 +53,9 @@ _RESTRICTS: Final = words_of("restricts")
 _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"(?!.+[^e]ed$)[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing; but none of what is done, "compared"."""
-_BEGINS: Final = {"in", "at", "from", "between", "above", "below", "within", "without", "exactly"}
+_BEGINS: Final = {"in", "as", "at", "from", "between", "above", "below", "within", "without", "exactly"}
 """First words of what is said of a value, behind what it is."""
-_NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "end"}
+_NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "first", "last", "end", "TIME"}
 """Words of what a parameter is, beside those that the grammar has not."""
 _VALUES = re.compile(r"V\d+(?: ,| or| and| V\d+)+")
 _PLURAL = re.compile(r"[a-z-]{3,}s")
@@ -90,6 +90,9 @@ _OPTIONAL = re.compile(
 )
 _OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
 """Before a parameter that a sentence of prose begins with."""
+_UNITS: Final = {"ms": 1, "millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+_OWN_UNIT = re.compile(rf"(?:\bin |^(?:\w+ )?)({'|'.join(_UNITS)})s?\b")
+_TIME = re.compile(rf"(?<![\w.-])(\d+(?:,\d{{3}})*(?:\.\d+)?) ({'|'.join(_UNITS)})s?\b")
 _MEANING = re.compile(
     r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) "
     r"(?:mean|make|give|stand|turn|switche|select|denote|stop|keep|leave|disable|enable|show)s\b"
@@ -97,7 +100,7 @@ _MEANING = re.compile(
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
 _HINTS: Final = words_of("hints")
-_ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?")
+_ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?(?: \(\W*YYYY-MM-DD\W*\))?")
 """What the text of a parameter says of it; in prose it may be what is made of it."""
 _THE = re.compile(r"\bthe ", re.IGNORECASE)
 _ASIDE = re.compile(
@@ -288,6 +291,14 @@ def _guarded(text: str, shapes: Mapping[str, Shape]) -> str:
     return text
 
 
+def _in_own_unit(text: str, passage: Passage) -> str:
+    """Return a sentence with times in the unit of its parameter: "in seconds, at most 2 hours" is at most 7200."""
+    own = _OWN_UNIT.search(f"{passage.subject.replace('_', ' ')} {passage.text}")
+    if own is None:
+        return text
+    return _TIME.sub(lambda found: f"{float(found[1].replace(',', '')) * _UNITS[found[2]] / _UNITS[own[1]]:.15g}", text)
+
+
 class _Sentence:
     """One sentence on its way to conditions."""
 
@@ -305,12 +316,13 @@ class _Sentence:
         judging = [each for each in passage.sentences if passage.origin == "prose" and _JUDGES.search(each)]
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
-        plain = _ASIDE.sub(r"\1", _OPTIONAL.sub("", text).strip().rstrip("."))
+        plain = _ASIDE.sub(r"\1", _OPTIONAL.sub("", text.replace("...", "…")).strip().rstrip("."))
         name = rf"(?:the )?`*(?:{'|'.join(map(re.escape, shapes))})\b`*"
         plain = re.sub(rf"(?i)\b{name}(?:(?:, and|,| and) {name})+", lambda named: _THE.sub("", named[0]), plain)
         plain = _ISO.sub("YYYY-MM-DD", plain) if passage.origin in ("field", "type") else plain
         if passage.origin in ("field", "type"):
             plain = re.sub(r",? or None (?:if|when|where|for|to)\b[^,;.]*", "", plain)
+            plain = _in_own_unit(plain, passage)
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
         fields = {f.name for each in shapes.values() for _, one in records_in(each, "") for f in one.fields}
@@ -360,6 +372,8 @@ class _Sentence:
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
+        pairs = zip([(), *left], left, strict=False)
+        left = [part for before, part in pairs if part[:1] != ("that",) or before[-1:] != ("means",)]
         left = [part for part in left if not (_is_permission(part) or "ones" in part or _MEANING.match(" ".join(part)))]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             is_but = any(set(part) & {"except", "unless"} for part in left)

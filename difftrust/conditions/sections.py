@@ -43,7 +43,7 @@ _DEFINITION = re.compile(
 )
 """A parameter and what it is, as the standard library has it."""
 _END = re.compile(
-    r"(?<=[.!?])(?!\)\s+[a-z])(?!(?<=['\"]\.)['\"])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
+    r"(?<=[.!?])(?!(?<=\.\.)\s+[^A-Z\s])(?!\)\s+[a-z])(?!(?<=['\"]\.)['\"])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!cf\.)(?<!vs\.)(?<!incl\.)(?<!max\.)(?<!min\.)(?<!no\.)[\"')\]]?\s+(?=\S)|\n\s*\n"
     r"|\n(?=\s*(?:[-*•+]|\d+[.)])\s)"
 )
 

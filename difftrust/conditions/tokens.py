@@ -78,7 +78,8 @@ _LISTED = re.compile(
     rf"{_CODE}(?:,? (?:or |and )?{_CODE})+"
 )
 """Names in backticks where choices or keys are listed."""
-_BARE_WORDS = re.compile(r"(?<=one-of )the words ([^.;]+)")
+_BARE_WORDS = re.compile(r"(?<=one-of )the words ([^.;]+)|(?<=letters )([A-Z](?:, [A-Z])*,? (?:and|or) [A-Z]\b)")
+"""Words and letters that are listed without quotes."""
 
 
 def _as_texts(text: str, names: Sequence[str]) -> str:
@@ -128,7 +129,11 @@ class _Known:
 
     def shortened(self, noun: str) -> str:
         """Return the parameter whose name is a noun cut short, ``lat`` of "latitude"; "" where none is."""
-        found = [name for name in self.names if len(name) > 2 and noun.startswith(name) and noun not in _GENERAL]
+        found = [
+            name
+            for name in self.names
+            if len(name) > 2 and noun != name and noun.startswith(name) and noun not in _GENERAL
+        ]
         return found[0] if len(found) == 1 else ""
 
     @cached_property
@@ -143,7 +148,7 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
     sentence = _SCALED.sub(_multiplied, sentence)
-    sentence = _BARE_WORDS.sub(lambda found: _as_texts(found[1], names), sentence)
+    sentence = _BARE_WORDS.sub(lambda found: _as_texts(found[1] or found[2], names), sentence)
     sentence = _LISTED.sub(lambda found: _as_texts(found[0], names), sentence)
     sentence = _NAMED_KEYS.sub(_with_quotes, sentence)
     values: dict[str, str] = {}
@@ -286,7 +291,9 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         len(word) == 1 and word in "aI" and re.match(r"[a-z]{3,}", rest) and not _MODAL.match(rest)
     ):
         yield "P", word
-    elif plain in names and ((not before and len(word) > 1) or (word == plain.upper() and _MODAL.match(rest))):
+    elif plain in names and (
+        (not before and len(word) > 1 and plain not in _PLACES) or (word == plain.upper() and _MODAL.match(rest))
+    ):
         yield "P", plain
     elif (
         before[-1:] and re.fullmatch(r"an?|each|every|any|no|per|V\d+", before[-1]) and (owner := _owner(plain, names))
@@ -314,6 +321,8 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
         yield "word", _STEM.get(plain, plain)
 
 
+_PLACES: Final = ("first", "last")
+"""Names that a sentence begins with before a noun: "First day of the month"."""
 _MODAL = re.compile(r"(?:is|are|must|should|shall|may|can|cannot|has|have|needs?|and|or|in|not)\b")
 
 
