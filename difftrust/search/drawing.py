@@ -27,9 +27,9 @@ from difftrust.types.base import (
     NoValue,
     Part,
     Type,
-    change_node,
     change_somewhere,
-    size_of_value,
+    nodes_of,
+    with_node,
 )
 from difftrust.types.choices import Variable
 from difftrust.types.infer import Anything, Tree, common_type, type_of
@@ -444,8 +444,8 @@ class TypedInputs:
     def _step(self, kind: Type, value: Any, draws: Draws) -> Any:
         """Change one node, or put one of the same type of another seed input in its place."""
         if draws.chance(0.5 if self._has_learnt else 0.1):
-            at = draws.below(size_of_value(kind, value))
-            return change_node(Part(value, kind), at, draws, lambda part: self._other(part, draws))
+            path, node = draws.one_of(nodes_of(Part(value, kind)))
+            return with_node(Part(value, kind), path, self._other(node, draws))
         return change_somewhere(kind, value, draws)
 
     def _other(self, part: Part, draws: Draws) -> Any:

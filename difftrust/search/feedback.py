@@ -18,8 +18,8 @@ from typing import Any
 from difftrust.search.drawing import TypedInputs, arguments_of
 from difftrust.search.pattern_texts import texts_of
 from difftrust.types.argument_types import joined_arguments, split_arguments
-from difftrust.types.base import Draws, NoValue, Part
-from difftrust.types.containers import Entries, WithKeys
+from difftrust.types.base import Draws, NoValue, Part, Path, first_nodes, with_node
+from difftrust.types.containers import Entries
 from difftrust.types.standard import NO_VALUE, Standard, real
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.base.records import Kind, Outcome
@@ -32,7 +32,6 @@ _MOST_MET, _MOST_TEXT, _MAX_NODES, _MAX_LENGTH, _LARGE = 80, 500, 60, 1_000, 2**
 _SEQUENCES = (list, tuple, set, frozenset)
 _SIZED = (*_SEQUENCES, dict, str, bytes)
 _NUMBERS = (int, float)
-Path = tuple[int, ...]
 Noted = Callable[[Sequence[str]], Sequence[Sequence[Outcome]]]
 """Of each input, what each program says that it compares there."""
 
@@ -99,7 +98,7 @@ class Feedback:
     def _replaced(self, arguments: tuple[Any, ...], met: list[Met]) -> Iterator[str]:
         """Iterate over the inputs in which one node is what it should be where it met another value."""
         parts = self._source.parts(arguments)
-        nodes = nodes_of(parts)
+        nodes = first_nodes(parts, _MAX_NODES)[:_MAX_NODES]
         self._generator.shuffle(met)
         draws = Draws(generator=self._generator)
         for pair in met:
@@ -139,34 +138,13 @@ def _written(arguments: tuple[Any, ...], values: Sequence[Any]) -> str:
         return ""
 
 
-def nodes_of(parts: Sequence[Part]) -> list[tuple[Path, Part]]:
-    """Return the nodes of an argument list, the arguments first, then what is below them; each with its place."""
-    found: list[tuple[Path, Part]] = [((at,), part) for at, part in enumerate(parts)]
-    for path, part in found:  # it grows
-        if len(found) > _MAX_NODES:
-            break
-        found += [((*path, at), below) for at, below in enumerate(part.type.parts(part.value)[:_MAX_NODES])]
-    return found[:_MAX_NODES]
-
-
-def with_node(parts: Sequence[Part], path: Path, new: Any) -> list[Any]:
-    """Return the values of an argument list with another node at a place."""
-    values = [part.value for part in parts]
-    at, *below = path
-    if below:
-        part = parts[at]
-        new = part.type.rebuilt(part.value, with_node(part.type.parts(part.value), tuple(below), new))
-    values[at] = new
-    return values
-
-
 def with_nodes(parts: Sequence[Part], paths: Sequence[Path], new: Any) -> list[Any]:
     """Return the values of an argument list with another node at several places, as far as keys still are apart."""
+    values = [part.value for part in parts]
     for path in paths:
         with suppress(LookupError):
-            values = with_node(parts, path, new)
-            parts = [part._replace(value=value) for part, value in zip(parts, values, strict=True)]
-    return [part.value for part in parts]
+            values[path[0]] = with_node(Part(values[path[0]], parts[path[0]].type), path[1:], new)
+    return values
 
 
 def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
@@ -235,9 +213,8 @@ def _with_member(part: Part, other: Any, draws: Draws) -> list[Any]:
     """Return a collection with what was looked for in it."""
     value, kind = part.value, part.type
     try:
-        if isinstance(kind, Entries | WithKeys):
-            of = kind.entries.value if isinstance(kind, WithKeys) else kind.value
-            return [{**value, other: draws.of(of)}]
+        if isinstance(kind, Entries):
+            return [{**value, other: draws.of(kind.value)}]
         return [rebuild(value, [*value, other])] if type(value) in _SEQUENCES else []
     except (NoValue, TypeError):
         return []

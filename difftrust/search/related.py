@@ -6,7 +6,7 @@ Random arguments of a search, a split or a lookup hardly ever meet; faults of su
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from difftrust.types.base import Draws, NoValue, Part, change_node, change_somewhere, size_of_value
+from difftrust.types.base import Draws, NoValue, Part, change_somewhere, first_nodes, nodes_of, with_node
 
 _MAX_TEXT, _MAX_ITEMS, _MAX_NODES = 300, 60, 40
 _NUMBERS = (int, float)
@@ -30,30 +30,14 @@ def related(parts: Sequence[Part], draws: Draws) -> list[Any]:
 def shared(parts: Sequence[Part], draws: Draws) -> list[Any]:
     """Return the values of ``parts`` with a node of one in the place of another of its type: an end that is a start."""
     values = [part.value for part in parts]
-    nodes = [node for part in parts for node in _nodes(part)]
+    nodes = [node.value for part in parts for _, node in first_nodes([part], _MAX_NODES)[1:]]
     at = draws.below(len(parts))
-    size = size_of_value(parts[at].type, values[at])
-    if size > 1:
-        target = 1 + draws.below(size - 1)
-        values[at] = change_node(parts[at], target, draws, lambda part: _one_like(part, nodes, draws))
+    below = nodes_of(parts[at])[1:]
+    if below:
+        path, node = draws.one_of(below)
+        fitting = [n for n in nodes if type(n) is type(node.value) and n != node.value and node.type.fits(n)]
+        values[at] = with_node(parts[at], path, draws.one_of(fitting)) if fitting else values[at]
     return values
-
-
-def _nodes(part: Part) -> list[Any]:
-    found: list[Any] = []
-    waiting = [part]
-    while waiting and len(found) < _MAX_NODES:
-        one = waiting.pop(0)
-        below = one.type.parts(one.value)[:_MAX_NODES]
-        found += [node.value for node in below]
-        waiting += below
-    return found
-
-
-def _one_like(part: Part, nodes: Sequence[Any], draws: Draws) -> Any:
-    """Return one of the nodes for the place of a part, which stays where none fits."""
-    fitting = [n for n in nodes if type(n) is type(part.value) and n != part.value and part.type.fits(n)]
-    return draws.one_of(fitting) if fitting else part.value
 
 
 def _pair(source: Any, target: Any, draws: Draws) -> tuple[Any, Any]:

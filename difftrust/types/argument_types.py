@@ -6,10 +6,11 @@ No annotation is evaluated. Every element of every container is looked at, True 
 import ast
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any
 
 from difftrust.types.base import NotResolved, Type, all_fit
-from difftrust.types.containers import Entries, WithKeys, all_rows
+from difftrust.types.containers import Entries, all_rows
 from difftrust.types.infer import Anything
 from difftrust.types.own import Field, Parameter, bind
 from difftrust.types.resolve import Annotations
@@ -99,7 +100,10 @@ class ArgumentTypes:
         try:
             found = annotations.resolve(parameter.annotation)
             found = annotations.used(found) if parameter.name == "self" else found
-            return WithKeys(found, parameter.keys) if parameter.keys and isinstance(found, Entries) else found
+            if parameter.keys and isinstance(found, Entries):
+                found = copy(found)
+                found.keys = parameter.keys
+            return found
         except (NotResolved, RecursionError) as e:
             spelled = ast.unparse(parameter.annotation)
             why = f" ({e} is not known here)" if isinstance(e, NotResolved) and str(e) != spelled else ""

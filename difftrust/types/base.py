@@ -38,6 +38,8 @@ _ALPHABETS = (
 _MAX_NAMED_LENGTH = 128
 _LONG = 48
 T = TypeVar("T")
+Path = tuple[int, ...]
+"""The place of a node: that of the part it is in, of the part of that part, and so on."""
 
 
 class NoValue(Exception):
@@ -240,42 +242,42 @@ def first_that_fits(options: Sequence[Type], value: Any) -> Type | None:
     return next((option for option in options if option.fits(value)), None)
 
 
-def size_of_value(kind: Type, value: Any) -> int:
-    """Return the number of nodes: the value, and all parts below it."""
-    return 1 + sum([size_of_value(part.type, part.value) for part in kind.parts(value)])
+def nodes_of(whole: Part) -> list[tuple[Path, Part]]:
+    """Return the nodes of a value, itself first, each with its place and the nearest name at or above it."""
+    found: list[tuple[Path, Part]] = [((), whole)]
+    for at, part in enumerate(whole.type.parts(whole.value)):
+        named = Part(part.value, part.type, part.name or whole.name)
+        found += [((at, *path), node) for path, node in nodes_of(named)]
+    return found
 
 
-def depths_of(kind: Type, value: Any, depth: int = 0) -> Iterator[int]:
-    """Iterate over how far below the value each of its nodes is, in the order of their numbers."""
-    yield depth
-    for part in kind.parts(value):
-        yield from depths_of(part.type, part.value, depth + 1)
+def first_nodes(parts: Sequence[Part], most: int) -> list[tuple[Path, Part]]:
+    """Return the nodes of some values level by level, the values first, until there are more than ``most``."""
+    found: list[tuple[Path, Part]] = [((at,), part) for at, part in enumerate(parts)]
+    for path, part in found:  # it grows
+        if len(found) > most:
+            break
+        found += [((*path, at), below) for at, below in enumerate(part.type.parts(part.value)[:most])]
+    return found
+
+
+def with_node(whole: Part, path: Path, new: Any) -> Any:
+    """Return a value with another node at a place; the other nodes stay."""
+    if not path:
+        return new
+    parts = whole.type.parts(whole.value)
+    values = [part.value for part in parts]
+    values[path[0]] = with_node(parts[path[0]], path[1:], new)
+    return whole.type.rebuilt(whole.value, values)
 
 
 def change_somewhere(kind: Type, value: Any, draws: Draws) -> Any:
     """Return ``value`` with one of its nodes changed: any of them, or any of one of its levels. Raises NoValue."""
+    whole = Part(value, kind, draws.name)
+    nodes = nodes_of(whole)
     if draws.chance(_BY_LEVEL):
-        depths = list(depths_of(kind, value))
-        level = draws.below(max(depths) + 1)
-        at = draws.one_of([node for node, depth in enumerate(depths) if depth == level])
-    else:
-        at = draws.below(size_of_value(kind, value))
-    return change_node(Part(value, kind), at, draws, lambda part: part.type.change(part.value, draws))
-
-
-def change_node(whole: Part, target: int, draws: Draws, change: Callable[[Part], Any]) -> Any:
-    """Return a value with its node of a number, itself the first, in a changed form; the other nodes stay."""
-    if target == 0:
-        return change(whole)
-    value, kind, _ = whole
-    target -= 1
-    parts = kind.parts(value)
-    for position, part in enumerate(parts):
-        size = size_of_value(part.type, part.value)
-        if target < size:
-            values = [other.value for other in parts]
-            with draws.named(part.name or draws.name):
-                values[position] = change_node(part, target, draws, change)
-            return kind.rebuilt(value, values)
-        target -= size
-    raise AssertionError("a node number within the value's size")
+        level = draws.below(max(len(path) for path, _ in nodes) + 1)
+        nodes = [(path, node) for path, node in nodes if len(path) == level]
+    path, node = draws.one_of(nodes)
+    with draws.named(node.name or draws.name):
+        return with_node(whole, path, node.type.change(node.value, draws))

@@ -169,13 +169,22 @@ class Entries(Sized):
 
     key: Type
     value: Type
+    keys: tuple[str, ...] = ()
+    """Keys that all of them have."""
 
     def fits(self, value: Any) -> bool:
-        is_one = type(value) is dict and self.allows(len(value))
+        is_one = type(value) is dict and self._has_enough(value)
         return is_one and all(map(self.key.fits, value)) and all(map(self.value.fits, value.values()))
 
+    def _has_enough(self, value: dict[Any, Any]) -> bool:
+        return self.allows(len(value)) and {*self.keys} <= value.keys()
+
     def draw(self, draws: Draws) -> Any:
-        return {self._key(draws): draws.of(self.value) for _ in range(draws.size(self.least, self.most))}
+        known = {key: draws.of(self.value, key) for key in self.keys}
+        if known and not draws.chance(0.3):
+            return known
+        size = draws.size(self.least, self.most)
+        return known | {self._key(draws): draws.of(self.value) for _ in range(size)}
 
     def _key(self, draws: Draws) -> Any:
         key = draws.of(self.key)
@@ -199,7 +208,7 @@ class Entries(Sized):
         else:
             draws.generator.shuffle(keys)
             changed = {key: changed[key] for key in keys}
-        return changed if len(changed) >= self.least else value
+        return changed if self._has_enough(changed) else value
 
     def parts(self, value: Any) -> list[Part]:
         found = []
@@ -210,34 +219,6 @@ class Entries(Sized):
 
     def inside(self) -> Sequence[Type]:
         return (self.key, self.value)
-
-
-@dataclass(eq=False)
-class WithKeys(Type):
-    """Dicts that have some keys, others too."""
-
-    entries: Entries
-    keys: tuple[str, ...]
-
-    def fits(self, value: Any) -> bool:
-        return self.entries.fits(value) and {*self.keys} <= value.keys()
-
-    def draw(self, draws: Draws) -> Any:
-        known = {key: draws.of(self.entries.value, key) for key in self.keys}
-        return known | self.entries.draw(draws) if draws.chance(0.3) else known
-
-    def change(self, value: Any, draws: Draws) -> Any:
-        changed = self.entries.change(value, draws)
-        return changed if self.fits(changed) else value
-
-    def parts(self, value: Any) -> list[Part]:
-        return self.entries.parts(value)
-
-    def rebuilt(self, value: Any, parts: list[Any]) -> Any:
-        return self.entries.rebuilt(value, parts)
-
-    def inside(self) -> Sequence[Type]:
-        return self.entries.inside()
 
 
 @dataclass(eq=False)
