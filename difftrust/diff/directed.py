@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from difftrust.search.dictionary import mine_constants
-from difftrust.search.drawing import arguments_of
 from difftrust.search.pattern_texts import texts_for
 from difftrust.source.scopes import bound_by
 from difftrust.source.target import without_texts
+from difftrust.types.argument_types import arguments_of
 from difftrust_core.base.literals import BadText, write_literal
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
 from difftrust_core.languages.python.syntax import is_docstring, parsed

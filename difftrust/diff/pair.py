@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from difftrust.diff.version import Bundle, Version
-from difftrust.search.drawing import arguments_of, sample_seeds
+from difftrust.search.drawing import sample_seeds
 from difftrust.source.function import Loading, or_none, widened
 from difftrust.source.literal_calls import mine_calls
 from difftrust.source.target import Target
 from difftrust.source.usage import alternatives, named_type, usage_types
 from difftrust.source.values import Scope
-from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter
+from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter, arguments_of
 from difftrust.types.classes import methods_of
 from difftrust.types.infer import literal_of
 from difftrust.types.own import Function, parameters_in

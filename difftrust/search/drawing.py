@@ -5,8 +5,10 @@ The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they we
 
 import ast
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from difftrust.search.dictionary import dictionary_of, numbers_in
@@ -18,8 +20,10 @@ from difftrust.types.argument_types import (
     ArgumentTypes,
     NotResolved,
     Parameter,
+    arguments_of,
     joined_arguments,
     split_arguments,
+    with_values,
 )
 from difftrust.types.base import (
     MOST_TYPES,
@@ -72,7 +76,7 @@ class FreshDraws:
     ):
         self.likely = dict(likely or {})
         """What parameters of an open type (``list``, ``Any``) hold most of the time."""
-        self._parameters = types.parameters
+        self._types, self._parameters = types, types.parameters
         values = values_by_name(types, given)
         self.types: dict[str, Type] = {}
         """What each parameter is drawn from; without those of which nothing is known."""
@@ -82,6 +86,18 @@ class FreshDraws:
                 self.types[parameter.name] = known
         self.is_possible = all(p.name in self.types or not p.required for p in self._parameters)
         """Enough is known of every parameter that needs an argument."""
+
+    def distinct(self, draws: Callable[[], Draws], n: int, *, n_tries: int) -> tuple[str, ...]:
+        """Return up to n distinct argument tuples that fit the types, in the text form of ``literals``."""
+        found: dict[str, None] = {}
+        for _ in range(n_tries if self.is_possible else 0):
+            with suppress(NoValue, RecursionError):
+                text = write_literal(self.draw(draws()))
+                if self._types.accepts(text):
+                    found[text] = None
+            if len(found) == n:
+                break
+        return tuple(found)
 
     def draw(self, draws: Draws) -> tuple[Any, ...]:
         """Return an argument tuple. Raises NoValue where a type has none."""
@@ -129,15 +145,9 @@ def _told(parameter: Parameter, values: Sequence[Any]) -> Type | None:
 
 def values_by_name(types: ArgumentTypes, given: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
     """Return the values that argument tuples have for each parameter."""
-    positional = [parameter for parameter in types.parameters if not parameter.keyword]
     found: dict[str, list[Any]] = {}
-    for arguments in given:
-        values, named = split_arguments(arguments)
-        for at, value in enumerate(values):
-            if positional:
-                found.setdefault(positional[min(at, len(positional) - 1)].name, []).append(value)
-        for name, value in named.items():
-            found.setdefault(name, []).append(value)
+    for name, value in chain.from_iterable(map(types.named_values, given)):
+        found.setdefault(name, []).append(value)
     return found
 
 
@@ -158,28 +168,16 @@ def sample_seeds(
     Deterministic in ``seed``; empty where nothing is known of a parameter.
     """
     fresh = FreshDraws(types, _tuples(given), likely_types(types, given, codes))
-    if not fresh.is_possible:
-        return ()
-    texts, generator = KnownTexts(docstring, texts_by_name(types, given)), random.Random(f"{seed}/seeds")
     words = dictionary_of((), docstring)
-    found: dict[str, None] = {}
-    for _ in range(4 * n_seeds):
-        draws = Draws(
-            generator=generator,
-            texts=texts,
-            words=words,
-            numbers=numbers_in(words),
-            columns=dict(columns or {}),
-        )
-        try:
-            text = write_literal(fresh.draw(draws))
-        except (NoValue, RecursionError):
-            continue
-        if types.accepts(text):
-            found[text] = None
-        if len(found) == n_seeds:
-            break
-    return tuple(found)
+    draws = partial(
+        Draws,
+        generator=random.Random(f"{seed}/seeds"),
+        texts=KnownTexts(docstring, texts_by_name(types, given)),
+        words=words,
+        numbers=numbers_in(words),
+        columns=columns or {},
+    )
+    return fresh.distinct(draws, n_seeds, n_tries=4 * n_seeds)
 
 
 def likely_types(types: ArgumentTypes, given: Sequence[str], codes: Sequence[str]) -> dict[str, Type]:
@@ -278,7 +276,7 @@ class TypedInputs:
         special: Sequence[float] = (),
     ):
         self._types, self._task_id, self._seed = types, task_id, seed
-        self._seeds = [found for found in map(arguments_of, seeds) if found is not None]
+        self._seeds = _tuples(seeds)
         self._fresh = FreshDraws(types, self._seeds, likely)
         self._words, self._numbers = list(dictionary), numbers_in(dictionary)
         self._columns, self._special = dict(columns or {}), tuple(special)
@@ -373,19 +371,11 @@ class TypedInputs:
                 self._kept.append(one.type)
                 if type(one.value) is str and one.name is not None:
                     self._texts.setdefault(one.name, []).append(one.value)
-                waiting += [
-                    Part(value=p.value, type=p.type, name=p.name or one.name) for p in one.type.parts(one.value)
-                ]
+                waiting += [Part(p.value, p.type, p.name or one.name) for p in one.type.parts(one.value)]
 
     def parts(self, arguments: tuple[Any, ...]) -> list[Part]:
         """Return the arguments with the types by which they change."""
-        values, named = split_arguments(arguments)
-        positional = [parameter.name for parameter in self._types.parameters if not parameter.keyword]
-        names = [*[positional[min(at, len(positional) - 1)] for at in range(len(values) if positional else 0)], *named]
-        return [
-            Part(value=value, type=self._type_of(name, value), name=name)
-            for name, value in zip(names, (*values, *named.values()), strict=False)
-        ]
+        return [Part(value, self._type_of(name, value), name) for name, value in self._types.named_values(arguments)]
 
     def _type_of(self, name: str, value: Any) -> Type:
         known = self._fresh.types.get(name)
@@ -402,9 +392,7 @@ class TypedInputs:
         parts = self.parts(drawn)
         if len(parts) < 2 or not draws.chance(_RELATED):
             return drawn
-        positional, named = split_arguments(drawn)
-        values = related(parts, draws)
-        return joined_arguments(values[: len(positional)], dict(zip(named, values[len(positional) :], strict=True)))
+        return with_values(drawn, related(parts, draws))
 
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds and not self._favoured:
@@ -423,9 +411,8 @@ class TypedInputs:
             values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
         if draws.chance(_SHARED):
             values = shared([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
-        positional, named = split_arguments(chosen)
-        names = dict(zip(named, values[len(positional) :], strict=True))
-        return self._with_others(values[: len(positional)], names, draws)
+        changed = with_values(chosen, values)
+        return self._with_others(changed, draws) if draws.chance(0.1) else changed
 
     def _changed_one(self, part: Part, draws: Draws) -> Any:
         draws.name = part.name or ""
@@ -454,10 +441,9 @@ class TypedInputs:
         is_alike = type(other) is type(part.value) or not isinstance(part.type, Variable | Anything)
         return other if is_alike else part.value
 
-    def _with_others(self, values: list[Any], named: dict[str, Any], draws: Draws) -> tuple[Any, ...]:
-        """Now and then give an argument more or less of those that can be left out."""
-        if not draws.chance(0.1):
-            return joined_arguments(values, named)
+    def _with_others(self, arguments: tuple[Any, ...], draws: Draws) -> tuple[Any, ...]:
+        """Return arguments with one more or less of those that can be left out."""
+        values, named = split_arguments(arguments)
         positional = [parameter for parameter in self._types.parameters if not parameter.keyword]
         by_name = [p for p in self._types.parameters if p.keyword and not p.variadic and not p.required]
         at = len(values)
@@ -466,7 +452,7 @@ class TypedInputs:
             last = positional[min(at, len(positional)) - 1]
             if (at < len(positional) or following.variadic) and following.name not in named:
                 if following.name in self._fresh.types:
-                    values = [*values, _value(self._fresh.types[following.name], following, draws)]
+                    values = (*values, _value(self._fresh.types[following.name], following, draws))
             elif values and not last.required:
                 values = values[:-1]
         elif by_name:
@@ -494,12 +480,3 @@ def _bound_by(parts: Sequence[Part]) -> dict[str, Any]:
         if isinstance(part.type, Variable | Anything) or len(waiting) < _FEW:
             waiting += part.type.parts(part.value)[:_FEW]
     return found
-
-
-def arguments_of(text: str) -> tuple[Any, ...] | None:
-    """Return an argument tuple by its text, None where it is none."""
-    try:
-        value = read_literal(text)
-    except BadText:
-        return None
-    return value if type(value) is tuple else None

@@ -15,9 +15,9 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
-from difftrust.search.drawing import TypedInputs, arguments_of
+from difftrust.search.drawing import TypedInputs
 from difftrust.search.pattern_texts import texts_of
-from difftrust.types.argument_types import joined_arguments, split_arguments
+from difftrust.types.argument_types import arguments_of, with_values
 from difftrust.types.base import Draws, NoValue, Part, Path, first_nodes, with_node
 from difftrust.types.containers import Entries
 from difftrust.types.standard import NO_VALUE, Standard, real
@@ -130,10 +130,8 @@ def _alike(values: tuple[Any, Any]) -> bool:
 
 
 def _written(arguments: tuple[Any, ...], values: Sequence[Any]) -> str:
-    positional, named = split_arguments(arguments)
     try:
-        names = dict(zip(named, values[len(positional) :], strict=True))
-        return write_literal(joined_arguments(values[: len(positional)], names))
+        return write_literal(with_values(arguments, values))
     except (BadText, RecursionError, ValueError, TypeError):
         return ""
 

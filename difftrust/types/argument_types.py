@@ -33,37 +33,32 @@ class ArgumentTypes:
             Field(name=p.name, type=kind, required=p.required, by_name=p.keyword, variadic=p.variadic)
             for p, kind in zip(self.parameters, self.types, strict=True)
         ]
-        self._positional = [one.type for one in self._fields if not one.by_name]
-        self._by_name = {one.name: one.type for one in self._fields if not one.variadic}
-        self._rest = next((one.type for one in self._fields if one.by_name and one.variadic), None)
+        self._positional = [one for one in self._fields if not one.by_name]
 
     def accepts(self, arguments: str) -> bool:
         """Tell whether an argument tuple in the text form of ``literals`` fits the signature and its types."""
-        with suppress(BadText):
-            values = read_literal(arguments)
-            return type(values) is tuple and self.accepts_values(values)
-        return False
-
-    def accepts_values(self, arguments: tuple[Any, ...]) -> bool:
-        """Tell whether an argument tuple fits, ``Keywords`` at its end included."""
+        values = arguments_of(arguments)
         with suppress(RecursionError):
-            return all_fit(bind(self._fields, *split_arguments(arguments)))
+            return values is not None and all_fit(bind(self._fields, *split_arguments(values)))
         return False
 
     def fits(self, position: int, value: Any) -> bool:
         """Tell whether the value of one positional argument, as ``literals`` reads it, fits its type."""
-        try:
-            return self.positional_type(position).fits(value)
-        except RecursionError:
-            return False
-
-    def positional_type(self, position: int) -> Type:
-        """Return the type of the argument at a position."""
-        return self._positional[min(position, len(self._positional) - 1)]
+        with suppress(RecursionError):
+            return self._positional[min(position, len(self._positional) - 1)].type.fits(value)
+        return False
 
     def named_type(self, name: str) -> Type:
         """Return the type of an argument that is given by name."""
-        return self._by_name.get(name) or self._rest or Anything()
+        named = {one.name: one.type for one in self._fields if not one.variadic}
+        rest = [one.type for one in self._fields if one.by_name and one.variadic]
+        return named.get(name) or (rest or [Anything()])[0]
+
+    def named_values(self, arguments: tuple[Any, ...]) -> list[tuple[str, Any]]:
+        """Return the values of an argument tuple, each with the name of its parameter."""
+        values, named = split_arguments(arguments)
+        names = [one.name for one in self._positional]
+        return [*zip(names + names[-1:] * len(values), values, strict=False), *named.items()]
 
     def all_arguments(self) -> list[str] | None:
         """Return all argument tuples if there are at most ``MAX_EXHAUSTED``; None if there are more."""
@@ -125,3 +120,19 @@ def split_arguments(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[s
 def joined_arguments(values: Sequence[Any], named: dict[str, Any]) -> tuple[Any, ...]:
     """Return positional arguments and those by name as one tuple."""
     return (*values, Instance(KEYWORDS, (), named)) if named else tuple(values)
+
+
+def with_values(arguments: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return an argument tuple with other values, those by name last."""
+    positional, named = split_arguments(arguments)
+    n = len(positional)
+    return joined_arguments(values[:n], dict(zip(named, values[n:], strict=True)))
+
+
+def arguments_of(text: str) -> tuple[Any, ...] | None:
+    """Return an argument tuple by its text, None where it is none."""
+    try:
+        value = read_literal(text)
+    except BadText:
+        return None
+    return value if type(value) is tuple else None

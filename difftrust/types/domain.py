@@ -3,14 +3,14 @@
 import ast
 import random
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from difftrust.search.dictionary import dictionary_of, numbers_in
 from difftrust.search.drawing import FreshDraws, values_by_name
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter
-from difftrust.types.base import Draws, NoValue
+from difftrust.types.base import Draws
 from difftrust.types.own import parameters_in
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import write_literal
@@ -137,7 +137,7 @@ class PythonDomains:
                 found = PythonDomain(task, domain)
             except BadTask:  # the types are not the user's words
                 return task
-        drawn = seeds_from_types(found, task, n=n_seeds) if n_seeds > 0 else []
+        drawn = seeds_from_types(found, task, n=n_seeds) if n_seeds > 0 else ()
         return replace(task, domain=domain, seed_inputs=tuple(dict.fromkeys([*task.seed_inputs, *drawn])))
 
 
@@ -157,23 +157,15 @@ def _types_of_seeds(types: ArgumentTypes, task: Task) -> str:
     return ", ".join(spelled)
 
 
-def seeds_from_types(domain: PythonDomain, task: Task, *, n: int) -> list[str]:
+def seeds_from_types(domain: PythonDomain, task: Task, *, n: int) -> tuple[str, ...]:
     """Return up to n distinct argument tuples drawn from the types of a domain; none where a type is not known.
 
     Numbers and texts that the task's description, preamble and reference name come up. Always the same ones for a task.
     """
-    fresh, found = FreshDraws(domain.types), dict[str, None]()
     words = dictionary_of((task.preamble, task.reference or ""), task.description)
-    numbers = numbers_in(words)
     generator = generator_of(task.task_id, seed=0, position=0, attempt=MAX_ATTEMPTS)
-    for _ in range(_TRIES * n if fresh.is_possible else 0):
-        with suppress(NoValue, RecursionError):
-            text = write_literal(fresh.draw(Draws(generator=generator, words=words, numbers=numbers)))
-            if domain.fits(text):
-                found[text] = None
-        if len(found) == n:
-            break
-    return list(found)
+    draws = partial(Draws, generator=generator, words=words, numbers=numbers_in(words))
+    return FreshDraws(domain.types).distinct(draws, n, n_tries=_TRIES * n)
 
 
 def _parameters(task: Task, types: str) -> list[Parameter]:
