@@ -22,6 +22,8 @@ _COLUMNS: Mapping[str, Type] = {
     "datetime": standard_type("datetime") or Nothing(),
 }
 DTYPES = (*("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64"),)
+_SERIES = ("pd.Series", "pl.Series")
+_FRAMES = ("pd.DataFrame", "pl.DataFrame", *_SERIES)
 _DIMENSIONS = (1, 1, 2, 2, 2, 3)
 _MAX_ROWS = 60
 _DTYPE = re.compile(
@@ -48,7 +50,7 @@ def is_array(value: Any) -> bool:
 
 def is_frame(value: Any) -> bool:
     """Tell whether a value is a frame or series of pandas or polars."""
-    return type(value) is Instance and value.type_name in ("pd.DataFrame", "pd.Series", "pl.DataFrame", "pl.Series")
+    return type(value) is Instance and value.type_name in _FRAMES
 
 
 @dataclass(eq=False)
@@ -121,7 +123,7 @@ class Array(Type):
 
     def parts(self, value: Any) -> list[Part]:
         element = self._element(value)
-        return [Part(value=leaf, type=element) for leaf in _leaves(value.args[0])]
+        return [Part(leaf, element) for leaf in _leaves(value.args[0])]
 
     def rebuilt(self, value: Any, parts: list[Any]) -> Any:
         return Instance(value.type_name, (_refilled(value.args[0], iter(parts)),), value.fields)
@@ -171,16 +173,14 @@ class Scalar(Type):
 class Frame(Type):
     """Frames and series of pandas or polars, ``pd.DataFrame({'a': [1, 2]})``."""
 
-    library: str
-    """``pd`` or ``pl``."""
-    kind: str
-    """``DataFrame`` or ``Series``."""
+    name: str
+    """One of ``_FRAMES``."""
 
     def fits(self, value: Any) -> bool:
-        if type(value) is not Instance or value.type_name != f"{self.library}.{self.kind}":
+        if type(value) is not Instance or value.type_name != self.name:
             return False
         content = value.args[-1] if value.args else {}
-        if type(content) is not (list if self.kind == "Series" else dict):
+        if type(content) is not (list if self.name in _SERIES else dict):
             return False
         columns = _columns(value)
         if not all(type(name) is str and type(column) is list for name, column in columns.items()):
@@ -189,14 +189,14 @@ class Frame(Type):
 
     def draw(self, draws: Draws) -> Instance:
         rows = draws.length()
-        if self.kind == "DataFrame":
+        if self.name not in _SERIES:
             columns = draws.columns or {"a": "int", "b": "float", "c": "str"}
             drawn = {name: self._column(name, kind, rows, draws) for name, kind in columns.items()}
-            return Instance(f"{self.library}.DataFrame", (drawn,))
+            return Instance(self.name, (drawn,))
         name, known = draws.name, draws.columns.get(draws.name)
         known = known or draws.once("series " + name, lambda: draws.one_of(("float", "int", "float")))
         column = self._column(name, known, rows, draws)
-        return Instance(f"{self.library}.Series", (name or "a", column) if self.library == "pl" else (column,))
+        return Instance(self.name, (name or "a", column) if self.name == "pl.Series" else (column,))
 
     def _column(self, name: str, kind: str, rows: int, draws: Draws) -> list[Any]:
         element = _COLUMNS.get(kind, _COLUMNS["float"])
@@ -216,7 +216,7 @@ class Frame(Type):
         if rows and draws.chance(0.2):
             at, place = draws.below(len(rows)), draws.below(len(columns))
             is_float = isinstance(_type_in([row[place] for row in rows]), Real)
-            missing = float("nan") if self.library == "pd" else None
+            missing = float("nan") if self.name.startswith("pd.") else None
             rows[at][place] = missing if is_float and draws.chance(0.3) else draws.one_of(rows)[place]
         else:
             rows = changed_items(rows, _RowOf(list(columns.values())), draws)[:_MAX_ROWS]
@@ -224,7 +224,7 @@ class Frame(Type):
 
     def parts(self, value: Any) -> list[Part]:
         return [
-            Part(value=entry, type=kind if entry is not None else _MISSING, name=name or None)
+            Part(entry, kind if entry is not None else _MISSING, name or None)
             for name, column in _columns(value).items()
             for kind in [_type_in(column)]
             for entry in column

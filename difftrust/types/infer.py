@@ -97,7 +97,7 @@ class Call(Type):
         return value
 
     def parts(self, value: Any) -> list[Part]:
-        return [Part(value=part, type=type_of(part)) for part in children(value)]
+        return [Part(part, type_of(part)) for part in children(value)]
 
 
 class Tuple(Row):
@@ -112,7 +112,7 @@ class Tuple(Row):
         return tuple(values) if len({type(part) for part in values}) == 1 else value
 
     def parts(self, value: Any) -> list[Part]:
-        return [Part(value=part, type=type_of(part)) for part in value]
+        return [Part(part, type_of(part)) for part in value]
 
     def all_values(self, most: int) -> list[Any] | None:
         return None
@@ -157,7 +157,7 @@ def _of_calls(values: Sequence[Instance]) -> Type:
     if is_array(value):
         return Array()
     if is_frame(value):
-        return Frame(*value.type_name.split("."))
+        return Frame(value.type_name)
     name = last_name(value)
     known = standard_type("Pattern" if name == "compile" else name)
     return known if known is not None and known.fits(value) else Call(list(values))

@@ -178,10 +178,10 @@ _ROWS: tuple[tuple[str, tuple[str, ...], Make | Type], ...] = (
     ("BytesIO BinaryIO BufferedIOBase BufferedReader RawIOBase", ("", "io", "typing"), _stream(True)),
     ("IO", ("typing",), lambda inside: _stream(bool(inside) and isinstance(inside[0], Octets))),
     ("array", ("array",), Wrapped("array.array", Items((list,), Whole(-(2**31), 2**31 - 1)), ("i",))),
-    ("DataFrame", ("pandas",), Frame("pd", "DataFrame")),
-    ("Series", ("pandas",), Frame("pd", "Series")),
-    ("DataFrame LazyFrame", ("polars",), Frame("pl", "DataFrame")),
-    ("Series", ("polars",), Frame("pl", "Series")),
+    ("DataFrame", ("pandas",), Frame("pd.DataFrame")),
+    ("Series", ("pandas",), Frame("pd.Series")),
+    ("DataFrame LazyFrame", ("polars",), Frame("pl.DataFrame")),
+    ("Series", ("polars",), Frame("pl.Series")),
 )
 _KNOWN = {(module, name): make for names, modules, make in _ROWS for name in names.split() for module in modules}
 
