@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import islice
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 PLAIN = "sentence"
@@ -23,25 +22,16 @@ class _Kind:
     """Texts of one kind, and what tells that a parameter holds such (``realistic_texts.toml``)."""
 
     name: str
-    called: frozenset[str]
-    said: str
-    like: str
-    texts: tuple[str, ...]
+    called: str
+    texts: Sequence[str]
+    said: str = ""
+    like: str = ""
 
 
 @cache
 def _kinds() -> tuple[_Kind, ...]:
     text = resources.files(__package__ or "").joinpath("realistic_texts.toml").read_text(encoding="utf-8")
-    return tuple(
-        _Kind(
-            name=name,
-            called=frozenset(row["called"].split("|")),
-            said=row.get("said", ""),
-            like=row.get("like", ""),
-            texts=tuple(row["texts"]),
-        )
-        for name, row in tomllib.loads(text).items()
-    )
+    return tuple(_Kind(name=name, **row) for name, row in tomllib.loads(text).items())
 
 
 class KnownTexts:
@@ -80,16 +70,8 @@ def kinds_of(name: str, docstring: str, examples: Sequence[str]) -> list[str]:
 
     Texts in general (``text: str``) are no kind where anything says more.
     """
-    found = list(islice(_distinct(_recognised(name, docstring, examples)), _MAX_KINDS))
+    found = list(dict.fromkeys(_recognised(name, docstring, examples)))[:_MAX_KINDS]
     return [kind for kind in found if kind != PLAIN or len(found) == 1]
-
-
-def _distinct(names: Iterator[str]) -> Iterator[str]:
-    seen = set[str]()
-    for name in names:
-        if name not in seen:
-            seen.add(name)
-            yield name
 
 
 def _recognised(name: str, docstring: str, examples: Sequence[str]) -> Iterator[str]:
@@ -101,7 +83,7 @@ def _recognised(name: str, docstring: str, examples: Sequence[str]) -> Iterator[
     for n in range(len(words)):  # the whole name, then what is left without its first words
         ending = " ".join(words[n:])
         for kind in _kinds():
-            if ending in kind.called or ending.removesuffix("s") in kind.called:
+            if not {ending, ending.removesuffix("s")}.isdisjoint(kind.called.split("|")):
                 yield kind.name
     for text in (docstring.partition("\n\n")[0], docstring) if docstring else ():
         for kind in _kinds():
